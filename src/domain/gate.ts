@@ -1,0 +1,111 @@
+import type { KeyRecord, KeyState } from "./key.js";
+import { keyStateAt } from "./key.js";
+import type { Organization } from "./organization.js";
+import type { PathId } from "./outcomes.js";
+
+/** What the caller presented as its key: nothing, something that is not a key, or a well-formed key. */
+export type Presented = "missing" | "malformed" | "well_formed";
+
+/** Everything that decides about one request to an endpoint of the API, at one instant. */
+export interface GateFacts {
+  readonly presented: Presented;
+  /** The key that was presented, when it is one of this world. */
+  readonly key: KeyRecord | undefined;
+  /** The organization of the key. */
+  readonly organization: Organization | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** The scope that the endpoint needs; `null` when it needs none. */
+  readonly scope: string | null;
+  /** Requests counted for the key in its current minute and day, this one not included. */
+  readonly usedThisMinute: number;
+  readonly usedToday: number;
+}
+
+/** One check of the gate: a name, the rules behind it, and the path on which it refuses, if it does. */
+export interface GateCheck {
+  readonly name: string;
+  readonly question: string;
+  readonly rules: string;
+  readonly refuse: (facts: GateFacts) => PathId | undefined;
+}
+
+const pathOfEndedKey: Record<Exclude<KeyState, "active" | "retiring">, PathId> = {
+  revoked: "401.revoked",
+  expired: "401.expired",
+  rotated: "401.rotated",
+};
+
+/** The checks of an endpoint, in their order; the first that refuses ends the request. */
+export const gateChecks: readonly GateCheck[] = [
+  {
+    name: "key",
+    question: "Is there exactly one well-formed key, known and still working?",
+    rules: "R9–R16, R38–R43",
+    refuse({ presented, key, now }) {
+      if (presented === "missing") return "401.missing";
+      if (presented === "malformed") return "401.malformed";
+      if (key === undefined) return "401.unknown";
+      const state = keyStateAt(key, now);
+      return state === "active" || state === "retiring" ? undefined : pathOfEndedKey[state];
+    },
+  },
+  {
+    name: "organization",
+    question: "Is the key's organization active?",
+    rules: "R18",
+    refuse: ({ organization }) => (organization?.status === "active" ? undefined : "403.access_denied"),
+  },
+  {
+    name: "live access",
+    question: "If the key is a live one: is its organization approved for live access?",
+    rules: "R19, R20",
+    refuse({ key, organization }) {
+      if (key?.environment !== "live" || organization?.liveAccess === "approved") return undefined;
+      return organization?.liveAccess === "suspended" ? "403.live_suspended" : "403.live_not_approved";
+    },
+  },
+  {
+    name: "scope",
+    question: "Does the key have the scope that the endpoint needs?",
+    rules: "R21",
+    refuse: ({ key, scope }) =>
+      scope === null || key?.scopes.includes(scope) ? undefined : "403.insufficient_scope",
+  },
+  {
+    name: "minute limit",
+    question: "Are there requests left in this minute?",
+    rules: "R22, R25",
+    refuse: ({ key, usedThisMinute }) =>
+      usedThisMinute < (key?.limits.perMinute ?? 0) ? undefined : "429.per_minute",
+  },
+  {
+    name: "day limit",
+    question: "Are there requests left today?",
+    rules: "R23, R25",
+    refuse: ({ key, usedToday }) => (usedToday < (key?.limits.perDay ?? 0) ? undefined : "429.per_day"),
+  },
+];
+
+/**
+ * Decides how a request to an endpoint ends. Pure: the same facts give the same path.
+ *
+ * @example
+ * passGate({ presented: "missing", … }); // "401.missing"
+ */
+export function passGate(facts: GateFacts): PathId {
+  for (const check of gateChecks) {
+    const refused = check.refuse(facts);
+    if (refused !== undefined) return refused;
+  }
+  return successPath(facts);
+}
+
+// A key can be several of these at once; the one that a client can act on comes first.
+function successPath({ key, now }: GateFacts): PathId {
+  if (key === undefined) throw new Error("a request passed the gate without a key");
+  if (keyStateAt(key, now) === "retiring") return "200.retiring";
+  if (key.replaces !== undefined) return "200.replacement";
+  if (key.legacy) return "200.legacy";
+  return key.environment === "live" ? "200.live" : "200.test";
+}

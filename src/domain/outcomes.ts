@@ -1,0 +1,110 @@
+/**
+ * The closed list of ways in which a request can end.
+ *
+ * Everything that speaks of outcomes is made from this table: the answers, the OpenAPI document, the
+ * documentation and the coverage. A new way to end is one new row.
+ */
+export interface Outcome {
+  readonly path: string;
+  readonly status: number;
+  /** The API's error code; `null` on success. For 429 the code is an assumption, see `rate_limit_code`. */
+  readonly code: string | null;
+  /** The sentence that the caller reads; the same for every row of a code, so that no row gives itself away (R14). */
+  readonly message: string | null;
+  /** When this happens, for people: documentation, `keys`, `explain`. */
+  readonly when: string;
+  /** Whether the specification promises this path; coverage counts the promised ones. */
+  readonly promised: boolean;
+}
+
+const unauthorized = {
+  status: 401,
+  code: "unauthorized",
+  message: "A valid API key is required.",
+  promised: true,
+} as const;
+const liveAccess = {
+  status: 403,
+  code: "live_access_not_approved",
+  message: "Live access is not approved for this organization.",
+  promised: true,
+} as const;
+const limited = { status: 429, code: "rate_limited", message: "Too many requests.", promised: true } as const;
+const success = { status: 200, code: null, message: null, promised: true } as const;
+
+export const outcomes = [
+  { path: "200.test", ...success, when: "a valid test key" },
+  { path: "200.live", ...success, when: "a valid live key of an organization approved for live access" },
+  { path: "200.legacy", ...success, when: "a valid key with a legacy prefix, not rotated yet" },
+  { path: "200.retiring", ...success, when: "a replaced key, still in its overlap" },
+  { path: "200.replacement", ...success, when: "the key that replaced another one" },
+  { path: "401.missing", ...unauthorized, when: "no x-api-key header" },
+  { path: "401.malformed", ...unauthorized, when: "an x-api-key header that is not one well-formed key" },
+  { path: "401.unknown", ...unauthorized, when: "a well-formed key that nobody holds" },
+  { path: "401.revoked", ...unauthorized, when: "a revoked key" },
+  { path: "401.expired", ...unauthorized, when: "an expired key" },
+  { path: "401.rotated", ...unauthorized, when: "a replaced key whose overlap is over" },
+  {
+    path: "403.access_denied",
+    status: 403,
+    code: "access_denied",
+    message: "The organization is not active.",
+    promised: true,
+    when: "a valid key of an organization that is not active",
+  },
+  {
+    path: "403.live_not_approved",
+    ...liveAccess,
+    when: "a live key of an organization not approved for live access",
+  },
+  {
+    path: "403.live_suspended",
+    ...liveAccess,
+    when: "a live key of an organization whose live access is suspended",
+  },
+  {
+    path: "403.insufficient_scope",
+    status: 403,
+    code: "insufficient_scope",
+    message: "The API key lacks the scope that this endpoint needs.",
+    promised: true,
+    when: "a valid key without the scope that the endpoint needs",
+  },
+  { path: "429.per_minute", ...limited, when: "more requests in a minute than the key's per_minute" },
+  { path: "429.per_day", ...limited, when: "more requests in a day than the key's per_day" },
+  {
+    path: "404.unknown_path",
+    status: 404,
+    code: "not_found",
+    message: "There is nothing at this path.",
+    promised: false,
+    when: "a path that the API does not have",
+  },
+  {
+    path: "405.method",
+    status: 405,
+    code: "method_not_allowed",
+    message: "This path does not take this method.",
+    promised: false,
+    when: "a method that the path does not take",
+  },
+] as const satisfies readonly Outcome[];
+
+/** The stable id of a way in which a request can end. */
+export type PathId = (typeof outcomes)[number]["path"];
+
+/** Every error code that the pretended API itself can send, the assumed one of 429 included. */
+export type ApiErrorCode = Exclude<(typeof outcomes)[number]["code"], null>;
+
+const byPath: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.path, row]));
+
+/** The row of a path id. */
+export function outcomeOf(path: PathId): Outcome {
+  return byPath.get(path) as Outcome;
+}
+
+/** What the sandbox answers outside the specification when the request never became one (bad HTTP, our own defect). */
+export const refusals = {
+  bad_request: "The request could not be understood.",
+  internal_error: "The sandbox failed to answer; this is a defect of the sandbox.",
+} as const;

@@ -1,0 +1,91 @@
+/** A source of numbers: each call gives the next unsigned 32-bit integer. */
+export type Draws = () => number;
+
+/**
+ * A stream of numbers that depends on nothing but the seed and the labels.
+ *
+ * Each named thing (a key's secret, an organization's id) draws from a stream of its own, so that adding one thing
+ * changes no other. Not for secrets that must resist an attacker: whoever knows the seed knows the stream.
+ *
+ * @example
+ * const draw = drawsFor(1, "organization.id", "harvest-bank");
+ * draw(); // the same number in every process
+ */
+export function drawsFor(seed: number, ...labels: readonly string[]): Draws {
+  return sfc32(hash128([String(seed), ...labels].join("\u0000")));
+}
+
+/** One of the items, each equally likely. */
+export function pick<Item>(draw: Draws, items: readonly Item[]): Item {
+  return items[Math.floor((draw() / 4_294_967_296) * items.length)] as Item;
+}
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** `length` characters of `0-9A-Za-z`, each equally likely. */
+export function base62From(draw: Draws, length: number): string {
+  let text = "";
+  while (text.length < length) {
+    // Six bits give 0–63; the two values too many are thrown away, so that no character is favoured.
+    const value = draw() >>> 26;
+    if (value < 62) text += base62[value];
+  }
+  return text;
+}
+
+/** A UUID (version 4 in form) from the stream. */
+export function uuidFrom(draw: Draws): string {
+  const digits = [draw(), draw(), draw(), draw()]
+    .map((value) => value.toString(16).padStart(8, "0"))
+    .join("");
+  const variant = "89ab"[Number.parseInt(digits[16] as string, 16) & 3];
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    `4${digits.slice(13, 16)}`,
+    `${variant}${digits.slice(17, 20)}`,
+    digits.slice(20, 32),
+  ].join("-");
+}
+
+/** Mixes a 32-bit integer into another one; different inputs give different outputs (MurmurHash3's finalizer). */
+export function mix32(value: number): number {
+  let mixed = value >>> 0;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+// Four independent FNV-1a-like lanes over UTF-16 units, each finished with a full mix. Not cryptographic: it has to
+// spread short labels well, not to resist anyone.
+function hash128(text: string): [number, number, number, number] {
+  let a = 0x811c9dc5;
+  let b = 0x9e3779b9;
+  let c = 0x85ebca6b;
+  let d = 0xc2b2ae35;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    a = Math.imul(a ^ unit, 0x01000193);
+    b = Math.imul(b ^ unit, 0x85ebca77) ^ (b >>> 15);
+    c = Math.imul(c ^ unit, 0xc2b2ae3d) ^ (c >>> 13);
+    d = Math.imul(d ^ unit, 0x27d4eb2f) ^ (d >>> 16);
+  }
+  a ^= text.length;
+  return [mix32(a ^ d), mix32(b ^ a), mix32(c ^ b), mix32(d ^ c)];
+}
+
+// Chris Doty-Humphrey's small fast counting generator (PractRand), 32-bit, public domain algorithm.
+function sfc32([a, b, c, d]: [number, number, number, number]): Draws {
+  const next = () => {
+    const sum = (a + b + d) | 0;
+    d = (d + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (c << 21) | (c >>> 11);
+    c = (c + sum) | 0;
+    return sum >>> 0;
+  };
+  // The first draws of related states resemble each other; a dozen rounds part them.
+  for (let i = 0; i < 12; i++) next();
+  return next;
+}

@@ -1,0 +1,35 @@
+/** One minute and one day, in milliseconds. */
+export const minute = 60_000;
+export const day = 24 * 60 * minute;
+
+/** When the UTC-aligned minute that holds `now` began (epoch milliseconds). */
+export function minuteStart(now: number): number {
+  return now - modulo(now, minute);
+}
+
+/**
+ * When the day that holds `now` began, for a day that resets at `resetsAt` milliseconds after midnight UTC.
+ *
+ * @example
+ * dayStart(Date.UTC(2026, 2, 2, 5), 6 * 3_600_000); // 2026-03-01T06:00:00Z
+ */
+export function dayStart(now: number, resetsAt: number): number {
+  return now - modulo(now - resetsAt, day);
+}
+
+/**
+ * Milliseconds after midnight of a `HH:MM` time of day.
+ *
+ * @example
+ * timeOfDay("06:30"); // 23_400_000
+ */
+export function timeOfDay(text: string): number {
+  const [hours = "0", minutes = "0"] = text.split(":");
+  return Number(hours) * 60 * minute + Number(minutes) * minute;
+}
+
+// The remainder that is never negative, so that times before 1970 fall into the right window too.
+function modulo(value: number, size: number): number {
+  const rest = value % size;
+  return rest < 0 ? rest + size : rest;
+}

@@ -1,0 +1,18 @@
+import ms from "ms";
+
+/** `90s`, `10m`, `2h`, `7d`, `250ms`; with a minus sign where the past is meant. */
+export const durationPattern = /^[+-]?\d+(?:ms|s|m|h|d)$/;
+
+/**
+ * Milliseconds of a duration, or `undefined` when the text is not one.
+ *
+ * @example
+ * parseDuration("61m"); // 3_660_000
+ * parseDuration("-1d"); // -86_400_000
+ */
+export function parseDuration(text: string): number | undefined {
+  if (!durationPattern.test(text)) return undefined;
+  const sign = text.startsWith("-") ? -1 : 1;
+  const length = ms(text.replace(/^[+-]/, "") as ms.StringValue);
+  return Number.isSafeInteger(length) ? sign * length : undefined;
+}

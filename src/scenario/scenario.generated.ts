@@ -1,0 +1,195 @@
+// Made by `npm run generate` from src/scenario/schema.ts. Do not edit.
+
+/**
+ * A scenario of svc-sandbox: one world.
+ */
+export interface Scenario {
+  /**
+   * The version of the scenario format.
+   */
+  version: 1;
+  /**
+   * What the scenario is called, for people.
+   */
+  name?: string;
+  /**
+   * What the scenario shows.
+   */
+  description?: string;
+  /**
+   * Start from another scenario: a bundled name, or a file (relative to this one).
+   */
+  extends?: string;
+  /**
+   * Everything left out is derived from it. Default: 1.
+   */
+  seed?: number;
+  /**
+   * The clock of the sandbox.
+   */
+  clock?: {
+    /**
+     * When the clock starts. Default: the real time. An ISO 8601 time with a zone.
+     */
+    now?: string;
+    /**
+     * Whether the clock stands still until it is moved. Default: false.
+     */
+    frozen?: boolean;
+  };
+  /**
+   * The key that clients get when they ask for none. Default: the first key.
+   */
+  default_key?: string;
+  /**
+   * The choices made where the specification is silent.
+   */
+  assumptions?: {
+    /**
+     * The profile that sets all assumptions. Default: minimal.
+     */
+    profile?: "minimal";
+    /**
+     * The error code of a 429. Default: "rate_limited".
+     */
+    rate_limit_code?: string;
+    /**
+     * The scope that GET /v1/relying-party/me needs; null when it needs none. Default: "attestations:read".
+     */
+    me_scope?: string | null;
+    /**
+     * All scope names that a key may be given. Default: ["attestations:read","attestations:write","consents:read","consents:write"].
+     *
+     * @minItems 1
+     *
+     * Items: A scope name.
+     */
+    scopes?: string[];
+    /**
+     * How a minute is measured: fixed UTC minutes, or the 60 seconds before each request (sliding). Default: "fixed".
+     */
+    minute_window?: "fixed" | "sliding";
+    /**
+     * The time of day, in UTC, at which usage.today starts again from zero. Default: "00:00". HH:MM.
+     */
+    day_resets_at?: string;
+    /**
+     * Whether requests that are refused (401, 403, 429) count against the limits of the key they carried. Default: false.
+     */
+    count_refused?: boolean;
+    /**
+     * Whether a replaced key that is still in its overlap is one of the five active keys. Default: false.
+     */
+    retiring_counts_as_active?: boolean;
+  };
+  /**
+   * The relying parties of this world, by ref.
+   */
+  organizations?: {
+    /**
+     * A relying party: a bank or an insurer.
+     */
+    [k: string]: {
+      /**
+       * The name of the organization. Left out: invented from the seed and the ref.
+       */
+      name?: string;
+      /**
+       * A UUID in lower case. Left out: derived from the seed and the ref.
+       */
+      id?: string;
+      /**
+       * The kind of relying party.
+       */
+      type: "bank" | "insurer";
+      /**
+       * Whether the organization may use the API. Default: active.
+       */
+      status?: "active" | "inactive";
+      /**
+       * Whether test keys can be created for it. Default: true.
+       */
+      sandbox_access?: boolean;
+      /**
+       * Where it stands with live access. Default: not_approved.
+       */
+      live_access?: "not_approved" | "approved" | "suspended";
+      /**
+       * Its API keys, by ref.
+       */
+      keys?: {
+        /**
+         * An API key.
+         */
+        [k: string]: {
+          /**
+           * The environment that the key belongs to; its prefix says the same.
+           */
+          environment: "test" | "live";
+          /**
+           * The name of the key. Left out: invented from the seed and the ref.
+           */
+          name?: string;
+          /**
+           * The scopes granted to the key. Default: [attestations:read].
+           *
+           * @minItems 1
+           *
+           * Items: A scope name.
+           */
+          scopes?: string[];
+          /**
+           * The limits of the key.
+           */
+          limits?: {
+            /**
+             * Requests allowed per minute; 0 answers 429 always. Default: 60.
+             */
+            per_minute?: number;
+            /**
+             * Requests allowed per day; 0 answers 429 always. Default: 1000.
+             */
+            per_day?: number;
+          };
+          /**
+           * What the key has already used when the clock starts.
+           */
+          usage?: {
+            /**
+             * Requests already counted in the minute in which the clock starts. Default: 0.
+             */
+            this_minute?: number;
+            /**
+             * Requests already counted today. Default: the value of this_minute.
+             */
+            today?: number;
+          };
+          /**
+           * The state in which the key starts. Default: active.
+           */
+          state?: "active" | "revoked" | "expired" | "retiring" | "rotated";
+          /**
+           * When the key expires. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+           */
+          expires?: string;
+          /**
+           * Whether the key has a legacy prefix. Default: false.
+           */
+          legacy?: boolean;
+          /**
+           * The key that replaced this one.
+           */
+          replaced_by?: string;
+          /**
+           * When a retiring key ends. Default: 60m. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+           */
+          overlap_ends?: string;
+          /**
+           * The full key. Left out: derived from the seed and the ref.
+           */
+          secret?: string;
+        };
+      };
+    };
+  };
+}

@@ -1,0 +1,155 @@
+import { z } from "zod/mini";
+import { environments } from "../domain/api-key.js";
+import { assumptionTable, profiles } from "../domain/assumptions.js";
+import { keyStates } from "../domain/key.js";
+import { liveAccessStates, organizationStatuses, organizationTypes } from "../domain/organization.js";
+import { durationPattern } from "./duration.js";
+
+// The one source of the scenario format: the checks, the JSON Schema and the types of `scenario.generated.ts`
+// are all made from it. Descriptions become the editor's hover text and the doc comments of the types.
+
+/** A short name in kebab-case, which a scenario gives to a thing. */
+export const refPattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+/** An ISO 8601 time with its zone; a time without one would mean another instant on every machine. */
+export const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
+export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
+const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+const text = (description: string) =>
+  z.string().check(z.minLength(1), z.maxLength(200), z.describe(description));
+const pattern = (expression: RegExp, description: string) =>
+  z.string().check(z.regex(expression), z.describe(description));
+const ref = (description: string) => pattern(refPattern, description);
+const time = (description: string) => pattern(timePattern, `${description} An ISO 8601 time with a zone.`);
+const flag = (description: string) => z.boolean().check(z.describe(description));
+const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
+const choice = <const Values extends readonly [string, ...string[]]>(values: Values, description: string) =>
+  z.enum(values).check(z.describe(description));
+const scope = (description: string) => pattern(scopePattern, description);
+const timeOrDuration = (description: string) =>
+  pattern(
+    new RegExp(`${timePattern.source}|${durationPattern.source}`),
+    `${description} A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.`,
+  );
+
+const limits = z
+  .strictObject({
+    per_minute: z.optional(count("Requests allowed per minute; 0 answers 429 always. Default: 60.")),
+    per_day: z.optional(count("Requests allowed per day; 0 answers 429 always. Default: 1000.")),
+  })
+  .check(z.describe("The limits of the key."));
+
+const usage = z
+  .strictObject({
+    this_minute: z.optional(
+      count("Requests already counted in the minute in which the clock starts. Default: 0."),
+    ),
+    today: z.optional(count("Requests already counted today. Default: the value of this_minute.")),
+  })
+  .check(z.describe("What the key has already used when the clock starts."));
+
+const key = z
+  .strictObject({
+    environment: choice(environments, "The environment that the key belongs to; its prefix says the same."),
+    name: z.optional(text("The name of the key. Left out: invented from the seed and the ref.")),
+    scopes: z.optional(
+      z
+        .array(scope("A scope name."))
+        .check(z.minLength(1), z.describe("The scopes granted to the key. Default: [attestations:read].")),
+    ),
+    limits: z.optional(limits),
+    usage: z.optional(usage),
+    state: z.optional(choice(keyStates, "The state in which the key starts. Default: active.")),
+    expires: z.optional(timeOrDuration("When the key expires.")),
+    legacy: z.optional(flag("Whether the key has a legacy prefix. Default: false.")),
+    replaced_by: z.optional(ref("The key that replaced this one.")),
+    overlap_ends: z.optional(timeOrDuration("When a retiring key ends. Default: 60m.")),
+    secret: z.optional(text("The full key. Left out: derived from the seed and the ref.")),
+  })
+  .check(z.describe("An API key."));
+
+const organization = z
+  .strictObject({
+    name: z.optional(text("The name of the organization. Left out: invented from the seed and the ref.")),
+    id: z.optional(
+      pattern(uuidPattern, "A UUID in lower case. Left out: derived from the seed and the ref."),
+    ),
+    type: choice(organizationTypes, "The kind of relying party."),
+    status: z.optional(
+      choice(organizationStatuses, "Whether the organization may use the API. Default: active."),
+    ),
+    sandbox_access: z.optional(flag("Whether test keys can be created for it. Default: true.")),
+    live_access: z.optional(
+      choice(liveAccessStates, "Where it stands with live access. Default: not_approved."),
+    ),
+    keys: z.optional(
+      z
+        .record(ref("The key's ref, unique in the whole scenario."), key)
+        .check(z.describe("Its API keys, by ref.")),
+    ),
+  })
+  .check(z.describe("A relying party: a bank or an insurer."));
+
+const assumptionSchemas = {
+  boolean: (row: AssumptionDescription) => flag(row.description),
+  choice: (row: AssumptionDescription) => choice(row.choices as [string, ...string[]], row.description),
+  code: (row: AssumptionDescription) => pattern(errorCodePattern, row.description),
+  time_of_day: (row: AssumptionDescription) => pattern(timeOfDayPattern, `${row.description} HH:MM.`),
+  scope_or_null: (row: AssumptionDescription) =>
+    z.nullable(scope("A scope name.")).check(z.describe(row.description)),
+  scopes: (row: AssumptionDescription) =>
+    z.array(scope("A scope name.")).check(z.minLength(1), z.describe(row.description)),
+};
+
+interface AssumptionDescription {
+  readonly choices: readonly string[];
+  readonly description: string;
+}
+
+const assumptionFields: Record<string, z.ZodMiniType> = {
+  profile: z.optional(
+    choice(
+      profiles as unknown as [string, ...string[]],
+      "The profile that sets all assumptions. Default: minimal.",
+    ),
+  ),
+};
+for (const [name, row] of Object.entries(assumptionTable)) {
+  const description = `${row.meaning} Default: ${JSON.stringify(row.minimal)}.`;
+  assumptionFields[name] = z.optional(
+    assumptionSchemas[row.kind]({ choices: row.choices ?? [], description }),
+  );
+}
+const assumptions = z
+  .strictObject(assumptionFields)
+  .check(z.describe("The choices made where the specification is silent."));
+
+const clock = z
+  .strictObject({
+    now: z.optional(time("When the clock starts. Default: the real time.")),
+    frozen: z.optional(flag("Whether the clock stands still until it is moved. Default: false.")),
+  })
+  .check(z.describe("The clock of the sandbox."));
+
+/** The scenario file: one world. Checks shape only; what fields say of each other is checked in `contradictions.ts`. */
+export const scenarioSchema = z
+  .strictObject({
+    version: z.literal(1).check(z.describe("The version of the scenario format.")),
+    name: z.optional(text("What the scenario is called, for people.")),
+    description: z.optional(z.string().check(z.maxLength(2000), z.describe("What the scenario shows."))),
+    extends: z.optional(
+      text("Start from another scenario: a bundled name, or a file (relative to this one)."),
+    ),
+    seed: z.optional(count("Everything left out is derived from it. Default: 1.")),
+    clock: z.optional(clock),
+    default_key: z.optional(ref("The key that clients get when they ask for none. Default: the first key.")),
+    assumptions: z.optional(assumptions),
+    organizations: z.optional(
+      z
+        .record(ref("The organization's ref."), organization)
+        .check(z.describe("The relying parties of this world, by ref.")),
+    ),
+  })
+  .check(z.describe("A scenario of svc-sandbox: one world."));
