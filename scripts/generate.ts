@@ -1,11 +1,78 @@
-import { writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
 import { compile } from "json-schema-to-typescript";
-import { scenarioJsonSchema } from "../src/scenario/json-schema.js";
+import { interpretScenario } from "../src/scenario/interpret-scenario.js";
+import { resolvedScenarioJsonSchema } from "../src/scenario/json-schema.js";
+import { readYaml } from "../src/scenario/read-yaml.js";
+import type { Scenario } from "../src/scenario/scenario.generated.js";
+import { ScenarioError } from "../src/scenario/scenario-error.js";
+import { createSource } from "../src/scenario/scenario-source.js";
 
-const header = "// Made by `npm run generate` from src/scenario/schema.ts. Do not edit.\n";
-const types = await compile(scenarioJsonSchema() as never, "Scenario", {
-  bannerComment: header,
-  additionalProperties: false,
-  ignoreMinAndMaxItems: true,
-});
-await writeFile(new URL("../src/scenario/scenario.generated.ts", import.meta.url), types);
+const root = new URL("../", import.meta.url);
+
+/** Every generated file of the project, by its path from the root of the project. Writes nothing. */
+export async function generatedFiles(): Promise<Record<string, string>> {
+  return {
+    "src/scenario/scenario.generated.ts": await scenarioTypes(),
+    "src/scenario/bundled.generated.ts": bundledModule(await bundledScenarios()),
+  };
+}
+
+function scenarioTypes(): Promise<string> {
+  return compile(resolvedScenarioJsonSchema() as never, "Scenario", {
+    bannerComment: "// Made by `npm run generate` from src/scenario/schema.ts. Do not edit.\n",
+    additionalProperties: false,
+    ignoreMinAndMaxItems: true,
+  });
+}
+
+/** The scenarios of `scenarios/`, checked, each with the one that it extends laid under it. */
+async function bundledScenarios(): Promise<Record<string, Scenario>> {
+  const files = (await readdir(new URL("scenarios/", root))).filter((name) => name.endsWith(".yaml")).sort();
+  const texts = new Map<string, { text: string; file: string }>();
+  for (const name of files) {
+    const file = `scenarios/${name}`;
+    texts.set(basename(name, ".yaml"), { text: await readFile(new URL(file, root), "utf8"), file });
+  }
+  const options = { lookup: (name: string) => texts.get(name), knownNames: [...texts.keys()] };
+  const problems = [];
+  const scenarios: Record<string, Scenario> = {};
+  for (const [name, { text, file }] of texts) {
+    try {
+      const source = createSource(text, file);
+      scenarios[name] = interpretScenario((findings) => readYaml(source, findings), file, options);
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      problems.push(...error.problems);
+    }
+  }
+  if (problems.length > 0) throw new ScenarioError(problems);
+  return scenarios;
+}
+
+function bundledModule(scenarios: Record<string, Scenario>): string {
+  const names = Object.keys(scenarios).map((name) => JSON.stringify(name));
+  return [
+    "// Made by `npm run generate` from scenarios/*.yaml. Do not edit.",
+    'import type { Scenario } from "./scenario.generated.js";',
+    "",
+    "/** The name of a bundled scenario. */",
+    `export type ScenarioName = ${names.join(" | ") || "never"};`,
+    "",
+    "export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = ",
+  ]
+    .join("\n")
+    .concat(JSON.stringify(scenarios, null, 2), ";\n");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    for (const [path, text] of Object.entries(await generatedFiles()))
+      await writeFile(new URL(path, root), text);
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

@@ -1,7 +1,42 @@
 import { z } from "zod/mini";
 import { scenarioSchema } from "./schema.js";
 
-/** The scenario format as JSON Schema 2020-12, for editors and for other languages. */
-export function scenarioJsonSchema(): Record<string, unknown> {
+/** A scenario as `parseScenario` answers it, as JSON Schema 2020-12: nothing is left to another scenario. */
+export function resolvedScenarioJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(scenarioSchema, { target: "draft-2020-12" }) as Record<string, unknown>;
+}
+
+/**
+ * The scenario file as JSON Schema 2020-12, for editors and for other languages.
+ *
+ * A file that extends another may leave to it what would be required otherwise.
+ */
+export function scenarioJsonSchema(): Record<string, unknown> {
+  const schema = resolvedScenarioJsonSchema() as unknown as RequiredFields;
+  const organization = schema.properties.organizations.additionalProperties;
+  const key = organization.properties.keys.additionalProperties;
+  const requiredOnItsOwn = {
+    properties: {
+      organizations: {
+        additionalProperties: {
+          required: organization.required,
+          properties: { keys: { additionalProperties: { required: key.required } } },
+        },
+      },
+    },
+  };
+  delete organization.required;
+  delete key.required;
+  return { ...schema, if: { required: ["extends"] }, else: requiredOnItsOwn };
+}
+
+interface RequiredFields {
+  properties: {
+    organizations: {
+      additionalProperties: {
+        required?: readonly string[];
+        properties: { keys: { additionalProperties: { required?: readonly string[] } } };
+      };
+    };
+  };
 }

@@ -4,14 +4,15 @@ import { assumptionTable, profiles } from "../domain/assumptions.js";
 import { keyStates } from "../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../domain/organization.js";
 import { durationPattern } from "./duration.js";
+import { parseTime, parseWhen, timePattern } from "./when.js";
 
 // The one source of the scenario format: the checks, the JSON Schema and the types of `scenario.generated.ts`
 // are all made from it. Descriptions become the editor's hover text and the doc comments of the types.
 
 /** A short name in kebab-case, which a scenario gives to a thing. */
-export const refPattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-/** An ISO 8601 time with its zone; a time without one would mean another instant on every machine. */
-export const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+// A ref of digits only would be sorted before all others by JavaScript objects, whatever its place in the file.
+export const refPattern = /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/;
+export const maximumRefLength = 64;
 export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
@@ -19,20 +20,27 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 
 const text = (description: string) =>
   z.string().check(z.minLength(1), z.maxLength(200), z.describe(description));
-const pattern = (expression: RegExp, description: string) =>
-  z.string().check(z.regex(expression), z.describe(description));
-const ref = (description: string) => pattern(refPattern, description);
-const time = (description: string) => pattern(timePattern, `${description} An ISO 8601 time with a zone.`);
+/** What a text that must match a pattern stands for; problems are worded by it. */
+export type TextKind = "ref" | "time" | "time_or_duration" | "scope" | "error_code" | "time_of_day" | "uuid";
+const pattern = (kind: TextKind, expression: RegExp, description: string) =>
+  z.string().check(z.regex(expression, kind), z.describe(description));
+const ref = (description: string) =>
+  z.string().check(z.regex(refPattern, "ref"), z.maxLength(maximumRefLength, "ref"), z.describe(description));
+const time = (description: string) =>
+  pattern("time", timePattern, `${description} An ISO 8601 time with a zone.`).check(
+    z.refine((value) => parseTime(value) !== undefined, "time"),
+  );
 const flag = (description: string) => z.boolean().check(z.describe(description));
 const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
 const choice = <const Values extends readonly [string, ...string[]]>(values: Values, description: string) =>
   z.enum(values).check(z.describe(description));
-const scope = (description: string) => pattern(scopePattern, description);
+const scope = (description: string) => pattern("scope", scopePattern, description);
 const timeOrDuration = (description: string) =>
   pattern(
+    "time_or_duration",
     new RegExp(`${timePattern.source}|${durationPattern.source}`),
     `${description} A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.`,
-  );
+  ).check(z.refine((value) => parseWhen(value, 0) !== undefined, "time_or_duration"));
 
 const limits = z
   .strictObject({
@@ -50,7 +58,8 @@ const usage = z
   })
   .check(z.describe("What the key has already used when the clock starts."));
 
-const key = z
+/** The shape of one key; part of {@link scenarioSchema}. */
+export const keySchema = z
   .strictObject({
     environment: choice(environments, "The environment that the key belongs to; its prefix says the same."),
     name: z.optional(text("The name of the key. Left out: invented from the seed and the ref.")),
@@ -70,11 +79,12 @@ const key = z
   })
   .check(z.describe("An API key."));
 
-const organization = z
+/** The shape of one organization; part of {@link scenarioSchema}. */
+export const organizationSchema = z
   .strictObject({
     name: z.optional(text("The name of the organization. Left out: invented from the seed and the ref.")),
     id: z.optional(
-      pattern(uuidPattern, "A UUID in lower case. Left out: derived from the seed and the ref."),
+      pattern("uuid", uuidPattern, "A UUID in lower case. Left out: derived from the seed and the ref."),
     ),
     type: choice(organizationTypes, "The kind of relying party."),
     status: z.optional(
@@ -86,7 +96,7 @@ const organization = z
     ),
     keys: z.optional(
       z
-        .record(ref("The key's ref, unique in the whole scenario."), key)
+        .record(ref("The key's ref, unique in the whole scenario."), keySchema)
         .check(z.describe("Its API keys, by ref.")),
     ),
   })
@@ -95,8 +105,9 @@ const organization = z
 const assumptionSchemas = {
   boolean: (row: AssumptionDescription) => flag(row.description),
   choice: (row: AssumptionDescription) => choice(row.choices as [string, ...string[]], row.description),
-  code: (row: AssumptionDescription) => pattern(errorCodePattern, row.description),
-  time_of_day: (row: AssumptionDescription) => pattern(timeOfDayPattern, `${row.description} HH:MM.`),
+  code: (row: AssumptionDescription) => pattern("error_code", errorCodePattern, row.description),
+  time_of_day: (row: AssumptionDescription) =>
+    pattern("time_of_day", timeOfDayPattern, `${row.description} HH:MM.`),
   scope_or_null: (row: AssumptionDescription) =>
     z.nullable(scope("A scope name.")).check(z.describe(row.description)),
   scopes: (row: AssumptionDescription) =>
@@ -148,7 +159,7 @@ export const scenarioSchema = z
     assumptions: z.optional(assumptions),
     organizations: z.optional(
       z
-        .record(ref("The organization's ref."), organization)
+        .record(ref("The organization's ref."), organizationSchema)
         .check(z.describe("The relying parties of this world, by ref.")),
     ),
   })

@@ -1,0 +1,112 @@
+import { environments } from "../../domain/api-key.js";
+import { organizationTypes } from "../../domain/organization.js";
+import type { KeyEntry } from "../../sandbox/registry.js";
+import type { Endpoint } from "../endpoint.js";
+import { type JsonBody, utf8Length } from "../messages.js";
+
+/** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
+export const me: Endpoint = {
+  method: "GET",
+  path: "/v1/relying-party/me",
+  operationId: "getRelyingPartyContext",
+  summary: "Who am I",
+  description:
+    "Confirms the API key and reports its context. The call counts as one request against the key's limits.",
+  scope: (assumptions) => assumptions.me_scope,
+  responseSchema: {
+    type: "object",
+    required: ["data"],
+    additionalProperties: false,
+    properties: {
+      data: {
+        type: "object",
+        required: ["organization", "environment", "scopes", "limits", "usage"],
+        properties: {
+          organization: {
+            type: "object",
+            required: ["id", "name", "type"],
+            additionalProperties: false,
+            properties: {
+              id: { type: "string", format: "uuid" },
+              name: { type: "string" },
+              type: { type: "string", enum: organizationTypes },
+            },
+          },
+          environment: {
+            type: "string",
+            enum: environments,
+            description: "The environment of the key, as its prefix says.",
+          },
+          scopes: {
+            type: "array",
+            items: { type: "string" },
+            minItems: 1,
+            description: "The scope names granted to the key.",
+          },
+          limits: {
+            type: "object",
+            required: ["per_minute", "per_day"],
+            properties: {
+              per_minute: {
+                type: "integer",
+                minimum: 0,
+                description: "Requests allowed per minute for the key.",
+              },
+              per_day: { type: "integer", minimum: 0, description: "Requests allowed per day for the key." },
+            },
+          },
+          usage: {
+            type: "object",
+            required: ["today"],
+            properties: {
+              today: {
+                type: "integer",
+                minimum: 1,
+                description: "Requests counted today, including the current one.",
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  responseExample: {
+    data: {
+      organization: {
+        id: "5d1f7f0e-6c0b-4f57-9c53-0d2f3ce1a6b4",
+        name: "Harvest Cooperative Bank",
+        type: "bank",
+      },
+      environment: "test",
+      scopes: ["attestations:read"],
+      limits: { per_minute: 60, per_day: 1000 },
+      usage: { today: 1 },
+    },
+  },
+  respond(caller): JsonBody {
+    const { text, bytes } = preparedFor(caller);
+    const today = String(caller.usage.dayCount);
+    return { text: `${text}${today}}}}`, bytes: bytes + today.length + 3 };
+  },
+};
+
+// All of the answer but `usage.today` depends on the key's and the organization's records alone, so it is written
+// once for each pair of records and kept beside the key.
+function preparedFor(caller: KeyEntry): JsonBody {
+  const { key, holder, prepared } = caller;
+  const { organization } = holder;
+  if (prepared !== undefined && prepared.key === key && prepared.organization === organization)
+    return prepared;
+  const whole = JSON.stringify({
+    data: {
+      organization: { id: organization.id, name: organization.name, type: organization.type },
+      environment: key.environment,
+      scopes: key.scopes,
+      limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
+      usage: { today: 0 },
+    },
+  });
+  const text = whole.slice(0, -"0}}}".length);
+  caller.prepared = { key, organization, text, bytes: utf8Length(text) };
+  return caller.prepared;
+}

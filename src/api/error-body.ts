@@ -1,0 +1,19 @@
+import type { Assumptions } from "../domain/assumptions.js";
+import { outcomeOf, type PathId } from "../domain/outcomes.js";
+import { type JsonBody, utf8Length } from "./messages.js";
+
+/** The error code that a path answers with; `null` on success. That of 429 is an assumption. */
+export function codeOf(path: PathId, assumptions: Assumptions): string | null {
+  const { status, code } = outcomeOf(path);
+  return status === 429 ? assumptions.rate_limit_code : code;
+}
+
+/** The error body of the API (section 7 of the specification; R27). */
+export function errorBody(
+  code: string,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): JsonBody {
+  const text = JSON.stringify({ error: { code, message, ...(details !== undefined && { details }) } });
+  return { text, bytes: utf8Length(text) };
+}

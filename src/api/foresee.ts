@@ -1,0 +1,47 @@
+import { type GateCheck, type GateFacts, gateChecks, passGate } from "../domain/gate.js";
+import type { PathId } from "../domain/outcomes.js";
+import type { World } from "../sandbox/world.js";
+import type { Endpoint } from "./endpoint.js";
+import { me } from "./endpoints/me.js";
+import { gateFacts, presentedAs } from "./facts.js";
+
+/** One check as a request would meet it: passed, refused on a path, or never reached. */
+export interface ForeseenCheck {
+  readonly check: GateCheck;
+  readonly result: "passed" | "refused" | "not_reached";
+  readonly pathId: PathId | undefined;
+}
+
+/** How a request with this key would end now, and every check on its way. */
+export interface Foreseen {
+  readonly pathId: PathId;
+  readonly checks: readonly ForeseenCheck[];
+}
+
+/**
+ * Says how a request with a key would end, without making it: nothing is counted and nothing journaled.
+ *
+ * `apiKey` is what the header would hold; `undefined` when there would be none.
+ */
+export function foresee(world: World, apiKey: string | undefined, endpoint: Endpoint = me): Foreseen {
+  const entry = world.registry.find(world.edge.sha256(apiKey ?? ""));
+  const scope = endpoint.scope(world.assumptions);
+  return foreseeFacts(gateFacts(world, presentedAs(apiKey), entry, scope, world.clock.now()));
+}
+
+/** The same for a key of the world, by its ref; throws `unknown_ref`. */
+export function foreseeKey(world: World, ref: string, endpoint: Endpoint = me): Foreseen {
+  const entry = world.registry.key(ref);
+  const scope = endpoint.scope(world.assumptions);
+  return foreseeFacts(gateFacts(world, "well_formed", entry, scope, world.clock.now()));
+}
+
+function foreseeFacts(facts: GateFacts): Foreseen {
+  let refusedOn: PathId | undefined;
+  const checks = gateChecks.map((check): ForeseenCheck => {
+    if (refusedOn !== undefined) return { check, result: "not_reached", pathId: undefined };
+    refusedOn = check.refuse(facts);
+    return { check, result: refusedOn === undefined ? "passed" : "refused", pathId: refusedOn };
+  });
+  return { pathId: passGate(facts), checks };
+}

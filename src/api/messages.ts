@@ -1,0 +1,38 @@
+/** A request to the API as plain data; every door makes one of these. */
+export interface ApiRequest {
+  /** Upper case, as HTTP sends it. */
+  readonly method: string;
+  /** The path alone: no query, still percent-encoded. */
+  readonly path: string;
+  /** The `x-api-key` header, white space around it stripped; several joined by `, `; `undefined` when there is none. */
+  readonly apiKey: string | undefined;
+}
+
+/** An answer of the API as plain data. */
+export interface ApiAnswer {
+  readonly status: number;
+  /** Names and values in turn, `Content-Length` included. */
+  readonly headers: readonly string[];
+  /** Empty for HEAD. */
+  readonly body: string;
+}
+
+/** A JSON text and its length in UTF-8 bytes. */
+export interface JsonBody {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/** The length of a text in UTF-8 bytes; a lone surrogate counts as the three bytes that stand in for it. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    const isPair = unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
+    if (isPair) i++;
+    // A pair is two units and four bytes; anything else above 0x7ff is one unit and three bytes.
+    bytes += isPair || unit >= 0x800 ? 2 : 1;
+  }
+  return bytes;
+}

@@ -1,0 +1,138 @@
+import type { Argument, CommandRow } from "./command.js";
+
+const scenario: Argument = {
+  spec: "[scenario]",
+  text: "a bundled name or a file (default: svc-sandbox.yaml if it is there, else key-states)",
+};
+
+/** Every command. The first one runs when none is named. */
+export const commands: readonly CommandRow[] = [
+  {
+    name: "start",
+    summary: "serve a scenario until it is stopped (this runs when no command is named)",
+    description:
+      "Serves a scenario until SIGINT or SIGTERM. Prints, once requests are accepted, the addresses, the keys and what each one gets; then logs requests on stderr.",
+    words: [scenario],
+    flags: [
+      "port",
+      "host",
+      "seed",
+      "now",
+      "frozen",
+      "watch",
+      "explain",
+      "envFile",
+      "noControl",
+      "controlToken",
+      "log",
+      "json",
+      "quiet",
+      "verbose",
+    ],
+    examples: [
+      { line: "svc-sandbox", does: "every state of a key, on http://127.0.0.1:4747" },
+      { line: "svc-sandbox revoked --port 0", does: "one bundled scenario, on any free port" },
+      { line: "svc-sandbox ./my.yaml --watch", does: "a file of yours, loaded again when it changes" },
+      { line: "svc-sandbox start --json --log off", does: "one line of JSON for a script, and nothing else" },
+      { line: "svc-sandbox --env-file .env.sandbox", does: "base URL and keys for your client's environment" },
+    ],
+    load: async () => (await import("./commands/start.js")).start,
+  },
+  {
+    name: "list",
+    summary: "list the bundled scenarios",
+    description: "Lists the bundled scenarios, one line each.",
+    words: [],
+    flags: ["json", "verbose"],
+    examples: [
+      { line: "svc-sandbox list", does: "names and what each one shows" },
+      { line: "svc-sandbox list --json", does: "the same for machines" },
+    ],
+    load: async () => (await import("./commands/list.js")).list,
+  },
+  {
+    name: "show",
+    summary: "print a scenario's YAML",
+    description: "Prints the YAML of a scenario as it stands in its file.",
+    words: [{ spec: "<scenario>", text: "a bundled name or a file" }],
+    flags: ["verbose"],
+    examples: [
+      { line: "svc-sandbox show key-states", does: "read a bundled scenario" },
+      { line: "svc-sandbox show rotation > my.yaml", does: "begin your own from it" },
+    ],
+    load: async () => (await import("./commands/show.js")).show,
+  },
+  {
+    name: "init",
+    summary: "write a commented scenario to start from",
+    description: "Writes a commented starter scenario. Does not overwrite a file without --force.",
+    words: [{ spec: "[file]", text: "where to write it (default: svc-sandbox.yaml, which start finds by itself)" }],
+    flags: ["force", "quiet", "verbose"],
+    examples: [
+      { line: "svc-sandbox init", does: "write svc-sandbox.yaml" },
+      { line: "svc-sandbox init scenarios/bank.yaml --force", does: "write another file, over what is there" },
+    ],
+    load: async () => (await import("./commands/init.js")).init,
+  },
+  {
+    name: "validate",
+    summary: "check scenario files without serving them",
+    description:
+      "Checks scenario files. Good ones are named on stdout, problems go to stderr with file, line, column and a hint. Exits with 1 when a file has problems, with 2 when one cannot be read.",
+    words: [{ spec: "<file...>", text: "scenario files (or bundled names)" }],
+    flags: ["json", "quiet", "verbose"],
+    examples: [
+      { line: "svc-sandbox validate my.yaml", does: "one file" },
+      { line: "svc-sandbox validate scenarios/*.yaml --json", does: "many files, for machines" },
+    ],
+    load: async () => (await import("./commands/validate.js")).validate,
+  },
+  {
+    name: "keys",
+    summary: "list a scenario's keys and what each one gets",
+    description: "Lists the keys of a scenario, their secrets, and how a request with each of them ends.",
+    words: [scenario],
+    flags: ["format", "json", "seed", "now", "frozen", "verbose"],
+    examples: [
+      { line: "svc-sandbox keys", does: "a table" },
+      { line: 'eval "$(svc-sandbox keys key-states --format env)"', does: "SVC_API_KEY and SVC_KEY_… in your shell" },
+      { line: "svc-sandbox keys my.yaml --format json", does: "for machines" },
+    ],
+    load: async () => (await import("./commands/keys.js")).keys,
+  },
+  {
+    name: "explain",
+    summary: "say which checks a request with a key meets, and how it ends",
+    description:
+      "Says how GET /v1/relying-party/me ends for a key: the checks in their order, the answer, and what to do about it. Sends nothing and counts nothing. A key that is given is never printed.",
+    words: [
+      { spec: "<key>", text: "a key's ref, a full key, or one of: none, malformed, unknown" },
+      scenario,
+    ],
+    flags: ["json", "seed", "now", "frozen", "verbose"],
+    examples: [
+      { line: "svc-sandbox explain revoked", does: "a key of the scenario, by its ref" },
+      { line: 'svc-sandbox explain "$SVC_API_KEY" my.yaml', does: "the key that your client sends" },
+      { line: "svc-sandbox explain none --json", does: "a request without a key, for machines" },
+    ],
+    load: async () => (await import("./commands/explain.js")).explain,
+  },
+  {
+    name: "openapi",
+    summary: "print the OpenAPI 3.1.0 document of the API",
+    description: "Prints the OpenAPI 3.1.0 document of the API as JSON.",
+    words: [],
+    flags: ["verbose"],
+    examples: [{ line: "svc-sandbox openapi > openapi.json", does: "keep it in a file" }],
+    load: async () => (await import("./commands/openapi.js")).openapi,
+  },
+  {
+    name: "schema",
+    summary: "print the JSON Schema of the scenario format",
+    description: "Prints the JSON Schema (2020-12) of the scenario format, for editors and for other languages.",
+    words: [],
+    flags: ["verbose"],
+    examples: [{ line: "svc-sandbox schema > scenario.schema.json", does: "keep it in a file" }],
+    load: async () => (await import("./commands/schema.js")).schema,
+  },
+];

@@ -1,0 +1,46 @@
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { SandboxError } from "../../domain/sandbox-error.js";
+import { writeFailure, writeFileAtomically } from "../../node/write-file.js";
+import { quote } from "../../scenario/quote.js";
+import { starterScenario } from "../../scenario/starter.js";
+import type { Run } from "../command.js";
+import { exitCode } from "../exit-codes.js";
+import { ownScenario } from "../open-scenario.js";
+import { usageError } from "../usage-error.js";
+
+/** `svc-sandbox init` */
+export const init: Run = async ({ words, flags, io }) => {
+  const [name = ownScenario] = words;
+  const file = resolve(io.cwd, name);
+  const folder = dirname(file);
+  if (!existsSync(folder)) {
+    throw usageError(`Failed to write ${quote(name)}: the folder ${quote(dirname(name))} does not exist. Make it first.`);
+  }
+  if (existsSync(file)) {
+    if (statSync(file).isDirectory()) {
+      throw usageError(`Failed to write ${quote(name)}: it is a directory. Name a file in it, such as ${name.replace(/[\\/]+$/, "")}/${ownScenario}.`);
+    }
+    if (flags.force !== true) {
+      throw new SandboxError(
+        "file_exists",
+        `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
+      );
+    }
+  }
+  try {
+    await writeFileAtomically(file, starterScenario, 0o666);
+  } catch (error) {
+    throw usageError(`Failed to write ${quote(name)}: ${writeFailure(error)}.`);
+  }
+  if (flags.quiet !== true) {
+    const start = basename(name) === name && name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
+    io.stderr.write(`Wrote ${name}. Start it with: ${start} --watch\n`);
+  }
+  return exitCode.fine;
+};
+
+// A file without a folder or an ending could be taken for a bundled name.
+function startable(name: string): string {
+  return /[\\/.]/.test(name) ? name : `./${name}`;
+}

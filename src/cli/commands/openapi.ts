@@ -1,0 +1,9 @@
+import { openApiDocument } from "../../api/openapi.js";
+import type { Run } from "../command.js";
+import { exitCode } from "../exit-codes.js";
+
+/** `svc-sandbox openapi` */
+export const openapi: Run = async ({ io }) => {
+  io.stdout.write(`${JSON.stringify(openApiDocument(), null, 2)}\n`);
+  return exitCode.fine;
+};

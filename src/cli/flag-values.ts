@@ -1,0 +1,87 @@
+import { nearest } from "../scenario/nearest.js";
+import { listed, quote } from "../scenario/quote.js";
+import { timeSlip } from "../scenario/time-slips.js";
+import { parseTime } from "../scenario/when.js";
+import { type KeyFormat, keyFormats, type LogFormat, logFormats } from "./formats.js";
+import { usageError } from "./usage-error.js";
+
+// Each of these understands the value of one flag. `from` is where it stood: the flag, or the variable in its place.
+
+export function readPort(text: string, from: string): number {
+  const port = wholeNumber(text);
+  if (port !== undefined && port <= 65_535) return port;
+  throw usageError(
+    `Failed to read ${from}: ${quote(text)} is not a port. Give a whole number from 0 to 65535; 0 takes any free port.`,
+  );
+}
+
+export function readSeed(text: string, from: string): number {
+  const seed = wholeNumber(text);
+  if (seed !== undefined) return seed;
+  throw usageError(
+    `Failed to read ${from}: ${quote(text)} is not a seed. Give a whole number from 0 to ${Number.MAX_SAFE_INTEGER}.`,
+  );
+}
+
+export function readNow(text: string, from: string): number {
+  const now = parseTime(text);
+  if (now !== undefined) return now;
+  const { message, hint } = timeSlip(text, false);
+  throw usageError(`Failed to read ${from}: ${message}; ${hint}.`);
+}
+
+export function readHost(text: string, from: string): string {
+  // Node takes an empty address for all of them, which would open the sandbox to the network.
+  if (text.trim() !== "" && !text.includes("/")) return text.replace(/^\[(.*)\]$/, "$1");
+  throw usageError(
+    `Failed to read ${from}: ${quote(text)} is not an address. Give one such as 127.0.0.1, ::1 or 0.0.0.0.`,
+  );
+}
+
+export function readPath(text: string, from: string): string {
+  if (text !== "") return text;
+  throw usageError(`Failed to read ${from}: the name of the file is empty.`);
+}
+
+const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
+
+export function readToken(text: string, from: string): string {
+  if (tokenPattern.test(text)) return text;
+  // The token itself is not repeated: it may be right but for one character.
+  throw usageError(
+    `Failed to read ${from}: a token is at least 8 letters, digits and . _ ~ + / - (what fits into an Authorization header).`,
+  );
+}
+
+export function readLogFormat(text: string, from: string): LogFormat {
+  return oneOf(logFormats, text, from);
+}
+
+export function readFormat(text: string, from: string): KeyFormat {
+  return oneOf(keyFormats, text, from);
+}
+
+const yes = new Set(["1", "true", "yes", "on"]);
+const no = new Set(["0", "false", "no", "off"]);
+
+/** Understands a variable that stands in for a switch. */
+export function readSwitch(text: string, from: string): boolean {
+  const word = text.toLowerCase();
+  if (yes.has(word)) return true;
+  if (no.has(word)) return false;
+  throw usageError(`Failed to read ${from}: ${quote(text)} is neither yes nor no. Give 1 or 0.`);
+}
+
+function oneOf<const Choice extends string>(choices: readonly Choice[], text: string, from: string): Choice {
+  const found = choices.find((choice) => choice === text);
+  if (found !== undefined) return found;
+  const meant = nearest(text, choices);
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  throw usageError(`Failed to read ${from}: ${quote(text)} is not one of ${listed(choices, "and")}.${hint}`);
+}
+
+function wholeNumber(text: string): number | undefined {
+  if (!/^\d{1,16}$/.test(text)) return undefined;
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : undefined;
+}

@@ -1,0 +1,126 @@
+import {
+  readFormat,
+  readHost,
+  readLogFormat,
+  readNow,
+  readPath,
+  readPort,
+  readSeed,
+  readToken,
+} from "./flag-values.js";
+import type { KeyFormat, LogFormat } from "./formats.js";
+
+/** The flags as a command sees them; one that is left out was given nowhere. */
+export interface Flags {
+  readonly port?: number;
+  readonly host?: string;
+  readonly seed?: number;
+  /** Epoch milliseconds. */
+  readonly now?: number;
+  readonly frozen?: boolean;
+  readonly watch?: boolean;
+  readonly explain?: boolean;
+  readonly envFile?: string;
+  /** False when `--no-control` was given. */
+  readonly control?: boolean;
+  readonly controlToken?: string;
+  readonly log?: LogFormat;
+  readonly format?: KeyFormat;
+  readonly json?: boolean;
+  readonly force?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** One flag: how it is written, what it does, and where else its value can come from. */
+export interface Flag {
+  /** In commander's notation. */
+  readonly spec: string;
+  readonly text: string;
+  /** Understands the value, which came from the named flag or variable; throws a usage error. Left out: a switch. */
+  readonly read?: (text: string, from: string) => Flags[keyof Flags];
+  /** Environment variables that stand in for it, the first one set wins. */
+  readonly variables: readonly string[];
+}
+
+/** Every flag there is; the commands name theirs. */
+export const flags = {
+  port: {
+    spec: "-p, --port <number>",
+    text: "the port to listen on; 0 takes any free one (default: 4747)",
+    read: readPort,
+    variables: ["SVC_SANDBOX_PORT", "PORT"],
+  },
+  host: {
+    spec: "-H, --host <address>",
+    text: "the address to listen on (default: 127.0.0.1, this machine only)",
+    read: readHost,
+    variables: ["SVC_SANDBOX_HOST"],
+  },
+  seed: {
+    spec: "--seed <number>",
+    text: "what everything invented is derived from (default: the scenario's, else 1)",
+    read: readSeed,
+    variables: ["SVC_SANDBOX_SEED"],
+  },
+  now: {
+    spec: "--now <time>",
+    text: "when the sandbox's clock starts, with a zone: 2026-03-02T09:00:00Z (default: the scenario's, else the real time)",
+    read: readNow,
+    variables: ["SVC_SANDBOX_NOW"],
+  },
+  frozen: {
+    spec: "--frozen",
+    text: "the sandbox's clock stands still until it is moved",
+    variables: ["SVC_SANDBOX_FROZEN"],
+  },
+  watch: {
+    spec: "--watch",
+    text: "load the scenario again when its file changes; a broken file leaves the running one in place",
+    variables: ["SVC_SANDBOX_WATCH"],
+  },
+  explain: {
+    spec: "--explain",
+    text: "add X-Sandbox-Path to API answers: the path on which the request ended (the real API has no such header)",
+    variables: ["SVC_SANDBOX_EXPLAIN"],
+  },
+  envFile: {
+    spec: "--env-file <file>",
+    text: "write SVC_BASE_URL, SVC_API_KEY and the other variables for clients to this file",
+    read: readPath,
+    variables: ["SVC_SANDBOX_ENV_FILE"],
+  },
+  noControl: {
+    spec: "--no-control",
+    text: "serve the API alone, without the control plane",
+    variables: ["SVC_SANDBOX_NO_CONTROL"],
+  },
+  controlToken: {
+    spec: "--control-token <token>",
+    text: "the bearer token that the control plane asks for (default: none on this machine's own addresses, else a random one)",
+    read: readToken,
+    variables: ["SVC_SANDBOX_CONTROL_TOKEN"],
+  },
+  log: {
+    spec: "--log <format>",
+    text: "how requests are logged on stderr: pretty, json or off (default: pretty)",
+    read: readLogFormat,
+    variables: ["SVC_SANDBOX_LOG"],
+  },
+  format: {
+    spec: "--format <format>",
+    text: "table, json, or env: lines that a shell and a .env file understand (default: table)",
+    read: readFormat,
+    variables: [],
+  },
+  json: { spec: "--json", text: "print for machines", variables: ["SVC_SANDBOX_JSON"] },
+  force: { spec: "--force", text: "overwrite the file when it exists", variables: [] },
+  quiet: { spec: "--quiet", text: "print no notes and no request log", variables: ["SVC_SANDBOX_QUIET"] },
+  verbose: {
+    spec: "--verbose",
+    text: "print more, and stack traces of defects",
+    variables: ["SVC_SANDBOX_VERBOSE"],
+  },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+export type FlagName = keyof typeof flags;

@@ -1,0 +1,65 @@
+import { codeOf } from "../api/error-body.js";
+import { foreseeKey } from "../api/foresee.js";
+import { keyStateAt } from "../domain/key.js";
+import { outcomeOf } from "../domain/outcomes.js";
+import { scenarioSecrets, type World } from "../sandbox/world.js";
+import { type Palette, paintStatus } from "./palette.js";
+import { alignColumns } from "./table.js";
+
+/** A key of the scenario and how a request with it would end now. */
+export interface KeyRow {
+  readonly ref: string;
+  readonly organization: string;
+  readonly environment: string;
+  readonly state: string;
+  readonly secret: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly path_id: string;
+}
+
+/** The keys of the scenario, in its order. */
+export function keyRows(world: World): KeyRow[] {
+  const now = world.clock.now();
+  return Object.entries(scenarioSecrets(world)).map(([ref, secret]) => {
+    const { key } = world.registry.key(ref);
+    const { pathId } = foreseeKey(world, ref);
+    return {
+      ref,
+      organization: key.organization,
+      environment: key.environment,
+      state: keyStateAt(key, now),
+      secret,
+      status: outcomeOf(pathId).status,
+      code: codeOf(pathId, world.assumptions),
+      path_id: pathId,
+    };
+  });
+}
+
+const titles: Readonly<Record<string, string>> = {
+  ref: "KEY",
+  organization: "ORGANIZATION",
+  state: "STATE",
+  secret: "SECRET",
+};
+
+/** The rows as an aligned table under a line of titles; ends with what a request with the key gets. */
+export function keyTable(
+  rows: readonly KeyRow[],
+  columns: readonly ("ref" | "organization" | "state" | "secret")[],
+  palette: Palette,
+): string[] {
+  const head = [...columns.map((column) => titles[column] as string), "A REQUEST GETS", "PATH"];
+  const body = rows.map((row) => [...columns.map((column) => row[column]), answerOf(row), row.path_id]);
+  return alignColumns([head, ...body], (text, index, column) => {
+    const row = rows[index - 1];
+    if (row === undefined) return palette.dim(text);
+    return column === columns.length ? paintStatus(palette, row.status)(text) : text;
+  });
+}
+
+/** Status and code: `401 unauthorized`. */
+export function answerOf({ status, code }: { status: number; code: string | null }): string {
+  return code === null ? String(status) : `${status} ${code}`;
+}

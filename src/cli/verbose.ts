@@ -1,0 +1,8 @@
+/** Whether `--verbose` was asked for; works before the command line is understood, since that may be what fails. */
+export function isVerbose(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  const set = env.SVC_SANDBOX_VERBOSE?.toLowerCase() ?? "";
+  return argv.includes("--verbose") || !["", "0", "false", "no", "off"].includes(set);
+}

@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { type GateFacts, gateChecks, passGate } from "./gate.js";
+import type { KeyRecord } from "./key.js";
+import type { Organization } from "./organization.js";
+import { outcomes, type PathId } from "./outcomes.js";
+
+const key: KeyRecord = {
+  ref: "key",
+  organization: "bank",
+  name: "Key",
+  environment: "live",
+  legacy: false,
+  scopes: ["attestations:read"],
+  limits: { perMinute: 60, perDay: 1000 },
+  sha256: "",
+};
+const organization: Organization = {
+  ref: "bank",
+  id: "",
+  name: "Bank",
+  type: "bank",
+  status: "active",
+  sandboxAccess: true,
+  liveAccess: "approved",
+};
+const good: GateFacts = {
+  presented: "well_formed",
+  key,
+  organization,
+  now: 1000,
+  scope: "attestations:read",
+  usedThisMinute: 0,
+  usedToday: 0,
+};
+
+/** A fault, and how it changes the facts; in the order in which the gate must notice them. */
+const faults: readonly [PathId, (facts: GateFacts) => GateFacts][] = [
+  ["401.missing", (facts) => ({ ...facts, presented: "missing", key: undefined })],
+  ["401.malformed", (facts) => ({ ...facts, presented: "malformed", key: undefined })],
+  ["401.unknown", (facts) => ({ ...facts, key: undefined })],
+  ["401.revoked", (facts) => ({ ...facts, key: { ...(facts.key ?? key), revokedAt: 0 } })],
+  ["401.expired", (facts) => ({ ...facts, key: { ...(facts.key ?? key), expiresAt: 0 } })],
+  ["401.rotated", (facts) => ({ ...facts, key: { ...(facts.key ?? key), overlapEndsAt: 1 } })],
+  [
+    "403.access_denied",
+    (facts) => ({ ...facts, organization: { ...organization, ...facts.organization, status: "inactive" } }),
+  ],
+  [
+    "403.live_suspended",
+    (facts) => ({
+      ...facts,
+      organization: { ...organization, ...facts.organization, liveAccess: "suspended" },
+    }),
+  ],
+  ["403.insufficient_scope", (facts) => ({ ...facts, scope: "another:scope" })],
+  ["429.per_minute", (facts) => ({ ...facts, usedThisMinute: 60 })],
+  ["429.per_day", (facts) => ({ ...facts, usedToday: 1000 })],
+];
+
+test("a request without fault passes", () => {
+  expect(passGate(good)).toBe("200.live");
+});
+
+test.each(
+  faults.map(([path], index) => [path, index] as const),
+)("the fault %s alone is refused as itself", (path, index) => {
+  expect(passGate((faults[index] as (typeof faults)[number])[1](good))).toBe(path);
+});
+
+const pairs = faults.flatMap(([first], i) =>
+  faults.slice(i + 1).map(([second], j) => [first, second, i, i + 1 + j] as const),
+);
+test.each(pairs)("of %s and %s the first is noticed", (first, _second, i, j) => {
+  const both = (faults[i] as (typeof faults)[number])[1]((faults[j] as (typeof faults)[number])[1](good));
+  expect(passGate(both)).toBe(first);
+});
+
+test("R19 an organization that was never approved is refused on a path of its own", () => {
+  expect(passGate({ ...good, organization: { ...organization, liveAccess: "not_approved" } })).toBe(
+    "403.live_not_approved",
+  );
+});
+
+test.each<[PathId, Partial<KeyRecord>]>([
+  ["200.test", { environment: "test" }],
+  ["200.legacy", { environment: "test", legacy: true }],
+  ["200.replacement", { replaces: "old" }],
+  ["200.retiring", { replaces: "older", legacy: true, overlapEndsAt: 2000 }],
+])("a success is told apart as %s", (path, given) => {
+  expect(passGate({ ...good, key: { ...key, ...given } })).toBe(path);
+});
+
+test("every check has a name, a question and its rules", () => {
+  expect(gateChecks.map(({ name }) => name)).toEqual([
+    "key",
+    "organization",
+    "live access",
+    "scope",
+    "minute limit",
+    "day limit",
+  ]);
+});
+
+test("R14 R28 outcomes of one status and code have one message", () => {
+  const messages = new Map<string, Set<string | null>>();
+  for (const { status, code, message } of outcomes) {
+    const of = `${status} ${code}`;
+    messages.set(of, (messages.get(of) ?? new Set()).add(message));
+  }
+  for (const [of, told] of messages) expect([of, told.size]).toEqual([of, 1]);
+});

@@ -1,0 +1,13 @@
+import type { World } from "../../sandbox/world.js";
+import { version } from "../version.js";
+
+/** What `GET /health` answers. */
+export function health(world: World): Record<string, unknown> {
+  return {
+    status: "ok",
+    version,
+    scenario: world.scenario.name ?? null,
+    seed: world.seed,
+    now: new Date(world.clock.now()).toISOString(),
+  };
+}

@@ -1,0 +1,17 @@
+import * as crypto from "node:crypto";
+import type { Edge } from "../sandbox/edge.js";
+
+// The one-shot hash takes half the time of createHash, but Node has it only since 20.12; bundlers for other
+// runtimes may not have it at all.
+const sha256: (text: string) => string =
+  typeof crypto.hash === "function"
+    ? (text) => crypto.hash("sha256", text, "hex")
+    : (text) => crypto.createHash("sha256").update(text).digest("hex");
+
+/** The edge of a world that runs in Node. The wall clock is read when used, so that fake timers move it too. */
+export const nodeEdge: Edge = {
+  sha256,
+  time: () => Date.now(),
+  stopwatch: () => performance.now(),
+  random: () => crypto.randomBytes(4).readUInt32LE(),
+};

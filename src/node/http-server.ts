@@ -1,0 +1,74 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { handle } from "../api/handle.js";
+import type { World } from "../sandbox/world.js";
+import { readRequest } from "./read-request.js";
+import { refuse, refuseSocket, statusOfParserError } from "./refusal.js";
+
+// Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
+const http = process.getBuiltinModule("node:http");
+
+/** Where the control plane lives; everything else belongs to the API. */
+export const controlPath = "/__sandbox";
+
+/** What the server asks of its surroundings. */
+export interface HttpServerOptions {
+  /** The world that answers; asked with every request, so that it can be exchanged. */
+  readonly world: () => World;
+  /** Serves the control plane; left out, its paths are unknown paths of the API. */
+  readonly control?: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Whether API answers carry `X-Sandbox-Path`. Differs from the service: the real API has no such header. */
+  readonly explain: boolean;
+  /** Called with a defect of ours; the client has got a 500 then. */
+  readonly onDefect: (error: unknown) => void;
+}
+
+/**
+ * Makes the server; the API's own paths go straight from the core to the socket.
+ *
+ * Nothing that a client sends ends the process or goes without an answer.
+ */
+export function createHttpServer(options: HttpServerOptions): Server {
+  const { world, control, explain, onDefect } = options;
+
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    const read = readRequest(request);
+    if (read === undefined) return refuse(response, 400);
+    if (control !== undefined && isControlPath(read.path)) return control(request, response);
+    const { answer, pathId } = handle(world(), read);
+    const headers = explain ? [...answer.headers, "X-Sandbox-Path", pathId] : (answer.headers as string[]);
+    response.writeHead(answer.status, headers);
+    response.end(answer.body);
+  };
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    try {
+      answer(request, response);
+    } catch (error) {
+      onDefect(error);
+      refuse(response, 500);
+    }
+  };
+
+  const server = http.createServer(
+    {
+      // The specification knows no limit: a key of 16 KB is a malformed key, not a malformed request.
+      maxHeaderSize: 64 * 1024,
+      // We check it ourselves, to answer in the API's error body.
+      requireHostHeader: false,
+    },
+    listener,
+  );
+  // An expectation we do not know is no reason to refuse a request that we understand.
+  server.on("checkExpectation", listener);
+  server.on("connect", (_request, socket) => refuseSocket(socket, 400));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET") socket.destroy();
+    else refuseSocket(socket, statusOfParserError(error.code));
+  });
+  return server;
+}
+
+function isControlPath(path: string): boolean {
+  return (
+    path.startsWith(controlPath) && (path.length === controlPath.length || path[controlPath.length] === "/")
+  );
+}

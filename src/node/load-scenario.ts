@@ -1,0 +1,85 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, resolve } from "node:path";
+import { SandboxError } from "../domain/sandbox-error.js";
+import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
+import { nearest } from "../scenario/nearest.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+
+/** A scenario and where it came from. */
+export interface LoadedScenario {
+  readonly scenario: Scenario;
+  /** What people call it: the bundled name, or the file as it was given. */
+  readonly name: string;
+  /** Absolute paths of the files that make it up, those it extends included; none for a bundled one. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Loads a bundled scenario by name, or a scenario file.
+ *
+ * A bundled name wins; a file of the same name is reached as `./name`. Throws `scenario_not_found`,
+ * `file_unreadable`, or a `ScenarioError` with every problem of the file.
+ */
+export async function loadScenario(
+  nameOrFile: string,
+  options: { cwd?: string } = {},
+): Promise<LoadedScenario> {
+  if (isScenarioName(nameOrFile)) {
+    return { scenario: bundledScenarios[nameOrFile], name: nameOrFile, files: [] };
+  }
+  const file = resolve(options.cwd ?? process.cwd(), nameOrFile);
+  const files = [file];
+  const text = readScenarioFile(file, nameOrFile);
+  const { parseScenario } = await import("../scenario/parse-scenario.js");
+  const scenario = parseScenario(text, {
+    file: nameOrFile,
+    load(name, from) {
+      const base = isAbsolute(name)
+        ? name
+        : resolve(
+            from === undefined ? dirname(file) : dirname(resolve(options.cwd ?? process.cwd(), from)),
+            name,
+          );
+      files.push(base);
+      return { text: readScenarioFile(base, name), file: base };
+    },
+  });
+  return { scenario, name: nameOrFile, files };
+}
+
+/** Reads a scenario file as UTF-8; throws `scenario_not_found` or `file_unreadable`. Binary and huge files are refused by the parser. */
+function readScenarioFile(file: string, given: string): string {
+  try {
+    const { size } = statSync(file);
+    // Reading one byte more than a scenario may have is enough for the parser to refuse it.
+    return size > maximumRead ? " ".repeat(maximumRead) : new TextDecoder("utf-8").decode(readFileSync(file));
+  } catch (error) {
+    throw unreadable(error as NodeJS.ErrnoException, given);
+  }
+}
+
+const maximumRead = 1024 * 1024 + 1;
+
+function unreadable(error: NodeJS.ErrnoException, given: string): SandboxError {
+  if (error.code !== "ENOENT") {
+    const reason =
+      error.code === "EISDIR"
+        ? "it is a directory"
+        : error.code === "EACCES"
+          ? "permission denied"
+          : error.code;
+    return new SandboxError(
+      "file_unreadable",
+      `Failed to read the scenario ${JSON.stringify(given)}: ${reason}.`,
+    );
+  }
+  const names = Object.keys(bundledScenarios);
+  const suggestion = nearest(given, names);
+  return new SandboxError(
+    "scenario_not_found",
+    `Failed to find the scenario ${JSON.stringify(given)}: it is neither a file nor a bundled name.${
+      suggestion === undefined ? "" : ` Did you mean ${JSON.stringify(suggestion)}?`
+    } \`svc-sandbox list\` shows the bundled ones.`,
+    { given, known: names },
+  );
+}

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from "node:http";
+import type { ApiRequest } from "../api/messages.js";
+
+/** The request target's path: without its query, and without scheme and authority in the absolute form. */
+export function pathOf(target: string): string {
+  const start = target.startsWith("/") ? 0 : authorityEnd(target);
+  const end = target.indexOf("?", start);
+  if (start === 0) return end === -1 ? target : target.slice(0, end);
+  const path = end === -1 ? target.slice(start) : target.slice(start, end);
+  return path === "" ? "/" : path;
+}
+
+// `GET http://host/path` is what clients send to a proxy; a server must understand it too (RFC 9112 §3.2.2).
+function authorityEnd(target: string): number {
+  const scheme = /^https?:\/\/[^/?]*/i.exec(target);
+  return scheme === null ? 0 : scheme[0].length;
+}
+
+/** Reads what the API looks at, or `undefined` when the request is one that HTTP forbids to answer. */
+export function readRequest(request: IncomingMessage): ApiRequest | undefined {
+  let apiKey: string | undefined;
+  let hosts = 0;
+  // The raw headers, because building Node's header object costs as much as the rest of the answer.
+  const raw = request.rawHeaders;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] as string;
+    if (name.length === 9 && name.toLowerCase() === "x-api-key") {
+      apiKey = apiKey === undefined ? (raw[i + 1] as string) : `${apiKey}, ${raw[i + 1]}`;
+    } else if (name.length === 4 && name.toLowerCase() === "host") {
+      hosts += 1;
+    }
+  }
+  // HTTP/1.1 asks for exactly one Host (RFC 9112 §3.2).
+  if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
+  return { method: request.method ?? "GET", path: pathOf(request.url ?? "/"), apiKey };
+}

@@ -1,0 +1,88 @@
+import { parseApiKey } from "../domain/api-key.js";
+import { defaultLimits, defaultOverlap, defaultScopes, type KeyRecord } from "../domain/key.js";
+import { parseDuration } from "../scenario/duration.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { Inventor } from "./inventor.js";
+import { deriveSecret } from "./secrets.js";
+
+/** A key as a scenario describes it, under its ref and its organization's. */
+export interface DescribedKey {
+  readonly ref: string;
+  readonly organization: string;
+  readonly given: ScenarioKey;
+}
+
+export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
+export type ScenarioKey = NonNullable<ScenarioOrganization["keys"]>[string];
+
+/** All keys of a scenario, in the order in which it lists them. */
+export function describedKeys(scenario: Scenario): DescribedKey[] {
+  return Object.entries(scenario.organizations ?? {}).flatMap(([organization, { keys }]) =>
+    Object.entries(keys ?? {}).map(([ref, given]) => ({ ref, organization, given })),
+  );
+}
+
+/** The full key: the pinned one, or the one that the seed and the ref give. */
+export function secretOf({ ref, given }: DescribedKey, seed: number): string {
+  if (given.secret !== undefined) return given.secret;
+  return deriveSecret(seed, { ref, environment: given.environment, legacy: given.legacy ?? false });
+}
+
+/** What {@link buildKeys} needs besides the scenario. */
+export interface KeyBuilding {
+  readonly seed: number;
+  /** When the clock starts (epoch milliseconds): durations in the scenario count from here. */
+  readonly start: number;
+  readonly inventor: Inventor;
+  readonly sha256: (text: string) => string;
+}
+
+/** The key records of a scenario. Of each secret only the hash goes in (R35). */
+export function buildKeys(scenario: Scenario, building: KeyBuilding): KeyRecord[] {
+  const described = describedKeys(scenario);
+  const replaces = new Map<string, string>();
+  for (const { ref, given } of described) {
+    if (given.replaced_by !== undefined) replaces.set(given.replaced_by, ref);
+  }
+  return described.map((one) => buildKey(one, replaces.get(one.ref), building));
+}
+
+function buildKey(described: DescribedKey, replaced: string | undefined, building: KeyBuilding): KeyRecord {
+  const { ref, organization, given } = described;
+  const { seed, start, inventor } = building;
+  const secret = secretOf(described, seed);
+  const expiresAt =
+    given.state === "expired" ? (at(given.expires, start) ?? start) : at(given.expires, start);
+  const overlapEndsAt = overlapEnd(given, start);
+  return {
+    ref,
+    organization,
+    name: given.name ?? inventor.keyName(seed, ref),
+    environment: given.environment,
+    legacy: given.legacy ?? parseApiKey(secret)?.legacy ?? false,
+    scopes: given.scopes ?? defaultScopes,
+    limits: {
+      perMinute: given.limits?.per_minute ?? defaultLimits.perMinute,
+      perDay: given.limits?.per_day ?? defaultLimits.perDay,
+    },
+    sha256: building.sha256(secret),
+    ...(given.state === "revoked" && { revokedAt: start }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(overlapEndsAt !== undefined && { overlapEndsAt }),
+    ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
+    ...(replaced !== undefined && { replaces: replaced }),
+  };
+}
+
+function overlapEnd(given: ScenarioKey, start: number): number | undefined {
+  if (given.state === "retiring") return at(given.overlap_ends, start) ?? start + defaultOverlap;
+  if (given.state === "rotated") return at(given.overlap_ends, start) ?? start;
+  return undefined;
+}
+
+// A duration from the clock's start, or an instant; the scenario's checks have seen that it is one of them.
+function at(text: string | undefined, start: number): number | undefined {
+  if (text === undefined) return undefined;
+  const duration = parseDuration(text);
+  return duration === undefined ? Date.parse(text) : start + duration;
+}

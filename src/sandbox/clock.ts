@@ -1,0 +1,76 @@
+import { SandboxError } from "../domain/sandbox-error.js";
+
+/** The clock of one sandbox; all its times are epoch milliseconds. It never runs backwards. */
+export interface Clock {
+  readonly now: () => number;
+  readonly isFrozen: () => boolean;
+  /** Moves the clock on by `duration` milliseconds; refuses a negative one with `clock_backwards`. */
+  readonly advance: (duration: number) => void;
+  /** Moves the clock on to `instant`; refuses an earlier one with `clock_backwards`. */
+  readonly set: (instant: number) => void;
+  /** Lets the clock stand still until it is moved or resumed. */
+  readonly freeze: () => void;
+  readonly resume: () => void;
+}
+
+/**
+ * Makes a clock that starts at `start` (default: the wall clock) and runs with the wall clock unless frozen.
+ *
+ * @example
+ * const clock = createClock({ time: Date.now, start: 0, frozen: true });
+ * clock.advance(60_000);
+ * clock.now(); // 60_000
+ */
+export function createClock(options: { time: () => number; start?: number; frozen?: boolean }): Clock {
+  const { time } = options;
+  let frozen = options.frozen ?? false;
+  let anchor = time();
+  // What the clock showed at the anchor; the clock shows this plus what the wall clock has moved since.
+  let shown = options.start ?? anchor;
+
+  const now = () => {
+    if (frozen) return shown;
+    const moved = time() - anchor;
+    // A wall clock that is set back (or a test runner's fake one that ends) holds our clock still instead.
+    if (moved < 0) {
+      anchor += moved;
+      return shown;
+    }
+    return shown + moved;
+  };
+  const settle = (instant: number) => {
+    shown = instant;
+    anchor = time();
+  };
+  const set = (instant: number) => {
+    const current = now();
+    if (!Number.isSafeInteger(instant) || instant < current) {
+      throw new SandboxError(
+        "clock_backwards",
+        `Failed to set the clock to ${describe(instant)}: it shows ${describe(current)} and never runs backwards. Reset the sandbox to start again.`,
+      );
+    }
+    settle(instant);
+  };
+
+  return {
+    now,
+    isFrozen: () => frozen,
+    advance: (duration) => set(now() + duration),
+    set,
+    freeze() {
+      settle(now());
+      frozen = true;
+    },
+    resume() {
+      settle(now());
+      frozen = false;
+    },
+  };
+}
+
+function describe(instant: number): string {
+  return Number.isFinite(instant) && Math.abs(instant) <= 8.64e15
+    ? new Date(instant).toISOString()
+    : String(instant);
+}

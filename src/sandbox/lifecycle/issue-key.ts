@@ -1,0 +1,53 @@
+import { type Environment, prefixOf, sandboxMark } from "../../domain/api-key.js";
+import type { KeyRecord } from "../../domain/key.js";
+import { SandboxError } from "../../domain/sandbox-error.js";
+import { base62From } from "../../domain/seed.js";
+import { secretLength } from "../secrets.js";
+import { startUsage, type Usage } from "../usage.js";
+import type { World } from "../world.js";
+
+/** A key that was just made, with its secret: the only time that anyone sees it (R34). */
+export interface IssuedKey {
+  readonly key: KeyRecord;
+  readonly secret: string;
+}
+
+/**
+ * Puts a new key with a random secret into the world; the world keeps only its hash (R35).
+ *
+ * New keys always have the current prefix (R17). Throws `name_taken` when the ref is one that the world has.
+ */
+export function issueKey(
+  world: World,
+  described: Omit<KeyRecord, "sha256" | "legacy">,
+  usage: Usage = startUsage(world.windows, world.clock.now()),
+): IssuedKey {
+  requireFreeRef(world, described.ref);
+  const secret = randomSecret(world, described.environment);
+  const key: KeyRecord = { ...described, legacy: false, sha256: world.edge.sha256(secret) };
+  world.registry.addKey(key, usage);
+  return { key, secret };
+}
+
+/** Throws `name_taken` when the world has a key of that ref. */
+export function requireFreeRef(world: World, ref: string): void {
+  if (!world.registry.keys.has(ref)) return;
+  throw new SandboxError(
+    "name_taken",
+    `Failed to create the key ${JSON.stringify(ref)}: there is one of that ref already.`,
+    {
+      ref,
+    },
+  );
+}
+
+/** The first of `name`, `name-2`, `name-3` … that no key of the world has. */
+export function freeRef(world: World, name: string): string {
+  let ref = name;
+  for (let i = 2; world.registry.keys.has(ref); i++) ref = `${name}-${i}`;
+  return ref;
+}
+
+function randomSecret(world: World, environment: Environment): string {
+  return prefixOf(environment, false) + sandboxMark + base62From(world.edge.random, secretLength);
+}

@@ -1,0 +1,58 @@
+import { defaultOverlap, type KeyRecord, maximumOverlap } from "../../domain/key.js";
+import { SandboxError } from "../../domain/sandbox-error.js";
+import type { World } from "../world.js";
+import { requireActiveKey, requireRoomForKey } from "./active-key.js";
+import { type Actor, requireAdministrator } from "./administrator.js";
+import { freeRef, type IssuedKey, issueKey, requireFreeRef } from "./issue-key.js";
+
+/** How to rotate. */
+export interface Rotation {
+  /** How long the old key goes on working, in milliseconds. Default: 60 minutes. At most 7 days; 0 ends it at once. */
+  readonly overlap?: number;
+  /** The replacement's ref. Default: the old ref with the next free number. */
+  readonly as?: string;
+}
+
+/**
+ * Replaces an active key by a new one with the same name, scopes and limits (R37); the old one works until the
+ * overlap ends (R38–R40). The replacement does not inherit an expiry: rotating is the way out for a key about to end.
+ *
+ * Throws `key_not_active`, `overlap_out_of_range`, `key_limit_reached`, `name_taken` or `unknown_ref`, and changes
+ * nothing then.
+ */
+export function rotateKey(
+  world: World,
+  ref: string,
+  { overlap = defaultOverlap, as }: Rotation = {},
+  actor: Actor = "administrator",
+): IssuedKey & { readonly replaced: KeyRecord } {
+  requireAdministrator(actor);
+  const entry = requireActiveKey(world, ref, "rotate");
+  requireOverlap(overlap);
+  const old = entry.key;
+  // The old key counts as active during its overlap only where that is assumed; then there must be room for both.
+  if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, old);
+  const replacementRef = as ?? freeRef(world, ref);
+  requireFreeRef(world, replacementRef);
+  const { name, organization, environment, scopes, limits } = old;
+  const issued = issueKey(world, {
+    ref: replacementRef,
+    organization,
+    name,
+    environment,
+    scopes,
+    limits,
+    replaces: ref,
+  });
+  entry.key = { ...old, overlapEndsAt: world.clock.now() + overlap, replacedBy: replacementRef };
+  return { ...issued, replaced: entry.key };
+}
+
+function requireOverlap(overlap: number): void {
+  if (Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= maximumOverlap) return;
+  throw new SandboxError(
+    "overlap_out_of_range",
+    `Failed to rotate with an overlap of ${overlap} ms: it must be between 0 and 7 days (${maximumOverlap} ms).`,
+    { overlap, maximum: maximumOverlap },
+  );
+}

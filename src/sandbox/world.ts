@@ -1,0 +1,101 @@
+import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { buildKeys, describedKeys, secretOf } from "./build-keys.js";
+import { buildOrganizations } from "./build-organizations.js";
+import { type Clock, createClock } from "./clock.js";
+import type { Edge } from "./edge.js";
+import type { Inventor } from "./inventor.js";
+import { createJournal, type Journal } from "./journal.js";
+import { createRegistry, type Registry, unknownRef } from "./registry.js";
+import { createRequestIds } from "./request-ids.js";
+import { startUsage, type Windows, windowsOf } from "./usage.js";
+
+/** One running world. Worlds share nothing: a process can hold many. */
+export interface World {
+  readonly scenario: Scenario;
+  readonly seed: number;
+  readonly assumptions: Assumptions;
+  readonly windows: Windows;
+  readonly clock: Clock;
+  readonly registry: Registry;
+  readonly journal: Journal;
+  readonly nextRequestId: () => string;
+  readonly edge: Edge;
+}
+
+/** How to start a world. */
+export interface WorldOptions {
+  readonly edge: Edge;
+  readonly inventor: Inventor;
+  /** Default: the scenario's, else 1. */
+  readonly seed?: number;
+  /** When the clock starts (epoch milliseconds). Default: the scenario's, else the wall clock. */
+  readonly now?: number;
+  /** Default: the scenario's, else false. */
+  readonly frozen?: boolean;
+}
+
+export const defaultSeed = 1;
+
+/**
+ * Starts a world from a checked scenario.
+ *
+ * The same scenario, seed and start give the same world: ids, names, secrets, request ids.
+ */
+export function createWorld(scenario: Scenario, options: WorldOptions): World {
+  const { edge, inventor } = options;
+  const seed = options.seed ?? scenario.seed ?? defaultSeed;
+  const pinned = scenario.clock?.now === undefined ? undefined : Date.parse(scenario.clock.now);
+  const start = options.now ?? pinned;
+  const clock = createClock({
+    time: edge.time,
+    frozen: options.frozen ?? scenario.clock?.frozen ?? false,
+    ...(start !== undefined && { start }),
+  });
+  const now = clock.now();
+  const { profile, ...given } = scenario.assumptions ?? {};
+  const assumptions = assumptionsFor(profile ?? "minimal", given);
+  const windows = windowsOf(assumptions);
+
+  const registry = createRegistry();
+  for (const organization of buildOrganizations(scenario, seed, inventor))
+    registry.addOrganization(organization);
+  const usages = new Map(describedKeys(scenario).map(({ ref, given: key }) => [ref, key.usage]));
+  for (const key of buildKeys(scenario, { seed, start: now, inventor, sha256: edge.sha256 })) {
+    const used = usages.get(key.ref);
+    registry.addKey(key, startUsage(windows, now, used?.this_minute, used?.today));
+  }
+
+  return {
+    scenario,
+    seed,
+    assumptions,
+    windows,
+    clock,
+    registry,
+    journal: createJournal(),
+    nextRequestId: createRequestIds(seed),
+    edge,
+  };
+}
+
+/** The full keys of the scenario by ref, derived anew: the world itself keeps only hashes (R35). */
+export function scenarioSecrets(world: World): Record<string, string> {
+  return Object.fromEntries(describedKeys(world.scenario).map((one) => [one.ref, secretOf(one, world.seed)]));
+}
+
+/** The full key of one ref of the scenario; throws `unknown_ref`, with the refs there are. */
+export function scenarioSecret(world: World, ref: string): string {
+  const described = new Map(describedKeys(world.scenario).map((one) => [one.ref, one]));
+  return secretOf(described.get(ref) ?? unknownRef("key", ref, described), world.seed);
+}
+
+/** The ref of the key that clients get when they ask for none; `undefined` when the scenario has no key. */
+export function defaultKeyRef(scenario: Scenario): string | undefined {
+  return scenario.default_key ?? describedKeys(scenario)[0]?.ref;
+}
+
+/** Whether starting the scenario needs an organization's name to be invented. */
+export function needsInvention(scenario: Scenario): boolean {
+  return Object.values(scenario.organizations ?? {}).some(({ name }) => name === undefined);
+}

@@ -1,0 +1,104 @@
+import type { z } from "zod/mini";
+import type { Finding } from "./finding.js";
+import { formAt } from "./format-lookup.js";
+import type { Path } from "./located.js";
+import { listed, quote } from "./quote.js";
+import type { Scenario } from "./scenario.generated.js";
+import { keySchema, organizationSchema, scenarioSchema, type TextKind } from "./schema.js";
+import { refSlip } from "./text-slips.js";
+import { unknownField } from "./unknown-field.js";
+import { wrongValue } from "./wrong-value.js";
+
+type Issue = z.core.$ZodIssue;
+
+/** Whether the value is a scenario by the shape of its fields; if not, every field that is not as the format says. */
+export function checkShape(value: unknown): { scenario: Scenario } | { findings: Finding[] } {
+  const checked = scenarioSchema.safeParse(value);
+  if (checked.success) return { scenario: checked.data as Scenario };
+  return {
+    findings: issuesOf(checked.error.issues, value, []).flatMap(({ issue, path }) =>
+      findingsOf(issue, path, value),
+    ),
+  };
+}
+
+interface PathIssue {
+  readonly issue: Issue;
+  readonly path: Path;
+}
+
+// The schema does not look at an entry whose ref is wrong; we do, so that all problems come at once.
+function issuesOf(issues: readonly Issue[], value: unknown, base: Path): PathIssue[] {
+  return issues.flatMap((issue) => {
+    const path = [...base, ...(issue.path as (string | number)[])];
+    const found = [{ issue, path }];
+    if (issue.code !== "invalid_key") return found;
+    const entrySchema: z.ZodMiniType = path.length === 2 ? organizationSchema : keySchema;
+    const entry = entrySchema.safeParse(valueAt(value, path));
+    return entry.success ? found : [...found, ...issuesOf(entry.error.issues, value, path)];
+  });
+}
+
+function findingsOf(issue: Issue, path: Path, root: unknown): Finding[] {
+  if (issue.code === "unrecognized_keys") return issue.keys.map((name) => unknownField(path, name));
+  const name = String(path.at(-1) ?? "");
+  if (issue.code === "invalid_key") return [{ path, aim: "key", ...refSlip(name) }];
+  const value = valueAt(root, path);
+  if (path.length === 1 && name === "version") return [versionFinding(value)];
+  const form = formAt(path) ?? {};
+  if (value === undefined) return [missingField(path, name, form.enum?.map(String))];
+  const label = typeof path.at(-1) === "number" ? `${path.at(-2)}[${name}]` : name;
+  return [{ path, ...wrongValue(label, value, form, kindOf(issue)) }];
+}
+
+/** What is said when `version` is not 1. */
+export function versionFinding(value: unknown): Finding {
+  if (value === undefined) {
+    return {
+      code: "missing_field",
+      path: ["version"],
+      message: "version is missing",
+      hint: "begin the scenario with version: 1",
+    };
+  }
+  const written = value === "1" ? "write 1 without quotes" : "write version: 1";
+  return {
+    code: "unsupported_version",
+    path: ["version"],
+    message: `this version of svc-sandbox reads version 1 of the format, not ${quote(value)}`,
+    hint: written,
+  };
+}
+
+function missingField(path: Path, name: string, choices: readonly string[] | undefined): Finding {
+  return {
+    code: "missing_field",
+    path,
+    aim: "key",
+    message: `${name} is missing in ${quote(path.at(-2))}`,
+    hint: choices === undefined ? `add ${name}` : `add ${name}: ${listed(choices, "or")}`,
+  };
+}
+
+// The schema passes the kind of text in the message of the issue; see `TextKind`.
+function kindOf(issue: Issue): TextKind | undefined {
+  const kinds: readonly string[] = [
+    "ref",
+    "time",
+    "time_or_duration",
+    "scope",
+    "error_code",
+    "time_of_day",
+    "uuid",
+  ];
+  return kinds.includes(issue.message) ? (issue.message as TextKind) : undefined;
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, step)) return undefined;
+    current = (current as Record<string | number, unknown>)[step];
+  }
+  return current;
+}

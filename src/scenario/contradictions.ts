@@ -1,0 +1,46 @@
+import type { Finding } from "./finding.js";
+import { activeKeysWithinLimit, expiryFitsState, scopesAreKnown, usageAddsUp } from "./key-rules.js";
+import {
+  defaultKeyExists,
+  keyRefsAreUnique,
+  organizationIdsAreUnique,
+  someOrganization,
+} from "./ref-rules.js";
+import {
+  overlapFitsState,
+  replacementFits,
+  replacementIsFound,
+  replacementsAreNotShared,
+  replacementsEnd,
+} from "./rotation-rules.js";
+import { secretFitsKey, secretsAreUnique } from "./secret-rules.js";
+import { factsOf, type ScenarioRule } from "./world-facts.js";
+
+const rules: readonly ScenarioRule[] = [
+  someOrganization,
+  organizationIdsAreUnique,
+  keyRefsAreUnique,
+  defaultKeyExists,
+  scopesAreKnown,
+  usageAddsUp,
+  expiryFitsState,
+  activeKeysWithinLimit,
+  secretFitsKey,
+  secretsAreUnique,
+  replacementIsFound,
+  replacementFits,
+  replacementsAreNotShared,
+  replacementsEnd,
+  overlapFitsState,
+];
+
+/**
+ * Everything in which a scenario contradicts itself or a rule of the specification.
+ *
+ * `known` is what is already said to be wrong with its shape: no rule looks at those fields, so that one mistake
+ * is not reported twice in different words.
+ */
+export function findContradictions(value: unknown, known: readonly Finding[]): Finding[] {
+  const facts = factsOf(value, known);
+  return rules.flatMap((rule) => rule(facts));
+}

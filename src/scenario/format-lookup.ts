@@ -1,0 +1,50 @@
+import { scenarioJsonSchema } from "./json-schema.js";
+import type { Path } from "./located.js";
+
+/** The part of the format that describes one field, as JSON Schema says it. */
+export interface FieldForm {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, FieldForm>>;
+  /** In a mapping from refs: the form of each entry. */
+  readonly additionalProperties?: FieldForm | boolean;
+  readonly items?: FieldForm;
+}
+
+let whole: FieldForm | undefined;
+
+/** The form of the field at a path, or `undefined` where the format has none. Made from the schema when first asked. */
+export function formAt(path: Path): FieldForm | undefined {
+  whole ??= scenarioJsonSchema() as FieldForm;
+  let form: FieldForm | undefined = whole;
+  for (const step of path) {
+    if (typeof step === "number") form = form?.items;
+    else if (Object.hasOwn(form?.properties ?? {}, step)) form = form?.properties?.[step];
+    else form = typeof form?.additionalProperties === "object" ? form.additionalProperties : undefined;
+  }
+  return form;
+}
+
+/** One place in the format where fields have names of their own: its path, with `<ref>` for a ref, and those names. */
+export interface Level {
+  readonly path: readonly string[];
+  readonly fields: readonly string[];
+}
+
+/** Every level of the format, the outermost first. */
+export function levels(form = formAt([]), path: readonly string[] = []): Level[] {
+  const below = Object.entries(form?.properties ?? {}).flatMap(([name, field]) =>
+    levels(field, [...path, name]),
+  );
+  const entry = form?.additionalProperties;
+  if (typeof entry === "object") below.push(...levels(entry, [...path, "<ref>"]));
+  return form?.properties ? [{ path, fields: Object.keys(form.properties) }, ...below] : below;
+}
+
+/** The level that a path leads to, as {@link Level} writes it: refs replaced by `<ref>`. */
+export function levelPath(path: Path): string[] {
+  return path.map((step, index) => {
+    const parent = formAt(path.slice(0, index));
+    return Object.hasOwn(parent?.properties ?? {}, step) ? String(step) : "<ref>";
+  });
+}

@@ -1,0 +1,74 @@
+import type { Finding } from "./finding.js";
+import { nearest } from "./nearest.js";
+import { quote } from "./quote.js";
+import type { ScenarioRule, WorldFacts } from "./world-facts.js";
+
+/** A world without a relying party can answer nothing but 401. */
+export const someOrganization: ScenarioRule = ({ organizations, refsAreCertain }) =>
+  organizations.size > 0 || !refsAreCertain
+    ? []
+    : [
+        {
+          code: "no_organizations",
+          path: ["organizations"],
+          aim: "key",
+          message: "the scenario has no organization",
+          hint: "add one: organizations: { harvest-bank: { type: bank } }",
+        },
+      ];
+
+/** No two organizations have the same id. */
+export const organizationIdsAreUnique: ScenarioRule = ({ organizations }) => {
+  const first = new Map<string, string>();
+  const findings: Finding[] = [];
+  for (const [ref, { id }] of organizations) {
+    if (id === undefined) continue;
+    const earlier = first.get(id);
+    if (earlier === undefined) first.set(id, ref);
+    else {
+      findings.push({
+        code: "duplicate_organization_id",
+        path: ["organizations", ref, "id"],
+        message: `${quote(earlier)} has the same id`,
+        hint: "give each organization its own id, or leave it out",
+      });
+    }
+  }
+  return findings;
+};
+
+/** A key's ref says which key is meant without naming its organization. */
+export const keyRefsAreUnique: ScenarioRule = ({ keys, keyOf }) =>
+  keys
+    .filter((key) => keyOf.get(key.ref) !== key)
+    .map(({ ref, path }) => ({
+      code: "duplicate_key_ref" as const,
+      path,
+      aim: "key" as const,
+      message: `${quote(keyOf.get(ref)?.organization)} already has a key ${quote(ref)}`,
+      hint: "refs of keys are unique in the whole scenario, also across organizations",
+    }));
+
+export const defaultKeyExists: ScenarioRule = (facts) => {
+  const { defaultKey, keyOf, refsAreCertain } = facts;
+  if (defaultKey === undefined || keyOf.has(defaultKey) || !refsAreCertain) return [];
+  return [
+    {
+      code: "unknown_key_ref",
+      path: ["default_key"],
+      message: `there is no key ${quote(defaultKey)}`,
+      hint: knownKeysHint(defaultKey, facts),
+    },
+  ];
+};
+
+/** What to offer for a ref that no key has. */
+export function knownKeysHint(ref: string, { keyOf }: WorldFacts): string {
+  // With more keys than this, many wrong refs would each be compared to many keys.
+  const near = keyOf.size > 1000 ? undefined : nearest(ref, keyOf.keys());
+  if (near !== undefined) return `did you mean ${near}?`;
+  if (keyOf.size === 0) return "the scenario has no keys";
+  const shown: string[] = [];
+  for (const name of keyOf.keys()) if (shown.push(name) === 10) break;
+  return `keys of this scenario: ${shown.join(", ")}${keyOf.size > shown.length ? ", …" : ""}`;
+}

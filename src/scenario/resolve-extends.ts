@@ -1,0 +1,122 @@
+import { versionFinding } from "./check-shape.js";
+import type { Finding } from "./finding.js";
+import { type Located, type LocatedMapping, mergeLocated } from "./located.js";
+import { nearest } from "./nearest.js";
+import { quote } from "./quote.js";
+import { readPlain } from "./read-plain.js";
+import { readYaml } from "./read-yaml.js";
+import type { Scenario } from "./scenario.generated.js";
+import { ScenarioError } from "./scenario-error.js";
+import { createSource } from "./scenario-source.js";
+
+/** The text of a scenario that another one extends, and the file that problems in it are reported for. */
+export interface LoadedScenario {
+  readonly text: string;
+  readonly file: string;
+}
+
+/**
+ * Finds the scenario that `extends` names: its text, or the scenario itself, or `undefined` when there is none.
+ *
+ * `from` is the file of the scenario that extends.
+ */
+export type ScenarioLookup = (
+  name: string,
+  from: string | undefined,
+) => LoadedScenario | Scenario | undefined;
+
+export interface ExtendsOptions {
+  readonly lookup: ScenarioLookup;
+  /** Names to offer when nothing is found. */
+  readonly knownNames: readonly string[];
+}
+
+/** How many scenarios may stand on each other's shoulders. */
+const longestChain = 16;
+
+/**
+ * The scenario laid over the one it extends, and that one over the one it extends itself, without `extends`.
+ *
+ * Answers `undefined`, with a finding, when one of them cannot be had.
+ */
+export function resolveExtends(
+  root: LocatedMapping,
+  file: string | undefined,
+  options: ExtendsOptions,
+  findings: Finding[],
+  chain: readonly string[] = file === undefined ? [] : [file],
+): LocatedMapping | undefined {
+  const field = root.members.get("extends");
+  // What is no text at all is left for the check of the shape.
+  if (field?.kind !== "scalar" || typeof field.value !== "string" || field.value === "") return root;
+  const name = field.value;
+  const report = (code: Finding["code"], message: string, hint: string) =>
+    findings.push({ code, path: ["extends"], place: field.place, message, hint });
+
+  if (chain.length >= longestChain) {
+    report("extends_loop", `more than ${longestChain} scenarios extend each other`, "shorten the chain");
+    return undefined;
+  }
+  const found = look();
+  if (found === undefined) return undefined;
+  const parentFile = isLoaded(found) ? found.file : name;
+  if (chain.includes(parentFile)) {
+    const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
+    report("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
+    return undefined;
+  }
+  const read = isLoaded(found)
+    ? readYaml(createSource(found.text, found.file), findings)
+    : readPlain(found, findings);
+  const parent =
+    read &&
+    resolveExtends(read, isLoaded(found) ? found.file : undefined, options, findings, [...chain, parentFile]);
+  return parent && lay(parent);
+
+  function look(): LoadedScenario | Scenario | undefined {
+    try {
+      const result = options.lookup(name, file);
+      if (result === undefined)
+        report("extends_not_found", `there is no scenario ${quote(name)}`, notFoundHint(name));
+      return result;
+    } catch (error) {
+      if (error instanceof ScenarioError) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      report(
+        "extends_failed",
+        `the scenario ${quote(name)} could not be read: ${reason}`,
+        "correct the name",
+      );
+      return undefined;
+    }
+  }
+
+  function notFoundHint(wanted: string): string {
+    const near = nearest(wanted, options.knownNames);
+    if (near !== undefined) return `did you mean ${near}?`;
+    return options.knownNames.length === 0
+      ? "name a scenario that exists"
+      : `bundled scenarios: ${options.knownNames.join(", ")}`;
+  }
+
+  function lay(parent: LocatedMapping): LocatedMapping {
+    // Each file states its own version, so that a file never changes its meaning with the one it extends.
+    const version = parent.members.get("version");
+    if (version?.kind !== "scalar" || version.value !== 1) {
+      const value = version === undefined ? undefined : version.kind === "scalar" ? version.value : {};
+      findings.push({ ...versionFinding(value), place: version?.place ?? parent.place ?? field?.place });
+    }
+    const merged = mergeLocated(without(parent, "version"), without(root, "extends"));
+    return merged as LocatedMapping;
+  }
+}
+
+function isLoaded(found: LoadedScenario | Scenario): found is LoadedScenario {
+  return "text" in found;
+}
+
+function without(mapping: LocatedMapping, name: string): LocatedMapping {
+  const members = new Map<string, Located>(mapping.members);
+  members.delete(name);
+  return { ...mapping, members };
+}

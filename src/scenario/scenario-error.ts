@@ -1,0 +1,64 @@
+import { redactKeys } from "../domain/api-key.js";
+import { SandboxError } from "../domain/sandbox-error.js";
+import { redactLine } from "./redact-line.js";
+import type { ScenarioProblem } from "./scenario-problem.js";
+
+/** What stands for the file when a scenario has none. */
+export const unnamedScenario = "<scenario>";
+
+/** How many problems the message shows; `problems` holds them all. */
+const shownProblems = 20;
+
+/**
+ * Thrown for a scenario that cannot be used, with everything that is wrong with it.
+ *
+ * The message is for people: for each problem its place, the line with a caret, and a hint. Nothing in it or in
+ * `problems` shows a full key.
+ */
+export class ScenarioError extends SandboxError {
+  readonly problems: readonly ScenarioProblem[];
+
+  constructor(problems: readonly ScenarioProblem[]) {
+    const safe = problems.map(withoutKeys);
+    super("scenario_invalid", messageOf(safe), { problems: safe });
+    this.name = "ScenarioError";
+    this.problems = safe;
+  }
+}
+
+/**
+ * One problem as people read it: `file:line:column: message`, the line, a caret, the hint.
+ *
+ * @example
+ * world.yaml:7:15: unknown field "perMinute" in organizations.bank.keys.main.limits
+ *   limits: { perMinute: 60 }
+ *             ^
+ * hint: did you mean "per_minute"?
+ */
+export function formatProblem(problem: ScenarioProblem): string {
+  const { file = unnamedScenario, line, column, source, caret, message, hint } = problem;
+  const place = [file, line, column].filter((part) => part !== undefined).join(":");
+  const field = line === undefined && problem.path !== "" ? `${problem.path}: ` : "";
+  const lines = [`${place}: ${field}${message}`];
+  if (source !== undefined && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);
+  if (hint !== undefined) lines.push(`hint: ${hint}`);
+  return lines.join("\n");
+}
+
+function messageOf(problems: readonly ScenarioProblem[]): string {
+  const shown = problems.slice(0, shownProblems).map(formatProblem);
+  const rest = problems.length - shown.length;
+  if (rest > 0) shown.push(`… and ${rest} more`);
+  return shown.join("\n\n");
+}
+
+function withoutKeys(problem: ScenarioProblem): ScenarioProblem {
+  const { path, message, hint, source } = problem;
+  return {
+    ...problem,
+    path: redactKeys(path),
+    message: redactKeys(message),
+    ...(hint === undefined ? {} : { hint: redactKeys(hint) }),
+    ...(source === undefined ? {} : { source: redactLine(source) }),
+  };
+}

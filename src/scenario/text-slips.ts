@@ -1,0 +1,76 @@
+import { quote } from "./quote.js";
+import { maximumRefLength, type TextKind } from "./schema.js";
+import { timeSlip } from "./time-slips.js";
+import type { Slip } from "./wrong-value.js";
+
+/** What is wrong with a text of the given kind, and what to write instead. */
+export function textSlip(name: string, value: string, kind: TextKind | undefined): Slip {
+  if (value.trim() === "") {
+    return {
+      code: "bad_format",
+      message: `${name} is an empty text`,
+      hint: "write it, or leave the field out",
+    };
+  }
+  switch (kind) {
+    case "ref":
+      return refSlip(value);
+    case "time":
+      return { code: "bad_time", ...timeSlip(value, false) };
+    case "time_or_duration":
+      return { code: "bad_time", ...timeSlip(value, true) };
+    case undefined:
+      return { code: "out_of_range", message: `${name} is too long`, hint: "shorten it" };
+    default:
+      return formSlip(name, value, kind);
+  }
+}
+
+/** What is wrong with a text that should be a ref, with the kebab-case form of it. */
+export function refSlip(value: string): Slip {
+  const message = `${quote(value)} cannot be a ref`;
+  if (value.length > maximumRefLength) {
+    return { code: "bad_ref", message, hint: `a ref has ${maximumRefLength} characters at most` };
+  }
+  const kebab = value
+    .normalize("NFD")
+    .replace(/\p{Mn}/gu, "")
+    .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+  if (!/[a-z]/.test(kebab)) {
+    return {
+      code: "bad_ref",
+      message,
+      hint: `a ref needs a letter: ${kebab === "" ? "key-1" : `key-${kebab}`}`,
+    };
+  }
+  return { code: "bad_ref", message, hint: `refs are in kebab-case: ${kebab}` };
+}
+
+function formSlip(name: string, value: string, kind: "scope" | "error_code" | "time_of_day" | "uuid"): Slip {
+  const message = `${quote(value)} is not ${nounOf[kind]}`;
+  const repaired = repairs[kind](value);
+  return { code: "bad_format", message: `${name}: ${message}`, hint: repaired ?? hintOf[kind] };
+}
+
+const nounOf = {
+  scope: "a scope name",
+  error_code: "an error code",
+  time_of_day: "a time of day",
+  uuid: "a UUID in lower case",
+};
+const hintOf = {
+  scope: "write it as in attestations:read",
+  error_code: "write letters, digits, dots, _ and -, beginning with a letter",
+  time_of_day: "write HH:MM in UTC, such as 00:00",
+  uuid: "write a UUID, or leave the field out and the seed makes one",
+};
+const repairs: Record<keyof typeof hintOf, (value: string) => string | undefined> = {
+  scope: (value) => (value !== value.toLowerCase() ? `write ${value.toLowerCase()}` : undefined),
+  error_code: () => undefined,
+  time_of_day: (value) => (/^\d:[0-5]\d$/.test(value) ? `write 0${value}` : undefined),
+  uuid: (value) =>
+    /^[\dA-F]{8}(?:-[\dA-F]{4}){3}-[\dA-F]{12}$/i.test(value) ? `write ${value.toLowerCase()}` : undefined,
+};

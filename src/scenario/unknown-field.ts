@@ -1,0 +1,127 @@
+import type { Finding } from "./finding.js";
+import { pathText } from "./finding.js";
+import { formAt, type Level, levelPath, levels } from "./format-lookup.js";
+import type { Path } from "./located.js";
+import { nearest } from "./nearest.js";
+import { listed, quote } from "./quote.js";
+
+/**
+ * What is said of a field that the format does not have at this place: that a later version will have it, where it
+ * belongs, or what was probably meant.
+ */
+export function unknownField(parent: Path, name: string): Finding {
+  const path = [...parent, name];
+  const level = levelPath(parent);
+  if (laterFields[level.join(".")]?.includes(name)) {
+    return {
+      code: "not_supported_yet",
+      path,
+      aim: "key",
+      message: `${quote(name)} is not supported yet by this version of svc-sandbox`,
+      hint: "remove it, or use a later version",
+    };
+  }
+  const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
+  return {
+    code: "unknown_field",
+    path,
+    aim: "key",
+    message: `unknown field ${quote(name)} ${where}`,
+    hint: hintFor(name, level, Object.keys(formAt(parent)?.properties ?? {})),
+  };
+}
+
+/** Fields that are agreed on for later versions of the format, by the level that will have them. */
+const laterFields: Readonly<Record<string, readonly string[]>> = {
+  "": ["timeline", "story", "population", "faults", "preview"],
+  assumptions: [
+    "request_id_on_errors",
+    "retry_after",
+    "rate_limit_headers",
+    "error_details",
+    "replacement_usage",
+    "www_authenticate",
+    "default_expiry",
+  ],
+};
+
+// What other tools and other people call our fields. Where several are given, the one that fits the level is meant.
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  org: ["organizations"],
+  orgs: ["organizations"],
+  organisation: ["organizations"],
+  organisations: ["organizations"],
+  organization: ["organizations"],
+  relying_parties: ["organizations"],
+  api_keys: ["keys"],
+  env: ["environment"],
+  live: ["environment"],
+  test: ["environment"],
+  state: ["state", "status"],
+  status: ["status", "state"],
+  kind: ["type"],
+  expiry: ["expires"],
+  expires_at: ["expires"],
+  expiration: ["expires"],
+  scope: ["scopes"],
+  permissions: ["scopes"],
+  limit: ["limits"],
+  rate_limit: ["limits"],
+  rate_limits: ["limits"],
+  minute: ["per_minute", "this_minute"],
+  day: ["per_day", "today"],
+  time: ["now", "clock"],
+  value: ["secret"],
+  token: ["secret"],
+  api_key: ["secret", "keys"],
+  overlap: ["overlap_ends"],
+  replacement: ["replaced_by"],
+  title: ["name"],
+  base: ["extends"],
+  import: ["extends"],
+};
+
+function hintFor(name: string, level: readonly string[], fields: readonly string[]): string {
+  const known = `known fields here: ${listed(fields, "and")}`;
+  const spelled = snakeCase(name);
+  const meant = [spelled, ...(Object.hasOwn(otherNames, spelled) ? (otherNames[spelled] ?? []) : [])];
+  const here = meant.find((one) => fields.includes(one));
+  if (here !== undefined) return `did you mean ${quote(here)}?`;
+  for (const one of meant) {
+    const home = homeOf(one, level);
+    if (home !== undefined) return `${quote(one)} belongs ${describeLevel(home, level)}`;
+  }
+  const near = nearest(name, fields);
+  return near === undefined ? known : `did you mean ${quote(near)}?`;
+}
+
+/** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */
+function snakeCase(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/[\s-]+/g, "_")
+    .toLowerCase();
+}
+
+// Of several levels that have the field, the one that shares most of the way; of equals the outermost.
+function homeOf(name: string, level: readonly string[]): Level | undefined {
+  let best: Level | undefined;
+  let bestShared = -1;
+  for (const candidate of levels()) {
+    if (!candidate.fields.includes(name)) continue;
+    const shared = sharedSteps(candidate.path, level);
+    if (shared > bestShared) [best, bestShared] = [candidate, shared];
+  }
+  return best;
+}
+
+function sharedSteps(one: readonly string[], other: readonly string[]): number {
+  const index = one.findIndex((step, position) => step !== other[position]);
+  return index === -1 ? one.length : index;
+}
+
+function describeLevel({ path }: Level, from: readonly string[]): string {
+  if (path.length === 0) return "at the top level";
+  const inside = sharedSteps(path, from) === from.length;
+  return `in ${quote((inside ? path.slice(from.length) : path).join("."))}`;
+}

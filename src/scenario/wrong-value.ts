@@ -1,0 +1,153 @@
+import type { Finding } from "./finding.js";
+import type { FieldForm } from "./format-lookup.js";
+import { nearest } from "./nearest.js";
+import { listed, quote } from "./quote.js";
+import type { TextKind } from "./schema.js";
+import { textSlip } from "./text-slips.js";
+
+/** What is said of a value, without its path. */
+export type Slip = Pick<Finding, "code" | "message" | "hint">;
+
+/**
+ * What is wrong with a value that the form of its field does not allow, and what to write instead.
+ *
+ * `kind` is the kind of text that the schema asked for, when it asked for one.
+ */
+export function wrongValue(name: string, value: unknown, form: FieldForm, kind: TextKind | undefined): Slip {
+  if (form.enum !== undefined) return wrongChoice(name, value, form.enum.map(String));
+  if (value === null) return leftEmpty(name, form);
+  switch (form.type) {
+    case "integer":
+      return wrongCount(name, value);
+    case "boolean":
+      return wrongFlag(name, value);
+    case "array":
+      return wrongList(name, value);
+    case "object":
+      return wrongMapping(name, value, form);
+    default:
+      return typeof value === "string" ? textSlip(name, value, kind) : wrongText(name, value, kind);
+  }
+}
+
+function leftEmpty(name: string, form: FieldForm): Slip {
+  const empty = form.type === "object" ? ", or write {}" : "";
+  return {
+    code: "wrong_type",
+    message: `${name} is empty`,
+    hint: `give it a value or remove the line${empty}`,
+  };
+}
+
+// What other services call our choices.
+const otherChoices: Readonly<Record<string, string>> = {
+  sandbox: "test",
+  testing: "test",
+  staging: "test",
+  dev: "test",
+  production: "live",
+  prod: "live",
+  disabled: "revoked",
+  deleted: "revoked",
+  replaced: "rotated",
+  rotating: "retiring",
+  pending: "not_approved",
+  unapproved: "not_approved",
+  none: "not_approved",
+  insurance: "insurer",
+  enabled: "active",
+  suspended: "inactive",
+};
+
+function wrongChoice(name: string, value: unknown, choices: readonly string[]): Slip {
+  if (name === "profile" && (value === "typical" || value === "varied")) {
+    return {
+      code: "not_supported_yet",
+      message: `the profile ${quote(value)} is not supported yet by this version of svc-sandbox`,
+      hint: "use minimal, or a later version",
+    };
+  }
+  const typed = String(value).toLowerCase();
+  const other = Object.hasOwn(otherChoices, typed) ? otherChoices[typed] : undefined;
+  const meant = other !== undefined && choices.includes(other) ? other : nearest(typed, choices);
+  const message =
+    value === null ? `${name} is empty` : `${name} is ${listed(choices, "or")}, not ${quote(value)}`;
+  const hint = meant === undefined ? `write ${listed(choices, "or")}` : `did you mean ${meant}?`;
+  return { code: "bad_choice", message, hint };
+}
+
+function wrongCount(name: string, value: unknown): Slip {
+  if (typeof value !== "number") {
+    const looksRight = typeof value === "string" && /^\d+$/.test(value.trim());
+    return {
+      code: "wrong_type",
+      message: `${name} is a whole number, not ${quoteText(value)}`,
+      hint: looksRight ? `write ${value.trim()} without quotes` : "write a whole number, 0 or more",
+    };
+  }
+  const hint =
+    value < 0 ? "write 0 or more" : Number.isInteger(value) ? "write a smaller number" : wholeHint(value);
+  return { code: "out_of_range", message: `${name} is a whole number, 0 or more, not ${value}`, hint };
+}
+
+function wholeHint(value: number): string {
+  return Number.isFinite(value) ? `write ${Math.trunc(value)} or ${Math.trunc(value) + 1}` : "write a number";
+}
+
+function wrongFlag(name: string, value: unknown): Slip {
+  const message = `${name} is true or false, not ${quoteText(value)}`;
+  const typed = String(value).toLowerCase();
+  if (["true", "yes", "on", "y", "1"].includes(typed)) {
+    return { code: "wrong_type", message, hint: "write true, without quotes" };
+  }
+  const no = ["false", "no", "off", "n", "0"].includes(typed);
+  return { code: "wrong_type", message, hint: no ? "write false, without quotes" : "write true or false" };
+}
+
+function wrongList(name: string, value: unknown): Slip {
+  if (Array.isArray(value)) {
+    return {
+      code: "empty_list",
+      message: `${name} is an empty list`,
+      hint: "give one or leave the field out",
+    };
+  }
+  const single = typeof value === "string" && value.length < 60 && !/[\s,]/.test(value);
+  return {
+    code: "wrong_type",
+    message: `${name} is a list, not ${quoteText(value)}`,
+    hint: single ? `write [${value}]` : "write a list: [one, two]",
+  };
+}
+
+function wrongMapping(name: string, value: unknown, form: FieldForm): Slip {
+  const fields = Object.keys(form.properties ?? {});
+  const message = `${name} is a mapping, not ${quoteText(value)}`;
+  if (fields.length === 0) {
+    const hint = Array.isArray(value)
+      ? "each entry needs a ref of its own instead of a dash: <ref>: { … }"
+      : "write <ref>: { … } on the lines below";
+    return { code: "wrong_type", message, hint };
+  }
+  return { code: "wrong_type", message, hint: `write ${name}: { ${fields[0]}: … }` };
+}
+
+function wrongText(name: string, value: unknown, kind: TextKind | undefined): Slip {
+  const message = `${name} is a text, not ${quote(value)}`;
+  if (kind === "time_or_duration" && typeof value === "number") {
+    return {
+      code: "bad_time",
+      message: `${name} is a time or a duration, not the number ${value}`,
+      hint: `a duration needs its unit: ${value}s or ${value}m, for example`,
+    };
+  }
+  if (kind === "time") {
+    return { code: "bad_time", message, hint: "write an ISO 8601 time, such as 2026-03-02T09:00:00Z" };
+  }
+  const scalar = typeof value === "number" || typeof value === "boolean";
+  return { code: "wrong_type", message, hint: scalar ? `put it in quotes: "${value}"` : "write a text" };
+}
+
+function quoteText(value: unknown): string {
+  return typeof value === "string" ? `the text ${quote(value)}` : quote(value);
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it, vi } from "vitest";
+import type { OrganizationType } from "../domain/organization.js";
+import { inventOrganizationName } from "./organization-names.js";
+
+describe("inventOrganizationName", () => {
+  // Scenarios that leave names out show these, and so do the partners' own golden files. They may change only with a
+  // new version of faker or an intended change of the patterns, which the changelog then names as changed data.
+  it.each<[number, string, OrganizationType, string]>([
+    [1, "harvest-bank", "bank", "Growers Bank of Strackeworth"],
+    [1, "first-insurer", "insurer", "Farrellton Livestock Insurance"],
+    [7, "harvest-bank", "bank", "Farmers Savings Bank of Powlowskifurt"],
+    [7, "first-insurer", "insurer", "Hilpertfield Hail Insurance"],
+  ])("gives seed %i and ref %s (%s) the name that it always had", (seed, ref, type, name) => {
+    expect(inventOrganizationName(seed, ref, type)).toBe(name);
+  });
+
+  it("does not depend on what was invented before", () => {
+    const alone = inventOrganizationName(1, "second", "bank");
+    inventOrganizationName(1, "first", "insurer");
+    expect(inventOrganizationName(1, "second", "bank")).toBe(alone);
+  });
+
+  it("gives another seed or another ref another name", () => {
+    const names = [1, 2, 3].flatMap((seed) =>
+      ["one", "two", "three"].map((ref) => inventOrganizationName(seed, ref, "bank")),
+    );
+    expect(new Set(names).size).toBe(9);
+  });
+
+  it("needs neither chance nor the wall clock", () => {
+    const forbidden = () => {
+      throw new Error("an invented name depends on something else than its seed and its ref");
+    };
+    const random = vi.spyOn(Math, "random").mockImplementation(forbidden);
+    const now = vi.spyOn(Date, "now").mockImplementation(forbidden);
+    try {
+      expect(inventOrganizationName(1, "harvest-bank", "bank")).toBe("Growers Bank of Strackeworth");
+    } finally {
+      random.mockRestore();
+      now.mockRestore();
+    }
+  });
+});
+
+describe("2,000 invented organizations", () => {
+  const organizations = Array.from({ length: 2000 }, (_, i) => {
+    const type: OrganizationType = i % 2 === 0 ? "bank" : "insurer";
+    return { type, name: inventOrganizationName(1, `organization-${i}`, type) };
+  });
+  const tradeWord = { bank: /\b(Bank|Credit Union)\b/, insurer: /\b(Insurance|Assurance)\b/ };
+
+  it("have names of capitalized ASCII words, 8 to 60 characters long", () => {
+    const shape = /^[A-Z][a-z]+(?: (?:[A-Z][a-z]+|of|&))+$/;
+    const bad = organizations.filter(({ name }) => !shape.test(name) || name.length < 8 || name.length > 60);
+    expect(bad).toEqual([]);
+  });
+
+  it("say in their names whether they are banks or insurers", () => {
+    const other = { bank: tradeWord.insurer, insurer: tradeWord.bank };
+    const bad = organizations.filter(
+      ({ type, name }) => !tradeWord[type].test(name) || other[type].test(name),
+    );
+    expect(bad).toEqual([]);
+  });
+
+  it("have no word twice in a row, and no partner twice", () => {
+    expect(organizations.filter(({ name }) => /\b(\w+)(?: &)? \1\b/.test(name))).toEqual([]);
+  });
+
+  it("rarely share a name", () => {
+    expect(new Set(organizations.map(({ name }) => name)).size).toBeGreaterThanOrEqual(1900);
+  });
+});

@@ -1,0 +1,121 @@
+// A small model of the specification, written from its sentences and sharing nothing with the code under test: it
+// remembers every request that was counted and works each answer out afresh, the slow and obvious way.
+
+export interface ModelKey {
+  readonly organization: string;
+  readonly environment: "test" | "live";
+  readonly scopes: readonly string[];
+  readonly perMinute: number;
+  readonly perDay: number;
+  readonly expires: number | null;
+  revoked: number | null;
+  overlapEnds: number | null;
+  /** When the requests that counted came. */
+  readonly counted: number[];
+}
+
+export interface ModelOrganization {
+  active: boolean;
+  live: "approved" | "suspended" | "not_approved";
+  sandboxAccess: boolean;
+}
+
+export interface Model {
+  now: number;
+  readonly organizations: Record<string, ModelOrganization>;
+  readonly keys: Record<string, ModelKey>;
+  readonly settings: {
+    readonly sliding: boolean;
+    readonly resetHour: number;
+    readonly countRefused: boolean;
+  };
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+export function isWorking(key: ModelKey, now: number): boolean {
+  const ended = [key.revoked, key.expires, key.overlapEnds].some((end) => end !== null && end <= now);
+  return !ended;
+}
+
+export const isActive = (key: ModelKey, now: number) => isWorking(key, now) && key.overlapEnds === null;
+
+/** What who-am-I answers: the status, the code, and `usage.today` on success. */
+export function whoAmI(
+  model: Model,
+  ref: string | null,
+): { status: number; code: string | null; today: number | null } {
+  const key = ref === null ? undefined : model.keys[ref];
+  if (key === undefined) return { status: 401, code: "unauthorized", today: null };
+  const refusal = refuse(model, key);
+  if (refusal === null || model.settings.countRefused) key.counted.push(model.now);
+  if (refusal !== null) return { ...refusal, today: null };
+  return { status: 200, code: null, today: countedToday(model, key) };
+}
+
+function refuse(model: Model, key: ModelKey): { status: number; code: string } | null {
+  const organization = model.organizations[key.organization] as ModelOrganization;
+  if (!isWorking(key, model.now)) return { status: 401, code: "unauthorized" };
+  if (!organization.active) return { status: 403, code: "access_denied" };
+  if (key.environment === "live" && organization.live !== "approved") {
+    return { status: 403, code: "live_access_not_approved" };
+  }
+  if (!key.scopes.includes("attestations:read")) return { status: 403, code: "insufficient_scope" };
+  const spent = countedThisMinute(model, key) >= key.perMinute || countedToday(model, key) >= key.perDay;
+  return spent ? { status: 429, code: "rate_limited" } : null;
+}
+
+function countedThisMinute({ now, settings }: Model, key: ModelKey): number {
+  if (settings.sliding) return key.counted.filter((time) => time > now - minute).length;
+  return key.counted.filter((time) => Math.floor(time / minute) === Math.floor(now / minute)).length;
+}
+
+function countedToday({ now, settings }: Model, key: ModelKey): number {
+  const dayOf = (time: number) => Math.floor((time - settings.resetHour * hour) / (24 * hour));
+  return key.counted.filter((time) => dayOf(time) === dayOf(now)).length;
+}
+
+/** Revokes, or says why not. */
+export function revoke(model: Model, ref: string): string | null {
+  const key = model.keys[ref];
+  if (key === undefined) return "unknown_ref";
+  if (!isActive(key, model.now)) return "key_not_active";
+  key.revoked = model.now;
+  return null;
+}
+
+/** Rotates, or says why not. */
+export function rotate(model: Model, ref: string, as: string, overlap: number): string | null {
+  const key = model.keys[ref];
+  if (key === undefined) return "unknown_ref";
+  if (!isActive(key, model.now)) return "key_not_active";
+  if (overlap < 0 || overlap > 7 * 24 * hour) return "overlap_out_of_range";
+  if (model.keys[as] !== undefined) return "name_taken";
+  model.keys[as] = { ...key, expires: null, counted: [] };
+  key.overlapEnds = model.now + overlap;
+  return null;
+}
+
+/** Creates, or says why not. */
+export function create(
+  model: Model,
+  ref: string,
+  key: Omit<ModelKey, "expires" | "revoked" | "overlapEnds" | "counted">,
+): string | null {
+  const organization = model.organizations[key.organization];
+  if (organization === undefined) return "unknown_ref";
+  if (key.environment === "test" && !organization.sandboxAccess) return "sandbox_access_off";
+  if (key.environment === "live" && organization.live !== "approved") return "live_access_not_approved";
+  if (key.scopes.length === 0) return "scopes_required";
+  const siblings = Object.values(model.keys).filter(
+    (one) =>
+      one.organization === key.organization &&
+      one.environment === key.environment &&
+      isActive(one, model.now),
+  );
+  if (siblings.length >= 5) return "key_limit_reached";
+  if (model.keys[ref] !== undefined) return "name_taken";
+  model.keys[ref] = { ...key, expires: null, revoked: null, overlapEnds: null, counted: [] };
+  return null;
+}

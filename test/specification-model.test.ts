@@ -1,0 +1,229 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { handle } from "../src/api/handle.js";
+import { nodeEdge } from "../src/node/edge.js";
+import { createKey } from "../src/sandbox/lifecycle/create-key.js";
+import { revokeKey } from "../src/sandbox/lifecycle/revoke-key.js";
+import { rotateKey } from "../src/sandbox/lifecycle/rotate-key.js";
+import { updateOrganization } from "../src/sandbox/lifecycle/update-organization.js";
+import { unknownSecret } from "../src/sandbox/secrets.js";
+import { createWorld, scenarioSecrets, type World } from "../src/sandbox/world.js";
+import type { Scenario } from "../src/scenario/scenario.generated.js";
+import { inventKeyName } from "../src/synthetic/key-names.js";
+import { create, type Model, revoke, rotate, whoAmI } from "./model/specification-model.js";
+import { propertySeed } from "./support/property-seed.js";
+
+const start = Date.parse("2026-03-02T23:58:30Z");
+const refs = ["a", "b", "c", "d", "e", "f"] as const;
+const organizations = ["bank", "insurer"] as const;
+
+const command = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("request" as const),
+      // The key with the small limits more often than the others, so that they are reached.
+      key: fc.constantFrom("a", "a", "a", "a", "a", ...refs, "none", "junk", "unknown"),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("advance" as const),
+      by: fc.constantFrom(0, 1, 999, 1_000, 29_999, 30_000, 59_999, 60_000, 90_000, 3_600_000, 86_400_000),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke" as const), key: fc.constantFrom(...refs) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("rotate" as const),
+      key: fc.constantFrom(...refs),
+      as: fc.constantFrom(...refs),
+      overlap: fc.constantFrom(0, 1, 30_000, 60_000, 604_800_000, 604_800_001, -1),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("create" as const),
+      ref: fc.constantFrom(...refs),
+      organization: fc.constantFrom(...organizations),
+      environment: fc.constantFrom("test" as const, "test" as const, "live" as const),
+      scopes: fc.constantFrom(["attestations:read"], ["attestations:read"], ["consents:read"], []),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("organization" as const),
+      ref: fc.constantFrom(...organizations),
+      active: fc.boolean(),
+      live: fc.constantFrom("approved" as const, "suspended" as const, "not_approved" as const),
+      sandboxAccess: fc.boolean(),
+    }),
+  },
+);
+type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never;
+
+const settings = fc.record({
+  sliding: fc.boolean(),
+  resetHour: fc.constantFrom(0, 6, 23),
+  countRefused: fc.boolean(),
+});
+
+function openBoth({ sliding, resetHour, countRefused }: Model["settings"]): { model: Model; world: World } {
+  const scenario: Scenario = {
+    version: 1,
+    clock: { now: new Date(start).toISOString(), frozen: true },
+    assumptions: {
+      minute_window: sliding ? "sliding" : "fixed",
+      day_resets_at: `${String(resetHour).padStart(2, "0")}:00`,
+      count_refused: countRefused,
+    },
+    organizations: {
+      bank: {
+        name: "A Bank",
+        type: "bank",
+        live_access: "approved",
+        keys: {
+          a: { environment: "test", limits: { per_minute: 2, per_day: 3 } },
+          b: { environment: "live", expires: "90s" },
+          // Four active test keys, so that the fifth and the refused sixth are within reach.
+          g: { environment: "test" },
+          h: { environment: "test" },
+          i: { environment: "test" },
+        },
+      },
+      insurer: {
+        name: "An Insurer",
+        type: "insurer",
+        keys: {
+          c: { environment: "test", scopes: ["consents:read"] },
+          d: { environment: "live", legacy: true },
+        },
+      },
+    },
+  };
+  const key = {
+    scopes: ["attestations:read"],
+    perMinute: 60,
+    perDay: 1000,
+    expires: null,
+    revoked: null,
+    overlapEnds: null,
+  };
+  const model: Model = {
+    now: start,
+    settings: { sliding, resetHour, countRefused },
+    organizations: {
+      bank: { active: true, live: "approved", sandboxAccess: true },
+      insurer: { active: true, live: "not_approved", sandboxAccess: true },
+    },
+    keys: {
+      a: { ...key, organization: "bank", environment: "test", perMinute: 2, perDay: 3, counted: [] },
+      b: { ...key, organization: "bank", environment: "live", expires: start + 90_000, counted: [] },
+      ...Object.fromEntries(
+        ["g", "h", "i"].map((ref) => [
+          ref,
+          { ...key, organization: "bank", environment: "test" as const, counted: [] },
+        ]),
+      ),
+      c: { ...key, organization: "insurer", environment: "test", scopes: ["consents:read"], counted: [] },
+      d: { ...key, organization: "insurer", environment: "live", counted: [] },
+    },
+  };
+  const inventor = { organizationName: () => "never asked", keyName: inventKeyName };
+  return { model, world: createWorld(scenario, { edge: nodeEdge, inventor }) };
+}
+
+/** Carries the command out on both sides and answers what each said. */
+function carryOut(
+  step: Command,
+  model: Model,
+  world: World,
+  secrets: Record<string, string>,
+): [unknown, unknown] {
+  switch (step.do) {
+    case "request":
+      return request(step.key, model, world, secrets);
+    case "advance":
+      model.now += step.by;
+      world.clock.advance(step.by);
+      return [model.now, world.clock.now()];
+    case "revoke":
+      return [revoke(model, step.key), codeOfRefusal(() => revokeKey(world, step.key))];
+    case "rotate":
+      return [
+        rotate(model, step.key, step.as, step.overlap),
+        codeOfRefusal(() => {
+          secrets[step.as] = rotateKey(world, step.key, { overlap: step.overlap, as: step.as }).secret;
+        }),
+      ];
+    case "create": {
+      const { ref, organization, environment, scopes } = step;
+      return [
+        create(model, ref, { organization, environment, scopes, perMinute: 60, perDay: 1000 }),
+        codeOfRefusal(() => {
+          secrets[ref] = createKey(world, {
+            ref,
+            organization,
+            environment,
+            scopes,
+            name: "made later",
+          }).secret;
+        }),
+      ];
+    }
+    case "organization": {
+      const { ref, active, live, sandboxAccess } = step;
+      model.organizations[ref] = { active, live, sandboxAccess };
+      updateOrganization(world, ref, {
+        status: active ? "active" : "inactive",
+        liveAccess: live,
+        sandboxAccess,
+      });
+      return [null, null];
+    }
+  }
+}
+
+function request(
+  key: string,
+  model: Model,
+  world: World,
+  secrets: Record<string, string>,
+): [unknown, unknown] {
+  const apiKey = { none: undefined, junk: "junk", unknown: unknownSecret(1) }[key] ?? secrets[key];
+  const { answer } = handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey });
+  const body = JSON.parse(answer.body);
+  const said = {
+    status: answer.status,
+    code: body.error?.code ?? null,
+    today: body.data?.usage.today ?? null,
+  };
+  return [whoAmI(model, key in secrets ? key : null), said];
+}
+
+function codeOfRefusal(act: () => unknown): string | null {
+  try {
+    act();
+    return null;
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+test("R6 R9 R12 R13 R18–R26 R29–R32 R37–R43 any sequence of events goes as in the model of the specification", () => {
+  fc.assert(
+    fc.property(settings, fc.array(command, { minLength: 1, maxLength: 30 }), (chosen, steps) => {
+      const { model, world } = openBoth(chosen);
+      const secrets = scenarioSecrets(world);
+      for (const step of steps) {
+        const [expected, said] = carryOut(step, model, world, secrets);
+        expect(said).toEqual(expected);
+      }
+    }),
+    { numRuns: 12_000, ...propertySeed },
+  );
+});
