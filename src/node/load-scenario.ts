@@ -60,7 +60,8 @@ function readScenarioFile(file: string, given: string): string {
 
 const maximumRead = 1024 * 1024 + 1;
 
-function unreadable(error: NodeJS.ErrnoException, given: string): SandboxError {
+/** What to say of a scenario that cannot be read, from what the file system said. */
+export function unreadable(error: NodeJS.ErrnoException, given: string): SandboxError {
   if (error.code !== "ENOENT") {
     const reason =
       error.code === "EISDIR"

@@ -1,4 +1,4 @@
-import type { Inventor } from "../sandbox/inventor.js";
+import type { Inventor } from "../synthetic/invent.js";
 import { createWorld, needsInvention, type World, type WorldOptions } from "../sandbox/world.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName } from "../synthetic/key-names.js";

@@ -2,7 +2,8 @@ import { parseApiKey } from "../domain/api-key.js";
 import { defaultLimits, defaultOverlap, defaultScopes, type KeyRecord } from "../domain/key.js";
 import { parseDuration } from "../scenario/duration.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Inventor } from "./inventor.js";
+import type { Inventor } from "../synthetic/invent.js";
+import { type SharedByRotation, sharedByRotation } from "./rotation-chain.js";
 import { deriveSecret } from "./secrets.js";
 
 /** A key as a scenario describes it, under its ref and its organization's. */
@@ -40,37 +41,40 @@ export interface KeyBuilding {
 /** The key records of a scenario. Of each secret only the hash goes in (R35). */
 export function buildKeys(scenario: Scenario, building: KeyBuilding): KeyRecord[] {
   const described = describedKeys(scenario);
+  const shared = sharedByRotation(described);
   const replaces = new Map<string, string>();
   for (const { ref, given } of described) {
     if (given.replaced_by !== undefined) replaces.set(given.replaced_by, ref);
   }
-  return described.map((one) => buildKey(one, replaces.get(one.ref), building));
+  return described.map((one) => {
+    const replaced = replaces.get(one.ref);
+    const record = buildKey(one, shared.get(one.ref) as SharedByRotation, building);
+    return replaced === undefined ? record : { ...record, replaces: replaced };
+  });
 }
 
-function buildKey(described: DescribedKey, replaced: string | undefined, building: KeyBuilding): KeyRecord {
+function buildKey(described: DescribedKey, shared: SharedByRotation, building: KeyBuilding): KeyRecord {
   const { ref, organization, given } = described;
   const { seed, start, inventor } = building;
   const secret = secretOf(described, seed);
-  const expiresAt =
-    given.state === "expired" ? (at(given.expires, start) ?? start) : at(given.expires, start);
+  const expiresAt = given.state === "expired" ? (at(given.expires, start) ?? start) : at(given.expires, start);
   const overlapEndsAt = overlapEnd(given, start);
   return {
     ref,
     organization,
-    name: given.name ?? inventor.keyName(seed, ref),
+    name: shared.name ?? inventor.keyName(seed, shared.first),
     environment: given.environment,
     legacy: given.legacy ?? parseApiKey(secret)?.legacy ?? false,
-    scopes: given.scopes ?? defaultScopes,
+    scopes: shared.scopes ?? defaultScopes,
     limits: {
-      perMinute: given.limits?.per_minute ?? defaultLimits.perMinute,
-      perDay: given.limits?.per_day ?? defaultLimits.perDay,
+      perMinute: shared.perMinute ?? defaultLimits.perMinute,
+      perDay: shared.perDay ?? defaultLimits.perDay,
     },
     sha256: building.sha256(secret),
     ...(given.state === "revoked" && { revokedAt: start }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(overlapEndsAt !== undefined && { overlapEndsAt }),
     ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
-    ...(replaced !== undefined && { replaces: replaced }),
   };
 }
 

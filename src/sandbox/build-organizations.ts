@@ -1,7 +1,7 @@
 import type { Organization } from "../domain/organization.js";
 import { drawsFor, uuidFrom } from "../domain/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Inventor } from "./inventor.js";
+import type { Inventor } from "../synthetic/invent.js";
 
 /** The organizations of a scenario, with everything left out derived from the seed and the ref. */
 export function buildOrganizations(scenario: Scenario, seed: number, inventor: Inventor): Organization[] {

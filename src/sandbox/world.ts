@@ -4,7 +4,7 @@ import { buildKeys, describedKeys, secretOf } from "./build-keys.js";
 import { buildOrganizations } from "./build-organizations.js";
 import { type Clock, createClock } from "./clock.js";
 import type { Edge } from "./edge.js";
-import type { Inventor } from "./inventor.js";
+import type { Inventor } from "../synthetic/invent.js";
 import { createJournal, type Journal } from "./journal.js";
 import { createRegistry, type Registry, unknownRef } from "./registry.js";
 import { createRequestIds } from "./request-ids.js";

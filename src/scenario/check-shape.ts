@@ -11,15 +11,22 @@ import { wrongValue } from "./wrong-value.js";
 
 type Issue = z.core.$ZodIssue;
 
-/** Whether the value is a scenario by the shape of its fields; if not, every field that is not as the format says. */
+/** After so many mistakes of shape the rest is not put into words. */
+export const maximumShapeFindings = 500;
+
+/**
+ * Whether the value is a scenario by the shape of its fields; if not, every field that is not as the format says
+ * (but no more than {@link maximumShapeFindings}).
+ */
 export function checkShape(value: unknown): { scenario: Scenario } | { findings: Finding[] } {
   const checked = scenarioSchema.safeParse(value);
   if (checked.success) return { scenario: checked.data as Scenario };
-  return {
-    findings: issuesOf(checked.error.issues, value, []).flatMap(({ issue, path }) =>
-      findingsOf(issue, path, value),
-    ),
-  };
+  const findings: Finding[] = [];
+  for (const { issue, path } of issuesOf(checked.error.issues, value, [])) {
+    findings.push(...findingsOf(issue, path, value));
+    if (findings.length >= maximumShapeFindings) break;
+  }
+  return { findings };
 }
 
 interface PathIssue {
@@ -40,7 +47,7 @@ function issuesOf(issues: readonly Issue[], value: unknown, base: Path): PathIss
 }
 
 function findingsOf(issue: Issue, path: Path, root: unknown): Finding[] {
-  if (issue.code === "unrecognized_keys") return issue.keys.map((name) => unknownField(path, name));
+  if (issue.code === "unrecognized_keys") return issue.keys.slice(0, maximumShapeFindings).map((name) => unknownField(path, name));
   const name = String(path.at(-1) ?? "");
   if (issue.code === "invalid_key") return [{ path, aim: "key", ...refSlip(name) }];
   const value = valueAt(root, path);

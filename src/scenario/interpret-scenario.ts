@@ -1,4 +1,4 @@
-import { checkShape } from "./check-shape.js";
+import { checkShape, maximumShapeFindings } from "./check-shape.js";
 import { findContradictions } from "./contradictions.js";
 import { type Finding, problemsOf } from "./finding.js";
 import { type LocatedMapping, plainOf } from "./located.js";
@@ -28,7 +28,8 @@ export function interpretScenario(
     if (findings.length === 0) return shape.scenario;
   } else if (resolved !== undefined) {
     findings.push(...shape.findings);
-    findings.push(...findContradictions(value, findings));
+    // Beyond that, not all that is wrong is known, and what is not known would be taken for sound.
+    if (shape.findings.length < maximumShapeFindings) findings.push(...findContradictions(value, findings));
   } else {
     // What seems to be missing may well be in the scenario that could not be had.
     findings.push(...shape.findings.filter(({ code }) => code !== "missing_field"));

@@ -104,10 +104,12 @@ export const activeKeysWithinLimit: ScenarioRule = (facts) => {
   const groups = new Map<string, KeyFacts[]>();
   for (const key of facts.keys) {
     if (!countsAsActive(key, facts)) continue;
-    const name = `${quote(key.organization)} has %d active ${key.fields.environment} keys`;
-    groups.set(name, [...(groups.get(name) ?? []), key]);
+    const id = JSON.stringify([key.organization, key.fields.environment]);
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [key]);
+    else group.push(key);
   }
-  return [...groups].flatMap(([name, active]): Finding[] => {
+  return [...groups.values()].flatMap((active): Finding[] => {
     const tooMany = active[maximumActiveKeys];
     if (tooMany === undefined) return [];
     return [
@@ -115,7 +117,7 @@ export const activeKeysWithinLimit: ScenarioRule = (facts) => {
         code: "too_many_active_keys",
         path: tooMany.path,
         aim: "key",
-        message: name.replace("%d", String(active.length)),
+        message: `${quote(tooMany.organization)} has ${active.length} active ${tooMany.fields.environment} keys`,
         hint: `R32 allows ${maximumActiveKeys} in one environment of an organization; revoke some or use another organization`,
       },
     ];

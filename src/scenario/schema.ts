@@ -13,6 +13,7 @@ import { parseTime, parseWhen, timePattern } from "./when.js";
 // A ref of digits only would be sorted before all others by JavaScript objects, whatever its place in the file.
 export const refPattern = /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export const maximumRefLength = 64;
+const maximumScopes = 100;
 export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
@@ -66,7 +67,7 @@ export const keySchema = z
     scopes: z.optional(
       z
         .array(scope("A scope name."))
-        .check(z.minLength(1), z.describe("The scopes granted to the key. Default: [attestations:read].")),
+        .check(z.minLength(1), z.maxLength(maximumScopes), z.describe("The scopes granted to the key. Default: [attestations:read].")),
     ),
     limits: z.optional(limits),
     usage: z.optional(usage),
@@ -111,7 +112,7 @@ const assumptionSchemas = {
   scope_or_null: (row: AssumptionDescription) =>
     z.nullable(scope("A scope name.")).check(z.describe(row.description)),
   scopes: (row: AssumptionDescription) =>
-    z.array(scope("A scope name.")).check(z.minLength(1), z.describe(row.description)),
+    z.array(scope("A scope name.")).check(z.minLength(1), z.maxLength(maximumScopes), z.describe(row.description)),
 };
 
 interface AssumptionDescription {

@@ -105,6 +105,9 @@ function wrongFlag(name: string, value: unknown): Slip {
 }
 
 function wrongList(name: string, value: unknown): Slip {
+  if (Array.isArray(value) && value.length > 0) {
+    return { code: "out_of_range", message: `${name} is too long`, hint: "list fewer" };
+  }
   if (Array.isArray(value)) {
     return {
       code: "empty_list",

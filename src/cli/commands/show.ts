@@ -1,6 +1,7 @@
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { readBundledScenario } from "../../node/bundled-files.js";
-import { readScenarioFile } from "../../node/load-scenario.js";
+import { unreadable } from "../../node/load-scenario.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -8,9 +9,15 @@ import { exitCode } from "../exit-codes.js";
 /** `svc-sandbox show` */
 export const show: Run = async ({ words, io }) => {
   const [name = ""] = words;
-  const text = isScenarioName(name)
-    ? await readBundledScenario(name)
-    : readScenarioFile(resolve(io.cwd, name), name);
+  const text = isScenarioName(name) ? await readBundledScenario(name) : await readOwn(name, io.cwd);
   io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   return exitCode.fine;
 };
+
+async function readOwn(name: string, cwd: string): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, name), "utf8");
+  } catch (error) {
+    throw unreadable(error as NodeJS.ErrnoException, name);
+  }
+}

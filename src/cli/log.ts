@@ -1,0 +1,61 @@
+import { redactKeys } from "../domain/api-key.js";
+import type { JsonLog } from "../node/log.js";
+import type { JournalEntry } from "../sandbox/journal.js";
+import type { Flags } from "./flags.js";
+import type { Io } from "./io.js";
+import { paletteFor } from "./palette.js";
+import { requestLine } from "./request-line.js";
+
+/** What a running command says while it runs, all of it on stderr. */
+export interface Log {
+  readonly request: (entry: JournalEntry) => void;
+  /** Something good to know; not with `--quiet`. */
+  readonly note: (message: string) => void;
+  /** Something that went wrong; always. */
+  readonly problem: (message: string) => void;
+  /** Resolves once everything said so far is written. */
+  readonly written: () => Promise<void>;
+}
+
+/** Makes the log that the flags ask for. */
+export function createLog(flags: Flags, io: Io): Log {
+  const { log = "pretty", quiet = false } = flags;
+  const said = log === "json" ? jsonLog(io) : textLog(io);
+  const silent = () => {};
+  return {
+    ...said,
+    request: log === "off" || quiet ? silent : said.request,
+    note: quiet ? silent : said.note,
+  };
+}
+
+function textLog(io: Io): Log {
+  const palette = paletteFor(io.stderr, io.env);
+  const write = (message: string) => io.stderr.write(`${redactKeys(message).trimEnd()}\n`);
+  return {
+    request: (entry) => io.stderr.write(`${requestLine(entry, palette)}\n`),
+    note: write,
+    problem: (message) => write(palette.red(message)),
+    written: () => Promise.resolve(),
+  };
+}
+
+// The library that writes JSON lines is loaded with the first of them: nothing waits for it before.
+function jsonLog(io: Io): Log {
+  let queue: Promise<JsonLog> | undefined;
+  const say = (line: (log: JsonLog) => void) => {
+    queue ??= import("../node/log.js").then(({ createJsonLog }) => createJsonLog((text) => io.stderr.write(text)));
+    queue = queue.then((log) => {
+      line(log);
+      return log;
+    });
+  };
+  return {
+    request: (entry) => say((log) => log.request(entry)),
+    note: (message) => say((log) => log.note(message)),
+    problem: (message) => say((log) => log.problem(message)),
+    written: async () => {
+      await queue;
+    },
+  };
+}

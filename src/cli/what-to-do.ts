@@ -1,0 +1,30 @@
+import type { PathId } from "../domain/outcomes.js";
+
+/** What the holder of a key does about each way in which a request can end. */
+export const whatToDo: Readonly<Record<PathId, string>> = {
+  "200.test": "Nothing: the key works, and reaches synthetic farmers only.",
+  "200.live": "Nothing: the key works, and is a live one.",
+  "200.legacy": "It works until it is rotated. Rotate it: the replacement has the current prefix.",
+  "200.retiring": "It works until its overlap ends. Change over to its replacement before that.",
+  "200.replacement": "Nothing: the key works, and has replaced another one. Retire the old one everywhere.",
+  "401.missing": "Send the key in the x-api-key header of every request; no other header or parameter is read.",
+  "401.malformed":
+    "Send one x-api-key header with the key and nothing else: its prefix (SVC_test_ or SVC_live_), then letters, digits, _ and -. No quotes, no Bearer, no spaces.",
+  "401.unknown":
+    "Check that the client sends the key of this sandbox: the scenario and the seed decide the keys (svc-sandbox keys), and a key of one environment does not work in the other.",
+  "401.revoked":
+    "Create a new key; a revoked one never works again. Stop sending this one: trying again changes nothing.",
+  "401.expired": "Create a new key; an expired one never works again. Rotate the next one before it expires.",
+  "401.rotated": "Send the key that replaced it: its overlap is over.",
+  "403.access_denied": "The organization has to become active again; no other key of it works either.",
+  "403.live_not_approved":
+    "The organization's compliance application has to be approved. Use a test key until then.",
+  "403.live_suspended":
+    "The organization's live access has to be restored. Its test keys go on working meanwhile.",
+  "403.insufficient_scope":
+    "Create a key with the scope that the endpoint needs; the scopes of a key are chosen when it is created.",
+  "429.per_minute": "Wait until the minute is over, then go on more slowly. Do not try again at once.",
+  "429.per_day": "Wait until the day is over, and spread the requests; or agree on a higher limit.",
+  "404.unknown_path": "Correct the path: GET /v1/relying-party/me is the one there is.",
+  "405.method": "Use GET: the Allow header of the answer lists what the path takes.",
+};

@@ -1,0 +1,60 @@
+import { basename, dirname, join } from "node:path";
+import { watch as watchPaths } from "chokidar";
+
+/** Files that are being watched. */
+export interface Watching {
+  /** Watches these files from now on; resolves once it does. */
+  readonly follow: (files: readonly string[]) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** How long a file must be left alone before a change counts: editors write in several steps. */
+export const defaultSettle = 80;
+
+/**
+ * Makes a watch of no files yet; `changed` is called once after a burst of changes to any of its files.
+ *
+ * A file that is removed, renamed over or missing stays watched.
+ */
+export function createWatch(changed: () => void, failed: (error: unknown) => void, settle = defaultSettle): Watching {
+  let watcher: ReturnType<typeof watchPaths> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(changed, settle);
+  };
+  const stop = async () => {
+    clearTimeout(timer);
+    await watcher?.close();
+    watcher = undefined;
+  };
+  return {
+    async follow(files) {
+      const next = await watchFiles(files, soon, failed);
+      await watcher?.close();
+      watcher = next;
+    },
+    close: stop,
+  };
+}
+
+// The folders are watched, not the files: most editors write another file and rename it, and the watch of a file that
+// is renamed over ends with it.
+function watchFiles(
+  files: readonly string[],
+  soon: () => void,
+  failed: (error: unknown) => void,
+): Promise<ReturnType<typeof watchPaths>> {
+  const wanted = new Set(files);
+  const folders = new Set(files.map((file) => dirname(file)));
+  const watcher = watchPaths([...folders], {
+    ignoreInitial: true,
+    depth: 0,
+    ignored: (path) => !folders.has(path) && !wanted.has(join(dirname(path), basename(path))),
+  });
+  watcher.on("all", (_event, path) => {
+    if (wanted.has(path)) soon();
+  });
+  watcher.on("error", failed);
+  return new Promise((resolve) => watcher.once("ready", () => resolve(watcher)));
+}

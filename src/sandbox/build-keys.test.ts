@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { buildKeys, type ScenarioKey } from "./build-keys.js";
+
+const start = Date.parse("2026-03-02T09:00:00Z");
+const building = {
+  seed: 1,
+  start,
+  inventor: { organizationName: () => "never asked", keyName: (_seed: number, ref: string) => `name of ${ref}` },
+  sha256: (text: string) => `hash of ${text}`,
+};
+
+function build(keys: Record<string, ScenarioKey>) {
+  const scenario: Scenario = { version: 1, organizations: { bank: { type: "bank", keys } } };
+  return Object.fromEntries(buildKeys(scenario, building).map((key) => [key.ref, key]));
+}
+
+test("what is left out has its default", () => {
+  expect(build({ key: { environment: "test" } }).key).toEqual({
+    ref: "key",
+    organization: "bank",
+    name: "name of key",
+    environment: "test",
+    legacy: false,
+    scopes: ["attestations:read"],
+    limits: { perMinute: 60, perDay: 1000 },
+    sha256: expect.stringMatching(/^hash of SVC_test_sbx[0-9A-Za-z]{29}$/),
+  });
+});
+
+test("times count from the clock's start", () => {
+  const keys = build({
+    gone: { environment: "test", expires: "-1d" },
+    pinned: { environment: "test", expires: "2026-03-03T00:00:00+02:00" },
+    ended: { environment: "test", state: "expired" },
+    cut: { environment: "test", state: "revoked" },
+    old: { environment: "test", state: "retiring", replaced_by: "next", overlap_ends: "30m" },
+    next: { environment: "test" },
+  });
+  expect(keys.gone?.expiresAt).toBe(start - 86_400_000);
+  expect(keys.pinned?.expiresAt).toBe(Date.parse("2026-03-02T22:00:00Z"));
+  expect(keys.ended?.expiresAt).toBe(start);
+  expect(keys.cut?.revokedAt).toBe(start);
+  expect(keys.old).toMatchObject({ overlapEndsAt: start + 1_800_000, replacedBy: "next" });
+  expect(keys.next?.replaces).toBe("old");
+});
+
+test("R26 R37 the keys of a rotation share what one of them says, and the name of the first", () => {
+  const keys = build({
+    third: { environment: "test", limits: { per_day: 7 } },
+    first: { environment: "test", state: "rotated", replaced_by: "second" },
+    second: { environment: "test", state: "retiring", replaced_by: "third", scopes: ["consents:read"], limits: { per_minute: 3 } },
+  });
+  for (const key of Object.values(keys)) {
+    expect(key).toMatchObject({ name: "name of first", scopes: ["consents:read"], limits: { perMinute: 3, perDay: 7 } });
+  }
+});
+
+test("a pinned secret says by its prefix whether the key is a legacy one", () => {
+  expect(build({ key: { environment: "test", secret: "legacysvc_test_mine" } }).key).toMatchObject({
+    legacy: true,
+    sha256: "hash of legacysvc_test_mine",
+  });
+});

@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { foreseeKey } from "../src/api/foresee.js";
+import { outcomeOf, outcomes, type PathId } from "../src/domain/outcomes.js";
+import { defaultKeyRef } from "../src/sandbox/world.js";
+import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
+import { describeDoors, openTestWorld } from "./support/doors.js";
+
+/** What each key of each bundled scenario gets when the clock starts; the first of each is the default key. */
+const promised: Readonly<Record<ScenarioName, Readonly<Record<string, PathId>>>> = {
+  "key-states": {
+    active: "200.test",
+    live: "200.live",
+    legacy: "200.legacy",
+    "legacy-live": "200.legacy",
+    revoked: "401.revoked",
+    expired: "401.expired",
+    rotated: "401.rotated",
+    retiring: "200.retiring",
+    replacement: "200.replacement",
+    "wrong-scope": "403.insufficient_scope",
+    "rate-limited": "429.per_day",
+    "rate-limited-minute": "429.per_minute",
+    "live-not-approved": "403.live_not_approved",
+    "live-suspended": "403.live_suspended",
+    "organization-inactive": "403.access_denied",
+  },
+  active: { active: "200.test", live: "200.live", "in-use": "200.test" },
+  revoked: { revoked: "401.revoked", fresh: "200.test", "other-system": "200.test" },
+  expired: { expired: "401.expired", expiring: "200.test", lasting: "200.test" },
+  "wrong-scope": { "wrong-scope": "403.insufficient_scope", "right-scope": "200.test", "both-scopes": "200.test" },
+  "live-not-approved": { "live-not-approved": "403.live_not_approved", test: "200.test", "live-approved": "200.live" },
+  "live-suspended": { "live-suspended": "403.live_suspended", "second-live": "403.live_suspended", test: "200.test" },
+  "organization-inactive": {
+    "organization-inactive": "403.access_denied",
+    "inactive-live": "403.access_denied",
+    "inactive-revoked": "401.revoked",
+    "other-organization": "200.test",
+  },
+  "rate-limited": {
+    "rate-limited": "429.per_day",
+    "rate-limited-minute": "429.per_minute",
+    "three-a-minute": "200.test",
+    untouched: "200.test",
+  },
+  "legacy-keys": {
+    legacy: "200.legacy",
+    "legacy-live": "200.legacy",
+    "legacy-retiring": "200.retiring",
+    current: "200.replacement",
+    "legacy-rotated": "401.rotated",
+    "current-live": "200.replacement",
+  },
+  rotation: { retiring: "200.retiring", rotated: "401.rotated", replacement: "200.replacement" },
+};
+
+const names = Object.keys(promised) as ScenarioName[];
+
+test("the bundled scenarios are the files in scenarios/, each opening with a comment that says how to run it", () => {
+  const folder = join(import.meta.dirname, "../scenarios");
+  expect(readdirSync(folder).sort()).toEqual(names.map((name) => `${name}.yaml`).sort());
+  for (const name of names) {
+    const comment = readFileSync(join(folder, `${name}.yaml`), "utf8").split(/^[^#]/m)[0] ?? "";
+    expect(comment).toContain(`npx svc-sandbox start ${name}`);
+    expect(comment).toContain("curl");
+  }
+});
+
+test.each(names)("%s has exactly its keys, the first of them the default", async (name) => {
+  const world = await openTestWorld(name);
+  const foreseen = [...world.registry.keys.keys()].map((ref) => [ref, foreseeKey(world, ref).pathId]);
+  expect(Object.fromEntries(foreseen)).toEqual(promised[name]);
+  expect(defaultKeyRef(bundledScenarios[name])).toBe(Object.keys(promised[name])[0]);
+});
+
+test("key-states meets every promised path that a key can lead to", () => {
+  const withoutKey = ["401.missing", "401.malformed", "401.unknown"];
+  const owed = outcomes.filter(({ path, promised: isPromised }) => isPromised && !withoutKey.includes(path));
+  const met = new Set(Object.values(promised["key-states"]));
+  expect(owed.map(({ path }) => path).filter((path) => !met.has(path))).toEqual([]);
+});
+
+describeDoors("every key of every bundled scenario", (open) => {
+  test.each(names)("of %s gets its status and is journaled on its path", async (name) => {
+    const door = await open(name);
+    for (const [ref, path] of Object.entries(promised[name])) {
+      expect([ref, (await door.me({ ref })).status]).toEqual([ref, outcomeOf(path).status]);
+      expect(door.world.journal.list({ limit: 1 })[0]).toMatchObject({ key: ref, pathId: path });
+    }
+    await door.close();
+  });
+});
+
+test("the way out: what time changes, changes", async () => {
+  const world = await openTestWorld("key-states");
+  world.clock.advance(60_000);
+  expect(foreseeKey(world, "rate-limited-minute").pathId).toBe("200.test");
+  expect(foreseeKey(world, "rate-limited").pathId).toBe("429.per_day");
+  world.clock.advance(29 * 60_000);
+  expect(foreseeKey(world, "retiring").pathId).toBe("401.rotated");
+});
