@@ -8,6 +8,7 @@ import { readYaml } from "../src/scenario/read-yaml.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { ScenarioError } from "../src/scenario/scenario-error.js";
 import { createSource } from "../src/scenario/scenario-source.js";
+import { nameTablesModule } from "./name-tables.js";
 
 const root = new URL("../", import.meta.url);
 
@@ -16,6 +17,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     "src/scenario/scenario.generated.ts": await scenarioTypes(),
     "src/scenario/bundled.generated.ts": bundledModule(await bundledScenarios()),
+    "src/synthetic/name-tables.generated.ts": nameTablesModule(),
   };
 }
 

@@ -16,6 +16,7 @@ function packageFolder(module: string): string | undefined {
 async function notice(folder: string): Promise<string> {
   const { name, version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
-  const text = file === undefined ? "(The package ships no licence text.)" : await readFile(join(folder, file), "utf8");
+  const text =
+    file === undefined ? "(The package ships no licence text.)" : await readFile(join(folder, file), "utf8");
   return `## ${name} ${version} (${license})\n\n${text.trim()}\n`;
 }

@@ -29,9 +29,21 @@ const promised: Readonly<Record<ScenarioName, Readonly<Record<string, PathId>>>>
   active: { active: "200.test", live: "200.live", "in-use": "200.test" },
   revoked: { revoked: "401.revoked", fresh: "200.test", "other-system": "200.test" },
   expired: { expired: "401.expired", expiring: "200.test", lasting: "200.test" },
-  "wrong-scope": { "wrong-scope": "403.insufficient_scope", "right-scope": "200.test", "both-scopes": "200.test" },
-  "live-not-approved": { "live-not-approved": "403.live_not_approved", test: "200.test", "live-approved": "200.live" },
-  "live-suspended": { "live-suspended": "403.live_suspended", "second-live": "403.live_suspended", test: "200.test" },
+  "wrong-scope": {
+    "wrong-scope": "403.insufficient_scope",
+    "right-scope": "200.test",
+    "both-scopes": "200.test",
+  },
+  "live-not-approved": {
+    "live-not-approved": "403.live_not_approved",
+    test: "200.test",
+    "live-approved": "200.live",
+  },
+  "live-suspended": {
+    "live-suspended": "403.live_suspended",
+    "second-live": "403.live_suspended",
+    test: "200.test",
+  },
   "organization-inactive": {
     "organization-inactive": "403.access_denied",
     "inactive-live": "403.access_denied",
@@ -68,7 +80,7 @@ test("the bundled scenarios are the files in scenarios/, each opening with a com
 });
 
 test.each(names)("%s has exactly its keys, the first of them the default", async (name) => {
-  const world = await openTestWorld(name);
+  const world = openTestWorld(name);
   const foreseen = [...world.registry.keys.keys()].map((ref) => [ref, foreseeKey(world, ref).pathId]);
   expect(Object.fromEntries(foreseen)).toEqual(promised[name]);
   expect(defaultKeyRef(bundledScenarios[name])).toBe(Object.keys(promised[name])[0]);
@@ -92,8 +104,8 @@ describeDoors("every key of every bundled scenario", (open) => {
   });
 });
 
-test("the way out: what time changes, changes", async () => {
-  const world = await openTestWorld("key-states");
+test("the way out: what time changes, changes", () => {
+  const world = openTestWorld("key-states");
   world.clock.advance(60_000);
   expect(foreseeKey(world, "rate-limited-minute").pathId).toBe("200.test");
   expect(foreseeKey(world, "rate-limited").pathId).toBe("429.per_day");

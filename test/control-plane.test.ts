@@ -11,7 +11,7 @@ afterEach(async () => {
 });
 
 async function serve(options: ServeOptions = {}): Promise<RunningServer> {
-  const world = await openWorld(bundledScenarios["key-states"], { frozen: true });
+  const world = openWorld(bundledScenarios["key-states"], { frozen: true });
   const server = await serveWorld(world, { port: 0, ...options });
   servers.push(server);
   return server;
@@ -26,7 +26,12 @@ interface ControlAnswer {
 }
 
 /** Asks the control plane over a plain socket, because fetch would not send a foreign Host. */
-function ask(server: RunningServer, path: string, headers: Record<string, string> = {}, method = "GET"): Promise<ControlAnswer> {
+function ask(
+  server: RunningServer,
+  path: string,
+  headers: Record<string, string> = {},
+  method = "GET",
+): Promise<ControlAnswer> {
   const url = new URL(server.url);
   return new Promise((resolve, reject) => {
     const sending = httpRequest(
@@ -37,8 +42,14 @@ function ask(server: RunningServer, path: string, headers: Record<string, string
           text += chunk;
         });
         response.on("end", () => {
-          const isJson = String(response.headers["content-type"]).startsWith("application/json") && text !== "";
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: isJson ? JSON.parse(text) : text });
+          const isJson =
+            String(response.headers["content-type"]).startsWith("application/json") && text !== "";
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text,
+            body: isJson ? JSON.parse(text) : text,
+          });
         });
       },
     );
@@ -63,15 +74,25 @@ test("R34 state shows organizations and keys, and never a secret", async () => {
   const { body, text } = await ask(server, "/state");
   expect(body.data.clock).toEqual({ now: "2026-03-02T09:00:00.000Z", frozen: true });
   expect(body.data.assumptions.rate_limit_code).toBe("rate_limited");
-  const states = Object.fromEntries(body.data.keys.map((key: { ref: string; state: string }) => [key.ref, key.state]));
-  expect(states).toMatchObject({ active: "active", revoked: "revoked", expired: "expired", retiring: "retiring", rotated: "rotated" });
+  const states = Object.fromEntries(
+    body.data.keys.map((key: { ref: string; state: string }) => [key.ref, key.state]),
+  );
+  expect(states).toMatchObject({
+    active: "active",
+    revoked: "revoked",
+    expired: "expired",
+    retiring: "retiring",
+    rotated: "rotated",
+  });
   for (const secret of Object.values(scenarioSecrets(server.world()))) expect(text).not.toContain(secret);
 });
 
 test("requests lists the journal, by limit, path and key", async () => {
   const server = await serve();
   for (const ref of ["active", "revoked", "active"]) {
-    await fetch(`${server.url}/v1/relying-party/me`, { headers: { "x-api-key": scenarioSecret(server.world(), ref) } });
+    await fetch(`${server.url}/v1/relying-party/me`, {
+      headers: { "x-api-key": scenarioSecret(server.world(), ref) },
+    });
   }
   const all = (await ask(server, "/requests")).body.data;
   expect(all).toHaveLength(3);
@@ -116,7 +137,13 @@ test("the page links to the calls, escapes what it shows, and cannot be framed",
   expect(headers["x-frame-options"]).toBe("DENY");
 });
 
-test.each(["/health", "/state", "/requests", "/openapi.json", "/"])("%s takes GET and HEAD alone", async (path) => {
+test.each([
+  "/health",
+  "/state",
+  "/requests",
+  "/openapi.json",
+  "/",
+])("%s takes GET and HEAD alone", async (path) => {
   const server = await serve();
   for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
     const { status, headers, body } = await ask(server, path, {}, method);
@@ -154,7 +181,9 @@ test("a page of another origin is refused, this server's own is not", async () =
     expect(status).toBe(403);
     expect(answered["access-control-allow-origin"]).toBeUndefined();
   }
-  expect((await ask(server, "/state", { origin: `http://${host}`, "sec-fetch-site": "same-origin" })).status).toBe(200);
+  expect(
+    (await ask(server, "/state", { origin: `http://${host}`, "sec-fetch-site": "same-origin" })).status,
+  ).toBe(200);
 });
 
 test("with a token nothing works without it", async () => {

@@ -7,13 +7,13 @@ import { handle } from "../src/api/handle.js";
 import { worldState } from "../src/node/control/state.js";
 import { createKey } from "../src/sandbox/lifecycle/create-key.js";
 import { rotateKey } from "../src/sandbox/lifecycle/rotate-key.js";
-import { scenarioSecret, scenarioSecrets } from "../src/sandbox/world.js";
+import { scenarioSecret, scenarioSecrets, type World } from "../src/sandbox/world.js";
 import { describeDoors, openTestWorld } from "./support/doors.js";
 
 const mePath = "/v1/relying-party/me";
 
-test("R34 R36 no list of the world shows a full key, seeded or created", async () => {
-  const world = await openTestWorld("key-states");
+test("R34 R36 no list of the world shows a full key, seeded or created", () => {
+  const world = openTestWorld("key-states");
   const { secret } = createKey(world, { organization: "harvest-bank", environment: "test", name: "CI" });
   handle(world, { method: "GET", path: mePath, apiKey: secret });
   const shown = JSON.stringify([worldState(world), world.journal.list(), [...world.registry.keys.values()]]);
@@ -21,8 +21,8 @@ test("R34 R36 no list of the world shows a full key, seeded or created", async (
   expect(shown).toContain('"ref":"ci"');
 });
 
-test("R35 a heap of the running world holds no key that was created at run time, only its hash", async () => {
-  const world = await openTestWorld("key-states");
+test("R35 a heap of the running world holds no key that was created at run time, only its hash", () => {
+  const world = openTestWorld("key-states");
   const bytes = createAndForget(world);
   const folder = mkdtempSync(join(tmpdir(), "svc-sandbox-heap-"));
   try {
@@ -38,7 +38,7 @@ test("R35 a heap of the running world holds no key that was created at run time,
 });
 
 // Keeps the secrets as reversed bytes, outside the JavaScript heap and in no form that a search for them finds.
-function createAndForget(world: Awaited<ReturnType<typeof openTestWorld>>): Buffer[] {
+function createAndForget(world: World): Buffer[] {
   const made = createKey(world, { organization: "harvest-bank", environment: "test", name: "CI" }).secret;
   const rotated = rotateKey(world, "active").secret;
   for (const apiKey of [made, rotated]) {
@@ -47,8 +47,8 @@ function createAndForget(world: Awaited<ReturnType<typeof openTestWorld>>): Buff
   return [made, rotated].map((secret) => Buffer.from(Buffer.from(secret).reverse()));
 }
 
-test("R17 R37 the replacement of a legacy key has the current prefix, and the same name, scopes and limits", async () => {
-  const world = await openTestWorld("key-states");
+test("R17 R37 the replacement of a legacy key has the current prefix, and the same name, scopes and limits", () => {
+  const world = openTestWorld("key-states");
   const before = world.registry.key("legacy").key;
   const { key, secret } = rotateKey(world, "legacy");
   expect(secret).toMatch(/^SVC_test_sbx[0-9A-Za-z]{29}$/);

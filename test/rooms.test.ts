@@ -18,7 +18,6 @@ const roomOfPackage: Readonly<Record<string, string>> = {
   "zod/mini": "scenario",
   ms: "scenario",
   "fastest-levenshtein": "scenario",
-  "@faker-js/faker": "synthetic",
   express: "node",
   pino: "node",
   chokidar: "node",

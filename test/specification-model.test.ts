@@ -9,7 +9,6 @@ import { updateOrganization } from "../src/sandbox/lifecycle/update-organization
 import { unknownSecret } from "../src/sandbox/secrets.js";
 import { createWorld, scenarioSecrets, type World } from "../src/sandbox/world.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
-import { inventKeyName } from "../src/synthetic/key-names.js";
 import { create, type Model, revoke, rotate, whoAmI } from "./model/specification-model.js";
 import { propertySeed } from "./support/property-seed.js";
 
@@ -133,8 +132,7 @@ function openBoth({ sliding, resetHour, countRefused }: Model["settings"]): { mo
       d: { ...key, organization: "insurer", environment: "live", counted: [] },
     },
   };
-  const inventor = { organizationName: () => "never asked", keyName: inventKeyName };
-  return { model, world: createWorld(scenario, { edge: nodeEdge, inventor }) };
+  return { model, world: createWorld(scenario, { edge: nodeEdge }) };
 }
 
 /** Carries the command out on both sides and answers what each said. */

@@ -11,7 +11,7 @@ export function exitCodeOfFailure(error: unknown): number {
 export function describeFailure(error: unknown, { verbose }: { verbose: boolean }): string {
   if (error instanceof SandboxError) return `${redactKeys(error.message)}\n`;
   const lines = [
-    `svc-sandbox stopped: ${error instanceof Error ? error.message : String(error)}`,
+    `svc-sandbox failed: ${error instanceof Error ? error.message : String(error)}`,
     verbose
       ? stackOf(error)
       : "This is a defect of svc-sandbox. Please report it, with the command and what it prints with --verbose.",

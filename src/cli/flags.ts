@@ -113,7 +113,7 @@ export const flags = {
     read: readFormat,
     variables: [],
   },
-  json: { spec: "--json", text: "print for machines", variables: ["SVC_SANDBOX_JSON"] },
+  json: { spec: "--json", text: "print JSON instead of text", variables: ["SVC_SANDBOX_JSON"] },
   force: { spec: "--force", text: "overwrite the file when it exists", variables: [] },
   quiet: { spec: "--quiet", text: "print no notes and no request log", variables: ["SVC_SANDBOX_QUIET"] },
   verbose: {

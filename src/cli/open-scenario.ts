@@ -7,7 +7,6 @@ import type { World } from "../sandbox/world.js";
 import { ScenarioError } from "../scenario/scenario-error.js";
 import type { Call } from "./command.js";
 import type { Flags } from "./flags.js";
-import type { Io } from "./io.js";
 import { unknownWord } from "./unknown-word.js";
 
 /** The file that is taken when no scenario is named, and the bundled scenario when it is not there. */
@@ -28,7 +27,7 @@ export async function loadNamed(word: string | undefined, { io, implied }: Call)
 }
 
 /** Opens a world of a loaded scenario, as the flags want it. */
-export function openNamed({ scenario }: LoadedScenario, { seed, now, frozen }: Flags): Promise<World> {
+export function openNamed({ scenario }: LoadedScenario, { seed, now, frozen }: Flags): World {
   return openWorld(scenario, {
     ...(seed !== undefined && { seed }),
     ...(now !== undefined && { now }),

@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from "commander";
+import { Command, type Argument as CommanderArgument, CommanderError, Option } from "commander";
 import type { CommandRow, Example } from "./command.js";
 import { commands } from "./commands.js";
 import { flags } from "./flags.js";
@@ -32,6 +32,7 @@ export function understand(argv: readonly string[], io: Io): Understood {
   const program = configure(new Command("svc-sandbox"), io)
     .description("A sandbox of the relying-party API: every key state, limit and error, the same way each time.")
     .usage("[command] [scenario] [flags]")
+    .helpCommand("help [command]", "print the help of a command")
     .option("-V, --version", "print the version")
     .addHelpText("after", `\n${exampleText(rootExamples)}\n\n${rootNotes}`)
     .on("option:version", () => {
@@ -52,6 +53,7 @@ function commandOf(row: CommandRow, io: Io): Command {
   const command = configure(new Command(row.name), io)
     .summary(row.summary)
     .description(row.description)
+    .usage([...row.words.map(({ spec }) => spec), "[flags]"].join(" "))
     // We say ourselves which word is too many.
     .allowExcessArguments(true)
     .addHelpText("after", `\n${exampleText(row.examples)}`);
@@ -69,6 +71,10 @@ function configure(command: Command, io: Io): Command {
   return command
     .exitOverride()
     .helpOption("-h, --help", "print this help")
+    .configureHelp({
+      styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
+      subcommandTerm: (one) => [one.name(), ...one.registeredArguments.map(wordTerm)].join(" "),
+    })
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
@@ -78,6 +84,11 @@ function configure(command: Command, io: Io): Command {
       getOutHelpWidth: () => 100,
       getOutHasColors: () => false,
     });
+}
+
+function wordTerm(word: CommanderArgument): string {
+  const name = word.variadic ? `${word.name()}...` : word.name();
+  return word.required ? `<${name}>` : `[${name}]`;
 }
 
 function givenTo(command: Command, name: keyof typeof flags): string | boolean | undefined {

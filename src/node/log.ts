@@ -29,7 +29,7 @@ export function createJsonLog(write: (line: string) => void): JsonLog {
   );
   return {
     request: (entry) => log.info({ event: "request", ...journalLine(entry) }),
-    note: (message) => log.info({ event: "note" }, "%s", redactKeys(message)),
-    problem: (message) => log.error({ event: "problem" }, "%s", redactKeys(message)),
+    note: (message) => log.info({ event: "note" }, redactKeys(message)),
+    problem: (message) => log.error({ event: "problem" }, redactKeys(message)),
   };
 }

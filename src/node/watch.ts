@@ -12,11 +12,16 @@ export interface Watching {
 export const defaultSettle = 80;
 
 /**
- * Makes a watch of no files yet; `changed` is called once after a burst of changes to any of its files.
+ * Makes a watch of no files yet; `changed` is called once after a burst of changes to any of its files, and once after
+ * it began to follow them.
  *
  * A file that is removed, renamed over or missing stays watched.
  */
-export function createWatch(changed: () => void, failed: (error: unknown) => void, settle = defaultSettle): Watching {
+export function createWatch(
+  changed: () => void,
+  failed: (error: unknown) => void,
+  settle = defaultSettle,
+): Watching {
   let watcher: ReturnType<typeof watchPaths> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const soon = () => {
@@ -33,6 +38,8 @@ export function createWatch(changed: () => void, failed: (error: unknown) => voi
       const next = await watchFiles(files, soon, failed);
       await watcher?.close();
       watcher = next;
+      // What changed before the watch began would otherwise go unseen.
+      soon();
     },
     close: stop,
   };

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { inventKeyName } from "../synthetic/key-names.js";
 import { buildKeys, type ScenarioKey } from "./build-keys.js";
 
 const start = Date.parse("2026-03-02T09:00:00Z");
 const building = {
   seed: 1,
   start,
-  inventor: { organizationName: () => "never asked", keyName: (_seed: number, ref: string) => `name of ${ref}` },
   sha256: (text: string) => `hash of ${text}`,
 };
 
@@ -19,7 +19,7 @@ test("what is left out has its default", () => {
   expect(build({ key: { environment: "test" } }).key).toEqual({
     ref: "key",
     organization: "bank",
-    name: "name of key",
+    name: inventKeyName(1, "key"),
     environment: "test",
     legacy: false,
     scopes: ["attestations:read"],
@@ -49,10 +49,20 @@ test("R26 R37 the keys of a rotation share what one of them says, and the name o
   const keys = build({
     third: { environment: "test", limits: { per_day: 7 } },
     first: { environment: "test", state: "rotated", replaced_by: "second" },
-    second: { environment: "test", state: "retiring", replaced_by: "third", scopes: ["consents:read"], limits: { per_minute: 3 } },
+    second: {
+      environment: "test",
+      state: "retiring",
+      replaced_by: "third",
+      scopes: ["consents:read"],
+      limits: { per_minute: 3 },
+    },
   });
   for (const key of Object.values(keys)) {
-    expect(key).toMatchObject({ name: "name of first", scopes: ["consents:read"], limits: { perMinute: 3, perDay: 7 } });
+    expect(key).toMatchObject({
+      name: inventKeyName(1, "first"),
+      scopes: ["consents:read"],
+      limits: { perMinute: 3, perDay: 7 },
+    });
   }
 });
 

@@ -2,7 +2,7 @@ import { parseApiKey } from "../domain/api-key.js";
 import { defaultLimits, defaultOverlap, defaultScopes, type KeyRecord } from "../domain/key.js";
 import { parseDuration } from "../scenario/duration.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Inventor } from "../synthetic/invent.js";
+import { inventKeyName } from "../synthetic/key-names.js";
 import { type SharedByRotation, sharedByRotation } from "./rotation-chain.js";
 import { deriveSecret } from "./secrets.js";
 
@@ -34,7 +34,6 @@ export interface KeyBuilding {
   readonly seed: number;
   /** When the clock starts (epoch milliseconds): durations in the scenario count from here. */
   readonly start: number;
-  readonly inventor: Inventor;
   readonly sha256: (text: string) => string;
 }
 
@@ -55,14 +54,15 @@ export function buildKeys(scenario: Scenario, building: KeyBuilding): KeyRecord[
 
 function buildKey(described: DescribedKey, shared: SharedByRotation, building: KeyBuilding): KeyRecord {
   const { ref, organization, given } = described;
-  const { seed, start, inventor } = building;
+  const { seed, start } = building;
   const secret = secretOf(described, seed);
-  const expiresAt = given.state === "expired" ? (at(given.expires, start) ?? start) : at(given.expires, start);
+  const expiresAt =
+    given.state === "expired" ? (at(given.expires, start) ?? start) : at(given.expires, start);
   const overlapEndsAt = overlapEnd(given, start);
   return {
     ref,
     organization,
-    name: shared.name ?? inventor.keyName(seed, shared.first),
+    name: shared.name ?? inventKeyName(seed, shared.first),
     environment: given.environment,
     legacy: given.legacy ?? parseApiKey(secret)?.legacy ?? false,
     scopes: shared.scopes ?? defaultScopes,

@@ -1,14 +1,14 @@
 import type { Organization } from "../domain/organization.js";
 import { drawsFor, uuidFrom } from "../domain/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Inventor } from "../synthetic/invent.js";
+import { inventOrganizationName } from "../synthetic/organization-names.js";
 
 /** The organizations of a scenario, with everything left out derived from the seed and the ref. */
-export function buildOrganizations(scenario: Scenario, seed: number, inventor: Inventor): Organization[] {
+export function buildOrganizations(scenario: Scenario, seed: number): Organization[] {
   return Object.entries(scenario.organizations ?? {}).map(([ref, given]) => ({
     ref,
     id: given.id ?? uuidFrom(drawsFor(seed, "organization.id", ref)),
-    name: given.name ?? inventor.organizationName(seed, ref, given.type),
+    name: given.name ?? inventOrganizationName(seed, ref, given.type),
     type: given.type,
     status: given.status ?? "active",
     sandboxAccess: given.sandbox_access ?? true,

@@ -4,7 +4,6 @@ import { buildKeys, describedKeys, secretOf } from "./build-keys.js";
 import { buildOrganizations } from "./build-organizations.js";
 import { type Clock, createClock } from "./clock.js";
 import type { Edge } from "./edge.js";
-import type { Inventor } from "../synthetic/invent.js";
 import { createJournal, type Journal } from "./journal.js";
 import { createRegistry, type Registry, unknownRef } from "./registry.js";
 import { createRequestIds } from "./request-ids.js";
@@ -26,7 +25,6 @@ export interface World {
 /** How to start a world. */
 export interface WorldOptions {
   readonly edge: Edge;
-  readonly inventor: Inventor;
   /** Default: the scenario's, else 1. */
   readonly seed?: number;
   /** When the clock starts (epoch milliseconds). Default: the scenario's, else the wall clock. */
@@ -43,7 +41,7 @@ export const defaultSeed = 1;
  * The same scenario, seed and start give the same world: ids, names, secrets, request ids.
  */
 export function createWorld(scenario: Scenario, options: WorldOptions): World {
-  const { edge, inventor } = options;
+  const { edge } = options;
   const seed = options.seed ?? scenario.seed ?? defaultSeed;
   const pinned = scenario.clock?.now === undefined ? undefined : Date.parse(scenario.clock.now);
   const start = options.now ?? pinned;
@@ -58,10 +56,9 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
   const windows = windowsOf(assumptions);
 
   const registry = createRegistry();
-  for (const organization of buildOrganizations(scenario, seed, inventor))
-    registry.addOrganization(organization);
+  for (const organization of buildOrganizations(scenario, seed)) registry.addOrganization(organization);
   const usages = new Map(describedKeys(scenario).map(({ ref, given: key }) => [ref, key.usage]));
-  for (const key of buildKeys(scenario, { seed, start: now, inventor, sha256: edge.sha256 })) {
+  for (const key of buildKeys(scenario, { seed, start: now, sha256: edge.sha256 })) {
     const used = usages.get(key.ref);
     registry.addKey(key, startUsage(windows, now, used?.this_minute, used?.today));
   }
@@ -93,9 +90,4 @@ export function scenarioSecret(world: World, ref: string): string {
 /** The ref of the key that clients get when they ask for none; `undefined` when the scenario has no key. */
 export function defaultKeyRef(scenario: Scenario): string | undefined {
   return scenario.default_key ?? describedKeys(scenario)[0]?.ref;
-}
-
-/** Whether starting the scenario needs an organization's name to be invented. */
-export function needsInvention(scenario: Scenario): boolean {
-  return Object.values(scenario.organizations ?? {}).some(({ name }) => name === undefined);
 }

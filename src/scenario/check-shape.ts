@@ -4,7 +4,7 @@ import { formAt } from "./format-lookup.js";
 import type { Path } from "./located.js";
 import { listed, quote } from "./quote.js";
 import type { Scenario } from "./scenario.generated.js";
-import { keySchema, organizationSchema, scenarioSchema, type TextKind } from "./schema.js";
+import { keySchema, organizationSchema, scenarioSchema } from "./schema.js";
 import { refSlip } from "./text-slips.js";
 import { unknownField } from "./unknown-field.js";
 import { wrongValue } from "./wrong-value.js";
@@ -47,7 +47,8 @@ function issuesOf(issues: readonly Issue[], value: unknown, base: Path): PathIss
 }
 
 function findingsOf(issue: Issue, path: Path, root: unknown): Finding[] {
-  if (issue.code === "unrecognized_keys") return issue.keys.slice(0, maximumShapeFindings).map((name) => unknownField(path, name));
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.slice(0, maximumShapeFindings).map((name) => unknownField(path, name));
   const name = String(path.at(-1) ?? "");
   if (issue.code === "invalid_key") return [{ path, aim: "key", ...refSlip(name) }];
   const value = valueAt(root, path);
@@ -55,7 +56,7 @@ function findingsOf(issue: Issue, path: Path, root: unknown): Finding[] {
   const form = formAt(path) ?? {};
   if (value === undefined) return [missingField(path, name, form.enum?.map(String))];
   const label = typeof path.at(-1) === "number" ? `${path.at(-2)}[${name}]` : name;
-  return [{ path, ...wrongValue(label, value, form, kindOf(issue)) }];
+  return [{ path, ...wrongValue(label, value, form) }];
 }
 
 /** What is said when `version` is not 1. */
@@ -85,20 +86,6 @@ function missingField(path: Path, name: string, choices: readonly string[] | und
     message: `${name} is missing in ${quote(path.at(-2))}`,
     hint: choices === undefined ? `add ${name}` : `add ${name}: ${listed(choices, "or")}`,
   };
-}
-
-// The schema passes the kind of text in the message of the issue; see `TextKind`.
-function kindOf(issue: Issue): TextKind | undefined {
-  const kinds: readonly string[] = [
-    "ref",
-    "time",
-    "time_or_duration",
-    "scope",
-    "error_code",
-    "time_of_day",
-    "uuid",
-  ];
-  return kinds.includes(issue.message) ? (issue.message as TextKind) : undefined;
 }
 
 function valueAt(value: unknown, path: Path): unknown {

@@ -26,8 +26,12 @@ export function composeYaml(source: ScenarioSource, findings: Finding[]): Docume
   const composer = new Composer(options);
   const documents: Document.Parsed[] = [];
   let pieces = 0;
+  let errors = 0;
   for (const lexeme of new Lexer().lex(source.text)) {
-    for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
+    for (const token of parser.next(lexeme)) {
+      if (token.type === "error") errors += 1;
+      documents.push(...composer.next(token));
+    }
     if (parser.stack.length > maximumDepth + 8) {
       report(
         "too_deep",
@@ -46,7 +50,7 @@ export function composeYaml(source: ScenarioSource, findings: Finding[]): Docume
       );
       return undefined;
     }
-    if (documents.length > 1) break;
+    if (documents.length > 1 || errors > maximumErrors) break;
   }
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end(true, source.text.length));
@@ -59,9 +63,27 @@ export function composeYaml(source: ScenarioSource, findings: Finding[]): Docume
   }
   if (document === undefined) return undefined;
   for (const error of document.errors.slice(0, maximumErrors)) {
-    report("yaml_syntax", `not valid YAML: ${error.message}`, syntaxHints[error.code], error.pos[0]);
+    report(
+      "yaml_syntax",
+      `not valid YAML: ${wordingOf(error.message)}`,
+      syntaxHints[error.code],
+      error.pos[0],
+    );
   }
   return document.errors.length > 0 ? undefined : document;
+}
+
+// The composer says the same of a bracket that is never closed and of one that is closed too far to the left.
+const unclosed = /must be sufficiently indented and end with a ([}\]])/;
+
+function hintFor({ code, message }: { code: string; message: string }): string | undefined {
+  return unclosed.test(message) ? syntaxHints.MISSING_CHAR : syntaxHints[code];
+}
+
+function wordingOf(message: string): string {
+  const [, closing] = message.match(unclosed) ?? [];
+  if (closing !== undefined) return `a ${closing} is missing, or lines before it are not indented enough`;
+  return message.slice(0, 1).toLowerCase() + message.slice(1);
 }
 
 const syntaxHints: Readonly<Record<string, string>> = {

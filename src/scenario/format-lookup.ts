@@ -9,6 +9,9 @@ export interface FieldForm {
   /** In a mapping from refs: the form of each entry. */
   readonly additionalProperties?: FieldForm | boolean;
   readonly items?: FieldForm;
+  readonly pattern?: string;
+  /** Of a field that may also be null: the form of the value, then that of null. */
+  readonly anyOf?: readonly FieldForm[];
 }
 
 let whole: FieldForm | undefined;
@@ -22,7 +25,7 @@ export function formAt(path: Path): FieldForm | undefined {
     else if (Object.hasOwn(form?.properties ?? {}, step)) form = form?.properties?.[step];
     else form = typeof form?.additionalProperties === "object" ? form.additionalProperties : undefined;
   }
-  return form;
+  return form?.anyOf?.[0] ?? form;
 }
 
 /** One place in the format where fields have names of their own: its path, with `<ref>` for a ref, and those names. */

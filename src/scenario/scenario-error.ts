@@ -40,7 +40,8 @@ export function formatProblem(problem: ScenarioProblem): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
   const field = line === undefined && problem.path !== "" ? `${problem.path}: ` : "";
   const lines = [`${place}: ${field}${message}`];
-  if (source !== undefined && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);
+  const nothingToSee = source === undefined || source.trim() === "";
+  if (!nothingToSee && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);
   if (hint !== undefined) lines.push(`hint: ${hint}`);
   return lines.join("\n");
 }

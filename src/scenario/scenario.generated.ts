@@ -61,6 +61,7 @@ export interface Scenario {
      * All scope names that a key may be given. Default: ["attestations:read","attestations:write","consents:read","consents:write"].
      *
      * @minItems 1
+     * @maxItems 100
      *
      * Items: A scope name.
      */
@@ -134,6 +135,7 @@ export interface Scenario {
            * The scopes granted to the key. Default: [attestations:read].
            *
            * @minItems 1
+           * @maxItems 100
            *
            * Items: A scope name.
            */

@@ -23,13 +23,19 @@ const text = (description: string) =>
   z.string().check(z.minLength(1), z.maxLength(200), z.describe(description));
 /** What a text that must match a pattern stands for; problems are worded by it. */
 export type TextKind = "ref" | "time" | "time_or_duration" | "scope" | "error_code" | "time_of_day" | "uuid";
-const pattern = (kind: TextKind, expression: RegExp, description: string) =>
-  z.string().check(z.regex(expression, kind), z.describe(description));
+const kinds = new Map<string, TextKind>();
+/** What a text stands for that must match this pattern (the source of the expression). */
+export const textKinds: ReadonlyMap<string, TextKind> = kinds;
+
+const pattern = (kind: TextKind, expression: RegExp, description: string) => {
+  kinds.set(expression.source, kind);
+  return z.string().check(z.regex(expression), z.describe(description));
+};
 const ref = (description: string) =>
-  z.string().check(z.regex(refPattern, "ref"), z.maxLength(maximumRefLength, "ref"), z.describe(description));
+  pattern("ref", refPattern, description).check(z.maxLength(maximumRefLength));
 const time = (description: string) =>
   pattern("time", timePattern, `${description} An ISO 8601 time with a zone.`).check(
-    z.refine((value) => parseTime(value) !== undefined, "time"),
+    z.refine((value) => parseTime(value) !== undefined),
   );
 const flag = (description: string) => z.boolean().check(z.describe(description));
 const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
@@ -41,7 +47,7 @@ const timeOrDuration = (description: string) =>
     "time_or_duration",
     new RegExp(`${timePattern.source}|${durationPattern.source}`),
     `${description} A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.`,
-  ).check(z.refine((value) => parseWhen(value, 0) !== undefined, "time_or_duration"));
+  ).check(z.refine((value) => parseWhen(value, 0) !== undefined));
 
 const limits = z
   .strictObject({
@@ -67,7 +73,11 @@ export const keySchema = z
     scopes: z.optional(
       z
         .array(scope("A scope name."))
-        .check(z.minLength(1), z.maxLength(maximumScopes), z.describe("The scopes granted to the key. Default: [attestations:read].")),
+        .check(
+          z.minLength(1),
+          z.maxLength(maximumScopes),
+          z.describe("The scopes granted to the key. Default: [attestations:read]."),
+        ),
     ),
     limits: z.optional(limits),
     usage: z.optional(usage),
@@ -112,7 +122,9 @@ const assumptionSchemas = {
   scope_or_null: (row: AssumptionDescription) =>
     z.nullable(scope("A scope name.")).check(z.describe(row.description)),
   scopes: (row: AssumptionDescription) =>
-    z.array(scope("A scope name.")).check(z.minLength(1), z.maxLength(maximumScopes), z.describe(row.description)),
+    z
+      .array(scope("A scope name."))
+      .check(z.minLength(1), z.maxLength(maximumScopes), z.describe(row.description)),
 };
 
 interface AssumptionDescription {

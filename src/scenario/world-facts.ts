@@ -66,11 +66,14 @@ export function factsOf(value: unknown, known: readonly Finding[]): WorldFacts {
     assumptions,
     resolvedAssumptions: assumptionsFor(profile, given),
     now: now === undefined ? undefined : parseTime(now),
-    // Whatever is wrong above the fields of a key may have hidden a key.
-    refsAreCertain: !known.some(
-      ({ path }) => path.length <= 4 && (path.length === 0 || path[0] === "organizations"),
-    ),
+    refsAreCertain: !known.some(mayHideKeys),
   };
+}
+
+// Whatever is wrong above the fields of a key may have hidden a key, such as a misspelt `keys`.
+function mayHideKeys({ path, code }: Finding): boolean {
+  if (path.length <= 1) return path.length === 0 || path[0] === "organizations" || code === "unknown_field";
+  return path[0] === "organizations" && path.length <= 4;
 }
 
 /** Milliseconds from the clock's start to a time or duration; `undefined` when that hangs on the real time. */

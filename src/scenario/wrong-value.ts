@@ -2,20 +2,17 @@ import type { Finding } from "./finding.js";
 import type { FieldForm } from "./format-lookup.js";
 import { nearest } from "./nearest.js";
 import { listed, quote } from "./quote.js";
-import type { TextKind } from "./schema.js";
+import { type TextKind, textKinds } from "./schema.js";
 import { textSlip } from "./text-slips.js";
 
 /** What is said of a value, without its path. */
 export type Slip = Pick<Finding, "code" | "message" | "hint">;
 
-/**
- * What is wrong with a value that the form of its field does not allow, and what to write instead.
- *
- * `kind` is the kind of text that the schema asked for, when it asked for one.
- */
-export function wrongValue(name: string, value: unknown, form: FieldForm, kind: TextKind | undefined): Slip {
+/** What is wrong with a value that the form of its field does not allow, and what to write instead. */
+export function wrongValue(name: string, value: unknown, form: FieldForm): Slip {
   if (form.enum !== undefined) return wrongChoice(name, value, form.enum.map(String));
   if (value === null) return leftEmpty(name, form);
+  const kind = textKinds.get(form.pattern ?? "");
   switch (form.type) {
     case "integer":
       return wrongCount(name, value);

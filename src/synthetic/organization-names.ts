@@ -1,5 +1,6 @@
 import type { OrganizationType } from "../domain/organization.js";
-import { type SeededFaker, seededFaker } from "./seeded-faker.js";
+import { type Draws, drawsFor, pick } from "../domain/seed.js";
+import { familyNames, townPrefixes, townSuffixes } from "./name-tables.generated.js";
 
 const patterns: Record<OrganizationType, readonly string[]> = {
   bank: [
@@ -36,18 +37,6 @@ const patterns: Record<OrganizationType, readonly string[]> = {
   ],
 };
 
-// Faker's family names that existing banks, insurers, brokers or places of the trade bear, or that read as something
-// else than a name. An invented organization must not be taken for one that exists.
-const unsuitable = new Set(
-  `Abbott Anderson Armstrong Bailey Barrows Bartell Barton Becker Bernhard Botsford Carroll Carter Casper Champlin
-  Collier Collins Crooks Cummings Daniel Dickens Dickinson Dietrich Douglas Fisher Gibson Glover Goldner
-  Goodwin Graham Grimes Hackett Hamill Hammes Hansen Harber Harris Hartmann Harvey Heller Herman Hermann Herzog Howell
-  Hudson Jacobi Jacobs Jacobson Jenkins Johnson Johnston Keebler Kessler Kohler Larson Legros Littel Little Lockman
-  Marvin Miller Mitchell Mueller Muller Murphy Murray Nicolas Parisian Parker Pfeffer Reilly Renner Reynolds Ritchie
-  Roberts Rodriguez Sanford Schaefer Schmidt Schmitt Schneider Schroeder Schultz Schuster Shields Spencer Stanton
-  Stokes Thompson Turner Walker Walter Waters Wilkinson Willms`.split(/\s+/),
-);
-
 /**
  * Invents the name of a bank or an insurer.
  *
@@ -57,27 +46,26 @@ const unsuitable = new Set(
  * inventOrganizationName(1, "harvest-bank", "bank"); // the same name in every process
  */
 export function inventOrganizationName(seed: number, ref: string, type: OrganizationType): string {
-  const faker = seededFaker(seed, "organization.name", ref);
-  const family = inventFamily(faker);
-  return faker.helpers.mustache(faker.helpers.arrayElement(patterns[type]), {
-    family,
-    partner: () => inventFamily(faker, family),
-    town: () => inventTown(faker, family),
-  });
+  const draw = drawsFor(seed, "organization.name", ref);
+  const family = pick(draw, familyNames);
+  const parts: Record<string, () => string> = {
+    family: () => family,
+    partner: () =>
+      pick(
+        draw,
+        familyNames.filter((name) => name !== family),
+      ),
+    town: () => inventTown(draw, family),
+  };
+  return pick(draw, patterns[type]).replace(
+    /\{\{(\w+)\}\}/g,
+    (_match, part: string) => parts[part]?.() ?? "",
+  );
 }
 
-// Short names are often words or famous; hyphens and apostrophes would make the name of a town unreadable.
-function inventFamily(faker: SeededFaker, except?: string): string {
-  for (;;) {
-    const family = faker.person.lastName();
-    if (/^[A-Z][a-z]{5,8}$/.test(family) && !unsuitable.has(family) && family !== except) return family;
-  }
-}
-
-function inventTown(faker: SeededFaker, family: string): string {
-  const { city_prefix: prefixes, city_suffix: suffixes } = faker.definitions.location;
-  if (faker.datatype.boolean(0.25)) return `${faker.helpers.arrayElement(prefixes)} ${family}`;
+function inventTown(draw: Draws, family: string): string {
+  if (pick(draw, [true, false, false, false])) return `${pick(draw, townPrefixes)} ${family}`;
   // The same letter on both sides of the seam reads badly: "Dibbertton".
-  const joinable = suffixes.filter((suffix) => suffix[0] !== family.at(-1));
-  return `${family}${faker.helpers.arrayElement(joinable)}`;
+  const joinable = townSuffixes.filter((suffix) => suffix[0] !== family.at(-1));
+  return `${family}${pick(draw, joinable)}`;
 }

@@ -124,7 +124,7 @@ export function describeDoors(
 ): void {
   describe.each(doors)(`${title} ($name)`, (door) => {
     tests(async (scenario, options) => {
-      const world = await openTestWorld(scenario, options);
+      const world = openTestWorld(scenario, options);
       const knock = await door.open(world);
       return {
         ...knock,

@@ -17,7 +17,7 @@ export const explain: Run = async (call) => {
   const { words, flags, io } = call;
   const [word = "", scenario] = words;
   const loaded = await loadNamed(scenario, call);
-  const world = await openNamed(loaded, flags);
+  const world = openNamed(loaded, flags);
   const presented = presentedBy(word, world);
   const explained = explanation(presented, foresee(world, presented.apiKey), world);
   if (flags.json) {

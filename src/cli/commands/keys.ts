@@ -11,7 +11,7 @@ import { usageError } from "../usage-error.js";
 export const keys: Run = async (call) => {
   const { words, flags, io } = call;
   const format = formatOf(call);
-  const world = await openNamed(await loadNamed(words[0], call), flags);
+  const world = openNamed(await loadNamed(words[0], call), flags);
   if (format === "env") {
     io.stdout.write(environmentLines(clientEnvironment(world)));
     return exitCode.fine;

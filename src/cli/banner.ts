@@ -1,0 +1,79 @@
+import { me } from "../api/endpoints/me.js";
+import { assumptionTable } from "../domain/assumptions.js";
+import type { RunningServer } from "../node/start-server.js";
+import { defaultKeyRef, scenarioSecrets, type World } from "../sandbox/world.js";
+import { keyRows, keyTable } from "./key-rows.js";
+import type { Palette } from "./palette.js";
+
+/** What is said of a server that accepts requests. */
+export interface Listening {
+  readonly server: RunningServer;
+  /** The scenario as people call it: a bundled name or a file. */
+  readonly scenario: string;
+}
+
+/** How many keys the table shows; `svc-sandbox keys` shows them all. */
+const shownKeys = 40;
+
+/** The lines that `start` prints for people. */
+export function banner({ server, scenario }: Listening, palette: Palette, tokenIsNew: boolean): string {
+  const world = server.world();
+  const { url, controlUrl, controlToken } = server;
+  const rows = keyRows(world);
+  const more = rows.length - shownKeys;
+  return [
+    palette.bold(`svc-sandbox is listening on ${url}`),
+    "",
+    `  Base URL   ${url}`,
+    ...(controlUrl === undefined ? [] : [`  Control    ${controlUrl}`, `  Dashboard  ${controlUrl}/`]),
+    ...(controlToken !== undefined && tokenIsNew ? [`  Token      ${controlToken}  (for the control plane: Authorization: Bearer …)`] : []),
+    `  Scenario   ${scenario}, seed ${world.seed}`,
+    `  Clock      ${clockText(world)}`,
+    `  Profile    ${profileText(world)}`,
+    "",
+    ...keyTable(rows.slice(0, shownKeys), ["ref", "secret"], palette).map((line) => `  ${line}`),
+    ...(more > 0 ? [`  … and ${more} more: svc-sandbox keys ${scenario}`] : []),
+    "",
+    "Try it:",
+    `  ${curlLine(world, url)}`,
+    "",
+    "",
+  ].join("\n");
+}
+
+/** The one line that `start --json` prints. */
+export function listeningLine({ server, scenario }: Listening): string {
+  const world = server.world();
+  const { url, controlUrl, controlToken } = server;
+  const line = {
+    event: "listening",
+    base_url: url,
+    control_url: controlUrl ?? null,
+    scenario,
+    seed: world.seed,
+    keys: scenarioSecrets(world),
+    ...(controlToken !== undefined && { control_token: controlToken }),
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+function curlLine(world: World, url: string): string {
+  const ref = defaultKeyRef(world.scenario);
+  const secret = ref === undefined ? undefined : scenarioSecrets(world)[ref];
+  const header = secret === undefined ? "" : ` -H "x-api-key: ${secret}"`;
+  // Without -g, curl takes the brackets of an IPv6 address for a pattern.
+  return `curl -i${url.includes("[") ? " -g" : ""}${header} "${url}${me.path}"`.replace(/"(http[^"[]*)"$/, "$1");
+}
+
+function clockText({ clock }: World): string {
+  return `${new Date(clock.now()).toISOString()}, ${clock.isFrozen() ? "frozen" : "running"}`;
+}
+
+// The profile, and what the scenario sets in another way than the profile does.
+function profileText({ scenario, assumptions }: World): string {
+  const changed = Object.entries(assumptionTable)
+    .map(([name, { minimal }]) => [name, JSON.stringify(minimal), JSON.stringify(assumptions[name as keyof typeof assumptions])])
+    .filter(([, standard, value]) => standard !== value)
+    .map(([name, , value]) => `${name}: ${value}`);
+  return [scenario.assumptions?.profile ?? "minimal", ...changed].join(", ");
+}

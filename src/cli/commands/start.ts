@@ -1,0 +1,86 @@
+import type { LoadedScenario } from "../../node/load-scenario.js";
+import { type RunningServer, type ServeOptions, serveWorld } from "../../node/start-server.js";
+import type { World } from "../../sandbox/world.js";
+import { banner, listeningLine } from "../banner.js";
+import type { Call, Run } from "../command.js";
+import { writeEnvFile } from "../env-file.js";
+import { exitCode } from "../exit-codes.js";
+import { describeFailure } from "../failure.js";
+import type { Flags } from "../flags.js";
+import type { Io } from "../io.js";
+import { createLog, type Log } from "../log.js";
+import { loadNamed, openNamed } from "../open-scenario.js";
+import { paletteFor } from "../palette.js";
+import { startWatching } from "../start-watching.js";
+
+/** `svc-sandbox start` */
+export const start: Run = async (call) => {
+  const { words, flags, io } = call;
+  const stop = io.stopSignal();
+  const loaded = await loadNamed(words[0], call);
+  const world = openNamed(loaded, flags);
+  const log = createLog(flags, io);
+  logRequests(world, log);
+  const server = await serveWorld(world, serveOptions(flags, log));
+  let stopWatching = async () => {};
+  try {
+    await announceVariables(server, flags, io);
+    if (flags.watch) stopWatching = await watch(call, loaded, server, log);
+    announce(server, loaded.name, flags, io);
+    await aborted(stop);
+    log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
+  } finally {
+    await stopWatching();
+    await server.close();
+    await log.written();
+  }
+  return exitCode.fine;
+};
+
+function serveOptions(flags: Flags, log: Log): ServeOptions {
+  const { port, host, explain, control, controlToken, verbose = false } = flags;
+  return {
+    ...(port !== undefined && { port }),
+    ...(host !== undefined && { host }),
+    ...(explain !== undefined && { explain }),
+    ...(control !== undefined && { control }),
+    ...(controlToken !== undefined && { controlToken }),
+    onDefect: (error) => log.problem(`A request was answered with 500. ${describeFailure(error, { verbose })}`),
+  };
+}
+
+function announce(server: RunningServer, scenario: string, flags: Flags, io: Io): void {
+  const listening = { server, scenario };
+  if (flags.json) io.stdout.write(listeningLine(listening));
+  else if (flags.quiet) io.stdout.write(`${server.url}\n`);
+  else io.stdout.write(banner(listening, paletteFor(io.stdout, io.env), flags.controlToken === undefined));
+}
+
+async function announceVariables(server: RunningServer, { envFile }: Flags, io: Io): Promise<void> {
+  if (envFile !== undefined) await writeEnvFile(envFile, io.cwd, server.world(), server);
+}
+
+function watch(call: Call, loaded: LoadedScenario, server: RunningServer, log: Log): Promise<() => Promise<void>> {
+  const { flags, io } = call;
+  return startWatching(call, loaded, {
+    world: server.world,
+    log,
+    exchange(world) {
+      logRequests(world, log);
+      server.exchange(world);
+      announceVariables(server, flags, io).catch((error: Error) => log.problem(error.message));
+    },
+  });
+}
+
+// A world that was exchanged records no more requests, so its journal need not be left.
+function logRequests(world: World, log: Log): void {
+  world.journal.subscribe(log.request);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

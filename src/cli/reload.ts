@@ -1,0 +1,65 @@
+import type { LoadedScenario } from "../node/load-scenario.js";
+import { scenarioSecrets, type World } from "../sandbox/world.js";
+import { describeFailure } from "./failure.js";
+import type { Log } from "./log.js";
+
+/** What a reload works with. */
+export interface Reloading {
+  /** What runs now. */
+  readonly loaded: LoadedScenario;
+  readonly load: () => Promise<LoadedScenario>;
+  readonly open: (loaded: LoadedScenario) => Promise<World>;
+  /** The world that runs now. */
+  readonly world: () => World;
+  /** Puts the new world in the place of the old one. */
+  readonly exchange: (world: World) => void;
+  /** Which files to follow from now on. */
+  readonly follow: (files: readonly string[]) => Promise<void>;
+  readonly log: Log;
+  /** Whether a defect is reported with its stack. */
+  readonly verbose: boolean;
+}
+
+/**
+ * Makes the function that loads the scenario again, for every time its files have changed.
+ *
+ * Never throws: a broken scenario is reported and leaves the running world as it is; so does an unchanged one.
+ */
+export function createReload(reloading: Reloading): () => Promise<void> {
+  const { load, open, world, exchange, follow, log, verbose } = reloading;
+  let { loaded } = reloading;
+
+  const reload = async () => {
+    const fresh = await load();
+    if (fresh.files.join("\n") !== loaded.files.join("\n")) await follow(fresh.files);
+    const changed = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
+    loaded = fresh;
+    if (!changed) return;
+    const next = await open(fresh);
+    const before = scenarioSecrets(world());
+    exchange(next);
+    log.note(`Loaded ${fresh.name} again: ${difference(before, scenarioSecrets(next))}.`);
+  };
+  // One after the other: the files may change again while they are read.
+  let queue = Promise.resolve();
+  return () => {
+    queue = queue.then(reload).catch((error) => {
+      const failure = describeFailure(error, { verbose }).trimEnd();
+      log.problem(`${failure}\nThe scenario that was running goes on.`);
+    });
+    return queue;
+  };
+}
+
+/** Which keys came, went, or have another secret now. */
+function difference(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>): string {
+  const came = Object.keys(after).filter((ref) => !(ref in before));
+  const went = Object.keys(before).filter((ref) => !(ref in after));
+  const changed = Object.keys(after).filter((ref) => ref in before && before[ref] !== after[ref]);
+  const parts = [
+    ...(came.length > 0 ? [`new keys ${came.join(", ")}`] : []),
+    ...(went.length > 0 ? [`gone ${went.join(", ")}`] : []),
+    ...(changed.length > 0 ? [`other secrets for ${changed.join(", ")}`] : []),
+  ];
+  return parts.length === 0 ? "the same keys, in a new world" : parts.join("; ");
+}

@@ -1,0 +1,62 @@
+/** The scenario that `svc-sandbox init` writes: valid as it stands, every field of the format shown or explained. */
+export const starterScenario = `# yaml-language-server: $schema=https://unpkg.com/svc-sandbox/dist/scenario.schema.json
+#
+# One world for svc-sandbox: who calls the API, with which keys, and in which state they are.
+#   svc-sandbox start svc-sandbox.yaml       serve it
+#   svc-sandbox validate svc-sandbox.yaml    check it
+# What you leave out is invented from the seed, the same way each time. Lines behind "#" show what else there is.
+
+version: 1
+name: My scenario
+description: A bank with a key for every state that its software has to handle.
+# extends: key-states          # start from a bundled scenario or another file, and write down only what differs
+seed: 1                        # another seed gives other names, ids and keys
+
+clock:
+  now: 2026-03-02T09:00:00Z    # left out: the real time
+  frozen: false                # true: the clock stands still until you move it
+
+default_key: active            # left out: the first key
+
+organizations:
+  harvest-bank:                # a ref of your choice, in kebab-case
+    name: Harvest Cooperative Bank
+    # id: 3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60
+    type: bank                 # bank | insurer
+    status: active             # active | inactive (every key gets 403 access_denied)
+    sandbox_access: true       # whether test keys can be created
+    live_access: approved      # not_approved | approved | suspended (live keys get 403 unless approved)
+    keys:
+      active:                  # refs of keys are unique in the whole file
+        environment: test      # test | live
+        name: Core banking
+        scopes: [attestations:read]
+        limits: { per_minute: 60, per_day: 1000 }   # 0 answers 429 always
+        # secret: SVC_test_...                      # pin the key itself
+      live: { environment: live }
+      wrong-scope: { environment: test, scopes: [consents:read] }
+      nearly-used-up:
+        environment: test
+        usage: { this_minute: 59, today: 400 }      # the second request of this minute gets 429
+      legacy: { environment: test, legacy: true }   # a key with the old prefix
+      revoked: { environment: test, state: revoked }
+      expired: { environment: test, expires: -1d }  # a time, or a duration from the clock's start: 90s, 10m, 2h, 7d
+      retiring:                                     # replaced, but it still works until its overlap ends
+        environment: test
+        state: retiring
+        replaced_by: replacement
+        overlap_ends: 30m
+      replacement: { environment: test }
+      rotated: { environment: test, state: rotated, overlap_ends: -1h }   # replaced, and its overlap is over
+
+# What the sandbox does where the specification is silent; these are the defaults.
+assumptions:
+  profile: minimal
+  rate_limit_code: rate_limited          # the error code of a 429
+  me_scope: attestations:read            # null: GET /v1/relying-party/me needs no scope
+  scopes: [attestations:read, attestations:write, consents:read, consents:write]
+  minute_window: fixed                   # fixed | sliding
+  day_resets_at: 00:00                   # UTC
+  count_refused: false                   # whether requests answered 401, 403 or 429 count
+  retiring_counts_as_active: false       # whether a retiring key is one of the five active keys
+`;
