@@ -11,7 +11,7 @@ afterEach(async () => {
 });
 
 async function serve(options: ServeOptions = {}): Promise<RunningServer> {
-  const world = openWorld(bundledScenarios["key-states"], { frozen: true });
+  const world = openWorld(bundledScenarios["key-states"], { name: "key-states", frozen: true });
   const server = await serveWorld(world, { port: 0, ...options });
   servers.push(server);
   return server;
@@ -63,7 +63,7 @@ test("health says what runs", async () => {
   expect(body).toEqual({
     status: "ok",
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-    scenario: "Key states",
+    scenario: "key-states",
     seed: 1,
     now: "2026-03-02T09:00:00.000Z",
   });

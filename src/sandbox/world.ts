@@ -11,6 +11,8 @@ import { startUsage, type Windows, windowsOf } from "./usage.js";
 
 /** One running world. Worlds share nothing: a process can hold many. */
 export interface World {
+  /** What people call the scenario: its bundled name, its file, or its title. */
+  readonly name: string;
   readonly scenario: Scenario;
   readonly seed: number;
   readonly assumptions: Assumptions;
@@ -25,6 +27,8 @@ export interface World {
 /** How to start a world. */
 export interface WorldOptions {
   readonly edge: Edge;
+  /** What people call the scenario. Default: its title, else `unnamed`. */
+  readonly name?: string;
   /** Default: the scenario's, else 1. */
   readonly seed?: number;
   /** When the clock starts (epoch milliseconds). Default: the scenario's, else the wall clock. */
@@ -64,6 +68,7 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
   }
 
   return {
+    name: options.name ?? scenario.name ?? "unnamed",
     scenario,
     seed,
     assumptions,

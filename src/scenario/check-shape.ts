@@ -1,5 +1,5 @@
 import type { z } from "zod/mini";
-import type { Finding } from "./finding.js";
+import { type Finding, pathText } from "./finding.js";
 import { formAt } from "./format-lookup.js";
 import type { Path } from "./located.js";
 import { listed, quote } from "./quote.js";
@@ -26,7 +26,13 @@ export function checkShape(value: unknown): { scenario: Scenario } | { findings:
     findings.push(...findingsOf(issue, path, value));
     if (findings.length >= maximumShapeFindings) break;
   }
-  return { findings };
+  return { findings: withoutMisspelt(findings) };
+}
+
+// A field that is only misspelt is not missing as well.
+function withoutMisspelt(findings: readonly Finding[]): Finding[] {
+  const meant = new Set(findings.map(({ meant }) => meant && pathText(meant)));
+  return findings.filter(({ code, path }) => code !== "missing_field" || !meant.has(pathText(path)));
 }
 
 interface PathIssue {

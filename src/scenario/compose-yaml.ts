@@ -63,12 +63,7 @@ export function composeYaml(source: ScenarioSource, findings: Finding[]): Docume
   }
   if (document === undefined) return undefined;
   for (const error of document.errors.slice(0, maximumErrors)) {
-    report(
-      "yaml_syntax",
-      `not valid YAML: ${wordingOf(error.message)}`,
-      syntaxHints[error.code],
-      error.pos[0],
-    );
+    report("yaml_syntax", `not valid YAML: ${wordingOf(error.message)}`, hintFor(error), error.pos[0]);
   }
   return document.errors.length > 0 ? undefined : document;
 }

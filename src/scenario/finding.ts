@@ -11,6 +11,8 @@ export interface Finding {
   readonly hint?: string | undefined;
   /** Whether to point at the name of the field instead of its value. */
   readonly aim?: "key" | "value";
+  /** The field that was probably meant. */
+  readonly meant?: Path | undefined;
   /** Where it is, when the path alone does not say so. */
   readonly place?: Place | undefined;
 }

@@ -1,6 +1,6 @@
 import { checkShape, maximumShapeFindings } from "./check-shape.js";
 import { findContradictions } from "./contradictions.js";
-import { type Finding, problemsOf } from "./finding.js";
+import { type Finding, pathText, problemsOf } from "./finding.js";
 import { type LocatedMapping, plainOf } from "./located.js";
 import { type ExtendsOptions, resolveExtends } from "./resolve-extends.js";
 import type { Scenario } from "./scenario.generated.js";
@@ -23,16 +23,24 @@ export function interpretScenario(
   const whole = resolved ?? root;
   const value = plainOf(whole);
   const shape = checkShape(value);
-  if ("scenario" in shape) {
-    if (resolved !== undefined) findings.push(...findContradictions(value, findings));
-    if (findings.length === 0) return shape.scenario;
-  } else if (resolved !== undefined) {
-    findings.push(...shape.findings);
-    // Beyond that, not all that is wrong is known, and what is not known would be taken for sound.
-    if (shape.findings.length < maximumShapeFindings) findings.push(...findContradictions(value, findings));
-  } else {
-    // What seems to be missing may well be in the scenario that could not be had.
-    findings.push(...shape.findings.filter(({ code }) => code !== "missing_field"));
+  if (!("scenario" in shape)) {
+    const explained = absencesExplainedBy(findings, resolved === undefined);
+    findings.push(...shape.findings.filter((finding) => !explained(finding)));
   }
+  // Where not all that is wrong is known, what is not known would be taken for sound.
+  const allIsKnown = resolved !== undefined && findings.length < maximumShapeFindings;
+  if (allIsKnown) findings.push(...findContradictions(value, findings));
+  if (findings.length === 0 && "scenario" in shape) return shape.scenario;
   throw new ScenarioError(problemsOf(findings, whole, file));
+}
+
+// A field that seems to be missing may stand in the scenario that could not be had, or was itself left out because
+// of something already said.
+function absencesExplainedBy(findings: readonly Finding[], parentIsMissing: boolean) {
+  const leftOut = new Set(findings.map(({ path }) => pathText(path)));
+  const merged = findings.filter(({ code }) => code === "merge_key");
+  const mergedInto = new Set(merged.map(({ path }) => pathText(path.slice(0, -1))));
+  return ({ code, path }: Finding) =>
+    code === "missing_field" &&
+    (parentIsMissing || leftOut.has(pathText(path)) || mergedInto.has(pathText(path.slice(0, -1))));
 }

@@ -27,7 +27,7 @@ export function unknownField(parent: Path, name: string): Finding {
     path,
     aim: "key",
     message: `unknown field ${quote(name)} ${where}`,
-    hint: hintFor(name, level, Object.keys(formAt(parent)?.properties ?? {})),
+    ...guess(name, parent, level),
   };
 }
 
@@ -81,18 +81,19 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   import: ["extends"],
 };
 
-function hintFor(name: string, level: readonly string[], fields: readonly string[]): string {
-  const known = `known fields here: ${listed(fields, "and")}`;
+function guess(name: string, parent: Path, level: readonly string[]): Pick<Finding, "hint" | "meant"> {
+  const fields = Object.keys(formAt(parent)?.properties ?? {});
   const spelled = snakeCase(name);
   const meant = [spelled, ...(Object.hasOwn(otherNames, spelled) ? (otherNames[spelled] ?? []) : [])];
   const here = meant.find((one) => fields.includes(one));
-  if (here !== undefined) return `did you mean ${quote(here)}?`;
+  if (here !== undefined) return { hint: `did you mean ${quote(here)}?`, meant: [...parent, here] };
   for (const one of meant) {
     const home = homeOf(one, level);
-    if (home !== undefined) return `${quote(one)} belongs ${describeLevel(home, level)}`;
+    if (home !== undefined) return { hint: `${quote(one)} belongs ${describeLevel(home, level)}` };
   }
   const near = nearest(name, fields);
-  return near === undefined ? known : `did you mean ${quote(near)}?`;
+  if (near !== undefined) return { hint: `did you mean ${quote(near)}?`, meant: [...parent, near] };
+  return { hint: `known fields here: ${listed(fields, "and")}` };
 }
 
 /** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */

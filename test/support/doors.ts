@@ -110,7 +110,7 @@ export const doors: readonly Door[] = [core, socket];
 export function openTestWorld(
   scenario: ScenarioName | Scenario,
   options: OpenWorldOptions = {},
-): Promise<World> {
+): World {
   return openWorld(typeof scenario === "string" ? bundledScenarios[scenario] : scenario, {
     frozen: true,
     ...options,

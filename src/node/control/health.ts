@@ -6,7 +6,7 @@ export function health(world: World): Record<string, unknown> {
   return {
     status: "ok",
     version,
-    scenario: world.scenario.name ?? null,
+    scenario: world.name,
     seed: world.seed,
     now: new Date(world.clock.now()).toISOString(),
   };

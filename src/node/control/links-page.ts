@@ -2,7 +2,7 @@ import type { World } from "../../sandbox/world.js";
 
 /** A plain page that says what runs here and links to the control plane's calls. */
 export function linksPage(world: World): string {
-  const name = escapeHtml(world.scenario.name ?? "unnamed scenario");
+  const name = escapeHtml(world.name);
   const links = ["health", "state", "requests", "openapi.json"];
   return `<!doctype html>
 <html lang="en">

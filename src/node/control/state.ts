@@ -7,7 +7,7 @@ import type { World } from "../../sandbox/world.js";
 /** The world as the control plane shows it; never a key, only fingerprints (R34). */
 export function worldState(world: World): Record<string, unknown> {
   return {
-    scenario: world.scenario.name ?? null,
+    scenario: world.name,
     seed: world.seed,
     clock: { now: new Date(world.clock.now()).toISOString(), frozen: world.clock.isFrozen() },
     assumptions: world.assumptions,

@@ -1,0 +1,94 @@
+import { connect } from "node:net";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+
+/** What goes out on a connection, as bytes that no HTTP client would send. */
+export interface RawSending {
+  /** Written one after the other, with a turn of the event loop between them; text goes out as Latin-1. */
+  readonly chunks: readonly (string | Buffer)[];
+  /**
+   * What happens after the last one: the sending half is closed, the connection is left open until nothing more
+   * comes, or it is reset.
+   *
+   * Default: `end`.
+   */
+  readonly then?: "end" | "listen" | "reset";
+}
+
+// Long enough for an answer on this machine, short enough for thousands of connections.
+const quietAfter = 80;
+const giveUpAfter = 5000;
+
+/** Sends bytes on a connection of their own; resolves with everything that came back once the connection is over. */
+export function converse(port: number, { chunks, then = "end" }: RawSending): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const received: Buffer[] = [];
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    const endless = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`the server neither answered nor closed within ${giveUpAfter} ms`));
+    }, giveUpAfter);
+    let quiet: NodeJS.Timeout | undefined;
+    const listen = () => {
+      clearTimeout(quiet);
+      quiet = setTimeout(() => socket.end(), quietAfter);
+    };
+    socket.on("data", (chunk) => {
+      received.push(chunk);
+      if (quiet !== undefined) listen();
+    });
+    socket.on("end", () => socket.end());
+    // A server may reset a connection on which it is sent nonsense; what came before that still counts.
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearTimeout(endless);
+      clearTimeout(quiet);
+      resolve(Buffer.concat(received));
+    });
+    socket.on("connect", async () => {
+      socket.setNoDelay(true);
+      for (const chunk of chunks) {
+        if (!socket.writable) break;
+        socket.write(typeof chunk === "string" ? Buffer.from(chunk, "latin1") : chunk);
+        if (chunks.length > 1) await nextTurn();
+      }
+      if (then === "end") socket.end();
+      else if (then === "listen") listen();
+      else {
+        await pause(Math.min(2, chunks.length));
+        socket.resetAndDestroy();
+      }
+    });
+  });
+}
+
+/** One answer as it came over the wire. */
+export interface RawAnswer {
+  readonly status: number;
+  /** The status line and the header lines, without the empty line after them. */
+  readonly head: string;
+  readonly body: string;
+}
+
+/**
+ * Takes the bytes of a connection apart into the answers on it; throws on anything that is not HTTP/1.1.
+ *
+ * An answer whose announced body does not follow is one to a HEAD.
+ */
+export function readAnswers(bytes: Buffer): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let text = bytes.toString("latin1");
+  while (text !== "") {
+    const headEnd = text.indexOf("\r\n\r\n");
+    const head = text.slice(0, headEnd);
+    const line = /^HTTP\/1\.1 ([1-9]\d\d) [ -~]*$/m.exec(head.split("\r\n", 1)[0] as string);
+    if (headEnd === -1 || line === null) throw new Error(`not an answer: ${JSON.stringify(text.slice(0, 200))}`);
+    const rest = text.slice(headEnd + 4);
+    const announced = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
+    const length = rest === "" || rest.startsWith("HTTP/1.1 ") ? 0 : announced;
+    if (rest.length < length) throw new Error(`an answer was cut short: ${JSON.stringify(text.slice(0, 200))}`);
+    const body = Buffer.from(rest.slice(0, length), "latin1").toString("utf8");
+    answers.push({ status: Number(line[1]), head, body });
+    text = rest.slice(length);
+  }
+  return answers;
+}
