@@ -1,11 +1,16 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { ClientOrder, ClientReading, ServerOrder, ServerReading, ServerReady } from "./messages.js";
+import type { ClientOrder, ClientReading, ServerOrder, ServerReady } from "./messages.js";
 
 /** A server in a process of its own. */
 export interface ServerChild extends ServerReady {
-  readonly read: () => Promise<ServerReading>;
   readonly stop: () => Promise<void>;
+}
+
+/** A server that tells its memory. */
+export interface MeasuredServer extends ServerChild {
+  /** Bytes in use after a full collection; the server must have been started with `--expose-gc`. */
+  readonly heapUsed: () => Promise<number>;
 }
 
 /** A client in a process of its own, so that it shares no event loop with a server. */
@@ -20,42 +25,42 @@ export function childEnvironment(): NodeJS.ProcessEnv {
   return environment;
 }
 
-/** Starts a server; resolves once it accepts requests. */
-export async function startServerChild(
+/** Starts a server on the given Node; resolves once it accepts requests. */
+export async function startServer(
   file: string,
   node: string,
   order: ServerOrder,
-  execArgv: readonly string[] = [],
-): Promise<ServerChild> {
-  const child = fork(file, { execPath: node, execArgv: [...execArgv], env: childEnvironment() });
+  flags: readonly string[] = [],
+): Promise<MeasuredServer> {
+  const child = fork(file, { execPath: node, execArgv: [...flags], env: childEnvironment() });
   const ready = (await ask(child, order)) as ServerReady;
-  return { ...ready, quit: () => child.send("quit"), read: () => ask(child, "read") as Promise<ServerReading>, stop: () => stop(child) };
+  return { ...ready, heapUsed: () => ask(child, "heap") as Promise<number>, stop: () => stop(child) };
 }
 
 /** Starts a client. It runs on the bench's own Node, whichever Node runs the servers. */
-export function startClientChild(file: string): ClientChild {
+export function startClient(file: string): ClientChild {
   const child = fork(file, { execArgv: [], env: childEnvironment() });
   return { load: (order) => ask(child, order) as Promise<ClientReading>, stop: () => stop(child) };
 }
 
-async function ask(child: ChildProcess, question: object | string): Promise<unknown> {
-  const gone = new AbortController();
-  const exited = once(child, "exit", { signal: gone.signal }).then(([code]) => {
-    throw new Error(`a child process ended with code ${code}`);
-  });
-  const answered = once(child, "message", { signal: gone.signal }).then(([answer]) => answer);
-  child.send(question);
-  try {
-    return await Promise.race([answered, exited]);
-  } finally {
-    exited.catch(() => {});
-    gone.abort();
-  }
-}
-
-async function stop(child: ChildProcess): Promise<void> {
+/** Ends a child process that this bench started; resolves when it is gone. */
+export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   child.kill();
   await ended;
+}
+
+function ask(child: ChildProcess, question: object | string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`a child process ended with code ${code}`));
+    child.once("exit", onExit);
+    child.once("message", (answer) => {
+      child.off("exit", onExit);
+      resolve(answer);
+    });
+    child.send(question, (error) => {
+      if (error !== null) reject(error);
+    });
+  });
 }

@@ -8,7 +8,7 @@ const two = "2".charCodeAt(0);
 
 /** Keeps one request under way on each connection until `requests` are answered; rejects on anything but a 200. */
 function load({ port, connections, keys, requests }: ClientOrder): Promise<ClientReading> {
-  const texts = (keys.length === 0 ? ["SVC_test_sbx00000000000000000000000000000"] : keys).map((key) =>
+  const texts = keys.map((key) =>
     Buffer.from(`GET /v1/relying-party/me HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Api-Key: ${key}\r\n\r\n`),
   );
   const latencies = new Float64Array(requests);

@@ -1,31 +1,40 @@
-/** One line of the bench's table: a ratio, what it was hoped to be, and how it came about. */
+import { median } from "./median.js";
+
+/** One line of the bench's table: what was measured again and again, always as a ratio, and what was hoped for. */
 export interface Figure {
   readonly name: string;
   readonly ratio: number;
-  /** The best and the worst round. */
-  readonly spread?: string;
-  readonly target: { readonly atLeast: number } | { readonly atMost: number };
+  /** The smallest and the largest ratio of all rounds; of one round, only itself. */
+  readonly spread: readonly [smallest: number, largest: number];
+  readonly target: Target;
 }
 
-/** Whether the ratio is where it was hoped to be. */
-export function isMet({ ratio, target }: Figure): boolean {
-  return "atLeast" in target ? ratio >= target.atLeast : ratio <= target.atMost;
+type Target = { readonly atLeast: number } | { readonly atMost: number };
+
+/** The figure of many rounds: their median. */
+export function figureOf(name: string, ratios: readonly number[], target: Target): Figure {
+  return { name, ratio: median(ratios), spread: [Math.min(...ratios), Math.max(...ratios)], target };
 }
 
-/** The figures as an aligned table. */
+/** The figures as a table for people, each with the word whether its target is met. */
 export function figureTable(figures: readonly Figure[]): string {
-  const rows = figures.map((figure) => [
-    figure.name,
-    figure.ratio.toFixed(2),
-    figure.spread ?? "",
-    "atLeast" in figure.target ? `≥ ${figure.target.atLeast}` : `≤ ${figure.target.atMost}`,
-    isMet(figure) ? "met" : "missed",
-  ]);
-  const table = [["", "ratio", "spread", "target", ""], ...rows];
-  const widths = (table[0] as string[]).map((_, column) =>
-    Math.max(...table.map((row) => (row[column] as string).length)),
+  const rows = [["", "ratio", "spread", "target", ""], ...figures.map(figureRow)];
+  const widths = [0, 1, 2, 3, 4].map((column) =>
+    Math.max(...rows.map((row) => (row[column] as string).length)),
   );
-  return table
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] as number)).join("  ").trimEnd())
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] as number))
+        .join("  ")
+        .trimEnd(),
+    )
     .join("\n");
+}
+
+function figureRow({ name, ratio, spread: [smallest, largest], target }: Figure): string[] {
+  const isMet = "atLeast" in target ? ratio >= target.atLeast : ratio <= target.atMost;
+  const hope = "atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
+  const range = smallest === largest ? "" : `${smallest.toFixed(2)}–${largest.toFixed(2)}`;
+  return [name, ratio.toFixed(2), range, hope, isMet ? "met" : "missed"];
 }

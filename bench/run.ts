@@ -1,16 +1,25 @@
 import { parseBenchArguments } from "./arguments.js";
 import { bundlePrograms } from "./bundle.js";
-import { figureTable } from "./figure.js";
+import { type Figure, figureTable } from "./figure.js";
+import { measureFirstAnswer } from "./first-answer.js";
+import { measureManyKeys } from "./many-keys.js";
+import { measureMemory } from "./memory.js";
 import { measureThroughput } from "./throughput.js";
 
-const measurements = { throughput: measureThroughput };
+const measurements = {
+  throughput: measureThroughput,
+  "many-keys": measureManyKeys,
+  memory: measureMemory,
+  "first-answer": measureFirstAnswer,
+};
 
-const asked = parseBenchArguments(process.argv.slice(2));
+const asked = parseBenchArguments(process.argv.slice(2), Object.keys(measurements));
 const bundle = await bundlePrograms();
 try {
-  const figures = [];
+  const figures: Figure[] = [];
   for (const [name, measure] of Object.entries(measurements)) {
-    if (asked.only.length > 0 && !asked.only.includes(name)) continue;
+    if (!asked.measurements.includes(name)) continue;
+    console.error(`measuring ${name} …`);
     figures.push(...(await measure(asked, bundle)));
   }
   console.log(figureTable(figures));

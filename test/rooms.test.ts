@@ -9,8 +9,9 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   synthetic: ["domain"],
   sandbox: ["domain", "scenario", "synthetic"],
   api: ["domain", "scenario", "synthetic", "sandbox"],
-  node: ["domain", "scenario", "synthetic", "sandbox", "api"],
-  cli: ["domain", "scenario", "synthetic", "sandbox", "api", "node"],
+  library: ["domain", "scenario", "synthetic", "sandbox", "api"],
+  node: ["domain", "scenario", "synthetic", "sandbox", "api", "library"],
+  cli: ["domain", "scenario", "synthetic", "sandbox", "api", "library", "node"],
 };
 
 const roomOfPackage: Readonly<Record<string, string>> = {
@@ -18,6 +19,7 @@ const roomOfPackage: Readonly<Record<string, string>> = {
   "zod/mini": "scenario",
   ms: "scenario",
   "fastest-levenshtein": "scenario",
+  "@noble/hashes": "library",
   express: "node",
   pino: "node",
   chokidar: "node",

@@ -8,6 +8,7 @@ import type { Endpoint } from "./endpoint.js";
 import { codeOf } from "./error-body.js";
 import { gateFacts, presentedAs } from "./facts.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
+import { redactPath } from "./redact-path.js";
 import { errorReply, successReply, withHeader, withoutBody } from "./reply.js";
 import { routeAt } from "./routes.js";
 
@@ -33,7 +34,7 @@ export function handle(world: World, request: ApiRequest): Handled {
   // Hashed and looked up whatever was sent, so that the time taken does not tell the rejections apart (R14).
   const sha256 = world.edge.sha256(apiKey ?? "");
   const entry = world.registry.find(sha256);
-  const requestId = world.nextRequestId();
+  const requestId = world.requestIds.next();
 
   const route = routeAt(path);
   const endpoint = route?.methods.get(method);
@@ -83,25 +84,4 @@ function call(
   const caller = entry as KeyEntry;
   countRequest(caller.usage, windows, now);
   return { pathId, answer: successReply(endpoint.respond(caller, world), requestId) };
-}
-
-const longestPath = 500;
-
-/** A path as it may be shown: no keys, however they are percent-encoded, and not endless (R46). */
-export function redactPath(path: string): string {
-  const decoded = decode(path);
-  // Only a path that hides a key is shown decoded: any other is shown as it was sent.
-  const redacted = redactKeys(decoded) === decoded ? path : redactKeys(decoded);
-  return redacted.length > longestPath ? `${redacted.slice(0, longestPath)}…` : redacted;
-}
-
-// Twice, because a key that was encoded by two proxies is still a key. What is not valid encoding stays as it is.
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(decodeURIComponent(path));
-  } catch {
-    return path.replace(/%([0-7][0-9a-f])/gi, (_match, code) =>
-      String.fromCharCode(Number.parseInt(code, 16)),
-    );
-  }
 }

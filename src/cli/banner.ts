@@ -5,18 +5,11 @@ import { defaultKeyRef, scenarioSecrets, type World } from "../sandbox/world.js"
 import { keyRows, keyTable } from "./key-rows.js";
 import type { Palette } from "./palette.js";
 
-/** What is said of a server that accepts requests. */
-export interface Listening {
-  readonly server: RunningServer;
-  /** The scenario as people call it: a bundled name or a file. */
-  readonly scenario: string;
-}
-
 /** How many keys the table shows; `svc-sandbox keys` shows them all. */
 const shownKeys = 40;
 
-/** The lines that `start` prints for people. */
-export function banner({ server, scenario }: Listening, palette: Palette, tokenIsNew: boolean): string {
+/** The lines that `start` prints for people; a control token only when they cannot know it. */
+export function banner(server: RunningServer, palette: Palette, tokenIsNew: boolean): string {
   const world = server.world();
   const { url, controlUrl, controlToken } = server;
   const rows = keyRows(world);
@@ -26,13 +19,15 @@ export function banner({ server, scenario }: Listening, palette: Palette, tokenI
     "",
     `  Base URL   ${url}`,
     ...(controlUrl === undefined ? [] : [`  Control    ${controlUrl}`, `  Dashboard  ${controlUrl}/`]),
-    ...(controlToken !== undefined && tokenIsNew ? [`  Token      ${controlToken}  (for the control plane: Authorization: Bearer …)`] : []),
-    `  Scenario   ${scenario}, seed ${world.seed}`,
+    ...(controlToken !== undefined && tokenIsNew
+      ? [`  Token      ${controlToken}  (for the control plane: Authorization: Bearer …)`]
+      : []),
+    `  Scenario   ${world.name}, seed ${world.seed}`,
     `  Clock      ${clockText(world)}`,
     `  Profile    ${profileText(world)}`,
     "",
     ...keyTable(rows.slice(0, shownKeys), ["ref", "secret"], palette).map((line) => `  ${line}`),
-    ...(more > 0 ? [`  … and ${more} more: svc-sandbox keys ${scenario}`] : []),
+    ...(more > 0 ? [`  … and ${more} more: svc-sandbox keys ${world.name}`] : []),
     "",
     "Try it:",
     `  ${curlLine(world, url)}`,
@@ -42,14 +37,14 @@ export function banner({ server, scenario }: Listening, palette: Palette, tokenI
 }
 
 /** The one line that `start --json` prints. */
-export function listeningLine({ server, scenario }: Listening): string {
+export function listeningLine(server: RunningServer): string {
   const world = server.world();
   const { url, controlUrl, controlToken } = server;
   const line = {
     event: "listening",
     base_url: url,
     control_url: controlUrl ?? null,
-    scenario,
+    scenario: world.name,
     seed: world.seed,
     keys: scenarioSecrets(world),
     ...(controlToken !== undefined && { control_token: controlToken }),
@@ -60,9 +55,10 @@ export function listeningLine({ server, scenario }: Listening): string {
 function curlLine(world: World, url: string): string {
   const ref = defaultKeyRef(world.scenario);
   const secret = ref === undefined ? undefined : scenarioSecrets(world)[ref];
-  const header = secret === undefined ? "" : ` -H "x-api-key: ${secret}"`;
-  // Without -g, curl takes the brackets of an IPv6 address for a pattern.
-  return `curl -i${url.includes("[") ? " -g" : ""}${header} "${url}${me.path}"`.replace(/"(http[^"[]*)"$/, "$1");
+  const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
+  // The brackets of an IPv6 address are a pattern for the shell without quotes, and for curl without -g.
+  const target = url.includes("[") ? `-g "${url}${me.path}"` : url + me.path;
+  return `curl -i ${header}${target}`;
 }
 
 function clockText({ clock }: World): string {
@@ -72,7 +68,11 @@ function clockText({ clock }: World): string {
 // The profile, and what the scenario sets in another way than the profile does.
 function profileText({ scenario, assumptions }: World): string {
   const changed = Object.entries(assumptionTable)
-    .map(([name, { minimal }]) => [name, JSON.stringify(minimal), JSON.stringify(assumptions[name as keyof typeof assumptions])])
+    .map(([name, { minimal }]) => [
+      name,
+      JSON.stringify(minimal),
+      JSON.stringify(assumptions[name as keyof typeof assumptions]),
+    ])
     .filter(([, standard, value]) => standard !== value)
     .map(([name, , value]) => `${name}: ${value}`);
   return [scenario.assumptions?.profile ?? "minimal", ...changed].join(", ");

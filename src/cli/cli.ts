@@ -63,7 +63,9 @@ async function refuseHelpOnNothing([first, word]: readonly string[]): Promise<vo
 
 function usageErrorOf(error: CommanderError, argv: readonly string[]): Error {
   const command = commands.find(({ name }) => name === argv[0]) ?? commands[0];
-  const text = error.message.replace(/^error: /, "").replace(/\s*\(Did you mean (.*)\?\)$/s, ". Did you mean $1?");
+  const text = error.message
+    .replace(/^error: /, "")
+    .replace(/\s*\(Did you mean (.*)\?\)$/s, ". Did you mean $1?");
   const sentence = /[.?]$/.test(text) ? text : `${text}.`;
   return usageError(
     `Failed to read the command line: ${sentence}\n\`svc-sandbox ${command?.name} --help\` shows how it is written.`,

@@ -24,13 +24,11 @@ export function variableOf(ref: string): string {
   return `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`;
 }
 
+// Not every reader of .env files takes quotes off, and keys and addresses need none: a shell touches brackets (of an
+// IPv6 address) only outside of an assignment.
 /** The variables as lines that a shell and every reader of .env files understand. */
 export function environmentLines(variables: Readonly<Record<string, string>>): string {
   return Object.entries(variables)
-    .map(([name, value]) => `${name}=${plain.test(value) ? value : `'${value}'`}\n`)
+    .map(([name, value]) => `${name}=${value}\n`)
     .join("");
 }
-
-// Addresses and keys need no quotes, and not every reader of .env files takes quotes off. A wildcard or a bracket
-// would only be touched by a shell outside of an assignment.
-const plain = /^[\w:/.[\]%-]*$/;

@@ -34,7 +34,10 @@ export const commands: readonly CommandRow[] = [
       { line: "svc-sandbox revoked --port 0", does: "one bundled scenario, on any free port" },
       { line: "svc-sandbox ./my.yaml --watch", does: "a file of yours, loaded again when it changes" },
       { line: "svc-sandbox start --json --log off", does: "one line of JSON for a script, and nothing else" },
-      { line: "svc-sandbox --env-file .env.sandbox", does: "base URL and keys for your client's environment" },
+      {
+        line: "svc-sandbox --write-env .env.sandbox",
+        does: "base URL and keys for your client's environment",
+      },
     ],
     load: async () => (await import("./commands/start.js")).start,
   },
@@ -66,11 +69,16 @@ export const commands: readonly CommandRow[] = [
     name: "init",
     summary: "write a commented scenario to start from",
     description: "Writes a commented starter scenario. Does not overwrite a file without --force.",
-    words: [{ spec: "[file]", text: "where to write it (default: svc-sandbox.yaml, which start finds by itself)" }],
+    words: [
+      { spec: "[file]", text: "where to write it (default: svc-sandbox.yaml, which start finds by itself)" },
+    ],
     flags: ["force", "quiet", "verbose"],
     examples: [
       { line: "svc-sandbox init", does: "write svc-sandbox.yaml" },
-      { line: "svc-sandbox init scenarios/bank.yaml --force", does: "write another file, over what is there" },
+      {
+        line: "svc-sandbox init scenarios/bank.yaml --force",
+        does: "write another file, over what is there",
+      },
     ],
     load: async () => (await import("./commands/init.js")).init,
   },
@@ -95,7 +103,10 @@ export const commands: readonly CommandRow[] = [
     flags: ["format", "json", "seed", "now", "frozen", "verbose"],
     examples: [
       { line: "svc-sandbox keys", does: "a table" },
-      { line: 'eval "$(svc-sandbox keys key-states --format env)"', does: "SVC_API_KEY and SVC_KEY_… in your shell" },
+      {
+        line: 'eval "$(svc-sandbox keys key-states --format env)"',
+        does: "SVC_API_KEY and SVC_KEY_… in your shell",
+      },
       { line: "svc-sandbox keys my.yaml --format json", does: "for machines" },
     ],
     load: async () => (await import("./commands/keys.js")).keys,
@@ -129,7 +140,8 @@ export const commands: readonly CommandRow[] = [
   {
     name: "schema",
     summary: "print the JSON Schema of the scenario format",
-    description: "Prints the JSON Schema (2020-12) of the scenario format, for editors and for other languages.",
+    description:
+      "Prints the JSON Schema (2020-12) of the scenario format, for editors and for other languages.",
     words: [],
     flags: ["verbose"],
     examples: [{ line: "svc-sandbox schema > scenario.schema.json", does: "keep it in a file" }],

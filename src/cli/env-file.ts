@@ -6,10 +6,21 @@ import { type Addresses, clientEnvironment, environmentLines } from "./client-en
 import { usageError } from "./usage-error.js";
 
 /** Writes the environment for clients of a world that is served; only its owner can read the file, since it holds keys. */
-export async function writeEnvFile(file: string, cwd: string, world: World, addresses: Addresses): Promise<void> {
+export async function writeEnvFile(
+  file: string,
+  cwd: string,
+  world: World,
+  addresses: Addresses,
+): Promise<void> {
   try {
-    await writeFileAtomically(resolve(cwd, file), environmentLines(clientEnvironment(world, addresses)), 0o600);
+    await writeFileAtomically(
+      resolve(cwd, file),
+      environmentLines(clientEnvironment(world, addresses)),
+      0o600,
+    );
   } catch (error) {
-    throw usageError(`Failed to write ${quote(file)}: ${writeFailure(error)}. Name another file with --env-file.`);
+    throw usageError(
+      `Failed to write ${quote(file)}: ${writeFailure(error)}. Name another file with --write-env.`,
+    );
   }
 }

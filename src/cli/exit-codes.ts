@@ -22,6 +22,7 @@ export const exitCodeOf: Readonly<Record<SandboxErrorCode, number>> = {
   address_in_use: exitCode.usage,
   address_unavailable: exitCode.usage,
   clock_backwards: exitCode.usage,
+  secret_not_kept: exitCode.usage,
   validation_failed: exitCode.usage,
   not_found: exitCode.usage,
   method_not_allowed: exitCode.usage,

@@ -25,5 +25,8 @@ function stackOf(error: unknown): string {
     if (!(one instanceof Error)) break;
     stacks.push(one.stack ?? String(one));
   }
-  return [...stacks, "This is a defect of svc-sandbox. Please report it, with the command and the lines above."].join("\n");
+  return [
+    ...stacks,
+    "This is a defect of svc-sandbox. Please report it, with the command and the lines above.",
+  ].join("\n");
 }

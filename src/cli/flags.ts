@@ -85,10 +85,10 @@ export const flags = {
     variables: ["SVC_SANDBOX_EXPLAIN"],
   },
   envFile: {
-    spec: "--env-file <file>",
-    text: "write SVC_BASE_URL, SVC_API_KEY and the other variables for clients to this file",
+    spec: "--write-env, --env-file <file>",
+    text: "write SVC_BASE_URL, SVC_API_KEY and the other variables for clients to this file (by its second name Node refuses to start when the file is not there yet)",
     read: readPath,
-    variables: ["SVC_SANDBOX_ENV_FILE"],
+    variables: ["SVC_SANDBOX_WRITE_ENV", "SVC_SANDBOX_ENV_FILE"],
   },
   noControl: {
     spec: "--no-control",
@@ -115,10 +115,14 @@ export const flags = {
   },
   json: { spec: "--json", text: "print JSON instead of text", variables: ["SVC_SANDBOX_JSON"] },
   force: { spec: "--force", text: "overwrite the file when it exists", variables: [] },
-  quiet: { spec: "--quiet", text: "print no notes and no request log", variables: ["SVC_SANDBOX_QUIET"] },
+  quiet: {
+    spec: "--quiet",
+    text: "print as little as possible: no notes and no request log",
+    variables: ["SVC_SANDBOX_QUIET"],
+  },
   verbose: {
     spec: "--verbose",
-    text: "print more, and stack traces of defects",
+    text: "print more: request ids in the log, stack traces of defects",
     variables: ["SVC_SANDBOX_VERBOSE"],
   },
 } as const satisfies Readonly<Record<string, Flag>>;

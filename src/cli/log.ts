@@ -4,7 +4,7 @@ import type { JournalEntry } from "../sandbox/journal.js";
 import type { Flags } from "./flags.js";
 import type { Io } from "./io.js";
 import { paletteFor } from "./palette.js";
-import { requestLine } from "./request-line.js";
+import { requestText } from "./request-text.js";
 
 /** What a running command says while it runs, all of it on stderr. */
 export interface Log {
@@ -19,8 +19,8 @@ export interface Log {
 
 /** Makes the log that the flags ask for. */
 export function createLog(flags: Flags, io: Io): Log {
-  const { log = "pretty", quiet = false } = flags;
-  const said = log === "json" ? jsonLog(io) : textLog(io);
+  const { log = "pretty", quiet = false, verbose = false } = flags;
+  const said = log === "json" ? jsonLog(io) : textLog(io, verbose);
   const silent = () => {};
   return {
     ...said,
@@ -29,11 +29,11 @@ export function createLog(flags: Flags, io: Io): Log {
   };
 }
 
-function textLog(io: Io): Log {
+function textLog(io: Io, verbose: boolean): Log {
   const palette = paletteFor(io.stderr, io.env);
   const write = (message: string) => io.stderr.write(`${redactKeys(message).trimEnd()}\n`);
   return {
-    request: (entry) => io.stderr.write(`${requestLine(entry, palette)}\n`),
+    request: (entry) => io.stderr.write(`${requestText(entry, palette, verbose)}\n`),
     note: write,
     problem: (message) => write(palette.red(message)),
     written: () => Promise.resolve(),
@@ -44,7 +44,9 @@ function textLog(io: Io): Log {
 function jsonLog(io: Io): Log {
   let queue: Promise<JsonLog> | undefined;
   const say = (line: (log: JsonLog) => void) => {
-    queue ??= import("../node/log.js").then(({ createJsonLog }) => createJsonLog((text) => io.stderr.write(text)));
+    queue ??= import("../node/log.js").then(({ createJsonLog }) =>
+      createJsonLog((text) => io.stderr.write(text)),
+    );
     queue = queue.then((log) => {
       line(log);
       return log;

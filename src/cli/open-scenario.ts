@@ -19,7 +19,11 @@ export async function loadNamed(word: string | undefined, { io, implied }: Call)
   try {
     return await loadScenario(name, { cwd: io.cwd });
   } catch (error) {
-    if (error instanceof SandboxError && error.code === "scenario_not_found" && isFirstWord(error, name, implied)) {
+    if (
+      error instanceof SandboxError &&
+      error.code === "scenario_not_found" &&
+      isFirstWord(error, name, implied)
+    ) {
       throw unknownWord(name);
     }
     throw withCount(error, name);

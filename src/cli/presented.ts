@@ -20,8 +20,8 @@ export interface Presented {
  * Throws `unknown_ref` for a word that looks like a ref and is none.
  */
 export function presentedBy(word: string, world: World): Presented {
-  const secret = scenarioSecrets(world)[word];
-  if (secret !== undefined) return asPresented(secret, world);
+  const secrets = scenarioSecrets(world);
+  if (Object.hasOwn(secrets, word)) return asPresented(secrets[word] as string, world);
   if (word === "none") return { apiKey: undefined, looksReal: false };
   if (word === "malformed") return asPresented("not-a-key", world);
   if (word === "unknown") return asPresented(unknownSecret(world.seed), world);

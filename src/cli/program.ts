@@ -30,7 +30,9 @@ const rootExamples: readonly Example[] = [
 export function understand(argv: readonly string[], io: Io): Understood {
   let understood: Understood | undefined;
   const program = configure(new Command("svc-sandbox"), io)
-    .description("A sandbox of the relying-party API: every key state, limit and error, the same way each time.")
+    .description(
+      "A sandbox of the relying-party API: every key state, limit and error, the same way each time.",
+    )
     .usage("[command] [scenario] [flags]")
     .helpCommand("help [command]", "print the help of a command")
     .option("-V, --version", "print the version")

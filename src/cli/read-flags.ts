@@ -13,7 +13,7 @@ export type GivenFlag = (name: FlagName) => string | boolean | undefined;
 export function readFlags(names: readonly FlagName[], given: GivenFlag, env: Io["env"]): Flags {
   const values: Record<string, unknown> = {};
   for (const name of names) {
-    const value = valueOf(flags[name], given(name), env);
+    const value = flagValue(flags[name], given(name), env);
     if (value === undefined) continue;
     // The one flag that is written as a denial is easier to read without it.
     if (name === "noControl") values.control = !value;
@@ -27,7 +27,7 @@ export function longForm({ spec }: Flag): string {
   return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
 }
 
-function valueOf(flag: Flag, given: string | boolean | undefined, env: Io["env"]): Flags[keyof Flags] {
+function flagValue(flag: Flag, given: string | boolean | undefined, env: Io["env"]): Flags[keyof Flags] {
   if (given !== undefined) return typeof given === "string" ? flag.read?.(given, longForm(flag)) : given;
   // An empty variable is the usual way to unset one.
   const variable = flag.variables.find((one) => (env[one] ?? "") !== "");

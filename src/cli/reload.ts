@@ -8,11 +8,11 @@ export interface Reloading {
   /** What runs now. */
   readonly loaded: LoadedScenario;
   readonly load: () => Promise<LoadedScenario>;
-  readonly open: (loaded: LoadedScenario) => Promise<World>;
+  readonly open: (loaded: LoadedScenario) => World;
   /** The world that runs now. */
   readonly world: () => World;
   /** Puts the new world in the place of the old one. */
-  readonly exchange: (world: World) => void;
+  readonly exchange: (world: World) => Promise<void>;
   /** Which files to follow from now on. */
   readonly follow: (files: readonly string[]) => Promise<void>;
   readonly log: Log;
@@ -35,9 +35,9 @@ export function createReload(reloading: Reloading): () => Promise<void> {
     const changed = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
     loaded = fresh;
     if (!changed) return;
-    const next = await open(fresh);
+    const next = open(fresh);
     const before = scenarioSecrets(world());
-    exchange(next);
+    await exchange(next);
     log.note(`Loaded ${fresh.name} again: ${difference(before, scenarioSecrets(next))}.`);
   };
   // One after the other: the files may change again while they are read.
@@ -52,10 +52,15 @@ export function createReload(reloading: Reloading): () => Promise<void> {
 }
 
 /** Which keys came, went, or have another secret now. */
-function difference(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>): string {
-  const came = Object.keys(after).filter((ref) => !(ref in before));
-  const went = Object.keys(before).filter((ref) => !(ref in after));
-  const changed = Object.keys(after).filter((ref) => ref in before && before[ref] !== after[ref]);
+function difference(
+  before: Readonly<Record<string, string>>,
+  after: Readonly<Record<string, string>>,
+): string {
+  const came = Object.keys(after).filter((ref) => !Object.hasOwn(before, ref));
+  const went = Object.keys(before).filter((ref) => !Object.hasOwn(after, ref));
+  const changed = Object.keys(after).filter(
+    (ref) => Object.hasOwn(before, ref) && before[ref] !== after[ref],
+  );
   const parts = [
     ...(came.length > 0 ? [`new keys ${came.join(", ")}`] : []),
     ...(went.length > 0 ? [`gone ${went.join(", ")}`] : []),

@@ -10,13 +10,18 @@ export async function startWatching(
   { world, exchange, log }: Pick<Reloading, "world" | "exchange" | "log">,
 ): Promise<() => Promise<void>> {
   if (loaded.files.length === 0) {
-    log.note(`Nothing to watch: ${loaded.name} is a bundled scenario. Copy it with \`svc-sandbox show ${loaded.name} > my.yaml\`.`);
+    log.note(
+      `Nothing to watch: ${loaded.name} is a bundled scenario. Copy it with \`svc-sandbox show ${loaded.name} > my.yaml\`.`,
+    );
     return async () => {};
   }
   const { createWatch } = await import("../node/watch.js");
   const watching = createWatch(
     () => reload(),
-    (error) => log.problem(`Failed to watch ${loaded.name}: ${(error as Error).message}. Changes may go unseen; start again to see them.`),
+    (error) =>
+      log.problem(
+        `Failed to watch ${loaded.name}: ${(error as Error).message}. Changes may go unseen; start again to see them.`,
+      ),
   );
   const reload = createReload({
     loaded,

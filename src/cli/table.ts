@@ -20,6 +20,7 @@ export function alignColumns(rows: readonly (readonly string[])[], paint: Paint 
         const padding = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - cell.length);
         return paint(cell, index, column) + padding;
       })
-      .join("  "),
+      .join("  ")
+      .trimEnd(),
   );
 }

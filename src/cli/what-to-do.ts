@@ -7,7 +7,8 @@ export const whatToDo: Readonly<Record<PathId, string>> = {
   "200.legacy": "It works until it is rotated. Rotate it: the replacement has the current prefix.",
   "200.retiring": "It works until its overlap ends. Change over to its replacement before that.",
   "200.replacement": "Nothing: the key works, and has replaced another one. Retire the old one everywhere.",
-  "401.missing": "Send the key in the x-api-key header of every request; no other header or parameter is read.",
+  "401.missing":
+    "Send the key in the x-api-key header of every request; no other header or parameter is read.",
   "401.malformed":
     "Send one x-api-key header with the key and nothing else: its prefix (SVC_test_ or SVC_live_), then letters, digits, _ and -. No quotes, no Bearer, no spaces.",
   "401.unknown":

@@ -9,6 +9,7 @@ export type SandboxErrorCode =
   | "file_unreadable"
   | "file_exists"
   | "clock_backwards"
+  | "secret_not_kept"
   | "validation_failed"
   | "not_found"
   | "method_not_allowed"

@@ -20,8 +20,12 @@ test("streams of other seeds and labels, and of labels cut elsewhere, differ", (
 
 // These values may only change together with the line "Seeded data changed" in the changelog.
 test("the first values of known streams stay the same", () => {
-  expect(base62From(drawsFor(1, "key.secret", "active"), 29)).toMatchInlineSnapshot(`"eYLxGBKUSKRyCdOvblihKbmy3UEzt"`);
-  expect(uuidFrom(drawsFor(7, "organization.id", "harvest-bank"))).toMatchInlineSnapshot(`"0cd838cc-abd3-44cb-af3b-b1752ea14e7a"`);
+  expect(base62From(drawsFor(1, "key.secret", "active"), 29)).toMatchInlineSnapshot(
+    `"eYLxGBKUSKRyCdOvblihKbmy3UEzt"`,
+  );
+  expect(uuidFrom(drawsFor(7, "organization.id", "harvest-bank"))).toMatchInlineSnapshot(
+    `"0cd838cc-abd3-44cb-af3b-b1752ea14e7a"`,
+  );
 });
 
 test("20,000 neighbouring labels give 20,000 different ids of the right form", () => {

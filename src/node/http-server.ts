@@ -57,6 +57,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
     },
     listener,
   );
+  // Node would leave out every header after the first 1,000, and with it a key or the second of two.
+  server.maxHeadersCount = 0;
   // An expectation we do not know is no reason to refuse a request that we understand.
   server.on("checkExpectation", listener);
   server.on("connect", (_request, socket) => refuseSocket(socket, 400));

@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { SandboxError } from "../domain/sandbox-error.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { nearest } from "../scenario/nearest.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { scenarioNotFound } from "../scenario/scenario-not-found.js";
+import { maximumScenarioBytes } from "../scenario/scenario-text.js";
 
 /** A scenario and where it came from. */
 export interface LoadedScenario {
@@ -47,18 +48,30 @@ export async function loadScenario(
   return { scenario, name: nameOrFile, files };
 }
 
-/** Reads a scenario file as UTF-8; throws `scenario_not_found` or `file_unreadable`. Binary and huge files are refused by the parser. */
+/** Reads a scenario file as UTF-8; throws `scenario_not_found` or `file_unreadable`. The parser refuses what is no text. */
 function readScenarioFile(file: string, given: string): string {
   try {
-    const { size } = statSync(file);
-    // Reading one byte more than a scenario may have is enough for the parser to refuse it.
-    return size > maximumRead ? " ".repeat(maximumRead) : new TextDecoder("utf-8").decode(readFileSync(file));
+    return new TextDecoder("utf-8").decode(readStart(file, maximumScenarioBytes + 1));
   } catch (error) {
     throw unreadable(error as NodeJS.ErrnoException, given);
   }
 }
 
-const maximumRead = 1024 * 1024 + 1;
+// One byte more than a scenario may have is enough for the parser to refuse it, however large the file is.
+function readStart(file: string, length: number): Buffer {
+  const descriptor = openSync(file, "r");
+  try {
+    const start = Buffer.alloc(Math.min(length, Math.max(fstatSync(descriptor).size, 64 * 1024)));
+    let read = 0;
+    for (;;) {
+      const more = readSync(descriptor, start, read, start.length - read, null);
+      read += more;
+      if (more === 0 || read === start.length) return start.subarray(0, read);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
 
 /** What to say of a scenario that cannot be read, from what the file system said. */
 export function unreadable(error: NodeJS.ErrnoException, given: string): SandboxError {
@@ -74,13 +87,5 @@ export function unreadable(error: NodeJS.ErrnoException, given: string): Sandbox
       `Failed to read the scenario ${JSON.stringify(given)}: ${reason}.`,
     );
   }
-  const names = Object.keys(bundledScenarios);
-  const suggestion = nearest(given, names);
-  return new SandboxError(
-    "scenario_not_found",
-    `Failed to find the scenario ${JSON.stringify(given)}: it is neither a file nor a bundled name.${
-      suggestion === undefined ? "" : ` Did you mean ${JSON.stringify(suggestion)}?`
-    } \`svc-sandbox list\` shows the bundled ones.`,
-    { given, known: names },
-  );
+  return scenarioNotFound(given, "it is neither a file nor a bundled name");
 }

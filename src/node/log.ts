@@ -1,7 +1,7 @@
 import pino from "pino";
+import { requestLine } from "../api/request-line.js";
 import { redactKeys } from "../domain/api-key.js";
 import type { JournalEntry } from "../sandbox/journal.js";
-import { journalLine } from "./control/requests.js";
 
 /** A log of one JSON object per line. */
 export interface JsonLog {
@@ -28,7 +28,7 @@ export function createJsonLog(write: (line: string) => void): JsonLog {
     { write },
   );
   return {
-    request: (entry) => log.info({ event: "request", ...journalLine(entry) }),
+    request: (entry) => log.info({ event: "request", ...requestLine(entry) }),
     note: (message) => log.info({ event: "note" }, redactKeys(message)),
     problem: (message) => log.error({ event: "problem" }, redactKeys(message)),
   };

@@ -18,12 +18,22 @@ export function statusOfParserError(code: string | undefined): number {
   return 400;
 }
 
+/** How long a client may take to read a refusal and to close its half of the connection, in milliseconds. */
+const lingering = 1000;
+
 /** Answers on a bare socket, where there is no response object, and closes it. Does nothing on one that is gone. */
 export function refuseSocket(socket: Duplex, status: number): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
+  // Node takes its own listeners off a CONNECT: without this one, a client that resets the connection ends the process.
+  socket.on("error", () => socket.destroy());
+  // What the client still sends is thrown away: closing on unread bytes would reset the connection before it has read
+  // the refusal. The deadline is for a client that never closes, which would also hold up the server's own close.
+  socket.resume();
+  const deadline = setTimeout(() => socket.destroy(), lingering);
+  socket.once("close", () => clearTimeout(deadline));
   const { text, bytes } = errorBody("bad_request", refusals.bad_request);
   socket.end(
     `HTTP/1.1 ${status} ${reasons[status] ?? "Bad Request"}\r\nContent-Type: application/json\r\n` +

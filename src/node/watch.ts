@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { dirname, normalize } from "node:path";
 import { watch as watchPaths } from "chokidar";
 
 /** Files that are being watched. */
@@ -24,24 +24,26 @@ export function createWatch(
 ): Watching {
   let watcher: ReturnType<typeof watchPaths> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let closed = false;
   const soon = () => {
     clearTimeout(timer);
     timer = setTimeout(changed, settle);
-  };
-  const stop = async () => {
-    clearTimeout(timer);
-    await watcher?.close();
-    watcher = undefined;
   };
   return {
     async follow(files) {
       const next = await watchFiles(files, soon, failed);
       await watcher?.close();
       watcher = next;
+      // It may have been closed while the new watch began; one that is left open keeps the process alive.
+      if (closed) return next.close();
       // What changed before the watch began would otherwise go unseen.
       soon();
     },
-    close: stop,
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await watcher?.close();
+    },
   };
 }
 
@@ -57,7 +59,8 @@ function watchFiles(
   const watcher = watchPaths([...folders], {
     ignoreInitial: true,
     depth: 0,
-    ignored: (path) => !folders.has(path) && !wanted.has(join(dirname(path), basename(path))),
+    // It asks with forward slashes everywhere; the names we know are the system's own.
+    ignored: (path) => !folders.has(normalize(path)) && !wanted.has(normalize(path)),
   });
   watcher.on("all", (_event, path) => {
     if (wanted.has(path)) soon();

@@ -55,7 +55,8 @@ export function buildKeys(scenario: Scenario, building: KeyBuilding): KeyRecord[
 function buildKey(described: DescribedKey, shared: SharedByRotation, building: KeyBuilding): KeyRecord {
   const { ref, organization, given } = described;
   const { seed, start } = building;
-  const secret = secretOf(described, seed);
+  // Of a key that was made at run time before a snapshot, the hash is all there is.
+  const secret = given.sha256 === undefined ? secretOf(described, seed) : undefined;
   const expiresAt =
     given.state === "expired" ? (at(given.expires, start) ?? start) : at(given.expires, start);
   const overlapEndsAt = overlapEnd(given, start);
@@ -64,13 +65,13 @@ function buildKey(described: DescribedKey, shared: SharedByRotation, building: K
     organization,
     name: shared.name ?? inventKeyName(seed, shared.first),
     environment: given.environment,
-    legacy: given.legacy ?? parseApiKey(secret)?.legacy ?? false,
+    legacy: given.legacy ?? (secret !== undefined && parseApiKey(secret)?.legacy === true),
     scopes: shared.scopes ?? defaultScopes,
     limits: {
       perMinute: shared.perMinute ?? defaultLimits.perMinute,
       perDay: shared.perDay ?? defaultLimits.perDay,
     },
-    sha256: building.sha256(secret),
+    sha256: secret === undefined ? (given.sha256 as string) : building.sha256(secret),
     ...(given.state === "revoked" && { revokedAt: start }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(overlapEndsAt !== undefined && { overlapEndsAt }),

@@ -2,19 +2,30 @@ import { drawsFor, mix32 } from "../domain/seed.js";
 
 const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
 
+/** The request ids of a world. */
+export interface RequestIds {
+  readonly next: () => string;
+  /** How many were given out. */
+  readonly answered: () => number;
+}
+
 /**
- * Makes the source of a world's request ids: each call gives the next, `req_` and 24 hex digits (R7).
+ * Makes the source of a world's request ids: `req_` and 24 hex digits (R7).
  *
  * The n-th id depends on the seed and n alone; within a world the first 2³² differ, because the mixing is one to one.
+ * `answered` requests are taken to have had theirs.
  */
-export function createRequestIds(seed: number): () => string {
+export function createRequestIds(seed: number, answered = 0): RequestIds {
   const draw = drawsFor(seed, "request.id");
   const start = `req_${hex(draw())}${hex(draw())}`;
   const salt = draw();
-  let count = 0;
-  return () => {
-    count += 1;
-    return start + hex(mix32(count ^ salt));
+  let count = answered;
+  return {
+    next() {
+      count += 1;
+      return start + hex(mix32(count ^ salt));
+    },
+    answered: () => count,
   };
 }
 

@@ -27,19 +27,25 @@ export function windowsOf(assumptions: Assumptions): Windows {
   };
 }
 
+/** What a key is said to have used before the world started. */
+export interface PastUsage {
+  /** Default: 0. */
+  readonly thisMinute?: number | undefined;
+  /** Default: that of the minute. */
+  readonly today?: number | undefined;
+  /** When those of a sliding minute were counted (epoch milliseconds), oldest first. Default: all at the start. */
+  readonly countedAt?: readonly number[] | undefined;
+}
+
 /** A key's usage at `now`, with what it is said to have used already. */
-export function startUsage(
-  windows: Windows,
-  now: number,
-  usedThisMinute = 0,
-  usedToday = usedThisMinute,
-): Usage {
+export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
+  const { thisMinute = 0, today = thisMinute, countedAt } = past;
   return {
-    minuteCount: usedThisMinute,
+    minuteCount: thisMinute,
     minuteEndsAt: minuteStart(now) + minute,
-    dayCount: usedToday,
+    dayCount: today,
     dayEndsAt: dayStart(now, windows.dayResetsAt) + day,
-    recent: windows.sliding ? new Array(usedThisMinute).fill(now) : [],
+    recent: windows.sliding ? [...(countedAt ?? new Array<number>(thisMinute).fill(now))] : [],
   };
 }
 

@@ -1,12 +1,13 @@
 import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
+import { SandboxError } from "../domain/sandbox-error.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { buildKeys, describedKeys, secretOf } from "./build-keys.js";
 import { buildOrganizations } from "./build-organizations.js";
 import { type Clock, createClock } from "./clock.js";
 import type { Edge } from "./edge.js";
 import { createJournal, type Journal } from "./journal.js";
-import { createRegistry, type Registry, unknownRef } from "./registry.js";
-import { createRequestIds } from "./request-ids.js";
+import { createRegistry, type Registry } from "./registry.js";
+import { createRequestIds, type RequestIds } from "./request-ids.js";
 import { startUsage, type Windows, windowsOf } from "./usage.js";
 
 /** One running world. Worlds share nothing: a process can hold many. */
@@ -20,7 +21,7 @@ export interface World {
   readonly clock: Clock;
   readonly registry: Registry;
   readonly journal: Journal;
-  readonly nextRequestId: () => string;
+  readonly requestIds: RequestIds;
   readonly edge: Edge;
 }
 
@@ -64,7 +65,14 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
   const usages = new Map(describedKeys(scenario).map(({ ref, given: key }) => [ref, key.usage]));
   for (const key of buildKeys(scenario, { seed, start: now, sha256: edge.sha256 })) {
     const used = usages.get(key.ref);
-    registry.addKey(key, startUsage(windows, now, used?.this_minute, used?.today));
+    registry.addKey(
+      key,
+      startUsage(windows, now, {
+        thisMinute: used?.this_minute,
+        today: used?.today,
+        countedAt: used?.counted_at?.map(Date.parse),
+      }),
+    );
   }
 
   return {
@@ -76,20 +84,31 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
     clock,
     registry,
     journal: createJournal(),
-    nextRequestId: createRequestIds(seed),
+    requestIds: createRequestIds(seed, scenario.requests_answered),
     edge,
   };
 }
 
 /** The full keys of the scenario by ref, derived anew: the world itself keeps only hashes (R35). */
 export function scenarioSecrets(world: World): Record<string, string> {
-  return Object.fromEntries(describedKeys(world.scenario).map((one) => [one.ref, secretOf(one, world.seed)]));
+  const written = describedKeys(world.scenario).filter(({ given }) => given.sha256 === undefined);
+  return Object.fromEntries(written.map((one) => [one.ref, secretOf(one, world.seed)]));
 }
 
-/** The full key of one ref of the scenario; throws `unknown_ref`, with the refs there are. */
+/**
+ * The full key of one ref of the scenario.
+ *
+ * Throws `unknown_ref`, with the refs there are, or `secret_not_kept` for a key that was made at run time (R36).
+ */
 export function scenarioSecret(world: World, ref: string): string {
-  const described = new Map(describedKeys(world.scenario).map((one) => [one.ref, one]));
-  return secretOf(described.get(ref) ?? unknownRef("key", ref, described), world.seed);
+  const entry = world.registry.key(ref);
+  const described = describedKeys(world.scenario).find((one) => one.ref === ref);
+  if (described !== undefined && described.given.sha256 === undefined) return secretOf(described, world.seed);
+  throw new SandboxError(
+    "secret_not_kept",
+    `Failed to tell the secret of ${JSON.stringify(entry.key.ref)}: a key made at run time is shown once, when it is made.`,
+    { ref },
+  );
 }
 
 /** The ref of the key that clients get when they ask for none; `undefined` when the scenario has no key. */

@@ -13,7 +13,7 @@ import {
   replacementsAreNotShared,
   replacementsEnd,
 } from "./rotation-rules.js";
-import { secretFitsKey, secretsAreUnique } from "./secret-rules.js";
+import { secretFitsKey, secretOrHash, secretsAreUnique } from "./secret-rules.js";
 import { factsOf, type ScenarioRule } from "./world-facts.js";
 
 const rules: readonly ScenarioRule[] = [
@@ -26,6 +26,7 @@ const rules: readonly ScenarioRule[] = [
   expiryFitsState,
   activeKeysWithinLimit,
   secretFitsKey,
+  secretOrHash,
   secretsAreUnique,
   replacementIsFound,
   replacementFits,

@@ -12,7 +12,8 @@ export const durationPattern = /^[+-]?\d+(?:ms|s|m|h|d)$/;
  */
 export function parseDuration(text: string): number | undefined {
   if (!durationPattern.test(text)) return undefined;
-  const sign = text.startsWith("-") ? -1 : 1;
   const length = ms(text.replace(/^[+-]/, "") as ms.StringValue);
-  return Number.isSafeInteger(length) ? sign * length : undefined;
+  if (!Number.isSafeInteger(length)) return undefined;
+  // Not `-length` for nothing: that would be -0.
+  return text.startsWith("-") && length > 0 ? -length : length;
 }

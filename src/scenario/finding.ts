@@ -1,7 +1,7 @@
 import type { Located, Path } from "./located.js";
 import { placeAt } from "./located.js";
 import type { ScenarioProblem, ScenarioProblemCode } from "./scenario-problem.js";
-import { describePlace, type Place } from "./scenario-source.js";
+import { describePlace, type Place, type ScenarioSource } from "./scenario-source.js";
 
 /** A problem before its place in the text is looked up. */
 export interface Finding {
@@ -21,7 +21,8 @@ export interface Finding {
 const maximumProblems = 200;
 
 /**
- * The findings as problems with their places, from the top of the text to its end, each field's first finding only.
+ * The findings as problems with their places: those of the scenario's own text first, from its top to its end; of
+ * each field the first finding only.
  *
  * `file` stands in for the ones that have no place.
  */
@@ -30,30 +31,40 @@ export function problemsOf(
   root: Located | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {
-  const first = new Map<string, Finding & { place: Place | undefined }>();
+  const first = new Map<string, PlacedFinding>();
+  const sources: (ScenarioSource | undefined)[] = [root?.place?.source];
   for (const finding of findings) {
     const place = finding.place ?? (root && placeAt(root, finding.path, finding.aim ?? "value"));
-    const id = JSON.stringify([place?.offset, place?.source.file, finding.path]);
-    if (!first.has(id)) first.set(id, { ...finding, place });
+    if (!sources.includes(place?.source)) sources.push(place?.source);
+    const order = sources.indexOf(place?.source);
+    const id = JSON.stringify([place?.offset, order, finding.path]);
+    if (!first.has(id)) first.set(id, { ...finding, place, order });
   }
-  return [...first.values()].sort(byPlace).slice(0, maximumProblems).map(toProblem);
-
-  function toProblem({ place, path, code, message, hint }: Finding & { place: Place | undefined }) {
-    const name = place === undefined ? file : place.source.file;
-    return {
-      code,
-      path: pathText(path),
-      message,
-      ...(hint === undefined ? {} : { hint }),
-      ...(name === undefined ? {} : { file: name }),
-      ...(place === undefined ? {} : describePlace(place)),
-    };
-  }
+  const sorted = [...first.values()].sort(
+    (one, other) => one.order - other.order || (one.place?.offset ?? 0) - (other.place?.offset ?? 0),
+  );
+  return sorted.slice(0, maximumProblems).map((finding) => toProblem(finding, file));
 }
 
-function byPlace(one: { place: Place | undefined }, other: { place: Place | undefined }): number {
-  if (one.place?.source !== other.place?.source) return 0;
-  return (one.place?.offset ?? 0) - (other.place?.offset ?? 0);
+/** A finding with its place, and which of the texts involved that place is in. */
+interface PlacedFinding extends Finding {
+  readonly place: Place | undefined;
+  readonly order: number;
+}
+
+function toProblem(
+  { place, path, code, message, hint }: PlacedFinding,
+  file: string | undefined,
+): ScenarioProblem {
+  const name = place === undefined ? file : place.source.file;
+  return {
+    code,
+    path: pathText(path),
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(name === undefined ? {} : { file: name }),
+    ...(place === undefined ? {} : describePlace(place)),
+  };
 }
 
 /**

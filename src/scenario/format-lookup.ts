@@ -34,13 +34,20 @@ export interface Level {
   readonly fields: readonly string[];
 }
 
+let allLevels: readonly Level[] | undefined;
+
 /** Every level of the format, the outermost first. */
-export function levels(form = formAt([]), path: readonly string[] = []): Level[] {
+export function levels(): readonly Level[] {
+  allLevels ??= levelsOf(formAt([]), []);
+  return allLevels;
+}
+
+function levelsOf(form: FieldForm | undefined, path: readonly string[]): Level[] {
   const below = Object.entries(form?.properties ?? {}).flatMap(([name, field]) =>
-    levels(field, [...path, name]),
+    levelsOf(field, [...path, name]),
   );
   const entry = form?.additionalProperties;
-  if (typeof entry === "object") below.push(...levels(entry, [...path, "<ref>"]));
+  if (typeof entry === "object") below.push(...levelsOf(entry, [...path, "<ref>"]));
   return form?.properties ? [{ path, fields: Object.keys(form.properties) }, ...below] : below;
 }
 

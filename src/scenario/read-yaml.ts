@@ -5,10 +5,9 @@ import type { Finding } from "./finding.js";
 import { forbiddenNames, nameFinding } from "./forbidden-names.js";
 import type { Located, LocatedMapping, Path } from "./located.js";
 import { quote } from "./quote.js";
-import { describePlace, type ScenarioSource } from "./scenario-source.js";
+import { lineOf, type ScenarioSource } from "./scenario-source.js";
+import { whyUnreadable } from "./scenario-text.js";
 
-/** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
-export const maximumScenarioBytes = 1024 * 1024;
 /** How many values a scenario may have once its aliases are written out. */
 const maximumValues = 100_000;
 
@@ -28,39 +27,6 @@ export function readYaml(source: ScenarioSource, findings: Finding[]): LocatedMa
   const root = createReader(source, findings)(document.contents as Node | null, [])?.located;
   if (root?.kind === "mapping") return root;
   if (root !== undefined) findings.push(notAMapping(root, source));
-  return undefined;
-}
-
-/**
- * Whether the text is longer than {@link maximumScenarioBytes}.
- */
-export function isTooLarge(text: string): boolean {
-  // A UTF-16 unit is one to three bytes of UTF-8, so that most texts need not be encoded to know.
-  if (text.length > maximumScenarioBytes) return true;
-  if (text.length * 3 <= maximumScenarioBytes) return false;
-  return new TextEncoder().encode(text).length > maximumScenarioBytes;
-}
-
-function whyUnreadable(source: ScenarioSource): Finding | undefined {
-  const at = (offset: number) => ({ path: [], place: { source, offset } });
-  if (isTooLarge(source.text)) {
-    return {
-      code: "too_large",
-      message: "the scenario is larger than 1 MiB",
-      hint: "let the seed invent what need not be written down",
-      ...at(0),
-    };
-  }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what no text holds is what is looked for
-  const binary = source.text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\uFFFD]/);
-  if (binary !== -1) {
-    return {
-      code: "not_text",
-      message: "the file is not a text in UTF-8",
-      hint: "save it as plain text in UTF-8",
-      ...at(binary),
-    };
-  }
   return undefined;
 }
 
@@ -110,7 +76,10 @@ function createReader(source: ScenarioSource, findings: Finding[]): Reader {
     const anchor = (node as { anchor?: string }).anchor;
     if (anchor !== undefined) anchors.set(anchor, undefined);
     const result = hasPlainTag(node, path) ? readUntagged(node, path, offset) : undefined;
-    if (anchor !== undefined && result !== undefined) anchors.set(anchor, result);
+    if (anchor !== undefined) {
+      if (result === undefined) anchors.delete(anchor);
+      else anchors.set(anchor, result);
+    }
     return result;
   }
 
@@ -153,10 +122,10 @@ function createReader(source: ScenarioSource, findings: Finding[]): Reader {
     const items: Located[] = [];
     let size = 1;
     for (const [index, item] of (node.items as (Node | null)[]).entries()) {
-      const read1 = read(item, [...path, index]);
-      if (read1 === undefined) continue;
-      items.push(read1.located);
-      size += read1.size;
+      const part = read(item, [...path, index]);
+      if (part === undefined) continue;
+      items.push(part.located);
+      size += part.size;
     }
     return { located: { kind: "list", items, place: { source, offset } }, size };
   }
@@ -185,12 +154,11 @@ function createReader(source: ScenarioSource, findings: Finding[]): Reader {
     }
     const earlier = members.get(name)?.keyPlace;
     if (earlier !== undefined) {
-      const { line } = describePlace(earlier);
       report(
         "duplicate_field",
         inner,
         offset,
-        `${quote(name)} is given twice; first on line ${line}`,
+        `${quote(name)} is given twice; first on line ${lineOf(earlier)}`,
         "remove one of the two",
       );
       return undefined;

@@ -1,3 +1,4 @@
+import { SandboxError } from "../domain/sandbox-error.js";
 import { versionFinding } from "./check-shape.js";
 import type { Finding } from "./finding.js";
 import { type Located, type LocatedMapping, mergeLocated } from "./located.js";
@@ -81,12 +82,11 @@ export function resolveExtends(
       return result;
     } catch (error) {
       if (error instanceof ScenarioError) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      report(
-        "extends_failed",
-        `the scenario ${quote(name)} could not be read: ${reason}`,
-        "correct the name",
-      );
+      // What our own loaders say is a whole sentence; other messages need one around them.
+      const said = error instanceof Error ? error.message : String(error);
+      const message =
+        error instanceof SandboxError ? said : `the scenario ${quote(name)} could not be read: ${said}`;
+      report("extends_failed", message, "name a bundled scenario, or a file relative to this one");
       return undefined;
     }
   }
@@ -94,9 +94,7 @@ export function resolveExtends(
   function notFoundHint(wanted: string): string {
     const near = nearest(wanted, options.knownNames);
     if (near !== undefined) return `did you mean ${near}?`;
-    return options.knownNames.length === 0
-      ? "name a scenario that exists"
-      : `bundled scenarios: ${options.knownNames.join(", ")}`;
+    return `name one of ${options.knownNames.join(", ")}, or a file where the scenario itself is one`;
   }
 
   function lay(parent: LocatedMapping): LocatedMapping {

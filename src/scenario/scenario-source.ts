@@ -64,6 +64,11 @@ export function describePlace({ source, offset }: Place): PlaceDescription {
   return { line: index + 1, column, source: excerpt.text, caret: excerpt.caret };
 }
 
+/** The line (from 1) of a place. */
+export function lineOf({ source, offset }: Place): number {
+  return lastNotAfter(source.lineStarts(), offset) + 1;
+}
+
 function findLineStarts(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);

@@ -25,6 +25,10 @@ export interface Scenario {
    */
   seed?: number;
   /**
+   * Requests answered before the clock starts; request ids go on from there. Default: 0.
+   */
+  requests_answered?: number;
+  /**
    * The clock of the sandbox.
    */
   clock?: {
@@ -165,6 +169,12 @@ export interface Scenario {
              * Requests already counted today. Default: the value of this_minute.
              */
             today?: number;
+            /**
+             * For minute_window: sliding, when the requests of this_minute were counted, oldest first; snapshots write it. Default: all when the clock starts.
+             *
+             * Items: When a request was counted. An ISO 8601 time with a zone.
+             */
+            counted_at?: string[];
           };
           /**
            * The state in which the key starts. Default: active.
@@ -190,6 +200,10 @@ export interface Scenario {
            * The full key. Left out: derived from the seed and the ref.
            */
           secret?: string;
+          /**
+           * The SHA-256 of the full key, in place of the key itself; snapshots write it for keys made at run time.
+           */
+          sha256?: string;
         };
       };
     };

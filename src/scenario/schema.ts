@@ -22,7 +22,15 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 const text = (description: string) =>
   z.string().check(z.minLength(1), z.maxLength(200), z.describe(description));
 /** What a text that must match a pattern stands for; problems are worded by it. */
-export type TextKind = "ref" | "time" | "time_or_duration" | "scope" | "error_code" | "time_of_day" | "uuid";
+export type TextKind =
+  | "ref"
+  | "time"
+  | "time_or_duration"
+  | "scope"
+  | "error_code"
+  | "time_of_day"
+  | "uuid"
+  | "sha256";
 const kinds = new Map<string, TextKind>();
 /** What a text stands for that must match this pattern (the source of the expression). */
 export const textKinds: ReadonlyMap<string, TextKind> = kinds;
@@ -62,6 +70,15 @@ const usage = z
       count("Requests already counted in the minute in which the clock starts. Default: 0."),
     ),
     today: z.optional(count("Requests already counted today. Default: the value of this_minute.")),
+    counted_at: z.optional(
+      z
+        .array(time("When a request was counted."))
+        .check(
+          z.describe(
+            "For minute_window: sliding, when the requests of this_minute were counted, oldest first; snapshots write it. Default: all when the clock starts.",
+          ),
+        ),
+    ),
   })
   .check(z.describe("What the key has already used when the clock starts."));
 
@@ -87,6 +104,13 @@ export const keySchema = z
     replaced_by: z.optional(ref("The key that replaced this one.")),
     overlap_ends: z.optional(timeOrDuration("When a retiring key ends. Default: 60m.")),
     secret: z.optional(text("The full key. Left out: derived from the seed and the ref.")),
+    sha256: z.optional(
+      pattern(
+        "sha256",
+        /^[0-9a-f]{64}$/,
+        "The SHA-256 of the full key, in place of the key itself; snapshots write it for keys made at run time.",
+      ),
+    ),
   })
   .check(z.describe("An API key."));
 
@@ -167,6 +191,9 @@ export const scenarioSchema = z
       text("Start from another scenario: a bundled name, or a file (relative to this one)."),
     ),
     seed: z.optional(count("Everything left out is derived from it. Default: 1.")),
+    requests_answered: z.optional(
+      count("Requests answered before the clock starts; request ids go on from there. Default: 0."),
+    ),
     clock: z.optional(clock),
     default_key: z.optional(ref("The key that clients get when they ask for none. Default: the first key.")),
     assumptions: z.optional(assumptions),

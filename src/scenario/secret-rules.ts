@@ -39,6 +39,20 @@ export const secretFitsKey: ScenarioRule = ({ keys }) =>
     return [];
   });
 
+/** A key is given as itself or as its hash, not as both. */
+export const secretOrHash: ScenarioRule = ({ keys }) =>
+  keys.flatMap(({ sound, path, fields: { secret, sha256 } }): Finding[] => {
+    if (!sound || secret === undefined || sha256 === undefined) return [];
+    return [
+      {
+        code: "secret_mismatch",
+        path: [...path, "sha256"],
+        message: "the key has both a secret and a sha256",
+        hint: "leave one of them out; sha256 is for a key that nobody can write down any more",
+      },
+    ];
+  });
+
 /** No two keys have the same secret. */
 export const secretsAreUnique: ScenarioRule = ({ keys }) => {
   const first = new Map<string, string>();

@@ -49,7 +49,7 @@ export function refSlip(value: string): Slip {
   return { code: "bad_ref", message, hint: `refs are in kebab-case: ${kebab}` };
 }
 
-function formSlip(name: string, value: string, kind: "scope" | "error_code" | "time_of_day" | "uuid"): Slip {
+function formSlip(name: string, value: string, kind: keyof typeof hintOf): Slip {
   const message = `${quote(value)} is not ${nounOf[kind]}`;
   const repaired = repairs[kind](value);
   return { code: "bad_format", message: `${name}: ${message}`, hint: repaired ?? hintOf[kind] };
@@ -60,17 +60,20 @@ const nounOf = {
   error_code: "an error code",
   time_of_day: "a time of day",
   uuid: "a UUID in lower case",
+  sha256: "a SHA-256 in lower-case hex digits",
 };
 const hintOf = {
   scope: "write it as in attestations:read",
   error_code: "write letters, digits, dots, _ and -, beginning with a letter",
   time_of_day: "write HH:MM in UTC, such as 00:00",
   uuid: "write a UUID, or leave the field out and the seed makes one",
+  sha256: "write 64 hex digits, or pin the key itself with secret",
 };
 const repairs: Record<keyof typeof hintOf, (value: string) => string | undefined> = {
   scope: (value) => (value !== value.toLowerCase() ? `write ${value.toLowerCase()}` : undefined),
   error_code: () => undefined,
   time_of_day: (value) => (/^\d:[0-5]\d$/.test(value) ? `write 0${value}` : undefined),
+  sha256: (value) => (/^[\dA-F]{64}$/i.test(value) ? `write ${value.toLowerCase()}` : undefined),
   uuid: (value) =>
     /^[\dA-F]{8}(?:-[\dA-F]{4}){3}-[\dA-F]{12}$/i.test(value) ? `write ${value.toLowerCase()}` : undefined,
 };

@@ -107,10 +107,7 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 export const doors: readonly Door[] = [core, socket];
 
 /** Opens a world of a scenario, frozen at its start unless told otherwise. */
-export function openTestWorld(
-  scenario: ScenarioName | Scenario,
-  options: OpenWorldOptions = {},
-): World {
+export function openTestWorld(scenario: ScenarioName | Scenario, options: OpenWorldOptions = {}): World {
   return openWorld(typeof scenario === "string" ? bundledScenarios[scenario] : scenario, {
     frozen: true,
     ...options,

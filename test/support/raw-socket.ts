@@ -1,9 +1,9 @@
-import { connect } from "node:net";
-import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { connect, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 /** What goes out on a connection, as bytes that no HTTP client would send. */
 export interface RawSending {
-  /** Written one after the other, with a turn of the event loop between them; text goes out as Latin-1. */
+  /** Written one after the other, with a turn of the event loop after each; text goes out as Latin-1. */
   readonly chunks: readonly (string | Buffer)[];
   /**
    * What happens after the last one: the sending half is closed, the connection is left open until nothing more
@@ -11,7 +11,7 @@ export interface RawSending {
    *
    * Default: `end`.
    */
-  readonly then?: "end" | "listen" | "reset";
+  readonly after?: "end" | "listen" | "reset";
 }
 
 // Long enough for an answer on this machine, short enough for thousands of connections.
@@ -19,7 +19,7 @@ const quietAfter = 80;
 const giveUpAfter = 5000;
 
 /** Sends bytes on a connection of their own; resolves with everything that came back once the connection is over. */
-export function converse(port: number, { chunks, then = "end" }: RawSending): Promise<Buffer> {
+export function converse(port: number, { chunks, after = "end" }: RawSending): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const received: Buffer[] = [];
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -45,20 +45,22 @@ export function converse(port: number, { chunks, then = "end" }: RawSending): Pr
       resolve(Buffer.concat(received));
     });
     socket.on("connect", async () => {
-      socket.setNoDelay(true);
-      for (const chunk of chunks) {
-        if (!socket.writable) break;
-        socket.write(typeof chunk === "string" ? Buffer.from(chunk, "latin1") : chunk);
-        if (chunks.length > 1) await nextTurn();
-      }
-      if (then === "end") socket.end();
-      else if (then === "listen") listen();
-      else {
-        await pause(Math.min(2, chunks.length));
-        socket.resetAndDestroy();
-      }
+      await writeAll(socket, chunks);
+      if (after === "end") socket.end();
+      else if (after === "listen") listen();
+      else socket.resetAndDestroy();
     });
   });
+}
+
+async function writeAll(socket: Socket, chunks: readonly (string | Buffer)[]): Promise<void> {
+  socket.setNoDelay(true);
+  for (const chunk of chunks) {
+    // A server that has had enough may close at any byte.
+    if (!socket.writable) return;
+    socket.write(typeof chunk === "string" ? Buffer.from(chunk, "latin1") : chunk);
+    await nextTurn();
+  }
 }
 
 /** One answer as it came over the wire. */
@@ -81,11 +83,13 @@ export function readAnswers(bytes: Buffer): RawAnswer[] {
     const headEnd = text.indexOf("\r\n\r\n");
     const head = text.slice(0, headEnd);
     const line = /^HTTP\/1\.1 ([1-9]\d\d) [ -~]*$/m.exec(head.split("\r\n", 1)[0] as string);
-    if (headEnd === -1 || line === null) throw new Error(`not an answer: ${JSON.stringify(text.slice(0, 200))}`);
+    if (headEnd === -1 || line === null)
+      throw new Error(`not an answer: ${JSON.stringify(text.slice(0, 200))}`);
     const rest = text.slice(headEnd + 4);
     const announced = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
     const length = rest === "" || rest.startsWith("HTTP/1.1 ") ? 0 : announced;
-    if (rest.length < length) throw new Error(`an answer was cut short: ${JSON.stringify(text.slice(0, 200))}`);
+    if (rest.length < length)
+      throw new Error(`an answer was cut short: ${JSON.stringify(text.slice(0, 200))}`);
     const body = Buffer.from(rest.slice(0, length), "latin1").toString("utf8");
     answers.push({ status: Number(line[1]), head, body });
     text = rest.slice(length);

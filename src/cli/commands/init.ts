@@ -15,11 +15,15 @@ export const init: Run = async ({ words, flags, io }) => {
   const file = resolve(io.cwd, name);
   const folder = dirname(file);
   if (!existsSync(folder)) {
-    throw usageError(`Failed to write ${quote(name)}: the folder ${quote(dirname(name))} does not exist. Make it first.`);
+    throw usageError(
+      `Failed to write ${quote(name)}: the folder ${quote(dirname(name))} does not exist. Make it first.`,
+    );
   }
   if (existsSync(file)) {
     if (statSync(file).isDirectory()) {
-      throw usageError(`Failed to write ${quote(name)}: it is a directory. Name a file in it, such as ${name.replace(/[\\/]+$/, "")}/${ownScenario}.`);
+      throw usageError(
+        `Failed to write ${quote(name)}: it is a directory. Name a file in it, such as ${name.replace(/[\\/]+$/, "")}/${ownScenario}.`,
+      );
     }
     if (flags.force !== true) {
       throw new SandboxError(
@@ -34,7 +38,8 @@ export const init: Run = async ({ words, flags, io }) => {
     throw usageError(`Failed to write ${quote(name)}: ${writeFailure(error)}.`);
   }
   if (flags.quiet !== true) {
-    const start = basename(name) === name && name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
+    const start =
+      basename(name) === name && name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
     io.stderr.write(`Wrote ${name}. Start it with: ${start} --watch\n`);
   }
   return exitCode.fine;

@@ -29,5 +29,7 @@ export const keys: Run = async (call) => {
 function formatOf({ flags: { format, json } }: Call): KeyFormat {
   if (json !== true) return format ?? "table";
   if (format === undefined || format === "json") return "json";
-  throw usageError(`Failed to read the command line: --json and --format ${format} contradict each other. Leave one out.`);
+  throw usageError(
+    `Failed to read the command line: --json and --format ${format} contradict each other. Leave one out.`,
+  );
 }

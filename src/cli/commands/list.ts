@@ -7,11 +7,13 @@ import { alignColumns } from "../table.js";
 
 /** `svc-sandbox list` */
 export const list: Run = async ({ flags, io }) => {
-  const rows = Object.entries(bundledScenarios as Readonly<Record<string, Scenario>>).map(([name, scenario]) => ({
-    name,
-    title: scenario.name ?? name,
-    description: firstSentence(scenario.description ?? scenario.name ?? ""),
-  }));
+  const rows = Object.entries(bundledScenarios as Readonly<Record<string, Scenario>>).map(
+    ([name, scenario]) => ({
+      name,
+      title: scenario.name ?? name,
+      description: firstSentence(scenario.description ?? scenario.name ?? ""),
+    }),
+  );
   if (flags.json) {
     io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
     return exitCode.fine;

@@ -26,7 +26,7 @@ export const start: Run = async (call) => {
   try {
     await announceVariables(server, flags, io);
     if (flags.watch) stopWatching = await watch(call, loaded, server, log);
-    announce(server, loaded.name, flags, io);
+    announce(server, flags, io);
     await aborted(stop);
     log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
   } finally {
@@ -45,30 +45,43 @@ function serveOptions(flags: Flags, log: Log): ServeOptions {
     ...(explain !== undefined && { explain }),
     ...(control !== undefined && { control }),
     ...(controlToken !== undefined && { controlToken }),
-    onDefect: (error) => log.problem(`A request was answered with 500. ${describeFailure(error, { verbose })}`),
+    onDefect: (error) =>
+      log.problem(`A request was answered with 500. ${describeFailure(error, { verbose })}`),
   };
 }
 
-function announce(server: RunningServer, scenario: string, flags: Flags, io: Io): void {
-  const listening = { server, scenario };
-  if (flags.json) io.stdout.write(listeningLine(listening));
-  else if (flags.quiet) io.stdout.write(`${server.url}\n`);
-  else io.stdout.write(banner(listening, paletteFor(io.stdout, io.env), flags.controlToken === undefined));
+function announce(server: RunningServer, flags: Flags, io: Io): void {
+  const tokenIsNew = server.controlToken !== undefined && flags.controlToken === undefined;
+  if (flags.json) {
+    io.stdout.write(listeningLine(server));
+  } else if (flags.quiet) {
+    io.stdout.write(`${server.url}\n`);
+    // Nobody could learn it later.
+    if (tokenIsNew) io.stderr.write(`Control token: ${server.controlToken}\n`);
+  } else {
+    io.stdout.write(banner(server, paletteFor(io.stdout, io.env), tokenIsNew));
+  }
 }
 
 async function announceVariables(server: RunningServer, { envFile }: Flags, io: Io): Promise<void> {
   if (envFile !== undefined) await writeEnvFile(envFile, io.cwd, server.world(), server);
 }
 
-function watch(call: Call, loaded: LoadedScenario, server: RunningServer, log: Log): Promise<() => Promise<void>> {
+function watch(
+  call: Call,
+  loaded: LoadedScenario,
+  server: RunningServer,
+  log: Log,
+): Promise<() => Promise<void>> {
   const { flags, io } = call;
   return startWatching(call, loaded, {
     world: server.world,
     log,
-    exchange(world) {
+    async exchange(world) {
       logRequests(world, log);
       server.exchange(world);
-      announceVariables(server, flags, io).catch((error: Error) => log.problem(error.message));
+      // The new world is served by now, whatever becomes of the file.
+      await announceVariables(server, flags, io).catch((error: Error) => log.problem(error.message));
     },
   });
 }

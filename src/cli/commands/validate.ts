@@ -38,19 +38,22 @@ async function check(file: string, io: Io): Promise<Verdict> {
 function print({ file, scenario, error }: Verdict, io: Io, quiet: boolean): void {
   if (error !== undefined) {
     const count = error instanceof ScenarioError ? problemCount(file, error.problems.length) : "";
-    io.stderr.write(redactKeys(`${error.message}\n${count}\n`));
+    io.stderr.write(redactKeys(`${error.message}\n${count}`));
   } else if (!quiet) {
     io.stdout.write(`ok  ${redactKeys(file)}  ${contents(scenario)}\n`);
   }
 }
 
 function problemCount(file: string, count: number): string {
-  return `\n${file}: ${count === 1 ? "1 problem" : `${count} problems`}\n`;
+  return `\n${file}: ${counted(count, "problem")}\n\n`;
 }
 
 function contents(scenario: Scenario | undefined): string {
   const organizations = Object.values(scenario?.organizations ?? {});
-  const keys = organizations.reduce((sum, organization) => sum + Object.keys(organization.keys ?? {}).length, 0);
+  const keys = organizations.reduce(
+    (sum, organization) => sum + Object.keys(organization.keys ?? {}).length,
+    0,
+  );
   return `${counted(organizations.length, "organization")}, ${counted(keys, "key")}`;
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { openApiDocument } from "../../api/openapi.js";
+import { redactPath } from "../../api/redact-path.js";
 import { refusals } from "../../domain/outcomes.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { controlPath } from "../http-server.js";
@@ -39,7 +40,10 @@ export function createControlApp(
     response.type("html").send(linksPage(surroundings.world()));
   });
   app.use((request: Request) => {
-    throw new SandboxError("not_found", `There is nothing at ${request.path} in the control plane.`);
+    throw new SandboxError(
+      "not_found",
+      `There is nothing at ${redactPath(request.path)} in the control plane.`,
+    );
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     sendError(response, error, onDefect);

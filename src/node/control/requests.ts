@@ -1,5 +1,6 @@
+import { requestLine } from "../../api/request-line.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
-import type { Journal, JournalEntry } from "../../sandbox/journal.js";
+import type { Journal } from "../../sandbox/journal.js";
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -19,23 +20,7 @@ export function listRequests(journal: Journal, query: Query): Record<string, unk
       ...(pathId !== undefined && { pathId }),
       ...(key !== undefined && { key }),
     })
-    .map(journalLine);
-}
-
-/** A journal entry as JSON outside this process spells it. */
-export function journalLine(entry: JournalEntry): Record<string, unknown> {
-  return {
-    id: entry.id,
-    at: new Date(entry.at).toISOString(),
-    method: entry.method,
-    path: entry.path,
-    key: entry.key,
-    fingerprint: entry.fingerprint,
-    status: entry.status,
-    code: entry.code,
-    path_id: entry.pathId,
-    duration_ms: Math.round(entry.durationMs * 1000) / 1000,
-  };
+    .map(requestLine);
 }
 
 function limitOf(query: Query): number | undefined {

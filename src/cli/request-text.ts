@@ -1,20 +1,30 @@
+import { outcomes } from "../domain/outcomes.js";
 import type { JournalEntry } from "../sandbox/journal.js";
 import { answerOf } from "./key-rows.js";
 import { type Palette, paintStatus } from "./palette.js";
 
-/** A request as one line: sandbox time, method, path, answer, path id, key, duration; aligned for the usual request. */
-export function requestLine(entry: JournalEntry, palette: Palette): string {
+const answerWidth = Math.max(...outcomes.map((row) => answerOf(row).length));
+const pathIdWidth = Math.max(...outcomes.map(({ path }) => path.length));
+const pathWidth = "/v1/relying-party/me".length;
+
+/**
+ * A request as one line: time on the sandbox's clock, method, path, answer, path id, milliseconds, key.
+ *
+ * The key is its ref, the fingerprint of one that the scenario does not have, or `-`. Verbose adds the request id.
+ */
+export function requestText(entry: JournalEntry, palette: Palette, verbose = false): string {
   const { at, method, path, status, pathId, key, fingerprint, durationMs } = entry;
   // Without fractions of a second: the order of the lines says what they would.
   const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
   return [
     palette.dim(time),
     visible(method).padEnd(4),
-    visible(path).padEnd(21),
-    paintStatus(palette, status)(answerOf(entry).padEnd(16)),
-    pathId.padEnd(15),
+    visible(path).padEnd(pathWidth),
+    paintStatus(palette, status)(answerOf(entry).padEnd(answerWidth)),
+    pathId.padEnd(pathIdWidth),
+    palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
     key ?? fingerprint ?? "-",
-    palette.dim(`${durationMs.toFixed(1)} ms`),
+    ...(verbose ? [palette.dim(entry.id)] : []),
   ].join("  ");
 }
 

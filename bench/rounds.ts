@@ -1,0 +1,37 @@
+import type { Bundle } from "./bundle.js";
+import { type ServerChild, startClient } from "./children.js";
+import type { ClientReading } from "./messages.js";
+
+/** One round on each of two servers, close together, so that what else the machine does meets both. */
+export interface Round {
+  readonly ours: ClientReading;
+  readonly theirs: ClientReading;
+}
+
+const connections = 32;
+const warmUpRounds = 2;
+
+/** Loads two servers in turn over 32 connections that stay open, one request under way on each. Stops them afterwards. */
+export async function alternate(
+  bundle: Bundle,
+  servers: { readonly ours: ServerChild; readonly theirs: ServerChild },
+  { rounds, requests }: { readonly rounds: number; readonly requests: number },
+): Promise<Round[]> {
+  const client = startClient(bundle.client);
+  const { ours, theirs } = servers;
+  // Both get the same requests, byte for byte, as far as their keys allow.
+  const keysOf = (server: ServerChild) => (server.keys.length > 0 ? server.keys : ours.keys);
+  const load = (server: ServerChild) =>
+    client.load({ port: server.port, connections, keys: keysOf(server), requests });
+  const readings: Round[] = [];
+  for (let round = 0; round < warmUpRounds + rounds; round++) {
+    // Who goes first alternates too.
+    const oursFirst = round % 2 === 0;
+    const first = await load(oursFirst ? ours : theirs);
+    const second = await load(oursFirst ? theirs : ours);
+    if (round < warmUpRounds) continue;
+    readings.push(oursFirst ? { ours: first, theirs: second } : { ours: second, theirs: first });
+  }
+  await Promise.all([client.stop(), ours.stop(), theirs.stop()]);
+  return readings;
+}

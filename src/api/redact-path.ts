@@ -1,0 +1,27 @@
+import { redactKeys } from "../domain/api-key.js";
+
+const longestPath = 500;
+const mostDecodings = 10;
+
+/** A path as it may be shown: no keys, however often they are percent-encoded, and not endless (R46). */
+export function redactPath(path: string): string {
+  const decoded = decode(path);
+  const redacted = redactKeys(decoded);
+  // Only a path that hides a key is shown decoded: any other is shown as it was sent.
+  const shown = redacted === decoded ? path : redacted;
+  return shown.length > longestPath ? `${shown.slice(0, longestPath)}…` : shown;
+}
+
+// A key that was encoded by three proxies is still a key. Byte by byte, because what is beside the key need not be
+// valid encoding; only ASCII matters, for keys have no other letters.
+function decode(path: string): string {
+  let decoded = path;
+  for (let i = 0; i < mostDecodings; i++) {
+    const next = decoded.replace(/%([0-7][0-9a-f])/gi, (_match, code) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+    if (next === decoded) break;
+    decoded = next;
+  }
+  return decoded;
+}

@@ -1,0 +1,134 @@
+import type { Environment } from "../domain/api-key.js";
+import type { Assumptions } from "../domain/assumptions.js";
+import type { KeyLimits } from "../domain/key.js";
+import type { LiveAccess, OrganizationStatus } from "../domain/organization.js";
+import type { PathId } from "../domain/outcomes.js";
+import type { Actor } from "../sandbox/lifecycle/administrator.js";
+import type { KeyView, OrganizationView, RequestView } from "../sandbox/views.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { Known } from "./refs.js";
+
+/** A length of time: `90s`, `61m`, `2h`, `7d`, or milliseconds. */
+export type Duration = string | number;
+
+/** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
+export type Instant = string | number | Date;
+
+/** A running sandbox: one world, and everything that can be done to it. Sandboxes share nothing with each other. */
+export interface Sandbox<KeyRef extends string = string, OrganizationRef extends string = string> {
+  /** What people call the scenario: its bundled name or its title. */
+  readonly name: string;
+  readonly seed: number;
+  readonly assumptions: Assumptions;
+  /**
+   * The full key of a ref of the scenario.
+   *
+   * Throws `unknown_ref`, with the refs there are; a key that was made at run time is shown once, when it is made (R36).
+   */
+  readonly secret: (ref: KeyRef) => string;
+  /** A well-formed key that nobody holds: what a client sends to meet `401.unknown`. */
+  readonly unknownSecret: () => string;
+  /**
+   * Answers a request to the API, whatever its host.
+   *
+   * Rejects, as `fetch` does, when the request's signal is aborted.
+   */
+  readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
+  readonly clock: SandboxClock;
+  readonly keys: SandboxKeys<KeyRef, OrganizationRef>;
+  readonly organizations: SandboxOrganizations<OrganizationRef>;
+  readonly requests: SandboxRequests;
+  /** The world as it is now, as a scenario that starts a world which behaves the same. Holds no key made at run time. */
+  readonly snapshot: () => Scenario;
+  /** Starts the scenario again, as if the sandbox had just been created. */
+  readonly reset: () => void;
+}
+
+/** The sandbox's clock. It never runs backwards: `clock_backwards`. */
+export interface SandboxClock {
+  /** ISO 8601. */
+  readonly now: () => string;
+  readonly isFrozen: () => boolean;
+  /** Moves the clock on; answers the new time. */
+  readonly advance: (by: Duration) => string;
+  /** Moves the clock on to a time; answers it. */
+  readonly set: (to: Instant) => string;
+  readonly freeze: () => void;
+  readonly resume: () => void;
+}
+
+/** Who acts in the dashboard; only administrators manage keys (R33). */
+export interface ActingAs {
+  /** Default: administrator. */
+  readonly actor?: Actor;
+}
+
+/** A key to create (R29). */
+export interface KeyCreation<OrganizationRef extends string = string> {
+  readonly organization: OrganizationRef;
+  readonly environment: Environment;
+  readonly name: string;
+  /** Default: `["attestations:read"]`. */
+  readonly scopes?: readonly string[];
+  /** Default: 60 a minute, 1000 a day. */
+  readonly limits?: Partial<KeyLimits>;
+  /** How tests call the key. Default: made from the name. */
+  readonly ref?: string;
+  /** Default: never. */
+  readonly expires?: Duration | Instant;
+}
+
+/** How to rotate a key. */
+export interface KeyRotation {
+  /** How long the old key goes on working: up to 7 days, 0 ends it at once (R39, R40). Default: 60 minutes. */
+  readonly overlap?: Duration;
+  /** How tests call the replacement. Default: the old ref with the next free number. */
+  readonly as?: string;
+}
+
+/** A key that was just made, and the only sight of its secret (R34). */
+export interface CreatedKey {
+  readonly key: KeyView;
+  readonly secret: string;
+}
+
+/** The dashboard's key page. Each refusal is a `SandboxError` with a code, and changes nothing. */
+export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string> {
+  readonly list: () => KeyView[];
+  readonly get: (ref: Known<KeyRef>) => KeyView;
+  readonly create: (key: KeyCreation<OrganizationRef>, as?: ActingAs) => CreatedKey;
+  readonly rotate: (ref: Known<KeyRef>, rotation?: KeyRotation, as?: ActingAs) => CreatedKey;
+  readonly revoke: (ref: Known<KeyRef>, as?: ActingAs) => KeyView;
+}
+
+/** What can change about an organization. */
+export interface OrganizationUpdate {
+  readonly status?: OrganizationStatus;
+  readonly sandboxAccess?: boolean;
+  readonly liveAccess?: LiveAccess;
+}
+
+/** The organizations of the world. */
+export interface SandboxOrganizations<OrganizationRef extends string = string> {
+  readonly list: () => OrganizationView[];
+  readonly get: (ref: OrganizationRef) => OrganizationView;
+  readonly update: (ref: OrganizationRef, change: OrganizationUpdate, as?: ActingAs) => OrganizationView;
+}
+
+/** Which requests to list. */
+export interface RequestQuery {
+  /** At most this many, the latest ones. */
+  readonly limit?: number;
+  readonly pathId?: PathId;
+  /** A key's ref. */
+  readonly key?: string;
+}
+
+/** The journal: the last 1,000 requests. */
+export interface SandboxRequests {
+  /** Oldest first. */
+  readonly list: (query?: RequestQuery) => RequestView[];
+  /** How many there were since the start, the last reset or `clear`, those that fell out included. */
+  readonly total: () => number;
+  readonly clear: () => void;
+}

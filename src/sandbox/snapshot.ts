@@ -1,0 +1,82 @@
+import { keyStateAt } from "../domain/key.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./build-keys.js";
+import type { KeyEntry } from "./registry.js";
+import { settleUsage } from "./usage.js";
+import type { World } from "./world.js";
+
+/**
+ * The world as it is now, as a scenario: a world made from it answers every later request as this one would.
+ *
+ * Keys that the scenario did not have are in it as hashes (R35). Changes nothing.
+ */
+export function snapshotWorld(world: World): Scenario {
+  const { scenario, clock, registry } = world;
+  const given = new Map(describedKeys(scenario).map((one) => [one.ref, one.given]));
+  const organizations: Record<string, ScenarioOrganization> = {};
+  for (const [ref, { organization }] of registry.organizations) {
+    const keys = [...registry.keys.values()].filter(({ key }) => key.organization === ref);
+    organizations[ref] = {
+      name: organization.name,
+      id: organization.id,
+      type: organization.type,
+      status: organization.status,
+      sandbox_access: organization.sandboxAccess,
+      live_access: organization.liveAccess,
+      keys: Object.fromEntries(
+        keys.map((entry) => [entry.key.ref, snapshotKey(entry, given.get(entry.key.ref), world)]),
+      ),
+    };
+  }
+  return {
+    ...scenario,
+    seed: world.seed,
+    requests_answered: world.requestIds.answered(),
+    clock: { now: iso(clock.now()), frozen: clock.isFrozen() },
+    assumptions: { ...scenario.assumptions, ...world.assumptions, scopes: [...world.assumptions.scopes] },
+    organizations,
+  };
+}
+
+function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, world: World): ScenarioKey {
+  const { clock, windows } = world;
+  settleUsage(usage, windows, clock.now());
+  return {
+    environment: key.environment,
+    name: key.name,
+    scopes: [...key.scopes],
+    limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
+    usage: {
+      this_minute: usage.minuteCount,
+      today: usage.dayCount,
+      ...(windows.sliding && { counted_at: usage.recent.map(iso) }),
+    },
+    legacy: key.legacy,
+    ...stateOf(key, clock.now()),
+    ...secretOf(key.sha256, given),
+  };
+}
+
+// What the scenario pinned stays pinned, what the seed gives is given again; only of keys made since is there a hash.
+function secretOf(sha256: string, given: ScenarioKey | undefined): Pick<ScenarioKey, "secret" | "sha256"> {
+  if (given === undefined) return { sha256 };
+  if (given.secret !== undefined) return { secret: given.secret };
+  return given.sha256 === undefined ? {} : { sha256: given.sha256 };
+}
+
+function stateOf(key: KeyEntry["key"], now: number): Partial<ScenarioKey> {
+  const replaced = key.overlapEndsAt !== undefined && {
+    state: key.overlapEndsAt > now ? ("retiring" as const) : ("rotated" as const),
+    overlap_ends: iso(key.overlapEndsAt),
+    ...(key.replacedBy !== undefined && { replaced_by: key.replacedBy }),
+  };
+  return {
+    ...(keyStateAt(key, now) === "revoked" && { state: "revoked" as const }),
+    ...replaced,
+    ...(key.expiresAt !== undefined && { expires: iso(key.expiresAt) }),
+  };
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString();
+}

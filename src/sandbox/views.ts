@@ -1,0 +1,83 @@
+import { type Environment, fingerprintOf } from "../domain/api-key.js";
+import { type KeyLimits, type KeyState, keyStateAt } from "../domain/key.js";
+import type {
+  LiveAccess,
+  Organization,
+  OrganizationStatus,
+  OrganizationType,
+} from "../domain/organization.js";
+import type { JournalEntry } from "./journal.js";
+import type { KeyEntry } from "./registry.js";
+import { settleUsage } from "./usage.js";
+import type { World } from "./world.js";
+
+/** A key as lists show it; never the key itself (R34). Times are ISO 8601. */
+export interface KeyView {
+  readonly ref: string;
+  readonly organization: string;
+  readonly name: string;
+  readonly environment: Environment;
+  readonly legacy: boolean;
+  /** The first 12 hex digits of the key's SHA-256. */
+  readonly fingerprint: string;
+  readonly state: KeyState;
+  readonly scopes: readonly string[];
+  readonly limits: KeyLimits;
+  readonly usage: { readonly thisMinute: number; readonly today: number };
+  readonly revokedAt: string | null;
+  readonly expiresAt: string | null;
+  readonly overlapEndsAt: string | null;
+  readonly replacedBy: string | null;
+  readonly replaces: string | null;
+}
+
+/** An organization as lists show it. */
+export interface OrganizationView {
+  readonly ref: string;
+  readonly id: string;
+  readonly name: string;
+  readonly type: OrganizationType;
+  readonly status: OrganizationStatus;
+  readonly sandboxAccess: boolean;
+  readonly liveAccess: LiveAccess;
+}
+
+/** A request as the journal shows it; `at` is ISO 8601. */
+export type RequestView = Omit<JournalEntry, "at"> & { readonly at: string };
+
+/** The key as it is now. */
+export function viewKey({ key, usage }: KeyEntry, world: World): KeyView {
+  const now = world.clock.now();
+  settleUsage(usage, world.windows, now);
+  return {
+    ref: key.ref,
+    organization: key.organization,
+    name: key.name,
+    environment: key.environment,
+    legacy: key.legacy,
+    fingerprint: fingerprintOf(key.sha256),
+    state: keyStateAt(key, now),
+    scopes: [...key.scopes],
+    limits: { ...key.limits },
+    usage: { thisMinute: usage.minuteCount, today: usage.dayCount },
+    revokedAt: isoTime(key.revokedAt),
+    expiresAt: isoTime(key.expiresAt),
+    overlapEndsAt: isoTime(key.overlapEndsAt),
+    replacedBy: key.replacedBy ?? null,
+    replaces: key.replaces ?? null,
+  };
+}
+
+/** The organization as it is now. */
+export function viewOrganization(organization: Organization): OrganizationView {
+  return { ...organization };
+}
+
+/** A journal entry, for people. */
+export function viewRequest(entry: JournalEntry): RequestView {
+  return { ...entry, at: new Date(entry.at).toISOString() };
+}
+
+function isoTime(instant: number | undefined): string | null {
+  return instant === undefined ? null : new Date(instant).toISOString();
+}

@@ -1,0 +1,269 @@
+import { describe, expect, test } from "vitest";
+import { bundledScenarios } from "./bundled.js";
+import { checkScenario } from "./check-scenario.js";
+import { parseScenario } from "./parse-scenario.js";
+import { ScenarioError } from "./scenario-error.js";
+
+function problemsOf(act: () => unknown) {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ScenarioError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+const base = `version: 1
+name: Base
+seed: 5
+organizations:
+  bank:
+    type: bank
+    keys:
+      main: { environment: test, scopes: [attestations:read, consents:read], limits: { per_minute: 6, per_day: 9 } }
+`;
+const files: Readonly<Record<string, string>> = { "base.yaml": base };
+const load = (name: string) => {
+  const text = files[name];
+  return text === undefined ? undefined : { text, file: name };
+};
+
+describe("a text", () => {
+  test("becomes the plain value that it describes, nothing added", () => {
+    expect(parseScenario(base)).toEqual({
+      version: 1,
+      name: "Base",
+      seed: 5,
+      organizations: {
+        bank: {
+          type: "bank",
+          keys: {
+            main: {
+              environment: "test",
+              scopes: ["attestations:read", "consents:read"],
+              limits: { per_minute: 6, per_day: 9 },
+            },
+          },
+        },
+      },
+    });
+  });
+
+  test("may use anchors and aliases for whole values", () => {
+    const { organizations } = parseScenario(
+      "version: 1\norganizations:\n  one: &one { type: bank }\n  two: *one\n",
+    );
+    expect(organizations).toEqual({ one: { type: "bank" }, two: { type: "bank" } });
+    expect(organizations?.one).not.toBe(organizations?.two);
+  });
+
+  test("means the same with a byte order mark, with \\r\\n and with \\r", () => {
+    const expected = parseScenario(base);
+    for (const text of [`\uFEFF${base}`, base.replaceAll("\n", "\r\n"), base.replaceAll("\n", "\r")]) {
+      expect(parseScenario(text)).toEqual(expected);
+    }
+  });
+
+  test("is read by YAML 1.2 whatever version it says it is", () => {
+    const text = `%YAML 1.1\n---\n${base.replace("name: Base", "name: yes")}`;
+    expect(parseScenario(text).name).toBe("yes");
+  });
+
+  test("may be JSON", () => {
+    expect(parseScenario(JSON.stringify(parseScenario(base)))).toEqual(parseScenario(base));
+  });
+
+  test("keeps its keys in the order in which they are written", () => {
+    const refs = ["zebra", "k2", "k10", "alpha"];
+    const text = `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n${refs.map((ref) => `      ${ref}: { environment: test }\n`).join("")}`;
+    expect(Object.keys(parseScenario(text).organizations?.bank?.keys ?? {})).toEqual(refs);
+  });
+});
+
+describe("extends", () => {
+  test("merges mappings name by name; scalars and lists of the child win", () => {
+    const text = `version: 1
+extends: base.yaml
+seed: 7
+organizations:
+  bank:
+    keys:
+      main: { scopes: [consents:read], limits: { per_minute: 1 } }
+      more: { environment: live }
+`;
+    expect(parseScenario(text, { load })).toEqual({
+      version: 1,
+      name: "Base",
+      seed: 7,
+      organizations: {
+        bank: {
+          type: "bank",
+          keys: {
+            main: { environment: "test", scopes: ["consents:read"], limits: { per_minute: 1, per_day: 9 } },
+            more: { environment: "live" },
+          },
+        },
+      },
+    });
+  });
+
+  test("finds a bundled scenario without load, and leaves it as it was", () => {
+    const before = structuredClone(bundledScenarios["key-states"]);
+    const { name, organizations } = parseScenario("version: 1\nextends: key-states\nname: Mine\n");
+    expect(name).toBe("Mine");
+    expect(organizations).toEqual(before.organizations);
+    expect(organizations).not.toBe(bundledScenarios["key-states"].organizations);
+    expect(bundledScenarios["key-states"]).toEqual(before);
+  });
+
+  test("goes on over several scenarios and tells load who asks", () => {
+    const asked: unknown[] = [];
+    const texts: Readonly<Record<string, string>> = {
+      "b.yaml": "version: 1\nextends: base.yaml\nseed: 6\n",
+      ...files,
+    };
+    const scenario = parseScenario("version: 1\nextends: b.yaml\n", {
+      file: "a.yaml",
+      load(name, from) {
+        asked.push([name, from]);
+        return { text: texts[name] as string, file: name };
+      },
+    });
+    expect(scenario).toEqual({ ...parseScenario(base), seed: 6 });
+    expect(asked).toEqual([
+      ["b.yaml", "a.yaml"],
+      ["base.yaml", "b.yaml"],
+    ]);
+  });
+
+  test("accepts a scenario that load answers as a value", () => {
+    const scenario = parseScenario("version: 1\nextends: other\nseed: 8", {
+      load: () => parseScenario(base),
+    });
+    expect(scenario).toEqual({ ...parseScenario(base), seed: 8 });
+  });
+
+  test("refuses a loop and names it", () => {
+    const texts: Readonly<Record<string, string>> = {
+      "a.yaml": "version: 1\nextends: b.yaml\n",
+      "b.yaml": "version: 1\nextends: a.yaml\n",
+    };
+    const problems = problemsOf(() =>
+      parseScenario(texts["a.yaml"] as string, {
+        file: "a.yaml",
+        load: (name) => ({ text: texts[name] as string, file: name }),
+      }),
+    );
+    expect(problems).toMatchObject([
+      {
+        code: "extends_loop",
+        file: "b.yaml",
+        line: 2,
+        column: 10,
+        message: expect.stringContaining("a.yaml → b.yaml → a.yaml"),
+      },
+    ]);
+  });
+
+  test("refuses a chain that never ends", () => {
+    let count = 0;
+    const problems = problemsOf(() =>
+      parseScenario("version: 1\nextends: x\n", {
+        load: () => ({ text: "version: 1\nextends: x\n", file: `file-${count++}` }),
+      }),
+    );
+    expect(problems).toMatchObject([{ code: "extends_loop" }]);
+  });
+
+  test("reports what is wrong in the other file there", () => {
+    const problems = problemsOf(() =>
+      parseScenario("version: 1\nextends: bad\ndefault_key: nope\n", {
+        file: "mine.yaml",
+        load: () => ({ text: base.replace("test", "tset"), file: "bad.yaml" }),
+      }),
+    );
+    expect(problems).toMatchObject([
+      { code: "unknown_key_ref", file: "mine.yaml", line: 3 },
+      { code: "bad_choice", file: "bad.yaml", line: 8, column: 28 },
+    ]);
+  });
+
+  test("points at a line of the scenario itself when a contradiction arises with a bundled one", () => {
+    const keys = ["a", "b", "c", "d", "e", "f"].map((ref) => `      extra-${ref}: { environment: live }\n`);
+    const text = `version: 1\nextends: key-states\norganizations:\n  harvest-bank:\n    keys:\n${keys.join("")}`;
+    const [problem] = problemsOf(() => parseScenario(text));
+    expect(problem).toMatchObject({ code: "too_many_active_keys", column: 7 });
+    expect(problem?.line).toBeGreaterThan(5);
+  });
+
+  test("does not take over the version of the other scenario", () => {
+    expect(problemsOf(() => parseScenario("extends: base.yaml\n", { load }))).toMatchObject([
+      { code: "missing_field", path: "version", line: 1 },
+    ]);
+    const load2 = () => ({ text: base.replace("version: 1", "version: 2"), file: "two.yaml" });
+    expect(problemsOf(() => parseScenario("version: 1\nextends: two\n", { load: load2 }))).toMatchObject([
+      { code: "unsupported_version", file: "two.yaml", line: 1, column: 10 },
+    ]);
+  });
+
+  test("reports a scenario that cannot be read at the line that names it", () => {
+    const problems = problemsOf(() =>
+      parseScenario("version: 1\nextends: gone.yaml\norganizations: { bank: {} }", {
+        load() {
+          throw new Error("no such file");
+        },
+      }),
+    );
+    expect(problems).toMatchObject([
+      { code: "extends_failed", line: 2, column: 10, message: expect.stringContaining("no such file") },
+    ]);
+  });
+});
+
+describe("a scenario given as an object", () => {
+  test("is answered as a new value and not changed", () => {
+    const value = Object.freeze({
+      version: 1,
+      organizations: Object.freeze({ bank: { type: "bank", name: undefined } }),
+    });
+    expect(checkScenario(value)).toEqual({ version: 1, organizations: { bank: { type: "bank" } } });
+  });
+
+  test("is refused with the path of each problem", () => {
+    const error = problemsOf(() =>
+      checkScenario({ version: 1, organizations: { bank: { type: "banc", colour: 1 } } }),
+    );
+    expect(error).toMatchObject([
+      { path: "organizations.bank.type", code: "bad_choice" },
+      { path: "organizations.bank.colour", code: "unknown_field" },
+    ]);
+    expect(error[0]).not.toHaveProperty("line");
+  });
+
+  test("may extend a bundled scenario", () => {
+    expect(checkScenario({ version: 1, extends: "key-states" })).toEqual(bundledScenarios["key-states"]);
+  });
+
+  test.each([
+    ["nothing", undefined],
+    ["a text", "version: 1"],
+    ["a list", []],
+  ])("cannot be %s", (_name, value) => {
+    expect(problemsOf(() => checkScenario(value)).length).toBe(1);
+  });
+
+  test("holds plain data only", () => {
+    const inside: Record<string, unknown> = { version: 1 };
+    inside.organizations = inside;
+    expect(problemsOf(() => checkScenario(inside)).map(({ code }) => code)).toContain("too_deep");
+    const date = { version: 1, clock: { now: new Date() }, organizations: { bank: { type: "bank" } } };
+    expect(problemsOf(() => checkScenario(date))).toMatchObject([
+      { code: "not_plain_data", path: "clock.now" },
+    ]);
+    const proto = JSON.parse(
+      '{ "version": 1, "__proto__": { "seed": 1 }, "organizations": { "bank": { "type": "bank" } } }',
+    );
+    expect(problemsOf(() => checkScenario(proto))).toMatchObject([{ code: "forbidden_field" }]);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { daysInMonth, parseTime, parseWhen } from "./when.js";
+
+test.each([
+  ["2026-03-02T09:00:00Z", Date.UTC(2026, 2, 2, 9)],
+  ["2026-03-02T09:00Z", Date.UTC(2026, 2, 2, 9)],
+  ["2026-03-02T09:00:00.250Z", Date.UTC(2026, 2, 2, 9, 0, 0, 250)],
+  ["2026-03-02T09:00:00+05:30", Date.UTC(2026, 2, 2, 3, 30)],
+  ["2024-02-29T00:00:00Z", Date.UTC(2024, 1, 29)],
+])("%s is a time", (text, time) => {
+  expect(parseTime(text)).toBe(time);
+});
+
+test.each([
+  "2026-02-29T00:00:00Z",
+  "2026-04-31T00:00:00Z",
+  "2026-13-01T00:00:00Z",
+  "2026-00-01T00:00:00Z",
+  "2026-01-00T00:00:00Z",
+  "2026-03-02T24:00:00Z",
+  "2026-03-02T09:60:00Z",
+  "2026-03-02T09:00:00",
+  "2026-03-02T09:00:00+25:00",
+  "2026-03-02",
+  "10m",
+  "",
+])("%j is no time", (text) => {
+  expect(parseTime(text)).toBeUndefined();
+});
+
+test("a duration counts from the start", () => {
+  expect(parseWhen("-1d", 0)).toBe(-86_400_000);
+  expect(parseWhen("30m", 1000)).toBe(1_801_000);
+  expect(parseWhen("1970-01-01T00:00:01Z", 5000)).toBe(1000);
+});
+
+test("a duration of more than a hundred years is none", () => {
+  expect(parseWhen("36500d", 0)).toBe(36_500 * 86_400_000);
+  expect(parseWhen("36501d", 0)).toBeUndefined();
+  expect(parseWhen("99999999999999999999d", 0)).toBeUndefined();
+});
+
+test("February has 29 days in leap years only", () => {
+  expect([2023, 2024, 1900, 2000].map((year) => daysInMonth(year, 2))).toEqual([28, 29, 28, 29]);
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { runCli } from "./support/run-cli.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+
+describe("a flag that cannot be understood", () => {
+  it.each([
+    [["--port", "abc"], /^Failed to read --port: "abc" is not a port\. .*0 to 65535/],
+    [["--port", "70000"], /^Failed to read --port: "70000" is not a port\./],
+    [["--seed", "-1"], /^Failed to read --seed: "-1" is not a seed\./],
+    [["--seed", "1.5"], /^Failed to read --seed: "1\.5"/],
+    [["--seed", "99999999999999999999"], /^Failed to read --seed:/],
+    [["--now", "yesterday"], /^Failed to read --now: "yesterday" is not a time; .*2026-03-02T09:00:00Z/],
+    [["--now", "2026-03-02T09:00:00"], /^Failed to read --now: .*add the zone: 2026-03-02T09:00:00Z/],
+    [["--now", "2026-02-30T09:00:00Z"], /^Failed to read --now: there is no date 2026-02-30/],
+    [["--log", "xml"], /^Failed to read --log: "xml" is not one of pretty, json and off\./],
+    [["--log", "jsno"], /Did you mean json\?/],
+    [["--host", ""], /^Failed to read --host: "" is not an address\./],
+    [["--host", "http://127.0.0.1"], /^Failed to read --host:/],
+    [["--write-env", ""], /^Failed to read --write-env: the name of the file is empty\./],
+    [["--prot", "0"], /unknown option '--prot'\. Did you mean --port\?\n.*start --help/],
+    [["list", "--jsno"], /unknown option '--jsno'\. Did you mean --json\?\n.*list --help/],
+    [["start", "--port"], /'-p, --port <number>' argument missing\.\n.*start --help/],
+    [["keys", "--format", "xml"], /^Failed to read --format: "xml" is not one of table, json and env\./],
+    [["keys", "--json", "--format", "env"], /--json and --format env contradict each other/],
+    [["explain"], /missing required argument 'key'\.\n.*explain --help/],
+    [["list", "more"], /list takes no words, and "more" is one too many\.\n.*list --help/],
+    [["key-states", "more"], /start takes \[scenario\], and "more" is one too many\.\n/],
+  ])("%j ends with 2 and says what to do in one or two lines", async (argv, says) => {
+    const { code, stdout, stderr } = await runCli(argv, { cwd: temporaryFolder() });
+    expect(stderr).toMatch(says);
+    expect({ code, stdout, lines: stderr.trimEnd().split("\n").length <= 2 }).toEqual({
+      code: 2,
+      stdout: "",
+      lines: true,
+    });
+  });
+
+  it("does not repeat a control token that has a wrong character", async () => {
+    const { code, stderr } = await runCli(["--control-token", "nearly right!"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^Failed to read --control-token: /);
+    expect(stderr).not.toContain("nearly right");
+  });
+});
+
+describe("the value of a flag", () => {
+  // `keys --format json` shows which seed was used, without serving anything.
+  const firstSecret = async (argv: readonly string[], env = {}, files = {}) => {
+    const { stdout, stderr } = await runCli(["keys", ...argv, "--json"], {
+      env,
+      cwd: temporaryFolder(files),
+    });
+    expect(stderr).toBe("");
+    return JSON.parse(stdout)[0].secret as string;
+  };
+  const own = (seed: string) => ({
+    "svc-sandbox.yaml": `version: 1\n${seed}organizations: { b: { name: B, type: bank, keys: { active: { environment: test } } } }\n`,
+  });
+
+  it("comes from the command line, then the environment, then the scenario, then the default", async () => {
+    const seeds = await Promise.all(["1", "2", "3", "4"].map((seed) => firstSecret(["--seed", seed])));
+    expect(new Set(seeds).size).toBe(4);
+    const variable = { SVC_SANDBOX_SEED: "2" };
+    expect(await firstSecret([], {}, own(""))).toBe(seeds[0]);
+    expect(await firstSecret([], {}, own("seed: 4\n"))).toBe(seeds[3]);
+    expect(await firstSecret([], variable, own("seed: 4\n"))).toBe(seeds[1]);
+    expect(await firstSecret(["--seed", "3"], variable, own("seed: 4\n"))).toBe(seeds[2]);
+  });
+
+  it("is not taken from a variable that is empty", async () => {
+    expect(await firstSecret([], { SVC_SANDBOX_SEED: "" })).toBe(await firstSecret([]));
+  });
+
+  it.each([
+    [{ SVC_SANDBOX_PORT: "http" }, /^Failed to read SVC_SANDBOX_PORT: "http" is not a port/],
+    [{ PORT: "tcp://10.0.0.1" }, /^Failed to read PORT: /],
+    [
+      { SVC_SANDBOX_FROZEN: "maybe" },
+      /^Failed to read SVC_SANDBOX_FROZEN: "maybe" is neither yes nor no\. Give 1 or 0\./,
+    ],
+  ])("names the variable that it could not be read from: %j", async (env, says) => {
+    const { code, stderr } = await runCli([], { env, cwd: temporaryFolder() });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
+  });
+
+  it("is taken from SVC_SANDBOX_PORT before PORT", async () => {
+    const env = { SVC_SANDBOX_PORT: "nonsense", PORT: "0" };
+    expect((await runCli([], { env, cwd: temporaryFolder() })).stderr).toMatch(
+      /^Failed to read SVC_SANDBOX_PORT/,
+    );
+  });
+});
+
+describe("help and version", () => {
+  it("prints the version", async () => {
+    expect(await runCli(["--version"])).toEqual({ code: 0, stdout: "0.1.0\n", stderr: "" });
+  });
+
+  it.each([
+    [["--help"]],
+    [["-h"]],
+    [["help", "keys"]],
+    [["explain", "--help"]],
+    [["--port", "0", "--help"]],
+  ])("prints help with examples for %j", async (argv) => {
+    const { code, stdout, stderr } = await runCli(argv);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^Usage: svc-sandbox [\s\S]*\nExamples:\n {2}svc-sandbox/);
+  });
+
+  it("says that there is no help on what is not there", async () => {
+    const { code, stdout, stderr } = await runCli(["help", "explian"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain('Did you mean the command "explain"?');
+  });
+});

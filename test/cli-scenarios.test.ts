@@ -1,0 +1,226 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { scenarioNames } from "../src/scenario/bundled.js";
+import { runCli } from "./support/run-cli.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+
+/** A scenario of one organization with these keys. */
+function scenario(keys: string, more = ""): string {
+  return `version: 1\n${more}organizations:\n  a-bank:\n    name: A Bank\n    type: bank\n    keys:\n${keys}`;
+}
+
+const good = scenario("      only: { environment: test }\n");
+
+describe("svc-sandbox list", () => {
+  it("names every bundled scenario with one line on what it shows", async () => {
+    const { code, stdout, stderr } = await runCli(["list"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines.map((line) => line.split(" ")[0])).toEqual([...scenarioNames]);
+    for (const line of lines) expect(line).toMatch(/^[a-z-]+ {2,}\S.*[.!?]$/);
+  });
+
+  it("gives name, title and description with --json", async () => {
+    const rows = JSON.parse((await runCli(["list", "--json"])).stdout);
+    expect(rows.map(({ name }: { name: string }) => name)).toEqual([...scenarioNames]);
+    expect(rows.find(({ name }: { name: string }) => name === "key-states")).toEqual({
+      name: "key-states",
+      title: "Key states",
+      description: expect.stringMatching(/\.$/),
+    });
+  });
+});
+
+describe("svc-sandbox show", () => {
+  it.each([...scenarioNames])("prints %s as it stands in its file", async (name) => {
+    const { code, stdout } = await runCli(["show", name]);
+    expect([code, stdout]).toEqual([
+      0,
+      readFileSync(join(import.meta.dirname, `../scenarios/${name}.yaml`), "utf8"),
+    ]);
+  });
+
+  it("prints a file, also one that could not be served", async () => {
+    const cwd = temporaryFolder({ "draft.yaml": "version: 1 # and nothing else" });
+    expect((await runCli(["show", "draft.yaml"], { cwd })).stdout).toBe("version: 1 # and nothing else\n");
+  });
+});
+
+describe("svc-sandbox init", () => {
+  it("writes a scenario that is valid and that start finds by itself", async () => {
+    const cwd = temporaryFolder();
+    expect(await runCli(["init"], { cwd })).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "Wrote svc-sandbox.yaml. Start it with: svc-sandbox --watch\n",
+    });
+    expect((await runCli(["validate", "svc-sandbox.yaml"], { cwd })).code).toBe(0);
+  });
+
+  it("does not overwrite a file without --force", async () => {
+    const cwd = temporaryFolder({ "mine.yaml": good });
+    const refused = await runCli(["init", "mine.yaml"], { cwd });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/^Failed to write "mine\.yaml": it exists already, .*--force.*\n$/);
+    expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).toBe(good);
+    expect((await runCli(["init", "mine.yaml", "--force", "--quiet"], { cwd })).stderr).toBe("");
+    expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).not.toBe(good);
+  });
+
+  it("refuses a folder that is not there, and a folder in the place of a file", async () => {
+    const cwd = temporaryFolder({ "here/a.txt": "" });
+    const missing = await runCli(["init", "no/such/a.yaml"], { cwd });
+    expect([missing.code, missing.stderr]).toEqual([
+      2,
+      'Failed to write "no/such/a.yaml": the folder "no/such" does not exist. Make it first.\n',
+    ]);
+    const folder = await runCli(["init", "here/", "--force"], { cwd });
+    expect([folder.code, folder.stderr]).toEqual([
+      2,
+      'Failed to write "here/": it is a directory. Name a file in it, such as here/svc-sandbox.yaml.\n',
+    ]);
+    expect(existsSync(join(cwd, "no"))).toBe(false);
+  });
+});
+
+describe("svc-sandbox validate", () => {
+  it("names good files on stdout, and shows every problem of the others on stderr", async () => {
+    const cwd = temporaryFolder({
+      "good.yaml": good,
+      "typo.yaml": scenario("      only: { enviroment: test }\n"),
+      "two.yaml": scenario("      Only: { environment: test, state: gone }\n"),
+    });
+    const { code, stdout, stderr } = await runCli(["validate", "good.yaml", "typo.yaml", "two.yaml"], {
+      cwd,
+    });
+    expect([code, stdout]).toEqual([1, "ok  good.yaml  1 organization, 1 key\n"]);
+    expect(stderr).toMatch(/^typo\.yaml:\d+:\d+: .*enviroment/m);
+    expect(stderr).toMatch(/hint: .*environment/);
+    expect(stderr).toMatch(/^two\.yaml: 2 problems$/m);
+  });
+
+  it("tells machines the same with --json", async () => {
+    const cwd = temporaryFolder({ "good.yaml": good, "list.yaml": "- 1\n" });
+    const { code, stdout, stderr } = await runCli(
+      ["validate", "good.yaml", "list.yaml", "gone.yaml", "--json"],
+      { cwd },
+    );
+    expect([code, stderr]).toEqual([2, ""]);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { file: "good.yaml", ok: true, problems: [] },
+      { file: "list.yaml", ok: false, problems: [{ code: "not_a_mapping", line: 1, column: 1 }] },
+      { file: "gone.yaml", ok: false, problems: [{ code: "scenario_not_found" }] },
+    ]);
+  });
+
+  it("accepts a live key of an organization that is not approved", async () => {
+    const cwd = temporaryFolder({ "live.yaml": scenario("      only: { environment: live }\n") });
+    expect(await runCli(["validate", "live.yaml"], { cwd })).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+describe("a scenario that cannot be used", () => {
+  const six = Array.from({ length: 6 }, (_, i) => `      k${i}: { environment: test }\n`).join("");
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    ["is not a mapping", "- one\n- two\n", /^a\.yaml:1:1: .*mapping/m],
+    ["is not YAML", "version: [1\n", /^a\.yaml:\d+:\d+: not valid YAML/m],
+    ["has six active keys in one environment (R32)", scenario(six), /R32/],
+    [
+      "has a negative limit",
+      scenario("      only: { environment: test, limits: { per_minute: -1 } }\n"),
+      /^a\.yaml:7:\d+: .*-1/m,
+    ],
+    [
+      "has a time without a zone",
+      scenario("      only: { environment: test }\n", "clock: { now: 2026-03-02T09:00:00 }\n"),
+      /hint: add the zone: 2026-03-02T09:00:00Z/,
+    ],
+  ];
+
+  it.each(cases)("one that %s fails validate with 1 and start with 2", async (_what, text, says) => {
+    const cwd = temporaryFolder({ "a.yaml": text });
+    const validated = await runCli(["validate", "a.yaml"], { cwd });
+    expect([validated.code, validated.stdout]).toEqual([1, ""]);
+    expect(validated.stderr).toMatch(says);
+    const started = await runCli(["a.yaml", "--port", "0"], { cwd });
+    expect([started.code, started.stdout]).toEqual([2, ""]);
+    expect(started.stderr).toMatch(/^Failed to load the scenario "a\.yaml": it has a problem\.\n\n/);
+    expect(started.stderr).toMatch(says);
+  });
+
+  it("is shown without the keys in it (R46)", async () => {
+    const line =
+      '      only: { environment: test, sekret: SVC_live_4f9a8b7c6d5e4f3a2b1c, secret: "SVC_live_00112233" }\n';
+    const { code, stderr } = await runCli(["a.yaml"], { cwd: temporaryFolder({ "a.yaml": scenario(line) }) });
+    expect(code).toBe(2);
+    expect(stderr).not.toMatch(/4f9a|0011/);
+  });
+
+  it("that does not exist is named, with the nearest bundled name", async () => {
+    const cwd = temporaryFolder();
+    const { code, stderr } = await runCli(["start", "revokd"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^Failed to find the scenario "revokd": .*Did you mean "revoked"\?.*svc-sandbox list/,
+    );
+    for (const command of ["show", "keys", "validate"]) {
+      expect((await runCli([command, "revokd"], { cwd })).stderr).toContain('Did you mean "revoked"?');
+    }
+  });
+
+  it("that is a directory or unreadable says so", async () => {
+    const cwd = temporaryFolder({ "secret.yaml": good });
+    mkdirSync(join(cwd, "folder.yaml"));
+    const folder = await runCli(["folder.yaml"], { cwd });
+    expect([folder.code, folder.stderr]).toEqual([
+      2,
+      expect.stringContaining('"folder.yaml": it is a directory'),
+    ]);
+    chmodSync(join(cwd, "secret.yaml"), 0);
+    // The superuser may read everything, so there is nothing to see then.
+    if (process.getuid?.() === 0) return;
+    const unreadable = await runCli(["secret.yaml"], { cwd });
+    expect([unreadable.code, unreadable.stderr]).toEqual([2, expect.stringContaining("permission denied")]);
+  });
+
+  it("that is no text at all says so", async () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, "a.yaml"), Buffer.from([0x00, 0xff, 0xfe, 0x00, 0x01]));
+    const { code, stderr } = await runCli(["a.yaml"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^Failed to load the scenario "a\.yaml"/);
+  });
+});
+
+describe("a first word that is neither a command nor a scenario", () => {
+  it.each([
+    ["valdate", 'the command "validate"'],
+    ["keys-states", 'the scenario "key-states"'],
+    ["Revoked", 'the scenario "revoked"'],
+  ])("%s gets a suggestion", async (word, suggestion) => {
+    const { code, stderr } = await runCli([word], { cwd: temporaryFolder() });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(new RegExp(`^Failed to understand "${word}": .*Did you mean ${suggestion}\\?\n`));
+  });
+
+  it("gets both, when it is near to both", async () => {
+    const { stderr } = await runCli(["lst"], { cwd: temporaryFolder() });
+    expect(stderr).toContain('Did you mean the command "list"');
+  });
+
+  it("is not shown when it is a key (R46)", async () => {
+    const { code, stderr } = await runCli(["SVC_test_0123456789abcdef"], { cwd: temporaryFolder() });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^Failed to understand "SVC_test_…"/);
+    expect(stderr).not.toContain("0123");
+  });
+
+  it("is told to come first when it is a command", async () => {
+    const { code, stderr } = await runCli(["--json", "list"], { cwd: temporaryFolder() });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("a command comes before its flags: svc-sandbox list"),
+    ]);
+  });
+});

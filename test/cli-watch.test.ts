@@ -1,0 +1,88 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { baseUrl, startCli } from "./support/run-cli.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+
+const world = (keys: readonly string[], more = "") =>
+  `version: 1\n${more}organizations:\n  a-bank:\n    name: A Bank\n    type: bank\n    keys:\n${keys.map((ref) => `      ${ref}: { environment: test }\n`).join("")}`;
+
+async function watch(files: Readonly<Record<string, string>>, flags: readonly string[] = []) {
+  const cwd = temporaryFolder(files);
+  const running = startCli(["a.yaml", "--watch", "--port", "0", ...flags], { cwd });
+  onTestFinished(async () => {
+    await running.stop();
+  });
+  const url = await baseUrl(running);
+  const write = (name: string, text: string) => writeFileSync(join(cwd, name), text);
+  return { cwd, running, url, write };
+}
+
+async function keysServed(url: string): Promise<string[]> {
+  const state = (await (await fetch(`${url}/__sandbox/state`)).json()) as {
+    data: { keys: { ref: string }[] };
+  };
+  return state.data.keys.map(({ ref }) => ref);
+}
+
+describe("--watch", () => {
+  it("puts a changed scenario in the place of the old one, and says which keys came and went", async () => {
+    const { running, url, write } = await watch({ "a.yaml": world(["one", "two"]) });
+    write("a.yaml", world(["two", "three"]));
+    await running.stderr.shows(/Loaded a\.yaml again: new keys three; gone one\.\n/);
+    expect(await keysServed(url)).toEqual(["two", "three"]);
+  });
+
+  it("keeps the old world when the file is broken, says why, and takes the next good one", async () => {
+    const { running, url, write } = await watch({ "a.yaml": world(["one"]) });
+    write("a.yaml", "version: 1\norganizations: [\n");
+    await running.stderr.shows(/a\.yaml:\d+:\d+: [\s\S]*\nThe scenario that was running goes on\.\n/);
+    expect(await keysServed(url)).toEqual(["one"]);
+    write("a.yaml", world(["one", "two"]));
+    await running.stderr.shows(/Loaded a\.yaml again: new keys two\.\n/);
+  });
+
+  it("survives editors that write another file and rename it, and a file that is gone for a while", async () => {
+    const { cwd, running, write } = await watch({ "a.yaml": world(["one"]) });
+    for (const ref of ["two", "three"]) {
+      write("a.yaml~", world([ref]));
+      renameSync(join(cwd, "a.yaml~"), join(cwd, "a.yaml"));
+      await running.stderr.shows(new RegExp(`new keys ${ref};`));
+    }
+    rmSync(join(cwd, "a.yaml"));
+    await running.stderr.shows(/Failed to find the scenario "a\.yaml"[\s\S]*goes on\./);
+    write("a.yaml", world(["four"]));
+    await running.stderr.shows(/new keys four;/);
+  });
+
+  it("follows the files that the scenario extends, also those that come later", async () => {
+    const { running, write } = await watch({
+      "a.yaml": "version: 1\nextends: ./base.yaml\n",
+      "base.yaml": world(["one"]),
+      "other.yaml": world(["two"]),
+    });
+    write("base.yaml", world(["one", "more"]));
+    await running.stderr.shows(/new keys more\.\n/);
+    write("a.yaml", "version: 1\nextends: ./other.yaml\n");
+    await running.stderr.shows(/new keys two; gone one, more\.\n/);
+    write("other.yaml", world(["two", "last"]));
+    await running.stderr.shows(/new keys last\.\n/);
+  });
+
+  it("logs the requests to the new world, and writes its keys into the --env-file", async () => {
+    const { cwd, running, url, write } = await watch({ "a.yaml": world(["one"]) }, ["--env-file", ".env"]);
+    write("a.yaml", world(["two"]));
+    await running.stderr.shows(/new keys two; gone one\.\n/);
+    await fetch(`${url}/v1/relying-party/me`);
+    await running.stderr.shows(/401\.missing/);
+    expect(readFileSync(join(cwd, ".env"), "utf8")).toMatch(/^SVC_KEY_TWO=/m);
+  });
+
+  it("says of a bundled scenario that there is nothing to watch", async () => {
+    const running = startCli(["revoked", "--watch", "--port", "0"], { cwd: temporaryFolder() });
+    onTestFinished(async () => {
+      await running.stop();
+    });
+    await running.stderr.shows(/^Nothing to watch: revoked is a bundled scenario\./);
+  });
+});

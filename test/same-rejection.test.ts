@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { handle } from "../src/api/handle.js";
+import { base62From, type Draws, drawsFor, pick } from "../src/domain/seed.js";
+import { nodeEdge } from "../src/node/edge.js";
+import { type RunningServer, serveWorld } from "../src/node/start-server.js";
+import { unknownSecret } from "../src/sandbox/secrets.js";
+import { scenarioSecret, type World } from "../src/sandbox/world.js";
+import { mePath, openTestWorld } from "./support/doors.js";
+import { converse } from "./support/raw-socket.js";
+
+let world: World;
+let server: RunningServer;
+let port: number;
+/** The answer to a request without a key, as bytes without their date. */
+let rejection: string;
+
+beforeAll(async () => {
+  world = await openTestWorld("key-states");
+  server = await serveWorld(world, { port: 0 });
+  port = Number(new URL(server.url).port);
+  rejection = await answerTo([]);
+});
+
+afterAll(() => server.close(100));
+
+/** The bytes that these header lines get, status line, header names, order and casing included, but not the date. */
+async function answerTo(lines: readonly string[]): Promise<string> {
+  const text = [`GET ${mePath} HTTP/1.1`, "Host: 127.0.0.1", ...lines, "", ""].join("\r\n");
+  return withoutDate((await converse(port, { chunks: [text] })).toString("latin1"));
+}
+
+function withoutDate(answer: string): string {
+  return answer.replace(/^Date: .*$/gm, "Date: …");
+}
+
+const secretOf = (ref: string) => scenarioSecret(world, ref);
+
+/** Every way to present a key that the rules reject: the header lines that a client sends. */
+const rejected: Readonly<Record<string, () => string[]>> = {
+  "R9 a missing key": () => [],
+  "R10 an empty header": () => ["X-Api-Key:"],
+  "R10 a header of white space": () => ["X-Api-Key: \t  "],
+  "R10 a word": () => ["X-Api-Key: secret"],
+  "R10 a prefix alone": () => ["X-Api-Key: SVC_test_"],
+  "R10 a bearer token": () => [`X-Api-Key: Bearer ${secretOf("active")}`],
+  "R10 a key in another letter case": () => [`X-Api-Key: ${secretOf("active").toUpperCase()}`],
+  "R10 a key in quotes": () => [`X-Api-Key: "${secretOf("active")}"`],
+  "R10 a key with white space inside": () => [`X-Api-Key: ${secretOf("active").replace("sbx", "sbx ")}`],
+  "R10 two different good keys": () => [
+    `X-Api-Key: ${secretOf("active")}`,
+    `X-Api-Key: ${secretOf("legacy")}`,
+  ],
+  "R10 the same good key twice": () => [
+    `X-Api-Key: ${secretOf("active")}`,
+    `x-api-key: ${secretOf("active")}`,
+  ],
+  "R10 a good key and junk": () => [`X-Api-Key: ${secretOf("active")}`, "X-Api-Key: junk"],
+  "R10 an empty header and a good key": () => ["X-Api-Key:", `X-Api-Key: ${secretOf("active")}`],
+  "R10 a good key and an empty header": () => [`X-Api-Key: ${secretOf("active")}`, "X-Api-Key:"],
+  "R10 two good keys in one header": () => [`X-Api-Key: ${secretOf("active")}, ${secretOf("legacy")}`],
+  "R10 a key of 16 KB": () => [`X-Api-Key: SVC_test_${"a".repeat(16_384)}`],
+  "R10 bytes outside ASCII": () => ["X-Api-Key: SVC_test_\u00e9\u00ff\u00a0"],
+  "R10 the key in the wrong header": () => [
+    `Authorization: ${secretOf("active")}`,
+    `Api-Key: ${secretOf("active")}`,
+  ],
+  "R11 an unknown key": () => [`X-Api-Key: ${unknownSecret(world.seed)}`],
+  "R11 an unknown key with white space around it": () => [`X-Api-Key: \t ${unknownSecret(world.seed)} \t `],
+  "R11 a key that looks like one of the real service": () => ["X-Api-Key: SVC_live_4eC39HqLyjWDarjtT1zdp7dc"],
+  "R11 R15 a good key behind the other prefix": () => [
+    `X-Api-Key: ${secretOf("active").replace("SVC_test_", "SVC_live_")}`,
+  ],
+  "R12 a revoked key": () => [`X-Api-Key: ${secretOf("revoked")}`],
+  "R13 an expired key": () => [`X-Api-Key: ${secretOf("expired")}`],
+  "R38 a rotated key": () => [`X-Api-Key: ${secretOf("rotated")}`],
+};
+
+test("R14 the rejection is a 401 with nothing in it but what every rejection has", () => {
+  expect(rejection).toBe(
+    [
+      "HTTP/1.1 401 Unauthorized",
+      "Content-Type: application/json",
+      "Content-Length: 74",
+      "Date: …",
+      "Connection: keep-alive",
+      "Keep-Alive: timeout=5",
+      "",
+      '{"error":{"code":"unauthorized","message":"A valid API key is required."}}',
+    ].join("\r\n"),
+  );
+});
+
+test.each(Object.keys(rejected))("R14 %s gets the same bytes as a missing one", async (title) => {
+  expect(await answerTo((rejected[title] as () => string[])())).toBe(rejection);
+});
+
+/** A key that nobody holds: near to one that somebody does, well-formed, or neither. */
+function wrongKey(draw: Draws): string {
+  const near = secretOf(pick(draw, ["active", "live", "legacy", "revoked", "expired", "rotated"]));
+  const at = draw() % near.length;
+  const character = base62From(draw, 1);
+  return pick(draw, [
+    pick(draw, ["SVC_test_", "SVC_live_", "legacysvc_test_", "legacysvc_live_"]) +
+      base62From(draw, 1 + (draw() % 300)),
+    near.slice(0, at) + (near[at] === character ? "-" : character) + near.slice(at + 1),
+    near.slice(0, at),
+    near + character,
+    Array.from({ length: 1 + (draw() % 60) }, () => String.fromCharCode(33 + (draw() % 94))).join(""),
+  ]);
+}
+
+test("R14 1,000 wrong keys made at random get the same bytes, one after the other on one connection", async () => {
+  const draw = drawsFor(20260302, "wrong keys");
+  const requests = Array.from(
+    { length: 1000 },
+    () => `GET ${mePath} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${wrongKey(draw)}\r\n\r\n`,
+  );
+  const answers = await converse(port, { chunks: requests });
+  expect(withoutDate(answers.toString("latin1"))).toBe(rejection.repeat(1000));
+});
+
+test.each([
+  ["with white space around it", (key: string) => `X-Api-Key: \t ${key} \t`],
+  ["without white space before it", (key: string) => `X-Api-Key:${key}`],
+  ["in a header of lower case", (key: string) => `x-api-key: ${key}`],
+  ["in a header of upper case", (key: string) => `X-API-KEY: ${key}`],
+  ["in a header of mixed case", (key: string) => `x-aPI-kEy: ${key}`],
+])("a good key %s is a good key", async (_how, line) => {
+  expect(await answerTo([line(secretOf("active"))])).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});
+
+/** What the door hands on for one request of each kind of rejection. */
+const presented: Readonly<Record<string, () => string | undefined>> = {
+  "401.missing": () => undefined,
+  "401.malformed": () => "not a key",
+  "401.unknown": () => unknownSecret(world.seed),
+  "401.revoked": () => secretOf("revoked"),
+  "401.expired": () => secretOf("expired"),
+  "401.rotated": () => secretOf("rotated"),
+};
+
+test.each(Object.entries(presented))("R14 as plain data, %s is the same answer too", (path, key) => {
+  const missing = handle(world, { method: "GET", path: mePath, apiKey: undefined });
+  const one = handle(world, { method: "GET", path: mePath, apiKey: key() });
+  expect(one.pathId).toBe(path);
+  expect(one.answer).toEqual(missing.answer);
+  expect(Object.keys(one.answer)).toEqual(Object.keys(missing.answer));
+});
+
+/** What the core asks of the world around it for one request, in order. */
+function workFor(apiKey: string | undefined): string[] {
+  const work: string[] = [];
+  const noted = <Args extends unknown[], Result>(name: string, call: (...args: Args) => Result) => {
+    return (...args: Args): Result => {
+      work.push(name);
+      return call(...args);
+    };
+  };
+  handle(
+    {
+      ...world,
+      edge: {
+        ...nodeEdge,
+        sha256: noted("hash", nodeEdge.sha256),
+        stopwatch: noted("measure", nodeEdge.stopwatch),
+      },
+      registry: { ...world.registry, find: noted("look up", world.registry.find) },
+      clock: { ...world.clock, now: noted("read the clock", world.clock.now) },
+      requestIds: { ...world.requestIds, next: noted("make an id", world.requestIds.next) },
+      journal: { ...world.journal, record: noted("record", world.journal.record) },
+    },
+    { method: "GET", path: mePath, apiKey },
+  );
+  return work;
+}
+
+test("R14 every rejection takes the same work in the same order, and one hash, as a good key does", () => {
+  const work = workFor(secretOf("active"));
+  expect(work.filter((step) => step === "hash")).toHaveLength(1);
+  expect(work.indexOf("look up")).toBeGreaterThan(work.indexOf("hash"));
+  for (const key of Object.values(presented)) expect(workFor(key())).toEqual(work);
+});
