@@ -2,7 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { drawsFor, pick } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/open-world.js";
-import { serveWorld } from "../src/node/start-server.js";
+import { serveHost } from "../src/node/serve-host.js";
+import { createHost } from "../src/sandbox/host.js";
 import { scenarioSecrets } from "../src/sandbox/world.js";
 import type { ServerOrder, ServerReady } from "./messages.js";
 import { benchScenario } from "./scenario.js";
@@ -11,7 +12,10 @@ const usedKeys = 1000;
 
 async function serveSandbox(count: number): Promise<ServerReady> {
   const world = openWorld(benchScenario(count));
-  const { url } = await serveWorld(world, { port: 0 });
+  const { url } = await serveHost(
+    createHost(() => world),
+    { port: 0 },
+  );
   const draw = drawsFor(1, "bench.keys");
   const secrets = Object.values(scenarioSecrets(world));
   return {

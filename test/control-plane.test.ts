@@ -1,18 +1,24 @@
 import { request as httpRequest } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { openWorld } from "../src/node/open-world.js";
-import { type RunningServer, type ServeOptions, serveWorld } from "../src/node/start-server.js";
+import { type RunningServer, type ServeOptions, serveHost } from "../src/node/serve-host.js";
+import { createHost, type Host } from "../src/sandbox/host.js";
 import { scenarioSecret, scenarioSecrets } from "../src/sandbox/world.js";
 import { bundledScenarios } from "../src/scenario/bundled.js";
 
-const servers: RunningServer[] = [];
+interface Served extends RunningServer {
+  readonly host: Host;
+}
+
+const servers: Served[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close(0);
 });
 
-async function serve(options: ServeOptions = {}): Promise<RunningServer> {
+async function serve(options: Partial<ServeOptions> = {}): Promise<Served> {
   const world = openWorld(bundledScenarios["key-states"], { name: "key-states", frozen: true });
-  const server = await serveWorld(world, { port: 0, ...options });
+  const host = createHost(() => world);
+  const server = { ...(await serveHost(host, { port: 0, ...options })), host };
   servers.push(server);
   return server;
 }
@@ -27,7 +33,7 @@ interface ControlAnswer {
 
 /** Asks the control plane over a plain socket, because fetch would not send a foreign Host. */
 function ask(
-  server: RunningServer,
+  server: Served,
   path: string,
   headers: Record<string, string> = {},
   method = "GET",
@@ -84,14 +90,15 @@ test("R34 state shows organizations and keys, and never a secret", async () => {
     retiring: "retiring",
     rotated: "rotated",
   });
-  for (const secret of Object.values(scenarioSecrets(server.world()))) expect(text).not.toContain(secret);
+  for (const secret of Object.values(scenarioSecrets(server.host.world())))
+    expect(text).not.toContain(secret);
 });
 
 test("requests lists the journal, by limit, path and key", async () => {
   const server = await serve();
   for (const ref of ["active", "revoked", "active"]) {
     await fetch(`${server.url}/v1/relying-party/me`, {
-      headers: { "x-api-key": scenarioSecret(server.world(), ref) },
+      headers: { "x-api-key": scenarioSecret(server.host.world(), ref) },
     });
   }
   const all = (await ask(server, "/requests")).body.data;

@@ -2,7 +2,8 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { drawsFor, pick } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/open-world.js";
-import { type RunningServer, serveWorld } from "../src/node/start-server.js";
+import { type RunningServer, serveHost } from "../src/node/serve-host.js";
+import { createHost } from "../src/sandbox/host.js";
 import type { JournalEntry } from "../src/sandbox/journal.js";
 import { scenarioSecret, scenarioSecrets, type World } from "../src/sandbox/world.js";
 import { bundledScenarios } from "../src/scenario/bundled.js";
@@ -26,7 +27,10 @@ const journaled: JournalEntry[] = [];
 beforeAll(async () => {
   world = await openWorld(bundledScenarios["key-states"]);
   world.journal.subscribe((entry) => journaled.push(entry));
-  server = await serveWorld(world, { port: 0, onDefect: (error) => defects.push(error) });
+  server = await serveHost(
+    createHost(() => world),
+    { port: 0, onDefect: (error) => defects.push(error) },
+  );
   port = Number(new URL(server.url).port);
 });
 
@@ -78,7 +82,10 @@ test.each([
   ["nonsense", `nonsense${crlf}${crlf}`],
   ["the start of a request", "GET / HT"],
 ])("the server closes in time although a client that sent %s never does", async (_what, text) => {
-  const own = await serveWorld(await openWorld(bundledScenarios["key-states"]), { port: 0 });
+  const own = await serveHost(
+    createHost(() => openWorld(bundledScenarios["key-states"])),
+    { port: 0 },
+  );
   const client = connect({ port: Number(new URL(own.url).port), host: "127.0.0.1", allowHalfOpen: true });
   client.on("error", () => {});
   await new Promise((resolve) => client.write(text, resolve));

@@ -10,6 +10,9 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["domain", "scenario", "synthetic"],
   api: ["domain", "scenario", "synthetic", "sandbox"],
   library: ["domain", "scenario", "synthetic", "sandbox", "api"],
+  // The door `svc-sandbox`.
+  "index.ts": ["domain", "scenario", "synthetic", "sandbox", "api", "library"],
+  msw: ["domain", "scenario", "synthetic", "sandbox", "api", "library"],
   node: ["domain", "scenario", "synthetic", "sandbox", "api", "library"],
   cli: ["domain", "scenario", "synthetic", "sandbox", "api", "library", "node"],
 };
@@ -20,6 +23,7 @@ const roomOfPackage: Readonly<Record<string, string>> = {
   ms: "scenario",
   "fastest-levenshtein": "scenario",
   "@noble/hashes": "library",
+  msw: "msw",
   express: "node",
   pino: "node",
   chokidar: "node",

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
 import { base62From, type Draws, drawsFor, pick } from "../src/domain/seed.js";
 import { nodeEdge } from "../src/node/edge.js";
-import { type RunningServer, serveWorld } from "../src/node/start-server.js";
+import { type RunningServer, serveHost } from "../src/node/serve-host.js";
+import { createHost } from "../src/sandbox/host.js";
 import { unknownSecret } from "../src/sandbox/secrets.js";
 import { scenarioSecret, type World } from "../src/sandbox/world.js";
 import { mePath, openTestWorld } from "./support/doors.js";
@@ -16,7 +17,10 @@ let rejection: string;
 
 beforeAll(async () => {
   world = await openTestWorld("key-states");
-  server = await serveWorld(world, { port: 0 });
+  server = await serveHost(
+    createHost(() => world),
+    { port: 0 },
+  );
   port = Number(new URL(server.url).port);
   rejection = await answerTo([]);
 });

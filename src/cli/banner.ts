@@ -1,6 +1,6 @@
 import { me } from "../api/endpoints/me.js";
 import { assumptionTable } from "../domain/assumptions.js";
-import type { RunningServer } from "../node/start-server.js";
+import type { RunningServer } from "../node/serve-host.js";
 import { defaultKeyRef, scenarioSecrets, type World } from "../sandbox/world.js";
 import { keyRows, keyTable } from "./key-rows.js";
 import type { Palette } from "./palette.js";
@@ -9,8 +9,7 @@ import type { Palette } from "./palette.js";
 const shownKeys = 40;
 
 /** The lines that `start` prints for people; a control token only when they cannot know it. */
-export function banner(server: RunningServer, palette: Palette, tokenIsNew: boolean): string {
-  const world = server.world();
+export function banner(world: World, server: RunningServer, palette: Palette, tokenIsNew: boolean): string {
   const { url, controlUrl, controlToken } = server;
   const rows = keyRows(world);
   const more = rows.length - shownKeys;
@@ -37,8 +36,7 @@ export function banner(server: RunningServer, palette: Palette, tokenIsNew: bool
 }
 
 /** The one line that `start --json` prints. */
-export function listeningLine(server: RunningServer): string {
-  const world = server.world();
+export function listeningLine(world: World, server: RunningServer): string {
   const { url, controlUrl, controlToken } = server;
   const line = {
     event: "listening",

@@ -18,9 +18,9 @@ function reloading(...loads: (() => LoadedScenario)[]) {
     load: async () => (loads.shift() as () => LoadedScenario)(),
     open: ({ scenario }) => openWorld(scenario),
     world: () => world,
-    async exchange(next) {
-      world = next;
-      exchanged.push(next);
+    async exchange(start) {
+      world = start();
+      exchanged.push(world);
     },
     follow: async (files) => void say(`follow ${files.join(" ")}`),
     log: { request: () => {}, note: say, problem: say, written: async () => {} },

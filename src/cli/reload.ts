@@ -11,8 +11,8 @@ export interface Reloading {
   readonly open: (loaded: LoadedScenario) => World;
   /** The world that runs now. */
   readonly world: () => World;
-  /** Puts the new world in the place of the old one. */
-  readonly exchange: (world: World) => Promise<void>;
+  /** Puts the world that `start` starts in the place of the old one. */
+  readonly exchange: (start: () => World) => Promise<void>;
   /** Which files to follow from now on. */
   readonly follow: (files: readonly string[]) => Promise<void>;
   readonly log: Log;
@@ -35,10 +35,9 @@ export function createReload(reloading: Reloading): () => Promise<void> {
     const changed = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
     loaded = fresh;
     if (!changed) return;
-    const next = open(fresh);
     const before = scenarioSecrets(world());
-    await exchange(next);
-    log.note(`Loaded ${fresh.name} again: ${difference(before, scenarioSecrets(next))}.`);
+    await exchange(() => open(fresh));
+    log.note(`Loaded ${fresh.name} again: ${difference(before, scenarioSecrets(world()))}.`);
   };
   // One after the other: the files may change again while they are read.
   let queue = Promise.resolve();

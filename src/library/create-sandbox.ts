@@ -1,26 +1,12 @@
 import type { Edge } from "../sandbox/edge.js";
-import { createKey } from "../sandbox/lifecycle/create-key.js";
-import { revokeKey } from "../sandbox/lifecycle/revoke-key.js";
-import { rotateKey } from "../sandbox/lifecycle/rotate-key.js";
-import { updateOrganization } from "../sandbox/lifecycle/update-organization.js";
-import { unknownSecret } from "../sandbox/secrets.js";
-import { snapshotWorld } from "../sandbox/snapshot.js";
-import { viewKey, viewOrganization, viewRequest } from "../sandbox/views.js";
-import { createWorld, scenarioSecret, type World } from "../sandbox/world.js";
+import { createHost } from "../sandbox/host.js";
+import { createWorld, type World } from "../sandbox/world.js";
 import { resolveSource } from "../scenario/resolve-source.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { answerWebRequest } from "./answer-web-request.js";
-import { holdWorld } from "./held-world.js";
 import type { KeyRef, OrganizationRef, ScenarioSource } from "./refs.js";
-import type {
-  Instant,
-  Sandbox,
-  SandboxClock,
-  SandboxKeys,
-  SandboxOrganizations,
-  SandboxRequests,
-} from "./sandbox.js";
-import { durationOf, instantFrom, instantOf } from "./times.js";
+import type { Instant, Sandbox } from "./sandbox.js";
+import { sandboxOn } from "./sandbox-on.js";
+import { instantOf } from "./times.js";
 import { webEdge } from "./web-edge.js";
 
 /** How to create a sandbox. */
@@ -50,117 +36,31 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
 export function createSandbox<const Source extends ScenarioSource = "key-states">(
   options: SandboxOptions<Source> = {},
 ): Sandbox<KeyRef<Source>, OrganizationRef<Source>> {
-  return createSandboxAt(webEdge, options) as Sandbox<KeyRef<Source>, OrganizationRef<Source>>;
+  return sandboxOn(createHost(worldStarter(webEdge, options))) as Sandbox<
+    KeyRef<Source>,
+    OrganizationRef<Source>
+  >;
 }
 
-/** The same on another edge. */
-export function createSandboxAt(edge: Edge, options: SandboxOptions): Sandbox {
+/** How to start the world that the options ask for, on an edge; the scenario is checked here and now. */
+export function worldStarter(edge: Edge, options: SandboxOptions): () => World {
   const { scenario, name } = resolveSource(options.scenario ?? "key-states");
-  return createSandboxOf(scenario, { ...options, edge, name });
+  return starterOf(edge, scenario, { ...options, name });
 }
 
-/** The same from a scenario that is checked already. */
-export function createSandboxOf(
+/** The same for a scenario that is checked already. */
+export function starterOf(
+  edge: Edge,
   scenario: Scenario,
-  options: Omit<SandboxOptions, "scenario"> & { readonly edge: Edge; readonly name: string },
-): Sandbox {
-  const start = () =>
+  { name, seed, now, frozen }: Omit<SandboxOptions, "scenario"> & { readonly name: string },
+): () => World {
+  const start = now === undefined ? undefined : instantOf(now);
+  return () =>
     createWorld(scenario, {
-      edge: options.edge,
-      name: options.name,
-      ...(options.seed !== undefined && { seed: options.seed }),
-      ...(options.now !== undefined && { now: instantOf(options.now) }),
-      ...(options.frozen !== undefined && { frozen: options.frozen }),
+      edge,
+      name,
+      ...(seed !== undefined && { seed }),
+      ...(start !== undefined && { now: start }),
+      ...(frozen !== undefined && { frozen }),
     });
-  let world = start();
-  const current = () => world;
-
-  const sandbox: Sandbox = {
-    get name() {
-      return world.name;
-    },
-    get seed() {
-      return world.seed;
-    },
-    get assumptions() {
-      return world.assumptions;
-    },
-    secret: (ref) => scenarioSecret(world, ref),
-    unknownSecret: () => unknownSecret(world.seed),
-    async fetch(input, init) {
-      const request = new Request(input, init);
-      request.signal.throwIfAborted();
-      return answerWebRequest(world, request);
-    },
-    clock: clockOf(current),
-    keys: keysOf(current),
-    organizations: organizationsOf(current),
-    requests: requestsOf(current),
-    snapshot: () => snapshotWorld(world),
-    reset() {
-      world = start();
-    },
-  };
-  return holdWorld(sandbox, current);
-}
-
-function clockOf(world: () => World): SandboxClock {
-  const iso = () => new Date(world().clock.now()).toISOString();
-  return {
-    now: iso,
-    isFrozen: () => world().clock.isFrozen(),
-    advance(by) {
-      world().clock.advance(durationOf(by));
-      return iso();
-    },
-    set(to) {
-      world().clock.set(instantOf(to));
-      return iso();
-    },
-    freeze: () => world().clock.freeze(),
-    resume: () => world().clock.resume(),
-  };
-}
-
-function keysOf(world: () => World): SandboxKeys {
-  const view = (ref: string) => viewKey(world().registry.key(ref), world());
-  return {
-    list: () => [...world().registry.keys.values()].map((entry) => viewKey(entry, world())),
-    get: view,
-    create({ expires, ...key }, { actor } = {}) {
-      const expiry = expires === undefined ? {} : { expiresAt: instantFrom(world().clock.now(), expires) };
-      const issued = createKey(world(), { ...key, ...expiry }, actor);
-      return { key: view(issued.key.ref), secret: issued.secret };
-    },
-    rotate(ref, { overlap, as } = {}, { actor } = {}) {
-      const rotation = {
-        ...(overlap !== undefined && { overlap: durationOf(overlap) }),
-        ...(as !== undefined && { as }),
-      };
-      const issued = rotateKey(world(), ref, rotation, actor);
-      return { key: view(issued.key.ref), secret: issued.secret };
-    },
-    revoke(ref, { actor } = {}) {
-      revokeKey(world(), ref, actor);
-      return view(ref);
-    },
-  };
-}
-
-function organizationsOf(world: () => World): SandboxOrganizations {
-  return {
-    list: () =>
-      [...world().registry.organizations.values()].map((entry) => viewOrganization(entry.organization)),
-    get: (ref) => viewOrganization(world().registry.organization(ref).organization),
-    update: (ref, change, { actor } = {}) =>
-      viewOrganization(updateOrganization(world(), ref, change, actor)),
-  };
-}
-
-function requestsOf(world: () => World): SandboxRequests {
-  return {
-    list: (query) => world().journal.list(query).map(viewRequest),
-    total: () => world().journal.total(),
-    clear: () => world().journal.clear(),
-  };
 }

@@ -1,6 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { handle } from "../api/handle.js";
+import type { ApiRequest } from "../api/messages.js";
+import { routeAt } from "../api/routes.js";
 import type { World } from "../sandbox/world.js";
+import type { Beside } from "./beside.js";
 import { readRequest } from "./read-request.js";
 import { refuse, refuseSocket, statusOfParserError } from "./refusal.js";
 
@@ -16,6 +19,8 @@ export interface HttpServerOptions {
   readonly world: () => World;
   /** Serves the control plane; left out, its paths are unknown paths of the API. */
   readonly control?: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Takes requests to paths that the API does not have; left out, they get 404. */
+  readonly beside?: Beside;
   /** Whether API answers carry `X-Sandbox-Path`. Differs from the service: the real API has no such header. */
   readonly explain: boolean;
   /** Called with a defect of ours; the client has got a 500 then. */
@@ -28,20 +33,26 @@ export interface HttpServerOptions {
  * Nothing that a client sends ends the process or goes without an answer.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { world, control, explain, onDefect } = options;
+  const { world, control, beside, explain, onDefect } = options;
 
-  const answer = (request: IncomingMessage, response: ServerResponse) => {
-    const read = readRequest(request);
-    if (read === undefined) return refuse(response, 400);
-    if (control !== undefined && isControlPath(read.path)) return control(request, response);
+  const answer = (read: ApiRequest, response: ServerResponse) => {
     const { answer, pathId } = handle(world(), read);
     const headers = explain ? [...answer.headers, "X-Sandbox-Path", pathId] : (answer.headers as string[]);
     response.writeHead(answer.status, headers);
     response.end(answer.body);
   };
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    const read = readRequest(request);
+    if (read === undefined) return refuse(response, 400);
+    if (control !== undefined && isControlPath(read.path)) return control(request, response);
+    if (beside !== undefined && routeAt(read.path) === undefined) {
+      return beside(request, response, () => answer(read, response));
+    }
+    answer(read, response);
+  };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     try {
-      answer(request, response);
+      serve(request, response);
     } catch (error) {
       onDefect(error);
       refuse(response, 500);

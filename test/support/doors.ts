@@ -2,7 +2,8 @@ import { request as httpRequest } from "node:http";
 import { describe } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/open-world.js";
-import { serveWorld } from "../../src/node/start-server.js";
+import { serveHost } from "../../src/node/serve-host.js";
+import { createHost } from "../../src/sandbox/host.js";
 import { scenarioSecret, type World } from "../../src/sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -66,7 +67,10 @@ const ofTheConnection = new Set(["date", "connection", "keep-alive", "transfer-e
 const socket: Door = {
   name: "socket",
   async open(world) {
-    const server = await serveWorld(world, { port: 0 });
+    const server = await serveHost(
+      createHost(() => world),
+      { port: 0 },
+    );
     return {
       send: ({ method = "GET", path = mePath, headers = {}, body }) =>
         new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import type { LoadedScenario } from "../../node/load-scenario.js";
-import { type RunningServer, type ServeOptions, serveWorld } from "../../node/start-server.js";
-import type { World } from "../../sandbox/world.js";
+import { type RunningServer, type ServeOptions, serveHost } from "../../node/serve-host.js";
+import { createHost, type Host } from "../../sandbox/host.js";
 import { banner, listeningLine } from "../banner.js";
 import type { Call, Run } from "../command.js";
 import { writeEnvFile } from "../env-file.js";
@@ -13,20 +13,22 @@ import { loadNamed, openNamed } from "../open-scenario.js";
 import { paletteFor } from "../palette.js";
 import { startWatching } from "../start-watching.js";
 
+const defaultPort = 4747;
+
 /** `svc-sandbox start` */
 export const start: Run = async (call) => {
   const { words, flags, io } = call;
   const stop = io.stopSignal();
   const loaded = await loadNamed(words[0], call);
-  const world = openNamed(loaded, flags);
+  const host = createHost(() => openNamed(loaded, flags));
   const log = createLog(flags, io);
-  logRequests(world, log);
-  const server = await serveWorld(world, serveOptions(flags, log));
+  host.subscribe(log.request);
+  const server = await serveHost(host, serveOptions(flags, log));
   let stopWatching = async () => {};
   try {
-    await announceVariables(server, flags, io);
-    if (flags.watch) stopWatching = await watch(call, loaded, server, log);
-    announce(server, flags, io);
+    await announceVariables(host, server, flags, io);
+    if (flags.watch) stopWatching = await watch(call, loaded, host, server, log);
+    announce(host, server, flags, io);
     await aborted(stop);
     log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
   } finally {
@@ -40,7 +42,7 @@ export const start: Run = async (call) => {
 function serveOptions(flags: Flags, log: Log): ServeOptions {
   const { port, host, explain, control, controlToken, verbose = false } = flags;
   return {
-    ...(port !== undefined && { port }),
+    port: port ?? defaultPort,
     ...(host !== undefined && { host }),
     ...(explain !== undefined && { explain }),
     ...(control !== undefined && { control }),
@@ -50,45 +52,45 @@ function serveOptions(flags: Flags, log: Log): ServeOptions {
   };
 }
 
-function announce(server: RunningServer, flags: Flags, io: Io): void {
+function announce(host: Host, server: RunningServer, flags: Flags, io: Io): void {
   const tokenIsNew = server.controlToken !== undefined && flags.controlToken === undefined;
   if (flags.json) {
-    io.stdout.write(listeningLine(server));
+    io.stdout.write(listeningLine(host.world(), server));
   } else if (flags.quiet) {
     io.stdout.write(`${server.url}\n`);
     // Nobody could learn it later.
     if (tokenIsNew) io.stderr.write(`Control token: ${server.controlToken}\n`);
   } else {
-    io.stdout.write(banner(server, paletteFor(io.stdout, io.env), tokenIsNew));
+    io.stdout.write(banner(host.world(), server, paletteFor(io.stdout, io.env), tokenIsNew));
   }
 }
 
-async function announceVariables(server: RunningServer, { envFile }: Flags, io: Io): Promise<void> {
-  if (envFile !== undefined) await writeEnvFile(envFile, io.cwd, server.world(), server);
+async function announceVariables(
+  host: Host,
+  server: RunningServer,
+  { envFile }: Flags,
+  io: Io,
+): Promise<void> {
+  if (envFile !== undefined) await writeEnvFile(envFile, io.cwd, host.world(), server);
 }
 
 function watch(
   call: Call,
   loaded: LoadedScenario,
+  host: Host,
   server: RunningServer,
   log: Log,
 ): Promise<() => Promise<void>> {
   const { flags, io } = call;
   return startWatching(call, loaded, {
-    world: server.world,
+    world: host.world,
     log,
-    async exchange(world) {
-      logRequests(world, log);
-      server.exchange(world);
+    async exchange(start) {
+      host.exchange(start);
       // The new world is served by now, whatever becomes of the file.
-      await announceVariables(server, flags, io).catch((error: Error) => log.problem(error.message));
+      await announceVariables(host, server, flags, io).catch((error: Error) => log.problem(error.message));
     },
   });
-}
-
-// A world that was exchanged records no more requests, so its journal need not be left.
-function logRequests(world: World, log: Log): void {
-  world.journal.subscribe(log.request);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

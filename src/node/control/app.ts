@@ -5,7 +5,7 @@ import { redactPath } from "../../api/redact-path.js";
 import { refusals } from "../../domain/outcomes.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { controlPath } from "../http-server.js";
-import type { ControlSurroundings } from "../start-server.js";
+import type { ControlSurroundings } from "../lazy-control.js";
 import { guardControl } from "./guard.js";
 import { health } from "./health.js";
 import { linksPage } from "./links-page.js";
@@ -15,9 +15,9 @@ import { worldState } from "./state.js";
 
 /** What each call of the control plane answers, by path; all of them are GET so far. */
 const calls: Readonly<Record<string, (surroundings: ControlSurroundings, request: Request) => unknown>> = {
-  "/health": ({ world }) => health(world()),
-  "/state": ({ world }) => ({ data: worldState(world()) }),
-  "/requests": ({ world }, request) => ({ data: listRequests(world().journal, request.query) }),
+  "/health": ({ host }) => health(host.world()),
+  "/state": ({ host }) => ({ data: worldState(host.world()) }),
+  "/requests": ({ host }, request) => ({ data: listRequests(host.world().journal, request.query) }),
   "/openapi.json": () => openApiDocument(),
 };
 
@@ -37,7 +37,7 @@ export function createControlApp(
     });
   }
   route(app, `${controlPath}/`, (_request, response) => {
-    response.type("html").send(linksPage(surroundings.world()));
+    response.type("html").send(linksPage(surroundings.host.world()));
   });
   app.use((request: Request) => {
     throw new SandboxError(

@@ -1,0 +1,35 @@
+/* Sandboxes */
+
+export { openApiDocument } from "./api/openapi.js";
+export type { Assumptions } from "./domain/assumptions.js";
+/* What is said of the API */
+export { type ApiErrorCode, outcomes, type PathId } from "./domain/outcomes.js";
+/* Errors of this tool, as opposed to answers of the API */
+export { SandboxError, type SandboxErrorCode } from "./domain/sandbox-error.js";
+export { createSandbox, type SandboxOptions } from "./library/create-sandbox.js";
+/* Endpoints of one's own behind the API's gate */
+export { type Caller, type Guarded, type GuardOptions, guard } from "./library/guard.js";
+export type { KeyRef, OrganizationRef, ScenarioSource } from "./library/refs.js";
+export type {
+  ActingAs,
+  CreatedKey,
+  Duration,
+  Instant,
+  KeyCreation,
+  KeyRotation,
+  OrganizationUpdate,
+  RequestQuery,
+  Sandbox,
+  SandboxClock,
+  SandboxKeys,
+  SandboxOrganizations,
+  SandboxRequests,
+} from "./library/sandbox.js";
+export type { KeyView, OrganizationView, RequestView } from "./sandbox/views.js";
+export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
+export type { ParseOptions } from "./scenario/check-scenario.js";
+/* Scenarios */
+export { parseScenario } from "./scenario/parse-scenario.js";
+export type { Scenario } from "./scenario/scenario.generated.js";
+export { ScenarioError } from "./scenario/scenario-error.js";
+export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/scenario-problem.js";

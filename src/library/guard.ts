@@ -1,0 +1,64 @@
+import { admit, isAdmitted } from "../api/admit.js";
+import { beginCall, recordCall } from "../api/call.js";
+import { redactPath } from "../api/redact-path.js";
+import { errorReply } from "../api/reply.js";
+import { redactKeys } from "../domain/api-key.js";
+import { outcomeOf } from "../domain/outcomes.js";
+import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
+import { toResponse } from "./answer-web-request.js";
+import { currentSandbox } from "./current-sandbox.js";
+import { hostOf } from "./host-of.js";
+import type { Sandbox } from "./sandbox.js";
+
+/** What to guard with. */
+export interface GuardOptions {
+  /** The scope that the endpoint needs. Default: none. */
+  readonly scope?: string | null;
+  /** Default, inside the handlers of a sandbox server: that server's sandbox. */
+  readonly sandbox?: Sandbox;
+}
+
+/** Who called, with what key, under which request id. */
+export interface Caller {
+  readonly organization: OrganizationView;
+  readonly key: KeyView;
+  readonly requestId: string;
+}
+
+/** Either the API's own refusal to send back, or the caller that was let in. */
+export type Guarded =
+  | { readonly refusal: Response; readonly caller: undefined }
+  | { readonly refusal: undefined; readonly caller: Caller };
+
+/**
+ * Passes a request to an endpoint of your own through the API's gate: key, organization, live access, scope, limits.
+ *
+ * A request that is let in counts against the key's limits; either way it is in the journal.
+ *
+ * @example
+ * http.get("https://any.example/v1/relying-party/attestations", ({ request }) => {
+ *   const { refusal, caller } = guard(request, { scope: "attestations:read", sandbox });
+ *   return refusal ?? HttpResponse.json({ data: [], organization: caller.organization.name });
+ * });
+ */
+export function guard(request: Request, options: GuardOptions = {}): Guarded {
+  const world = hostOf(options.sandbox ?? currentSandbox()).world();
+  const call = beginCall(world, request.headers.get("x-api-key") ?? undefined);
+  const pathId = admit(world, call, options.scope ?? null);
+  recordCall(world, call, {
+    method: redactKeys(request.method),
+    path: redactPath(new URL(request.url).pathname),
+    pathId,
+    status: outcomeOf(pathId).status,
+  });
+  const { entry } = call;
+  if (entry === undefined || !isAdmitted(pathId)) {
+    return { refusal: toResponse(errorReply(pathId, world.assumptions), request.method), caller: undefined };
+  }
+  const caller: Caller = {
+    organization: viewOrganization(entry.holder.organization),
+    key: viewKey(entry, world),
+    requestId: call.requestId,
+  };
+  return { refusal: undefined, caller };
+}

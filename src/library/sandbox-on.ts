@@ -1,0 +1,104 @@
+import type { Host } from "../sandbox/host.js";
+import { createKey } from "../sandbox/lifecycle/create-key.js";
+import { revokeKey } from "../sandbox/lifecycle/revoke-key.js";
+import { rotateKey } from "../sandbox/lifecycle/rotate-key.js";
+import { updateOrganization } from "../sandbox/lifecycle/update-organization.js";
+import { unknownSecret } from "../sandbox/secrets.js";
+import { snapshotWorld } from "../sandbox/snapshot.js";
+import { viewKey, viewOrganization, viewRequest } from "../sandbox/views.js";
+import { scenarioSecret, type World } from "../sandbox/world.js";
+import { answerWebRequest } from "./answer-web-request.js";
+import { attachHost } from "./host-of.js";
+import type { Sandbox, SandboxClock, SandboxKeys, SandboxOrganizations, SandboxRequests } from "./sandbox.js";
+import { durationOf, instantFrom, instantOf } from "./times.js";
+
+/** A sandbox of the world that runs on a host, whichever it is at the time. */
+export function sandboxOn(host: Host): Sandbox {
+  const { world } = host;
+  const sandbox: Sandbox = {
+    get name() {
+      return world().name;
+    },
+    get seed() {
+      return world().seed;
+    },
+    get assumptions() {
+      return world().assumptions;
+    },
+    secret: (ref) => scenarioSecret(world(), ref),
+    unknownSecret: () => unknownSecret(world().seed),
+    async fetch(input, init) {
+      const request = new Request(input, init);
+      request.signal.throwIfAborted();
+      return answerWebRequest(world(), request);
+    },
+    clock: clockOf(world),
+    keys: keysOf(world),
+    organizations: organizationsOf(world),
+    requests: requestsOf(world),
+    snapshot: () => snapshotWorld(world()),
+    reset: host.reset,
+  };
+  return attachHost(sandbox, host);
+}
+
+function clockOf(world: () => World): SandboxClock {
+  const iso = () => new Date(world().clock.now()).toISOString();
+  return {
+    now: iso,
+    isFrozen: () => world().clock.isFrozen(),
+    advance(by) {
+      world().clock.advance(durationOf(by));
+      return iso();
+    },
+    set(to) {
+      world().clock.set(instantOf(to));
+      return iso();
+    },
+    freeze: () => world().clock.freeze(),
+    resume: () => world().clock.resume(),
+  };
+}
+
+function keysOf(world: () => World): SandboxKeys {
+  const view = (ref: string) => viewKey(world().registry.key(ref), world());
+  return {
+    list: () => [...world().registry.keys.values()].map((entry) => viewKey(entry, world())),
+    get: view,
+    create({ expires, ...key }, { actor } = {}) {
+      const expiry = expires === undefined ? {} : { expiresAt: instantFrom(world().clock.now(), expires) };
+      const issued = createKey(world(), { ...key, ...expiry }, actor);
+      return { key: view(issued.key.ref), secret: issued.secret };
+    },
+    rotate(ref, { overlap, as } = {}, { actor } = {}) {
+      const rotation = {
+        ...(overlap !== undefined && { overlap: durationOf(overlap) }),
+        ...(as !== undefined && { as }),
+      };
+      const issued = rotateKey(world(), ref, rotation, actor);
+      return { key: view(issued.key.ref), secret: issued.secret };
+    },
+    revoke(ref, { actor } = {}) {
+      revokeKey(world(), ref, actor);
+      return view(ref);
+    },
+  };
+}
+
+function organizationsOf(world: () => World): SandboxOrganizations {
+  return {
+    list: () =>
+      [...world().registry.organizations.values()].map((entry) => viewOrganization(entry.organization)),
+    get: (ref) => viewOrganization(world().registry.organization(ref).organization),
+    update: (ref, change, { actor } = {}) =>
+      viewOrganization(updateOrganization(world(), ref, change, actor)),
+  };
+}
+
+function requestsOf(world: () => World): SandboxRequests {
+  return {
+    list: (query) => world().journal.list(query).map(viewRequest),
+    total: () => world().journal.total(),
+    clear: () => world().journal.clear(),
+  };
+}

@@ -1,0 +1,67 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { provideCurrentSandbox } from "../library/current-sandbox.js";
+import type { Sandbox } from "../library/sandbox.js";
+import { refuse } from "./refusal.js";
+import { sendWebResponse } from "./send-web-response.js";
+import type { HandlerAnswer } from "./user-handlers.js";
+import { toWebRequest } from "./web-request.js";
+
+const current = new AsyncLocalStorage<Sandbox>();
+
+/** What stands beside the API: takes a request to an unknown path, or calls `otherwise` when nobody does. */
+export type Beside = (request: IncomingMessage, response: ServerResponse, otherwise: () => void) => void;
+
+/**
+ * Makes the door to handlers of one's own. Inside them, `guard` knows the sandbox by itself.
+ *
+ * Nothing that a handler does ends the process: a throw is answered with 500 and told to `onDefect`, and
+ * `HttpResponse.error()` resets the connection, as a network error does.
+ */
+export function createBeside(
+  answer: HandlerAnswer,
+  {
+    sandbox,
+    baseUrl,
+    onHandlerError,
+  }: { sandbox: Sandbox; baseUrl: () => string; onHandlerError: (error: unknown) => void },
+): Beside {
+  provideCurrentSandbox(() => current.getStore());
+
+  const respond = async (request: IncomingMessage, response: ServerResponse, otherwise: () => void) => {
+    const asked = toWebRequest(request, response, baseUrl());
+    const answered = (await askThrowing(answer, asked)) ?? (await askAsGet(answer, asked));
+    if (response.destroyed) return;
+    if (answered === undefined || answered.headers.get("x-msw-intention") === "passthrough")
+      return otherwise();
+    if (answered.type === "error") {
+      response.socket?.resetAndDestroy();
+      return;
+    }
+    await sendWebResponse(answered, response, request.method !== "HEAD");
+  };
+  return (request, response, otherwise) => {
+    current
+      .run(sandbox, () => respond(request, response, otherwise))
+      .catch((error) => {
+        onHandlerError(error);
+        refuse(response, 500);
+      });
+  };
+}
+
+// A handler may throw its response, as msw allows.
+async function askThrowing(answer: HandlerAnswer, request: Request): Promise<Response | undefined> {
+  try {
+    return await answer(request);
+  } catch (error) {
+    if (error instanceof Response) return error;
+    throw error;
+  }
+}
+
+// HEAD is GET without the body, but `http.get` takes GET alone.
+async function askAsGet(answer: HandlerAnswer, request: Request): Promise<Response | undefined> {
+  if (request.method !== "HEAD") return undefined;
+  return askThrowing(answer, new Request(request.url, { headers: request.headers, signal: request.signal }));
+}

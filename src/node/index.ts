@@ -1,0 +1,3 @@
+export { type LoadedScenario, loadScenario } from "./load-scenario.js";
+export { type SandboxServer, type ServerOptions, startServer } from "./start-server.js";
+export type { UserHandler, UserHandlers } from "./user-handlers.js";

@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import { sandboxOn } from "../library/sandbox-on.js";
+import type { Host } from "../sandbox/host.js";
+import { baseUrlOf, isLoopback } from "./address.js";
+import { type Beside, createBeside } from "./beside.js";
+import { controlPath, createHttpServer } from "./http-server.js";
+import { type ControlHandler, lazyControl } from "./lazy-control.js";
+import { close, listen } from "./listen.js";
+import { answerFromHandlers, type UserHandlers } from "./user-handlers.js";
+
+/** How to serve. */
+export interface ServeOptions {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** Whether API answers carry `X-Sandbox-Path`. Default: false. */
+  readonly explain?: boolean;
+  /** Whether the control plane is served. Default: true. */
+  readonly control?: boolean;
+  /** The bearer token of the control plane. Default: none on a loopback address, else a random one. */
+  readonly controlToken?: string;
+  /** msw handlers of one's own, for paths that the API does not have. Default: none. */
+  readonly handlers?: UserHandlers;
+  /** The file whose msw the handlers were made with. Default: a file in the working directory. */
+  readonly handlersFile?: string;
+  /** Called with a defect of the sandbox, or what a handler of one's own threw; the client gets a 500. Default: ignored. */
+  readonly onDefect?: (error: unknown) => void;
+}
+
+/** A server that accepts requests. */
+export interface RunningServer {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** `undefined` when the control plane is off. */
+  readonly controlUrl: string | undefined;
+  /** The bearer token that the control plane asks for; `undefined` when it asks for none. */
+  readonly controlToken: string | undefined;
+  /** Stops accepting; open requests have `grace` milliseconds (default 2000) to finish. */
+  readonly close: (grace?: number) => Promise<void>;
+}
+
+export const defaultHost = "127.0.0.1";
+const defaultGrace = 2000;
+
+/**
+ * Serves the world of a host on a socket; resolves once requests are accepted.
+ *
+ * Throws `address_in_use`, `address_unavailable`, or `usage` for handlers that cannot be used.
+ */
+export async function serveHost(host: Host, options: ServeOptions): Promise<RunningServer> {
+  const { port, explain = false, onDefect = () => {} } = options;
+  const withControl = options.control !== false;
+  let url = "";
+  let control: ControlHandler | undefined;
+  const beside = await besideOf(host, options, () => url);
+  const server = createHttpServer({
+    world: host.world,
+    explain,
+    onDefect,
+    ...(beside !== undefined && { beside }),
+    ...(withControl && { control: (request, response) => control?.(request, response) }),
+  });
+  const address = await listen(server, port, options.host ?? defaultHost);
+  url = baseUrlOf(address);
+  const loopback = isLoopback(address);
+  const token = options.controlToken ?? (loopback ? undefined : randomBytes(24).toString("base64url"));
+  control = lazyControl({ host, loopback, token }, onDefect);
+
+  return {
+    url,
+    controlUrl: withControl ? url + controlPath : undefined,
+    controlToken: withControl ? token : undefined,
+    close: (grace = defaultGrace) => close(server, grace),
+  };
+}
+
+async function besideOf(
+  host: Host,
+  options: ServeOptions,
+  baseUrl: () => string,
+): Promise<Beside | undefined> {
+  const { handlers, handlersFile = `${process.cwd()}/handlers.js`, onDefect = () => {} } = options;
+  if (handlers === undefined) return undefined;
+  const sandbox = sandboxOn(host);
+  const answer = await answerFromHandlers(handlers, { sandbox, baseUrl, from: handlersFile });
+  return createBeside(answer, { sandbox, baseUrl, onHandlerError: onDefect });
+}
