@@ -1,37 +1,30 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { rolldown } from "rolldown";
 import { openApiDocument } from "../src/api/openapi.js";
 import { scenarioJsonSchema } from "../src/scenario/json-schema.js";
+import { bundle } from "./bundle.js";
+import { emitTypes } from "./emit-types.js";
 import { thirdPartyNotices } from "./third-party-notices.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
+const doors = { index: "src/index.ts", msw: "src/msw/index.ts", node: "src/node/index.ts" };
 
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 
-// Everything is bundled, in chunks that load when they are first needed: a start reads a few small files instead of
-// several hundred, and an installation downloads one package. docs/decisions/0002 has the figures.
-const bundle = await rolldown({
-  cwd: root,
-  input: { cli: "src/cli/cli.ts" },
-  platform: "node",
-  resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
-  treeshake: true,
-});
-const { output } = await bundle.write({
-  dir: join(dist, "esm"),
+const modules = await bundle({
+  root,
+  entries: { ...doors, cli: "src/cli/cli.ts" },
+  into: join(dist, "esm"),
   format: "esm",
-  entryFileNames: "[name].js",
-  chunkFileNames: "[name]-[hash].js",
-  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
-  keepNames: true,
 });
-await bundle.close();
+await bundle({ root, entries: doors, into: join(dist, "cjs"), format: "cjs" });
+// The package is one of ES modules; this part of it is not.
+await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
+await emitTypes({ root, doors: Object.values(doors), into: [join(dist, "esm"), join(dist, "cjs")] });
 
-const modules = output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), await thirdPartyNotices(modules));
 await writeFile(join(dist, "scenario.schema.json"), `${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);
 await writeFile(join(dist, "openapi.json"), `${JSON.stringify(openApiDocument(), null, 2)}\n`);

@@ -54,18 +54,40 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
 }
 
 function bundledModule(scenarios: Record<string, Scenario>): string {
-  const names = Object.keys(scenarios).map((name) => JSON.stringify(name));
+  const keyRefs = mapValues(scenarios, ({ organizations = {} }) =>
+    Object.values(organizations).flatMap(({ keys = {} }) => Object.keys(keys)),
+  );
+  const organizationRefs = mapValues(scenarios, ({ organizations = {} }) => Object.keys(organizations));
   return [
     "// Made by `npm run generate` from scenarios/*.yaml. Do not edit.",
     'import type { Scenario } from "./scenario.generated.js";',
     "",
+    "/** The refs of the keys of each bundled scenario. */",
+    refsInterface("BundledKeyRefs", keyRefs),
+    "/** The refs of the organizations of each bundled scenario. */",
+    refsInterface("BundledOrganizationRefs", organizationRefs),
     "/** The name of a bundled scenario. */",
-    `export type ScenarioName = ${names.join(" | ") || "never"};`,
+    `export type ScenarioName = ${unionOf(Object.keys(scenarios))};`,
     "",
     "export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = ",
   ]
     .join("\n")
     .concat(JSON.stringify(scenarios, null, 2), ";\n");
+}
+
+function refsInterface(name: string, refs: Record<string, readonly string[]>): string {
+  const members = Object.entries(refs).map(
+    ([scenario, of]) => `  ${JSON.stringify(scenario)}: ${unionOf(of)};`,
+  );
+  return [`export interface ${name} {`, ...members, "}", ""].join("\n");
+}
+
+function unionOf(names: readonly string[]): string {
+  return names.map((name) => JSON.stringify(name)).join(" | ") || "never";
+}
+
+function mapValues<From, To>(record: Record<string, From>, map: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -25,7 +25,7 @@ const defects: unknown[] = [];
 const journaled: JournalEntry[] = [];
 
 beforeAll(async () => {
-  world = await openWorld(bundledScenarios["key-states"]);
+  world = openWorld(bundledScenarios["key-states"]);
   world.journal.subscribe((entry) => journaled.push(entry));
   server = await serveHost(
     createHost(() => world),

@@ -14,6 +14,9 @@ export type Duration = string | number;
 /** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
 export type Instant = string | number | Date;
 
+// Methods rather than functions as members where refs come in, so that a sandbox whose refs are known can be passed
+// where any sandbox will do.
+
 /** A running sandbox: one world, and everything that can be done to it. Sandboxes share nothing with each other. */
 export interface Sandbox<KeyRef extends string = string, OrganizationRef extends string = string> {
   /** What people call the scenario: its bundled name or its title. */
@@ -25,7 +28,7 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
    *
    * Throws `unknown_ref`, with the refs there are; a key that was made at run time is shown once, when it is made (R36).
    */
-  readonly secret: (ref: KeyRef) => string;
+  secret(ref: KeyRef): string;
   /** A well-formed key that nobody holds: what a client sends to meet `401.unknown`. */
   readonly unknownSecret: () => string;
   /**
@@ -94,11 +97,11 @@ export interface CreatedKey {
 
 /** The dashboard's key page. Each refusal is a `SandboxError` with a code, and changes nothing. */
 export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string> {
-  readonly list: () => KeyView[];
-  readonly get: (ref: Known<KeyRef>) => KeyView;
-  readonly create: (key: KeyCreation<OrganizationRef>, as?: ActingAs) => CreatedKey;
-  readonly rotate: (ref: Known<KeyRef>, rotation?: KeyRotation, as?: ActingAs) => CreatedKey;
-  readonly revoke: (ref: Known<KeyRef>, as?: ActingAs) => KeyView;
+  list(): KeyView[];
+  get(ref: Known<KeyRef>): KeyView;
+  create(key: KeyCreation<OrganizationRef>, as?: ActingAs): CreatedKey;
+  rotate(ref: Known<KeyRef>, rotation?: KeyRotation, as?: ActingAs): CreatedKey;
+  revoke(ref: Known<KeyRef>, as?: ActingAs): KeyView;
 }
 
 /** What can change about an organization. */
@@ -110,9 +113,9 @@ export interface OrganizationUpdate {
 
 /** The organizations of the world. */
 export interface SandboxOrganizations<OrganizationRef extends string = string> {
-  readonly list: () => OrganizationView[];
-  readonly get: (ref: OrganizationRef) => OrganizationView;
-  readonly update: (ref: OrganizationRef, change: OrganizationUpdate, as?: ActingAs) => OrganizationView;
+  list(): OrganizationView[];
+  get(ref: OrganizationRef): OrganizationView;
+  update(ref: OrganizationRef, change: OrganizationUpdate, as?: ActingAs): OrganizationView;
 }
 
 /** Which requests to list. */
@@ -127,7 +130,7 @@ export interface RequestQuery {
 /** The journal: the last 1,000 requests. */
 export interface SandboxRequests {
   /** Oldest first. */
-  readonly list: (query?: RequestQuery) => RequestView[];
+  list(query?: RequestQuery): RequestView[];
   /** How many there were since the start, the last reset or `clear`, those that fell out included. */
   readonly total: () => number;
   readonly clear: () => void;

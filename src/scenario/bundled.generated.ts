@@ -1,6 +1,36 @@
 // Made by `npm run generate` from scenarios/*.yaml. Do not edit.
 import type { Scenario } from "./scenario.generated.js";
 
+/** The refs of the keys of each bundled scenario. */
+export interface BundledKeyRefs {
+  "active": "active" | "live" | "in-use";
+  "expired": "expired" | "expiring" | "lasting";
+  "key-states": "active" | "live" | "legacy" | "legacy-live" | "revoked" | "expired" | "rotated" | "retiring" | "replacement" | "wrong-scope" | "rate-limited" | "rate-limited-minute" | "live-not-approved" | "live-suspended" | "organization-inactive";
+  "legacy-keys": "legacy" | "legacy-live" | "legacy-retiring" | "current" | "legacy-rotated" | "current-live";
+  "live-not-approved": "live-not-approved" | "test" | "live-approved";
+  "live-suspended": "live-suspended" | "second-live" | "test";
+  "organization-inactive": "organization-inactive" | "inactive-live" | "inactive-revoked" | "other-organization";
+  "rate-limited": "rate-limited" | "rate-limited-minute" | "three-a-minute" | "untouched";
+  "revoked": "revoked" | "fresh" | "other-system";
+  "rotation": "rotated" | "retiring" | "replacement";
+  "wrong-scope": "wrong-scope" | "right-scope" | "both-scopes";
+}
+
+/** The refs of the organizations of each bundled scenario. */
+export interface BundledOrganizationRefs {
+  "active": "harvest-bank";
+  "expired": "amberfield-mutual";
+  "key-states": "harvest-bank" | "amberfield-mutual" | "longfurrow-bank" | "rainshadow-crop" | "stonebarrow-bank" | "quillmeadow-insurance";
+  "legacy-keys": "stonebarrow-bank";
+  "live-not-approved": "rainshadow-crop" | "harvest-bank";
+  "live-suspended": "stonebarrow-bank";
+  "organization-inactive": "quillmeadow-insurance" | "harvest-bank";
+  "rate-limited": "longfurrow-bank";
+  "revoked": "harvest-bank";
+  "rotation": "amberfield-mutual";
+  "wrong-scope": "amberfield-mutual";
+}
+
 /** The name of a bundled scenario. */
 export type ScenarioName = "active" | "expired" | "key-states" | "legacy-keys" | "live-not-approved" | "live-suspended" | "organization-inactive" | "rate-limited" | "revoked" | "rotation" | "wrong-scope";
 
