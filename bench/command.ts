@@ -13,6 +13,10 @@ export async function startCommand(node: string, scenario: string): Promise<Serv
     env: childEnvironment(),
     stdio: ["ignore", "pipe", "pipe"],
   });
+  // A bench that fails must not leave its servers behind.
+  const orphaned = () => child.kill();
+  process.once("exit", orphaned);
+  child.once("exit", () => process.off("exit", orphaned));
   const lines = createInterface({ input: child.stdout });
   const notes = text(child.stderr);
   const ended = new AbortController();

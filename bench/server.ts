@@ -41,6 +41,8 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
+// A bench that fails must not leave its servers behind.
+process.once("disconnect", () => process.exit());
 process.once("message", (order: ServerOrder) => {
   const serving = order.kind === "bare" ? serveBare(order.headers, order.body) : serveSandbox(order.keys);
   serving.then((ready) => {

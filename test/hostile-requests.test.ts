@@ -26,7 +26,9 @@ const journaled: JournalEntry[] = [];
 
 beforeAll(async () => {
   world = openWorld(bundledScenarios["key-states"]);
-  world.journal.subscribe((entry) => journaled.push(entry));
+  world.events.subscribe((event) => {
+    if (event.type === "request") journaled.push(event.request);
+  });
   server = await serveHost(
     createHost(() => world),
     { port: 0, onDefect: (error) => defects.push(error) },

@@ -1,5 +1,6 @@
 import { fingerprintOf } from "../domain/api-key.js";
 import type { PathId } from "../domain/outcomes.js";
+import type { JournalEntry } from "../sandbox/journal.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import { codeOf } from "./error-body.js";
@@ -32,7 +33,7 @@ export function recordCall(
   { started, now, requestId, apiKey, sha256, entry }: BegunCall,
   { method, path, pathId, status }: { method: string; path: string; pathId: PathId; status: number },
 ): void {
-  world.journal.record({
+  const request: JournalEntry = {
     id: requestId,
     at: now,
     method,
@@ -43,5 +44,7 @@ export function recordCall(
     code: codeOf(pathId, world.assumptions),
     pathId,
     durationMs: world.edge.stopwatch() - started,
-  });
+  };
+  world.journal.record(request);
+  world.events.announce({ type: "request", request });
 }

@@ -1,5 +1,7 @@
 import type { Host } from "../sandbox/host.js";
+import { clearRequests } from "../sandbox/lifecycle/clear-requests.js";
 import { createKey } from "../sandbox/lifecycle/create-key.js";
+import { advanceClock, changeClock } from "../sandbox/lifecycle/move-clock.js";
 import { revokeKey } from "../sandbox/lifecycle/revoke-key.js";
 import { rotateKey } from "../sandbox/lifecycle/rotate-key.js";
 import { updateOrganization } from "../sandbox/lifecycle/update-organization.js";
@@ -48,15 +50,15 @@ function clockOf(world: () => World): SandboxClock {
     now: iso,
     isFrozen: () => world().clock.isFrozen(),
     advance(by) {
-      world().clock.advance(durationOf(by));
+      advanceClock(world(), durationOf(by));
       return iso();
     },
     set(to) {
-      world().clock.set(instantOf(to));
+      changeClock(world(), { now: instantOf(to) });
       return iso();
     },
-    freeze: () => world().clock.freeze(),
-    resume: () => world().clock.resume(),
+    freeze: () => changeClock(world(), { frozen: true }),
+    resume: () => changeClock(world(), { frozen: false }),
   };
 }
 
@@ -99,6 +101,6 @@ function requestsOf(world: () => World): SandboxRequests {
   return {
     list: (query) => world().journal.list(query).map(viewRequest),
     total: () => world().journal.total(),
-    clear: () => world().journal.clear(),
+    clear: () => clearRequests(world()),
   };
 }

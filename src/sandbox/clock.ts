@@ -42,8 +42,8 @@ export function createClock(options: { time: () => number; start?: number; froze
     shown = instant;
     anchor = time();
   };
-  const set = (instant: number) => {
-    const current = now();
+  // The current time is read once: a running clock may have moved on by the next reading.
+  const moveFrom = (current: number, instant: number) => {
     if (!Number.isSafeInteger(instant) || instant < current) {
       throw new SandboxError(
         "clock_backwards",
@@ -56,8 +56,11 @@ export function createClock(options: { time: () => number; start?: number; froze
   return {
     now,
     isFrozen: () => frozen,
-    advance: (duration) => set(now() + duration),
-    set,
+    advance(duration) {
+      const current = now();
+      moveFrom(current, current + duration);
+    },
+    set: (instant) => moveFrom(now(), instant),
     freeze() {
       settle(now());
       frozen = true;

@@ -29,14 +29,14 @@ test("a world that fails to start leaves the old one in place, also for reset", 
   expect(host.world().name).toBe("active");
 });
 
-test("a subscriber hears the requests of every world until it stops", () => {
+test("a subscriber hears what happens in every world until it stops", () => {
   const host = createHost(open("active"));
   const heard: string[] = [];
-  const stop = host.subscribe(({ id }) => heard.push(id));
+  const stop = host.subscribe(({ type }) => heard.push(type));
   handle(host.world(), request);
   host.exchange(open("revoked"));
   handle(host.world(), request);
   stop();
   handle(host.world(), request);
-  expect(heard).toHaveLength(2);
+  expect(heard).toEqual(["request", "world.started", "request"]);
 });

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "./journal.js";
+import { type Announcements, createAnnouncements, type EventListener } from "./events.js";
 import type { World } from "./world.js";
 
 /** The place where one world at a time runs; doors ask it for the world with every request. */
@@ -8,38 +8,29 @@ export interface Host {
   readonly exchange: (start: () => World) => void;
   /** Starts the world of the last exchange again. */
   readonly reset: () => void;
-  /** Calls the listener with every request from now on, whichever world runs; answers how to stop that. */
-  readonly subscribe: (listener: (entry: JournalEntry) => void) => () => void;
+  /** Calls the listener with everything that happens from now on, whichever world runs; answers how to stop that. */
+  readonly subscribe: Announcements["subscribe"];
 }
 
-/** Makes a host and starts its first world. */
-export function createHost(start: () => World): Host {
-  const listeners = new Set<(entry: JournalEntry) => void>();
-  const stopListening = new Map<(entry: JournalEntry) => void, () => void>();
-  let restart = start;
+/** Makes a host and starts its first world. `restart` is what `reset` starts, where that is another one. */
+export function createHost(start: () => World, restart: () => World = start): Host {
+  const announcements = createAnnouncements();
+  const pass: EventListener = (event) => announcements.announce(event);
+  let startAgain = restart;
   let world = start();
+  world.events.subscribe(pass);
 
-  const listenTo = (listener: (entry: JournalEntry) => void) => {
-    stopListening.set(listener, world.journal.subscribe(listener));
-  };
   const exchange = (startNext: () => World) => {
     const next = startNext();
-    restart = startNext;
+    next.events.subscribe(pass);
+    startAgain = startNext;
     world = next;
-    for (const listener of listeners) listenTo(listener);
+    pass({ type: "world.started", scenario: world.name, seed: world.seed });
   };
   return {
     world: () => world,
     exchange,
-    reset: () => exchange(restart),
-    subscribe(listener) {
-      listeners.add(listener);
-      listenTo(listener);
-      return () => {
-        listeners.delete(listener);
-        stopListening.get(listener)?.();
-        stopListening.delete(listener);
-      };
-    },
+    reset: () => exchange(startAgain),
+    subscribe: announcements.subscribe,
   };
 }

@@ -45,14 +45,3 @@ test("clear forgets everything, and the ring begins anew", () => {
   journal.record(entry(9));
   expect([ids(journal.list()), journal.total()]).toEqual([[9], 1]);
 });
-
-test("a subscriber gets every entry until it stops", () => {
-  const journal = createJournal(1);
-  const seen: string[] = [];
-  const stop = journal.subscribe(({ id }) => seen.push(id));
-  journal.record(entry(1));
-  journal.record(entry(2));
-  stop();
-  journal.record(entry(3));
-  expect(seen).toEqual(["1", "2"]);
-});

@@ -38,8 +38,6 @@ export interface Journal {
   /** How many requests were recorded since the start or the last `clear`, those that fell out included. */
   readonly total: () => number;
   readonly clear: () => void;
-  /** Calls the listener with every entry from now on; answers how to stop that. */
-  readonly subscribe: (listener: (entry: JournalEntry) => void) => () => void;
 }
 
 export const defaultJournalCapacity = 1000;
@@ -49,13 +47,11 @@ export function createJournal(capacity: number = defaultJournalCapacity): Journa
   let ring: JournalEntry[] = [];
   let next = 0;
   let total = 0;
-  const listeners = new Set<(entry: JournalEntry) => void>();
   return {
     record(entry) {
       ring[next] = entry;
       next = next + 1 === capacity ? 0 : next + 1;
       total += 1;
-      for (const listener of listeners) listener(entry);
     },
     list({ limit, pathId, key } = {}) {
       const inOrder = total > capacity ? [...ring.slice(next), ...ring.slice(0, next)] : ring;
@@ -71,10 +67,6 @@ export function createJournal(capacity: number = defaultJournalCapacity): Journa
       ring = [];
       next = 0;
       total = 0;
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
     },
   };
 }

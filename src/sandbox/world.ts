@@ -5,6 +5,7 @@ import { buildKeys, describedKeys, secretOf } from "./build-keys.js";
 import { buildOrganizations } from "./build-organizations.js";
 import { type Clock, createClock } from "./clock.js";
 import type { Edge } from "./edge.js";
+import { type Announcements, createAnnouncements } from "./events.js";
 import { createJournal, type Journal } from "./journal.js";
 import { createRegistry, type Registry } from "./registry.js";
 import { createRequestIds, type RequestIds } from "./request-ids.js";
@@ -21,6 +22,8 @@ export interface World {
   readonly clock: Clock;
   readonly registry: Registry;
   readonly journal: Journal;
+  /** Tells what happens in this world. */
+  readonly events: Announcements;
   readonly requestIds: RequestIds;
   readonly edge: Edge;
 }
@@ -84,6 +87,7 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
     clock,
     registry,
     journal: createJournal(),
+    events: createAnnouncements(),
     requestIds: createRequestIds(seed, scenario.requests_answered),
     edge,
   };

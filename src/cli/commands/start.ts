@@ -22,7 +22,9 @@ export const start: Run = async (call) => {
   const loaded = await loadNamed(words[0], call);
   const host = createHost(() => openNamed(loaded, flags));
   const log = createLog(flags, io);
-  host.subscribe(log.request);
+  host.subscribe((event) => {
+    if (event.type === "request") log.request(event.request);
+  });
   const server = await serveHost(host, serveOptions(flags, log));
   let stopWatching = async () => {};
   try {

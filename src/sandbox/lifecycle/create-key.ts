@@ -3,6 +3,7 @@ import { defaultLimits, defaultScopes, type KeyLimits } from "../../domain/key.j
 import type { Organization } from "../../domain/organization.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { nearest } from "../../scenario/nearest.js";
+import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { requireRoomForKey } from "./active-key.js";
 import { type Actor, requireAdministrator } from "./administrator.js";
@@ -37,7 +38,7 @@ export function createKey(world: World, wanted: NewKey, actor: Actor = "administ
   const scopes = wanted.scopes ?? defaultScopes;
   requireScopes(world, scopes);
   requireRoomForKey(world, wanted);
-  return issueKey(world, {
+  const issued = issueKey(world, {
     ref: wanted.ref ?? freeRef(world, refOfName(wanted.name)),
     organization: wanted.organization,
     name: wanted.name,
@@ -46,6 +47,8 @@ export function createKey(world: World, wanted: NewKey, actor: Actor = "administ
     limits: { ...defaultLimits, ...wanted.limits },
     ...(wanted.expiresAt !== undefined && { expiresAt: wanted.expiresAt }),
   });
+  world.events.announce({ type: "key.created", key: viewKey(world.registry.key(issued.key.ref), world) });
+  return issued;
 }
 
 function requireAccess({ ref, sandboxAccess, liveAccess }: Organization, environment: Environment): void {

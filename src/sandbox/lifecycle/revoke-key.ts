@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../../domain/key.js";
+import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { requireActiveKey } from "./active-key.js";
 import { type Actor, requireAdministrator } from "./administrator.js";
@@ -8,5 +9,6 @@ export function revokeKey(world: World, ref: string, actor: Actor = "administrat
   requireAdministrator(actor);
   const entry = requireActiveKey(world, ref, "revoke");
   entry.key = { ...entry.key, revokedAt: world.clock.now() };
+  world.events.announce({ type: "key.revoked", key: viewKey(entry, world) });
   return entry.key;
 }

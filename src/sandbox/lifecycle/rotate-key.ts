@@ -1,5 +1,6 @@
 import { defaultOverlap, type KeyRecord, maximumOverlap } from "../../domain/key.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
+import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { requireActiveKey, requireRoomForKey } from "./active-key.js";
 import { type Actor, requireAdministrator } from "./administrator.js";
@@ -45,6 +46,11 @@ export function rotateKey(
     replaces: ref,
   });
   entry.key = { ...old, overlapEndsAt: world.clock.now() + overlap, replacedBy: replacementRef };
+  world.events.announce({
+    type: "key.rotated",
+    key: viewKey(entry, world),
+    replacement: viewKey(world.registry.key(replacementRef), world),
+  });
   return { ...issued, replaced: entry.key };
 }
 

@@ -1,4 +1,5 @@
 import type { Organization } from "../../domain/organization.js";
+import { viewOrganization } from "../views.js";
 import type { World } from "../world.js";
 import { type Actor, requireAdministrator } from "./administrator.js";
 
@@ -15,5 +16,6 @@ export function updateOrganization(
   requireAdministrator(actor);
   const entry = world.registry.organization(ref);
   entry.organization = { ...entry.organization, ...change };
+  world.events.announce({ type: "organization.updated", organization: viewOrganization(entry.organization) });
   return entry.organization;
 }

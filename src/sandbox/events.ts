@@ -1,0 +1,39 @@
+import type { JournalEntry } from "./journal.js";
+import type { KeyView, OrganizationView } from "./views.js";
+
+/** What happens in a world, as it happens. Holds no keys (R34). */
+export type WorldEvent =
+  | { readonly type: "request"; readonly request: JournalEntry }
+  | { readonly type: "key.created"; readonly key: KeyView }
+  | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
+  | { readonly type: "key.revoked"; readonly key: KeyView }
+  | { readonly type: "organization.updated"; readonly organization: OrganizationView }
+  | { readonly type: "clock.moved"; readonly now: string; readonly frozen: boolean }
+  | { readonly type: "assumptions.changed" }
+  | { readonly type: "requests.cleared" }
+  /** Another world runs: a reset, or another scenario. */
+  | { readonly type: "world.started"; readonly scenario: string; readonly seed: number };
+
+/** Hears of events; must not throw. */
+export type EventListener = (event: WorldEvent) => void;
+
+/** Where a world tells what happens. */
+export interface Announcements {
+  readonly announce: EventListener;
+  /** Calls the listener with every event from now on, in order; answers how to stop that. */
+  readonly subscribe: (listener: EventListener) => () => void;
+}
+
+/** Makes announcements without listeners. */
+export function createAnnouncements(): Announcements {
+  const listeners = new Set<EventListener>();
+  return {
+    announce(event) {
+      for (const listener of listeners) listener(event);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
