@@ -1,4 +1,5 @@
-import { rolldown } from "rolldown";
+import { join } from "node:path";
+import { type Plugin, rolldown } from "rolldown";
 
 /** What to bundle, and into which folder. */
 export interface Bundling {
@@ -20,16 +21,44 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
     platform: "node",
     // The handlers' msw is the user's own.
     external: ["msw"],
-    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
+    resolve: {
+      extensionAlias: { ".js": [".ts", ".js"] },
+      // For Node, yaml offers CommonJS that asks for Node's `process` and `buffer`; its modules ask for nothing.
+      alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
+    },
+    plugins: format === "esm" ? [requireWithoutImport] : [],
   });
   const { output } = await bundled.write({
     dir: into,
     format,
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
-    keepNames: true,
+    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
+    keepNames: false,
   });
   await bundled.close();
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
+
+/**
+ * Takes the import of `node:module` out of the code that every chunk shares: browsers load these chunks too.
+ *
+ * What is still required by a bundled CommonJS package is a module of Node's own, in chunks that only Node loads.
+ */
+const requireWithoutImport: Plugin = {
+  name: "require-without-import",
+  generateBundle(_options, output) {
+    const shared = Object.values(output).filter((chunk) => chunk.fileName.startsWith("rolldown-runtime"));
+    for (const chunk of shared) {
+      if (chunk.type !== "chunk") continue;
+      const code = chunk.code
+        .replace(/import\s*\{\s*createRequire\s*\}\s*from\s*"node:module";/, "")
+        .replace(
+          /\bcreateRequire\(import\.meta\.url\)/,
+          '(name=>{let found=process.getBuiltinModule(name);if(!found)throw Error("Cannot find module "+name);return found})',
+        );
+      if (/createRequire|node:/.test(code)) throw new Error(`${chunk.fileName} still needs Node: ${code}`);
+      chunk.code = code;
+    }
+  },
+};

@@ -27,18 +27,15 @@ export async function emitTypes({ root, doors, into }: TypeEmission): Promise<vo
       [
         join(root, "node_modules/typescript/bin/tsc"),
         "-p",
-        root,
-        "--noEmit",
-        "false",
-        "--emitDeclarationOnly",
+        join(root, "scripts/tsconfig.types.json"),
         "--outDir",
         all,
       ],
       { cwd: root },
     );
-    const starts = doors.map((door) => join(all, door.replace(/\.ts$/, ".d.ts")));
+    const starts = doors.map((door) => join(all, relative("src", door).replace(/\.ts$/, ".d.ts")));
     for (const file of await reachable(starts)) {
-      const place = relative(join(all, "src"), file);
+      const place = relative(all, file);
       for (const folder of into) await cp(file, join(folder, place), { recursive: true });
     }
   } finally {

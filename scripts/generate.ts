@@ -3,12 +3,12 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compile } from "json-schema-to-typescript";
 import { interpretScenario } from "../src/scenario/interpret-scenario.js";
-import { resolvedScenarioJsonSchema } from "../src/scenario/json-schema.js";
 import { readYaml } from "../src/scenario/read-yaml.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { ScenarioError } from "../src/scenario/scenario-error.js";
 import { createSource } from "../src/scenario/scenario-source.js";
 import { nameTablesModule } from "./name-tables.js";
+import { resolvedScenarioJsonSchema, scenarioJsonSchema } from "./scenario-json-schema.js";
 
 const root = new URL("../", import.meta.url);
 
@@ -16,6 +16,7 @@ const root = new URL("../", import.meta.url);
 export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     "src/scenario/scenario.generated.ts": await scenarioTypes(),
+    "src/scenario/json-schema.generated.ts": jsonSchemaModule(),
     "src/scenario/bundled.generated.ts": bundledModule(await bundledScenarios()),
     "src/synthetic/name-tables.generated.ts": nameTablesModule(),
   };
@@ -27,6 +28,16 @@ function scenarioTypes(): Promise<string> {
     additionalProperties: false,
     ignoreMinAndMaxItems: true,
   });
+}
+
+// Made here, because the part of the library that makes it takes longer to load than the checks themselves.
+function jsonSchemaModule(): string {
+  return [
+    "// Made by `npm run generate` from src/scenario/schema.ts. Do not edit.",
+    "",
+    "/** The scenario file as JSON Schema 2020-12, for editors, for other languages, and for our own messages. */",
+    `export const scenarioJsonSchema: Readonly<Record<string, unknown>> = ${JSON.stringify(scenarioJsonSchema(), null, 2)};\n`,
+  ].join("\n");
 }
 
 /** The scenarios of `scenarios/`, checked, each with the one that it extends laid under it. */

@@ -93,12 +93,12 @@ describeDoors("the relying-party API", (open) => {
   test("R8 a query string and a body change nothing in the answer", async () => {
     const door = await open("key-states");
     const headers = { "x-api-key": scenarioSecret(door.world, "active"), "content-type": "application/json" };
+    const path = `${mePath}?environment=live&x=1`;
+    const body = '{"environment":"live"}';
     const plain = await door.send({ headers });
-    const loaded = await door.send({
-      headers,
-      path: `${mePath}?environment=live&x=1`,
-      body: '{"environment":"live"}',
-    });
+    // Fetch itself refuses to send a GET with a body; a query is all that it can add.
+    if (door.client === "fetch") await expect(door.send({ headers, path, body })).rejects.toThrow(TypeError);
+    const loaded = await door.send({ headers, path, ...(door.client === "socket" && { body }) });
     expect(loaded.status).toBe(200);
     expect(JSON.parse(loaded.body).data).toEqual({ ...JSON.parse(plain.body).data, usage: { today: 2 } });
     await door.close();

@@ -8,102 +8,11 @@ import { rotateKey } from "../src/sandbox/lifecycle/rotate-key.js";
 import { updateOrganization } from "../src/sandbox/lifecycle/update-organization.js";
 import { unknownSecret } from "../src/sandbox/secrets.js";
 import { createWorld, scenarioSecrets, type World } from "../src/sandbox/world.js";
-import type { Scenario } from "../src/scenario/scenario.generated.js";
+import { type Command, command, modelScenario, settings, start } from "./model/commands.js";
 import { create, type Model, revoke, rotate, whoAmI } from "./model/specification-model.js";
 import { propertySeed } from "./support/property-seed.js";
 
-const start = Date.parse("2026-03-02T23:58:30Z");
-const refs = ["a", "b", "c", "d", "e", "f"] as const;
-const organizations = ["bank", "insurer"] as const;
-
-const command = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      do: fc.constant("request" as const),
-      // The key with the small limits more often than the others, so that they are reached.
-      key: fc.constantFrom("a", "a", "a", "a", "a", ...refs, "none", "junk", "unknown"),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant("advance" as const),
-      by: fc.constantFrom(0, 1, 999, 1_000, 29_999, 30_000, 59_999, 60_000, 90_000, 3_600_000, 86_400_000),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke" as const), key: fc.constantFrom(...refs) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("rotate" as const),
-      key: fc.constantFrom(...refs),
-      as: fc.constantFrom(...refs),
-      overlap: fc.constantFrom(0, 1, 30_000, 60_000, 604_800_000, 604_800_001, -1),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("create" as const),
-      ref: fc.constantFrom(...refs),
-      organization: fc.constantFrom(...organizations),
-      environment: fc.constantFrom("test" as const, "test" as const, "live" as const),
-      scopes: fc.constantFrom(["attestations:read"], ["attestations:read"], ["consents:read"], []),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("organization" as const),
-      ref: fc.constantFrom(...organizations),
-      active: fc.boolean(),
-      live: fc.constantFrom("approved" as const, "suspended" as const, "not_approved" as const),
-      sandboxAccess: fc.boolean(),
-    }),
-  },
-);
-type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never;
-
-const settings = fc.record({
-  sliding: fc.boolean(),
-  resetHour: fc.constantFrom(0, 6, 23),
-  countRefused: fc.boolean(),
-});
-
-function openBoth({ sliding, resetHour, countRefused }: Model["settings"]): { model: Model; world: World } {
-  const scenario: Scenario = {
-    version: 1,
-    clock: { now: new Date(start).toISOString(), frozen: true },
-    assumptions: {
-      minute_window: sliding ? "sliding" : "fixed",
-      day_resets_at: `${String(resetHour).padStart(2, "0")}:00`,
-      count_refused: countRefused,
-    },
-    organizations: {
-      bank: {
-        name: "A Bank",
-        type: "bank",
-        live_access: "approved",
-        keys: {
-          a: { environment: "test", limits: { per_minute: 2, per_day: 3 } },
-          b: { environment: "live", expires: "90s" },
-          // Four active test keys, so that the fifth and the refused sixth are within reach.
-          g: { environment: "test" },
-          h: { environment: "test" },
-          i: { environment: "test" },
-        },
-      },
-      insurer: {
-        name: "An Insurer",
-        type: "insurer",
-        keys: {
-          c: { environment: "test", scopes: ["consents:read"] },
-          d: { environment: "live", legacy: true },
-        },
-      },
-    },
-  };
+function openBoth(chosen: Model["settings"]): { model: Model; world: World } {
   const key = {
     scopes: ["attestations:read"],
     perMinute: 60,
@@ -114,7 +23,7 @@ function openBoth({ sliding, resetHour, countRefused }: Model["settings"]): { mo
   };
   const model: Model = {
     now: start,
-    settings: { sliding, resetHour, countRefused },
+    settings: chosen,
     organizations: {
       bank: { active: true, live: "approved", sandboxAccess: true },
       insurer: { active: true, live: "not_approved", sandboxAccess: true },
@@ -132,7 +41,7 @@ function openBoth({ sliding, resetHour, countRefused }: Model["settings"]): { mo
       d: { ...key, organization: "insurer", environment: "live", counted: [] },
     },
   };
-  return { model, world: createWorld(scenario, { edge: nodeEdge }) };
+  return { model, world: createWorld(modelScenario(chosen), { edge: nodeEdge }) };
 }
 
 /** Carries the command out on both sides and answers what each said. */

@@ -41,14 +41,14 @@ export function handle(world: World, request: ApiRequest): Handled {
   } else {
     pathId = admit(world, call, endpoint.scope(assumptions));
     answer = isAdmitted(pathId)
-      ? successReply(endpoint.respond(call.entry as KeyEntry, world), call.requestId)
+      ? successReply(endpoint.respond(call.entry as KeyEntry, world), world.requestIds.idOf(call.number))
       : errorReply(pathId, assumptions);
   }
 
   recordCall(world, call, {
     // What the API does not know may hold anything, keys included.
     method: endpoint === undefined ? redactKeys(method) : method,
-    path: route === undefined ? redactPath(path) : path,
+    path: route === undefined ? redactPath(path) : route.path,
     pathId,
     status: answer.status,
   });

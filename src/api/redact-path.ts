@@ -13,11 +13,11 @@ export function redactPath(path: string): string {
 }
 
 // A key that was encoded by three proxies is still a key. Byte by byte, because what is beside the key need not be
-// valid encoding; only ASCII matters, for keys have no other letters.
+// valid encoding. Only printable ASCII: keys have no other letters, and a line break in a log would be a forged line.
 function decode(path: string): string {
   let decoded = path;
   for (let i = 0; i < mostDecodings; i++) {
-    const next = decoded.replace(/%([0-7][0-9a-f])/gi, (_match, code) =>
+    const next = decoded.replace(/%(2[0-9a-f]|[3-6][0-9a-f]|7[0-9a-e])/gi, (_match, code) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     );
     if (next === decoded) break;

@@ -6,6 +6,7 @@ export const endpoints: readonly Endpoint[] = [me];
 
 /** The endpoints at one path, by method, and what `Allow` says of them. */
 export interface Route {
+  readonly path: string;
   readonly methods: ReadonlyMap<string, Endpoint>;
   readonly allow: string;
 }
@@ -27,5 +28,5 @@ function routeOf(path: string): Route {
     // HEAD answers as GET without the body (RFC 9110).
     if (endpoint.method === "GET") methods.set("HEAD", endpoint);
   }
-  return { methods, allow: [...methods.keys()].join(", ") };
+  return { path, methods, allow: [...methods.keys()].join(", ") };
 }

@@ -55,7 +55,7 @@ export function isWellFormedKey(presented: string): boolean {
   if (start === 0 || start === presented.length) return false;
   // Not a regular expression: V8 keeps the last string that one was tried on, and this string is a key (R35).
   for (let i = start; i < presented.length; i++) {
-    if (!isKeyCharacter(presented.charCodeAt(i))) return false;
+    if (keyCharacters[presented.charCodeAt(i)] !== 1) return false;
   }
   return true;
 }
@@ -67,11 +67,10 @@ function prefixLength(presented: string): number {
   return 0;
 }
 
-function isKeyCharacter(code: number): boolean {
-  const isDigit = code >= 48 && code <= 57;
-  const isLetter = (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
-  return isDigit || isLetter || code === 95 || code === 45;
-}
+// By character code: 1 for the letters, digits, `_` and `-`.
+const keyCharacters = new Uint8Array(128).map((_zero, code) =>
+  /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
 
 /** The prefix that a key of this environment and kind begins with. */
 export function prefixOf(environment: Environment, legacy: boolean): string {

@@ -24,13 +24,13 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** `length` characters of `0-9A-Za-z`, each equally likely. */
 export function base62From(draw: Draws, length: number): string {
-  let text = "";
-  while (text.length < length) {
+  const characters: string[] = [];
+  while (characters.length < length) {
     // Six bits give 0–63; the two values too many are thrown away, so that no character is favoured.
     const value = draw() >>> 26;
-    if (value < 62) text += base62[value];
+    if (value < 62) characters.push(base62[value] as string);
   }
-  return text;
+  return characters.join("");
 }
 
 /** A UUID (version 4 in form) from the stream. */

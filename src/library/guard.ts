@@ -58,7 +58,7 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
   const caller: Caller = {
     organization: viewOrganization(entry.holder.organization),
     key: viewKey(entry, world),
-    requestId: call.requestId,
+    requestId: world.requestIds.idOf(call.number),
   };
   return { refusal: undefined, caller };
 }

@@ -8,7 +8,7 @@ import type { KeyView, OrganizationView, RequestView } from "../sandbox/views.js
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Known } from "./refs.js";
 
-/** A length of time: `90s`, `61m`, `2h`, `7d`, or milliseconds. */
+/** A length of time: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
 export type Duration = string | number;
 
 /** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
@@ -77,8 +77,8 @@ export interface KeyCreation<OrganizationRef extends string = string> {
   readonly limits?: Partial<KeyLimits>;
   /** How tests call the key. Default: made from the name. */
   readonly ref?: string;
-  /** Default: never. */
-  readonly expires?: Duration | Instant;
+  /** A length of time from now, such as `10m`, or an instant; a number is an instant. Default: never. */
+  readonly expires?: string | Instant;
 }
 
 /** How to rotate a key. */

@@ -1,4 +1,5 @@
 import { SandboxError } from "../domain/sandbox-error.js";
+import { isInstant } from "../sandbox/instants.js";
 import { parseDuration } from "../scenario/duration.js";
 import { parseTime } from "../scenario/when.js";
 import type { Duration, Instant } from "./sandbox.js";
@@ -6,10 +7,10 @@ import type { Duration, Instant } from "./sandbox.js";
 /** Milliseconds of a duration; throws `validation_failed`. */
 export function durationOf(duration: Duration): number {
   const length = typeof duration === "number" ? duration : parseDuration(duration);
-  if (length !== undefined && Number.isFinite(length)) return length;
+  if (length !== undefined && Number.isSafeInteger(length)) return length;
   throw new SandboxError(
     "validation_failed",
-    `Failed to understand the duration ${JSON.stringify(duration)}: write it as 90s, 10m, 2h or 7d, or as milliseconds.`,
+    `Failed to understand the duration ${JSON.stringify(duration)}: write it as 90s, 10m, 2h or 7d, or as whole milliseconds.`,
     { given: duration },
   );
 }
@@ -17,7 +18,7 @@ export function durationOf(duration: Duration): number {
 /** Epoch milliseconds of an instant; throws `validation_failed`. */
 export function instantOf(instant: Instant): number {
   const time = read(instant);
-  if (!Number.isNaN(time)) return time;
+  if (isInstant(time)) return time;
   throw new SandboxError(
     "validation_failed",
     `Failed to understand the time ${JSON.stringify(instant)}: write it with its zone, as 2026-03-02T09:00:00Z.`,
@@ -32,8 +33,8 @@ function read(instant: Instant): number {
   return parseTime(instant) ?? Number.NaN;
 }
 
-/** Epoch milliseconds of a duration from `now`, or of an instant; throws `validation_failed`. */
-export function instantFrom(now: number, given: Duration | Instant): number {
+/** Epoch milliseconds of a duration from `now`, or of an instant, which a number is; throws `validation_failed`. */
+export function instantFrom(now: number, given: string | Instant): number {
   const duration = typeof given === "string" ? parseDuration(given) : undefined;
   return duration === undefined ? instantOf(given) : now + duration;
 }

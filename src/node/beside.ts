@@ -1,13 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { provideCurrentSandbox } from "../library/current-sandbox.js";
+import { currentSandboxes } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { refuse } from "./refusal.js";
 import { sendWebResponse } from "./send-web-response.js";
 import type { HandlerAnswer } from "./user-handlers.js";
 import { toWebRequest } from "./web-request.js";
-
-const current = new AsyncLocalStorage<Sandbox>();
 
 /** What stands beside the API: takes a request to an unknown path, or calls `otherwise` when nobody does. */
 export type Beside = (request: IncomingMessage, response: ServerResponse, otherwise: () => void) => void;
@@ -15,7 +13,7 @@ export type Beside = (request: IncomingMessage, response: ServerResponse, otherw
 /**
  * Makes the door to handlers of one's own. Inside them, `guard` knows the sandbox by itself.
  *
- * Nothing that a handler does ends the process: a throw is answered with 500 and told to `onDefect`, and
+ * Nothing that a handler does ends the process: a throw is answered with 500 and told to `onHandlerError`, and
  * `HttpResponse.error()` resets the connection, as a network error does.
  */
 export function createBeside(
@@ -26,27 +24,32 @@ export function createBeside(
     onHandlerError,
   }: { sandbox: Sandbox; baseUrl: () => string; onHandlerError: (error: unknown) => void },
 ): Beside {
-  provideCurrentSandbox(() => current.getStore());
+  const current = currentSandboxes(() => new AsyncLocalStorage());
 
-  const respond = async (request: IncomingMessage, response: ServerResponse, otherwise: () => void) => {
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const asked = toWebRequest(request, response, baseUrl());
+    if (asked === undefined) return false;
     const answered = (await askThrowing(answer, asked)) ?? (await askAsGet(answer, asked));
-    if (response.destroyed) return;
-    if (answered === undefined || answered.headers.get("x-msw-intention") === "passthrough")
-      return otherwise();
-    if (answered.type === "error") {
-      response.socket?.resetAndDestroy();
-      return;
-    }
-    await sendWebResponse(answered, response, request.method !== "HEAD");
+    if (answered === undefined || answered.headers.get("x-msw-intention") === "passthrough") return false;
+    if (response.destroyed) await answered.body?.cancel();
+    else if (answered.type === "error") response.socket?.resetAndDestroy();
+    else await sendWebResponse(answered, response, request.method !== "HEAD");
+    return true;
   };
   return (request, response, otherwise) => {
     current
-      .run(sandbox, () => respond(request, response, otherwise))
-      .catch((error) => {
-        onHandlerError(error);
-        refuse(response, 500);
-      });
+      .run(sandbox, () => take(request, response))
+      .then(
+        (taken) => {
+          if (!taken) otherwise();
+        },
+        (error) => {
+          // A handler that fails because its client has gone has done nothing wrong.
+          if (response.destroyed && !response.headersSent) return;
+          onHandlerError(error);
+          refuse(response, 500);
+        },
+      );
   };
 }
 

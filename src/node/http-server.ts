@@ -41,23 +41,25 @@ export function createHttpServer(options: HttpServerOptions): Server {
     response.writeHead(answer.status, headers);
     response.end(answer.body);
   };
-  const serve = (request: IncomingMessage, response: ServerResponse) => {
-    const read = readRequest(request);
-    if (read === undefined) return refuse(response, 400);
-    if (control !== undefined && isControlPath(read.path)) return control(request, response);
-    if (beside !== undefined && routeAt(read.path) === undefined) {
-      return beside(request, response, () => answer(read, response));
-    }
-    answer(read, response);
-  };
-  const listener = (request: IncomingMessage, response: ServerResponse) => {
+  const guarded = (response: ServerResponse, work: () => void) => {
     try {
-      serve(request, response);
+      work();
     } catch (error) {
       onDefect(error);
       refuse(response, 500);
     }
   };
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    const read = readRequest(request);
+    if (read === undefined) return refuse(response, 400);
+    if (control !== undefined && isControlPath(read.path)) return control(request, response);
+    if (beside !== undefined && routeAt(read.path) === undefined) {
+      return beside(request, response, () => guarded(response, () => answer(read, response)));
+    }
+    answer(read, response);
+  };
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    guarded(response, () => serve(request, response));
 
   const server = http.createServer(
     {

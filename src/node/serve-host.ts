@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { sandboxOn } from "../library/sandbox-on.js";
 import type { Host } from "../sandbox/host.js";
 import { baseUrlOf, isLoopback } from "./address.js";
@@ -24,8 +25,10 @@ export interface ServeOptions {
   readonly handlers?: UserHandlers;
   /** The file whose msw the handlers were made with. Default: a file in the working directory. */
   readonly handlersFile?: string;
-  /** Called with a defect of the sandbox, or what a handler of one's own threw; the client gets a 500. Default: ignored. */
+  /** Called with a defect of the sandbox; the client has got a 500. Default: ignored. */
   readonly onDefect?: (error: unknown) => void;
+  /** Called with what a handler of one's own threw; the client has got a 500. Default: as `onDefect`. */
+  readonly onHandlerError?: (error: unknown) => void;
 }
 
 /** A server that accepts requests. */
@@ -80,9 +83,10 @@ async function besideOf(
   options: ServeOptions,
   baseUrl: () => string,
 ): Promise<Beside | undefined> {
-  const { handlers, handlersFile = `${process.cwd()}/handlers.js`, onDefect = () => {} } = options;
+  const { handlers, handlersFile = join(process.cwd(), "handlers.js") } = options;
   if (handlers === undefined) return undefined;
   const sandbox = sandboxOn(host);
   const answer = await answerFromHandlers(handlers, { sandbox, baseUrl, from: handlersFile });
-  return createBeside(answer, { sandbox, baseUrl, onHandlerError: onDefect });
+  const onHandlerError = options.onHandlerError ?? options.onDefect ?? (() => {});
+  return createBeside(answer, { sandbox, baseUrl, onHandlerError });
 }

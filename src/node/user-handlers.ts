@@ -1,6 +1,4 @@
 import { createRequire } from "node:module";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { SandboxError } from "../domain/sandbox-error.js";
 import type { Sandbox } from "../library/sandbox.js";
 
@@ -26,7 +24,7 @@ interface Msw {
 /**
  * Makes the function that answers from handlers of one's own, through the public `getResponse` of msw.
  *
- * `from` is the file whose msw is used. Throws `usage` when there is none, or the handlers are not a list.
+ * `from` is the file whose msw is used. Throws `usage` when there is none, or what is given are not request handlers.
  */
 export async function answerFromHandlers(
   given: UserHandlers,
@@ -39,56 +37,40 @@ export async function answerFromHandlers(
       "Failed to use the handlers: they are not a list of msw request handlers.",
     );
   }
-  const { getResponse } = await loadMsw(from);
+  for (const [index, handler] of handlers.entries()) refuseNonHandler(handler, index + 1);
+  const { getResponse } = loadMsw(from);
   return (request) => getResponse(handlers, request, { baseUrl: baseUrl() });
 }
 
-/** Loads the handlers of a module: its default export, or the one named `handlers`. Throws `usage`. */
-export async function loadHandlersModule(
-  module: string,
-  cwd: string,
-): Promise<{ handlers: UserHandlers; file: string }> {
-  const file = resolve(cwd, module);
-  const loaded = await importModule(file, module);
-  const handlers = pickHandlers(loaded);
-  if (handlers === undefined) {
-    throw new SandboxError(
-      "usage",
-      `Failed to use the handlers in ${JSON.stringify(module)}: it exports no list of msw handlers, nor a function that makes one. Export it as default or as \`handlers\`.`,
-    );
-  }
-  return { handlers, file };
+// Told at the start: msw would stumble over it with every request.
+function refuseNonHandler(handler: unknown, position: number): void {
+  const { run, kind } = (handler ?? {}) as { run?: unknown; kind?: unknown };
+  if (typeof run === "function" && kind !== "websocket") return;
+  const what = Array.isArray(handler)
+    ? "is a list. Spread it: [...handlers]"
+    : kind === "websocket"
+      ? "takes WebSocket connections, which are not served. Leave it out"
+      : "is none. Make it with msw's `http`";
+  throw new SandboxError("usage", `Failed to use the handlers: number ${position} of them ${what}.`);
 }
 
-function pickHandlers(loaded: Record<string, unknown>): UserHandlers | undefined {
-  // A CommonJS module arrives as the default export, its own default one level below.
-  const inner = loaded.default as Record<string, unknown> | undefined;
-  const candidates = [loaded.handlers, loaded.default, inner?.handlers, inner?.default];
-  return candidates.find((one) => Array.isArray(one) || typeof one === "function") as
-    | UserHandlers
-    | undefined;
-}
-
-async function importModule(file: string, given: string): Promise<Record<string, unknown>> {
-  try {
-    return await import(pathToFileURL(file).href);
-  } catch (error) {
-    const { message } = error as Error;
-    throw new SandboxError("usage", `Failed to load the handlers from ${JSON.stringify(given)}: ${message}`);
-  }
-}
-
-async function loadMsw(from: string): Promise<Msw> {
+function loadMsw(from: string): Msw {
   // msw is the user's own: the one that their handlers were made with.
+  const require = createRequire(from);
   let file: string;
   try {
-    file = createRequire(from).resolve("msw");
+    file = require.resolve("msw");
   } catch {
-    throw new SandboxError(
-      "usage",
-      `Failed to use the handlers: msw is not installed where ${from} looks for it. Run \`npm install --save-dev msw\`.`,
-    );
+    throw mswMissing(from);
   }
-  const loaded = await import(pathToFileURL(file).href);
-  return (loaded.getResponse === undefined ? loaded.default : loaded) as Msw;
+  // Not `import()`, which Jest's default setup does not allow; Node can require msw 3 as well, an ES module.
+  return require(file);
+}
+
+/** What to say when a file's own msw is not there. */
+export function mswMissing(from: string): SandboxError {
+  return new SandboxError(
+    "usage",
+    `Failed to use the handlers: msw is not installed where ${from} looks for it. Run \`npm install --save-dev msw\`.`,
+  );
 }

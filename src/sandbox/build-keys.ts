@@ -59,7 +59,7 @@ function buildKey(described: DescribedKey, shared: SharedByRotation, building: K
   const secret = given.sha256 === undefined ? secretOf(described, seed) : undefined;
   const expiresAt =
     given.state === "expired" ? (at(given.expires, start) ?? start) : at(given.expires, start);
-  const overlapEndsAt = overlapEnd(given, start);
+  const overlapEndsAt = overlapEnd(given, start, expiresAt);
   return {
     ref,
     organization,
@@ -79,9 +79,13 @@ function buildKey(described: DescribedKey, shared: SharedByRotation, building: K
   };
 }
 
-function overlapEnd(given: ScenarioKey, start: number): number | undefined {
+function overlapEnd(given: ScenarioKey, start: number, expiresAt = start): number | undefined {
   if (given.state === "retiring") return at(given.overlap_ends, start) ?? start + defaultOverlap;
   if (given.state === "rotated") return at(given.overlap_ends, start) ?? start;
+  // A key can be replaced and then expire before its overlap is over.
+  if (given.state === "expired" && given.replaced_by !== undefined) {
+    return at(given.overlap_ends, start) ?? expiresAt;
+  }
   return undefined;
 }
 

@@ -1,12 +1,13 @@
 import { SandboxError } from "../domain/sandbox-error.js";
+import { isoOf, lastClockInstant } from "./instants.js";
 
 /** The clock of one sandbox; all its times are epoch milliseconds. It never runs backwards. */
 export interface Clock {
   readonly now: () => number;
   readonly isFrozen: () => boolean;
-  /** Moves the clock on by `duration` milliseconds; refuses a negative one with `clock_backwards`. */
+  /** Moves the clock on by `duration` milliseconds; refuses a negative one with `clock_backwards`, and a far future with `validation_failed`. */
   readonly advance: (duration: number) => void;
-  /** Moves the clock on to `instant`; refuses an earlier one with `clock_backwards`. */
+  /** Moves the clock on to `instant`; refuses an earlier one with `clock_backwards`, and a far future with `validation_failed`. */
   readonly set: (instant: number) => void;
   /** Lets the clock stand still until it is moved or resumed. */
   readonly freeze: () => void;
@@ -44,6 +45,13 @@ export function createClock(options: { time: () => number; start?: number; froze
   };
   // The current time is read once: a running clock may have moved on by the next reading.
   const moveFrom = (current: number, instant: number) => {
+    if (instant > lastClockInstant) {
+      throw new SandboxError(
+        "validation_failed",
+        `Failed to set the clock to ${describe(instant)}: it goes no further than ${isoOf(lastClockInstant)}.`,
+        { latest: isoOf(lastClockInstant) },
+      );
+    }
     if (!Number.isSafeInteger(instant) || instant < current) {
       throw new SandboxError(
         "clock_backwards",

@@ -17,23 +17,33 @@ export type WorldEvent =
 /** Hears of events; must not throw. */
 export type EventListener = (event: WorldEvent) => void;
 
-/** Where a world tells what happens. */
+/** Where it is told what happens. */
 export interface Announcements {
   readonly announce: EventListener;
   /** Calls the listener with every event from now on, in order; answers how to stop that. */
   readonly subscribe: (listener: EventListener) => () => void;
+  /** Tells everything to these, too. */
+  readonly passOnTo: (others: Announcements) => void;
+  /** Whether anyone listens; what nobody hears need not be put together. */
+  readonly isHeard: () => boolean;
 }
 
 /** Makes announcements without listeners. */
 export function createAnnouncements(): Announcements {
   const listeners = new Set<EventListener>();
+  let others: Announcements | undefined;
   return {
     announce(event) {
       for (const listener of listeners) listener(event);
+      others?.announce(event);
     },
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    passOnTo(next) {
+      others = next;
+    },
+    isHeard: () => listeners.size > 0 || (others?.isHeard() ?? false),
   };
 }

@@ -1,4 +1,4 @@
-import { type Announcements, createAnnouncements, type EventListener } from "./events.js";
+import { type Announcements, createAnnouncements } from "./events.js";
 import type { World } from "./world.js";
 
 /** The place where one world at a time runs; doors ask it for the world with every request. */
@@ -15,17 +15,16 @@ export interface Host {
 /** Makes a host and starts its first world. `restart` is what `reset` starts, where that is another one. */
 export function createHost(start: () => World, restart: () => World = start): Host {
   const announcements = createAnnouncements();
-  const pass: EventListener = (event) => announcements.announce(event);
   let startAgain = restart;
   let world = start();
-  world.events.subscribe(pass);
+  world.events.passOnTo(announcements);
 
   const exchange = (startNext: () => World) => {
     const next = startNext();
-    next.events.subscribe(pass);
+    next.events.passOnTo(announcements);
     startAgain = startNext;
     world = next;
-    pass({ type: "world.started", scenario: world.name, seed: world.seed });
+    announcements.announce({ type: "world.started", scenario: world.name, seed: world.seed });
   };
   return {
     world: () => world,

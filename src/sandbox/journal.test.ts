@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
-import { createJournal, type JournalEntry } from "./journal.js";
+import type { KeyRecord } from "../domain/key.js";
+import { createJournal, type JournalEntry, type RequestNote } from "./journal.js";
 
-const entry = (id: number, key = "a"): JournalEntry => ({
-  id: String(id),
-  at: id,
+const note = (number: number, ref = "a"): RequestNote => ({
+  number,
+  at: number,
   method: "GET",
   path: "/",
-  key,
-  fingerprint: null,
+  key: { ref, sha256: "0123456789abcdef" } as KeyRecord,
+  stranger: null,
   status: 200,
   code: null,
   pathId: "200.test",
@@ -17,31 +18,42 @@ const entry = (id: number, key = "a"): JournalEntry => ({
 const ids = (entries: readonly JournalEntry[]) => entries.map(({ id }) => Number(id));
 
 test("the journal keeps the last entries, oldest first, and counts all", () => {
-  const journal = createJournal(3);
-  for (let i = 1; i <= 5; i++) journal.record(entry(i));
+  const journal = createJournal(String, 3);
+  for (let i = 1; i <= 5; i++) journal.record(note(i));
   expect(ids(journal.list())).toEqual([3, 4, 5]);
   expect(journal.total()).toBe(5);
 });
 
 test("a list can be narrowed to a key, a path and the latest", () => {
-  const journal = createJournal(10);
-  for (let i = 1; i <= 6; i++) journal.record(entry(i, i % 2 === 0 ? "even" : "odd"));
+  const journal = createJournal(String, 10);
+  for (let i = 1; i <= 6; i++) journal.record(note(i, i % 2 === 0 ? "even" : "odd"));
   expect(ids(journal.list({ key: "even", limit: 2 }))).toEqual([4, 6]);
   expect(ids(journal.list({ limit: 0 }))).toEqual([]);
   expect(ids(journal.list({ pathId: "401.missing" }))).toEqual([]);
 });
 
 test("what is listed is a copy", () => {
-  const journal = createJournal(3);
-  journal.record(entry(1));
+  const journal = createJournal(String, 3);
+  journal.record(note(1));
   (journal.list()[0] as { path: string }).path = "changed";
   expect(journal.list()[0]?.path).toBe("/");
 });
 
 test("clear forgets everything, and the ring begins anew", () => {
-  const journal = createJournal(2);
-  for (let i = 1; i <= 3; i++) journal.record(entry(i));
+  const journal = createJournal(String, 2);
+  for (let i = 1; i <= 3; i++) journal.record(note(i));
   journal.clear();
-  journal.record(entry(9));
+  journal.record(note(9));
   expect([ids(journal.list()), journal.total()]).toEqual([[9], 1]);
+});
+
+test("an entry has its id, and a ref and fingerprint in place of the key", () => {
+  const journal = createJournal((number) => `id-${number}`);
+  journal.record(note(7));
+  journal.record({ ...note(8), key: undefined, stranger: "fedcba987654" });
+  expect(journal.list()).toMatchObject([
+    { id: "id-7", key: "a", fingerprint: "0123456789ab" },
+    { id: "id-8", key: null, fingerprint: "fedcba987654" },
+  ]);
+  expect(JSON.stringify(journal.list())).not.toContain("0123456789abcdef");
 });

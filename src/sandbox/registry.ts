@@ -70,7 +70,8 @@ export function unknownRef(
   known: ReadonlyMap<string, unknown>,
 ): never {
   const refs = [...known.keys()];
-  const suggestion = nearest(ref, refs);
+  // Over HTTP and from JavaScript anything may come in.
+  const suggestion = nearest(String(ref), refs);
   const shown = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
   throw new SandboxError(
     "unknown_ref",

@@ -4,13 +4,16 @@ const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).pad
 
 /** The request ids of a world. */
 export interface RequestIds {
-  readonly next: () => string;
-  /** How many were given out. */
+  /** Counts one more request; answers its number, from 1 on. */
+  readonly next: () => number;
+  /** The id of the request of a number: `req_` and 24 hex digits. */
+  readonly idOf: (number: number) => string;
+  /** How many requests were counted. */
   readonly answered: () => number;
 }
 
 /**
- * Makes the source of a world's request ids: `req_` and 24 hex digits (R7).
+ * Makes the source of a world's request ids (R7).
  *
  * The n-th id depends on the seed and n alone; within a world the first 2³² differ, because the mixing is one to one.
  * `answered` requests are taken to have had theirs.
@@ -23,8 +26,9 @@ export function createRequestIds(seed: number, answered = 0): RequestIds {
   return {
     next() {
       count += 1;
-      return start + hex(mix32(count ^ salt));
+      return count;
     },
+    idOf: (number) => start + hex(mix32(number ^ salt)),
     answered: () => count,
   };
 }

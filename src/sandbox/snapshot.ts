@@ -1,6 +1,7 @@
 import { keyStateAt } from "../domain/key.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./build-keys.js";
+import { isoOf } from "./instants.js";
 import type { KeyEntry } from "./registry.js";
 import { settleUsage } from "./usage.js";
 import type { World } from "./world.js";
@@ -32,7 +33,7 @@ export function snapshotWorld(world: World): Scenario {
     ...scenario,
     seed: world.seed,
     requests_answered: world.requestIds.answered(),
-    clock: { now: iso(clock.now()), frozen: clock.isFrozen() },
+    clock: { now: isoOf(clock.now()), frozen: clock.isFrozen() },
     assumptions: { ...scenario.assumptions, ...world.assumptions, scopes: [...world.assumptions.scopes] },
     organizations,
   };
@@ -49,7 +50,7 @@ function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, w
     usage: {
       this_minute: usage.minuteCount,
       today: usage.dayCount,
-      ...(windows.sliding && { counted_at: usage.recent.map(iso) }),
+      ...(windows.sliding && { counted_at: usage.recent.map(isoOf) }),
     },
     legacy: key.legacy,
     ...stateOf(key, clock.now()),
@@ -65,18 +66,11 @@ function secretOf(sha256: string, given: ScenarioKey | undefined): Pick<Scenario
 }
 
 function stateOf(key: KeyEntry["key"], now: number): Partial<ScenarioKey> {
-  const replaced = key.overlapEndsAt !== undefined && {
-    state: key.overlapEndsAt > now ? ("retiring" as const) : ("rotated" as const),
-    overlap_ends: iso(key.overlapEndsAt),
+  const state = keyStateAt(key, now);
+  return {
+    ...(state !== "active" && { state }),
+    ...(key.expiresAt !== undefined && { expires: isoOf(key.expiresAt) }),
+    ...(key.overlapEndsAt !== undefined && { overlap_ends: isoOf(key.overlapEndsAt) }),
     ...(key.replacedBy !== undefined && { replaced_by: key.replacedBy }),
   };
-  return {
-    ...(keyStateAt(key, now) === "revoked" && { state: "revoked" as const }),
-    ...replaced,
-    ...(key.expiresAt !== undefined && { expires: iso(key.expiresAt) }),
-  };
-}
-
-function iso(instant: number): string {
-  return new Date(instant).toISOString();
 }

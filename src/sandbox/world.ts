@@ -78,6 +78,7 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
     );
   }
 
+  const requestIds = createRequestIds(seed, scenario.requests_answered);
   return {
     name: options.name ?? scenario.name ?? "unnamed",
     scenario,
@@ -86,9 +87,9 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
     windows,
     clock,
     registry,
-    journal: createJournal(),
     events: createAnnouncements(),
-    requestIds: createRequestIds(seed, scenario.requests_answered),
+    requestIds,
+    journal: createJournal(requestIds.idOf),
     edge,
   };
 }

@@ -1,4 +1,4 @@
-import { scenarioJsonSchema } from "./json-schema.js";
+import { scenarioJsonSchema } from "./json-schema.generated.js";
 import type { Path } from "./located.js";
 
 /** The part of the format that describes one field, as JSON Schema says it. */
@@ -14,12 +14,9 @@ export interface FieldForm {
   readonly anyOf?: readonly FieldForm[];
 }
 
-let whole: FieldForm | undefined;
-
-/** The form of the field at a path, or `undefined` where the format has none. Made from the schema when first asked. */
+/** The form of the field at a path, or `undefined` where the format has none. */
 export function formAt(path: Path): FieldForm | undefined {
-  whole ??= scenarioJsonSchema() as FieldForm;
-  let form: FieldForm | undefined = whole;
+  let form: FieldForm | undefined = scenarioJsonSchema as FieldForm;
   for (const step of path) {
     if (typeof step === "number") form = form?.items;
     else if (Object.hasOwn(form?.properties ?? {}, step)) form = form?.properties?.[step];

@@ -2,10 +2,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { bundledScenarios, scenarioNames } from "./bundled.js";
-import { scenarioJsonSchema } from "./json-schema.js";
+import { scenarioJsonSchema } from "./json-schema.generated.js";
 import { starterScenario } from "./starter.js";
 
-const validate = new Ajv2020({ strict: false }).compile(scenarioJsonSchema());
+const validate = new Ajv2020({ strict: false }).compile(scenarioJsonSchema);
 
 test("the bundled scenarios and the starter are valid by the JSON Schema", () => {
   for (const name of scenarioNames) expect([name, validate(bundledScenarios[name])]).toEqual([name, true]);

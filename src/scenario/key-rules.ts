@@ -62,8 +62,10 @@ function repeated(names: readonly string[]): number[] {
 /** The requests of this minute are among those of today. */
 export const usageAddsUp: ScenarioRule = ({ keys }) =>
   keys.flatMap(({ sound, path, fields: { usage } }) => {
-    const { this_minute: thisMinute, today } = usage ?? {};
+    const { this_minute: thisMinute, today, counted_at: countedAt } = usage ?? {};
     if (!sound || thisMinute === undefined || today === undefined || today >= thisMinute) return [];
+    // Where it says when each was counted, some of a sliding minute may belong to the day before.
+    if (countedAt !== undefined) return [];
     return [
       {
         code: "usage_contradiction" as const,

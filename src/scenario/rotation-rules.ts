@@ -23,6 +23,7 @@ export const replacementIsFound: ScenarioRule = (facts) =>
     }
     if (replacement === undefined) {
       if (state === "rotated") return [];
+      if (state === "expired") return expiredWithoutReplacement(path, fields);
       return [
         {
           code: "replacement_missing",
@@ -42,6 +43,20 @@ export const replacementIsFound: ScenarioRule = (facts) =>
       },
     ];
   });
+
+// A key that expired without having been replaced has no overlap.
+function expiredWithoutReplacement(path: KeyFacts["path"], fields: KeyFacts["fields"]): Finding[] {
+  if (fields.overlap_ends === undefined) return [];
+  return [
+    {
+      code: "replacement_not_expected",
+      path: [...path, "overlap_ends"],
+      aim: "key",
+      message: "overlap_ends is for replaced keys, but the key has no replaced_by",
+      hint: "add replaced_by, or remove the field",
+    },
+  ];
+}
 
 /** A replacement is what a rotation makes: of the same organization and environment, with the same rights (R17, R26, R37). */
 export const replacementFits: ScenarioRule = (facts) =>
@@ -154,6 +169,14 @@ export const overlapFitsState: ScenarioRule = (facts) =>
         "write state: retiring, or a time in the past such as -1h (R38)",
       );
     }
+    const expiry = fromStart(fields.expires, facts) ?? 0;
+    if (fields.state === "expired" && end < expiry) {
+      return finding(
+        "state_contradiction",
+        "the overlap ended before the key expired",
+        "such a key is rotated, not expired",
+      );
+    }
     if (fields.state !== "retiring") return [];
     if (end <= 0) {
       return finding(
@@ -172,8 +195,9 @@ export const overlapFitsState: ScenarioRule = (facts) =>
     return [];
   });
 
+// A replaced key may have expired before its overlap was over.
 function isReplaced(state: string | undefined): boolean {
-  return state === "retiring" || state === "rotated";
+  return state === "retiring" || state === "rotated" || state === "expired";
 }
 
 // Of well-shaped keys only; whatever else is wrong is said by other rules.

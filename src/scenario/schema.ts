@@ -4,15 +4,12 @@ import { assumptionTable, profiles } from "../domain/assumptions.js";
 import { keyStates } from "../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../domain/organization.js";
 import { durationPattern } from "./duration.js";
+import { maximumRefLength, refPattern } from "./ref.js";
 import { parseTime, parseWhen, timePattern } from "./when.js";
 
 // The one source of the scenario format: the checks, the JSON Schema and the types of `scenario.generated.ts`
 // are all made from it. Descriptions become the editor's hover text and the doc comments of the types.
 
-/** A short name in kebab-case, which a scenario gives to a thing. */
-// A ref of digits only would be sorted before all others by JavaScript objects, whatever its place in the file.
-export const refPattern = /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/;
-export const maximumRefLength = 64;
 const maximumScopes = 100;
 export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;

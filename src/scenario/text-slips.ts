@@ -1,5 +1,6 @@
 import { quote } from "./quote.js";
-import { maximumRefLength, type TextKind } from "./schema.js";
+import { maximumRefLength } from "./ref.js";
+import type { TextKind } from "./schema.js";
 import { timeSlip } from "./time-slips.js";
 import type { Slip } from "./wrong-value.js";
 

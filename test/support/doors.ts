@@ -1,114 +1,74 @@
-import { request as httpRequest } from "node:http";
+import { setupServer } from "msw/node";
 import { describe } from "vitest";
-import { handle } from "../../src/api/handle.js";
+import { hostOf } from "../../src/library/host-of.js";
+import type { Sandbox } from "../../src/library/sandbox.js";
+import { sandboxOn } from "../../src/library/sandbox-on.js";
+import { createHandlers } from "../../src/msw/create-handlers.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/open-world.js";
 import { serveHost } from "../../src/node/serve-host.js";
 import { createHost } from "../../src/sandbox/host.js";
 import { scenarioSecret, type World } from "../../src/sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import type { Seen, Send } from "./seen.js";
+import { sendOnSocket } from "./send-on-socket.js";
+import { sendWithFetch } from "./send-with-fetch.js";
 
-/** An answer as a client sees it, whichever door it came through. */
-export interface Seen {
-  readonly status: number;
-  /** Names as they were sent; without those that belong to the connection (Date, Connection, Keep-Alive). */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
-}
+export { headerOf, mePath, type Seen, type Sent } from "./seen.js";
 
-/** What a test sends. */
-export interface Sent {
-  readonly method?: string;
-  readonly path?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-/** A world behind a door, and how to knock. */
-export interface OpenDoor {
-  readonly world: World;
-  readonly send: (sent: Sent) => Promise<Seen>;
-  /** `GET /v1/relying-party/me` with the key of a ref, or with what is given as the header itself. */
-  readonly me: (key: { ref: string } | { header: string } | undefined) => Promise<Seen>;
+/** A way to a sandbox that stands open. */
+export interface Knock {
+  readonly send: Send;
   readonly close: () => Promise<void>;
 }
 
-type Knock = Omit<OpenDoor, "world" | "me">;
-
-/** A door: a way in which a client reaches the sandbox. */
-interface Door {
+/** A door: a way in which a client of this process reaches a sandbox. */
+export interface Door {
   readonly name: string;
-  readonly open: (world: World) => Promise<Knock>;
+  /** What the client is made with: fetch refuses to send some of what a socket carries. */
+  readonly client: "fetch" | "socket";
+  readonly open: (sandbox: Sandbox) => Promise<Knock>;
 }
 
-export const mePath = "/v1/relying-party/me";
+/** A world behind a door, and how to knock. */
+export interface OpenDoor extends Knock {
+  readonly client: Door["client"];
+  readonly world: World;
+  /** `GET /v1/relying-party/me` with the key of a ref, or with what is given as the header itself. */
+  readonly me: (key: { ref: string } | { header: string } | undefined) => Promise<Seen>;
+}
 
 const core: Door = {
   name: "core",
-  async open(world) {
-    return {
-      async send({ method = "GET", path = mePath, headers = {} }) {
-        const apiKey = Object.entries(headers).find(([name]) => name.toLowerCase() === "x-api-key")?.[1];
-        const [plainPath = ""] = path.split("?");
-        const { answer } = handle(world, { method, path: plainPath, apiKey });
-        const pairs: [string, string][] = [];
-        for (let i = 0; i < answer.headers.length; i += 2) {
-          pairs.push([answer.headers[i] as string, answer.headers[i + 1] as string]);
-        }
-        return { status: answer.status, headers: pairs, body: answer.body };
-      },
-      async close() {},
-    };
-  },
+  client: "fetch",
+  open: async (sandbox) => ({
+    send: sendWithFetch(sandbox.fetch, "https://any.example"),
+    async close() {},
+  }),
 };
 
-const ofTheConnection = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);
+const msw: Door = {
+  name: "msw",
+  client: "fetch",
+  async open(sandbox) {
+    const baseUrl = "https://api.example";
+    const server = setupServer(...createHandlers(sandbox, { baseUrl }));
+    server.listen({ onUnhandledRequest: "error" });
+    return { send: sendWithFetch(fetch, baseUrl), close: async () => server.close() };
+  },
+};
 
 const socket: Door = {
   name: "socket",
-  async open(world) {
-    const server = await serveHost(
-      createHost(() => world),
-      { port: 0 },
-    );
-    return {
-      send: ({ method = "GET", path = mePath, headers = {}, body }) =>
-        new Promise((resolve, reject) => {
-          const url = new URL(server.url);
-          const framed =
-            body === undefined ? headers : { ...headers, "content-length": Buffer.byteLength(body) };
-          const sending = httpRequest(
-            { host: url.hostname, port: url.port, method, path, headers: framed, agent: false },
-            (response) => {
-              const chunks: Buffer[] = [];
-              response.on("data", (chunk) => chunks.push(chunk));
-              response.on("end", () =>
-                resolve({
-                  status: response.statusCode ?? 0,
-                  headers: pairsOf(response.rawHeaders),
-                  body: Buffer.concat(chunks).toString("utf8"),
-                }),
-              );
-            },
-          );
-          sending.on("error", reject);
-          sending.end(body);
-        }),
-      close: () => server.close(),
-    };
+  client: "socket",
+  async open(sandbox) {
+    const server = await serveHost(hostOf(sandbox), { port: 0 });
+    return { send: sendOnSocket(Number(new URL(server.url).port)), close: () => server.close() };
   },
 };
 
-function pairsOf(raw: readonly string[]): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let i = 0; i < raw.length; i += 2) {
-    if (!ofTheConnection.has((raw[i] as string).toLowerCase()))
-      pairs.push([raw[i] as string, raw[i + 1] as string]);
-  }
-  return pairs;
-}
-
-export const doors: readonly Door[] = [core, socket];
+/** The doors that every test of the API goes through. */
+export const doors: readonly Door[] = [core, msw, socket];
 
 /** Opens a world of a scenario, frozen at its start unless told otherwise. */
 export function openTestWorld(scenario: ScenarioName | Scenario, options: OpenWorldOptions = {}): World {
@@ -126,9 +86,10 @@ export function describeDoors(
   describe.each(doors)(`${title} ($name)`, (door) => {
     tests(async (scenario, options) => {
       const world = openTestWorld(scenario, options);
-      const knock = await door.open(world);
+      const knock = await door.open(sandboxOn(createHost(() => world)));
       return {
         ...knock,
+        client: door.client,
         world,
         me: (key) => {
           if (key === undefined) return knock.send({});
@@ -138,9 +99,4 @@ export function describeDoors(
       };
     });
   });
-}
-
-/** The value of a header, whatever its case; `undefined` when it is not there. */
-export function headerOf(seen: Seen, name: string): string | undefined {
-  return seen.headers.find(([one]) => one.toLowerCase() === name.toLowerCase())?.[1];
 }

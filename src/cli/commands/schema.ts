@@ -1,9 +1,9 @@
-import { scenarioJsonSchema } from "../../scenario/json-schema.js";
+import { scenarioJsonSchema } from "../../scenario/json-schema.generated.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 
 /** `svc-sandbox schema` */
 export const schema: Run = async ({ io }) => {
-  io.stdout.write(`${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);
+  io.stdout.write(`${JSON.stringify(scenarioJsonSchema, null, 2)}\n`);
   return exitCode.fine;
 };

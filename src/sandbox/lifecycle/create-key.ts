@@ -7,7 +7,9 @@ import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { requireRoomForKey } from "./active-key.js";
 import { type Actor, requireAdministrator } from "./administrator.js";
-import { freeRef, type IssuedKey, issueKey } from "./issue-key.js";
+import { type IssuedKey, issueKey } from "./issue-key.js";
+import { freeRef, refOfName } from "./refs.js";
+import { requireNewKey } from "./require-new-key.js";
 
 /** The key that an administrator asks for (R29). */
 export interface NewKey {
@@ -28,11 +30,12 @@ export interface NewKey {
 /**
  * Creates an active key; its secret is in the answer and nowhere else (R34).
  *
- * Throws `unknown_ref`, `sandbox_access_off` (R30), `live_access_not_approved` (R31), `scopes_required` (R29),
+ * Throws `validation_failed`, `unknown_ref`, `sandbox_access_off` (R30), `live_access_not_approved` (R31), `scopes_required` (R29),
  * `unknown_scope`, `key_limit_reached` (R32) or `name_taken`, and changes nothing then.
  */
 export function createKey(world: World, wanted: NewKey, actor: Actor = "administrator"): IssuedKey {
   requireAdministrator(actor);
+  requireNewKey(wanted);
   const { organization } = world.registry.organization(wanted.organization);
   requireAccess(organization, wanted.environment);
   const scopes = wanted.scopes ?? defaultScopes;
@@ -44,7 +47,10 @@ export function createKey(world: World, wanted: NewKey, actor: Actor = "administ
     name: wanted.name,
     environment: wanted.environment,
     scopes: [...scopes],
-    limits: { ...defaultLimits, ...wanted.limits },
+    limits: {
+      perMinute: wanted.limits?.perMinute ?? defaultLimits.perMinute,
+      perDay: wanted.limits?.perDay ?? defaultLimits.perDay,
+    },
     ...(wanted.expiresAt !== undefined && { expiresAt: wanted.expiresAt }),
   });
   world.events.announce({ type: "key.created", key: viewKey(world.registry.key(issued.key.ref), world) });
@@ -81,15 +87,6 @@ function requireScopes(world: World, scopes: readonly string[]): void {
     `Failed to create a key: there is no scope ${JSON.stringify(unknown)}; there are ${known.join(", ")}.${
       suggestion === undefined ? "" : ` Did you mean ${JSON.stringify(suggestion)}?`
     }`,
-    { scope: unknown, known },
+    { scope: unknown, known: [...known] },
   );
-}
-
-// Refs are kebab-case; a name of other letters alone leaves nothing to make one from.
-function refOfName(name: string): string {
-  const ref = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "");
-  return ref === "" ? "key" : ref;
 }

@@ -41,13 +41,6 @@ export function requireFreeRef(world: World, ref: string): void {
   );
 }
 
-/** The first of `name`, `name-2`, `name-3` … that no key of the world has. */
-export function freeRef(world: World, name: string): string {
-  let ref = name;
-  for (let i = 2; world.registry.keys.has(ref); i++) ref = `${name}-${i}`;
-  return ref;
-}
-
 function randomSecret(world: World, environment: Environment): string {
   return prefixOf(environment, false) + sandboxMark + base62From(world.edge.random, secretLength);
 }

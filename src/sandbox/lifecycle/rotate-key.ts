@@ -4,7 +4,9 @@ import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { requireActiveKey, requireRoomForKey } from "./active-key.js";
 import { type Actor, requireAdministrator } from "./administrator.js";
-import { freeRef, type IssuedKey, issueKey, requireFreeRef } from "./issue-key.js";
+import { type IssuedKey, issueKey, requireFreeRef } from "./issue-key.js";
+import { freeRef } from "./refs.js";
+import { refProblem, requireFields } from "./require-fields.js";
 
 /** How to rotate. */
 export interface Rotation {
@@ -18,8 +20,8 @@ export interface Rotation {
  * Replaces an active key by a new one with the same name, scopes and limits (R37); the old one works until the
  * overlap ends (R38–R40). The replacement does not inherit an expiry: rotating is the way out for a key about to end.
  *
- * Throws `key_not_active`, `overlap_out_of_range`, `key_limit_reached`, `name_taken` or `unknown_ref`, and changes
- * nothing then.
+ * Throws `unknown_ref`, `key_not_active`, `overlap_out_of_range`, `validation_failed`, `key_limit_reached` or
+ * `name_taken`, and changes nothing then.
  */
 export function rotateKey(
   world: World,
@@ -30,6 +32,7 @@ export function rotateKey(
   requireAdministrator(actor);
   const entry = requireActiveKey(world, ref, "rotate");
   requireOverlap(overlap);
+  requireFields("rotate the key", { as: refProblem(as) });
   const old = entry.key;
   // The old key counts as active during its overlap only where that is assumed; then there must be room for both.
   if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, old);

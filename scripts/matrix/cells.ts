@@ -1,0 +1,110 @@
+import { type NodeMajor, nodeMajors, versions } from "./versions.js";
+
+/** How a test file says what it needs. */
+export type Format = "esm" | "cjs";
+
+/** The runners that the tests are adapted to. */
+export type Runner = "node:test" | "jest" | "vitest";
+
+/** One combination to run the tests in. */
+export interface Cell {
+  readonly node: NodeMajor;
+  /** What is installed beside the tarball. */
+  readonly packages: readonly string[];
+  readonly format: Format;
+  readonly runner: Runner;
+  /** What of the runner is not its default. */
+  readonly setup?: string;
+  /** Flags of the runner. */
+  readonly argv?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Configuration files, by name. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly tests: readonly string[];
+  /** Whether `--quick` runs it. */
+  readonly quick?: boolean;
+}
+
+const withoutMsw = ["library", "server", "cli"];
+const mswOnly = ["msw", "own-handlers"];
+// Starting a command costs most of the time and has nothing to do with a runner.
+const inRunner = ["library", "server", ...mswOnly];
+
+/** What the runner cannot do by itself: load the ES modules that msw 2.12 and later need. */
+const transformed = `module.exports = {
+  transform: { "\\\\.m?js$": ["babel-jest", { plugins: ["@babel/plugin-transform-modules-commonjs"] }] },
+  transformIgnorePatterns: ["/node_modules/(?!(until-async|rettime|@open-draft)/)"],
+};
+`;
+
+/** Every cell, those that share an installation next to each other. */
+export const cells: readonly Cell[] = [
+  ...nodeMajors.flatMap((node) => nodeTest(node, [], withoutMsw)),
+  ...nodeMajors.flatMap((node) => nodeTest(node, [versions.mswOldest], mswOnly)),
+  ...nodeMajors.flatMap((node) => nodeTest(node, [versions.msw2], mswOnly)),
+  ...nodeMajors.filter((node) => node >= 22).flatMap((node) => nodeTest(node, [versions.msw3], mswOnly)),
+
+  ...nodeMajors.map((node) => jest(node, [versions.jest], { tests: withoutMsw, quick: node === 20 })),
+  ...nodeMajors.map((node) => jest(node, [versions.jest, versions.mswCommonJs], { tests: mswOnly })),
+  jest(20, [versions.jest, versions.msw2, versions.babelCommonJs], {
+    tests: inRunner,
+    setup: "msw transformed",
+    files: { "jest.config.js": transformed },
+  }),
+  ...([24, 26] as const).map((node) =>
+    jest(node, [versions.jest, versions.msw3], {
+      tests: inRunner,
+      setup: "--experimental-vm-modules",
+      env: { NODE_OPTIONS: "--experimental-vm-modules" },
+    }),
+  ),
+  jest(20, [versions.jest, versions.mswCommonJs, versions.jestJsdom], {
+    tests: inRunner,
+    setup: "jest-fixed-jsdom",
+    argv: ["--env", "jest-fixed-jsdom"],
+  }),
+
+  ...([20, 24] as const).flatMap((node) => vitest(node, [versions.vitest4, versions.jsdom26, versions.msw2])),
+  ...([24, 26] as const).flatMap((node) => vitest(node, [versions.vitest5, versions.jsdom31, versions.msw3])),
+];
+
+/** What a cell is called: `node 20 · msw 2.15.0 · esm · vitest 4 (jsdom)`. */
+export function nameOf({ node, packages, format, runner, setup }: Cell): string {
+  const version = (name: string) =>
+    packages
+      .find((one) => one.startsWith(`${name}@`))
+      ?.split("@")
+      .at(-1);
+  const major = version(runner)?.split(".")[0];
+  const called = [
+    runner,
+    ...(major === undefined ? [] : [major]),
+    ...(setup === undefined ? [] : [`(${setup})`]),
+  ];
+  const msw = version("msw");
+  return [`node ${node}`, msw === undefined ? "no msw" : `msw ${msw}`, format, called.join(" ")].join(" · ");
+}
+
+function nodeTest(node: NodeMajor, packages: readonly string[], tests: readonly string[]): Cell[] {
+  const quick = node === 20 || packages.includes(versions.msw3);
+  return [
+    { node, packages, format: "esm", runner: "node:test", tests, quick: quick && node <= 22 },
+    { node, packages, format: "cjs", runner: "node:test", tests, quick: quick && node <= 22 },
+  ];
+}
+
+function jest(
+  node: NodeMajor,
+  packages: readonly string[],
+  rest: Omit<Cell, "node" | "packages" | "format" | "runner">,
+): Cell {
+  return { node, packages, format: "cjs", runner: "jest", ...rest };
+}
+
+function vitest(node: NodeMajor, packages: readonly string[]): Cell[] {
+  const cell = { node, packages, format: "esm", runner: "vitest", tests: inRunner } as const;
+  return [
+    { ...cell, quick: node === 20 },
+    { ...cell, setup: "jsdom", argv: ["--environment", "jsdom"] },
+  ];
+}

@@ -1,0 +1,51 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runProgram } from "../run-program.js";
+import { adapt, endingFor } from "./adapt.js";
+import type { Cell, Runner } from "./cells.js";
+
+/** What a cell needs that is shared with others. */
+export interface CellSurroundings {
+  /** Where the tarball and the cell's packages are installed. */
+  readonly installation: string;
+  /** The folder of the cell's Node. */
+  readonly nodeBin: string;
+  /** A name that no other cell in this installation has. */
+  readonly slug: string;
+}
+
+const sources = fileURLToPath(new URL("../../test/matrix/", import.meta.url));
+const timeout = 90_000;
+
+/** Runs the tests of a cell; answers what was printed when they fail, `undefined` when they pass. */
+export async function runCell(
+  cell: Cell,
+  { installation, nodeBin, slug }: CellSurroundings,
+): Promise<string | undefined> {
+  const folder = join(installation, slug);
+  await mkdir(folder, { recursive: true });
+  const files = [];
+  for (const name of cell.tests) {
+    const text = await readFile(join(sources, `${name}.test.mjs`), "utf8");
+    const file = `${name}${endingFor(cell.format, cell.runner)}`;
+    await writeFile(join(folder, file), adapt(text, cell.format, cell.runner));
+    files.push(`${slug}/${file}`);
+  }
+  for (const [name, text] of Object.entries(cell.files ?? {})) await writeFile(join(folder, name), text);
+  const argv = [...commandLines[cell.runner](slug, files), ...(cell.argv ?? [])];
+  if (cell.files?.["jest.config.js"] !== undefined) argv.push("--config", `${slug}/jest.config.js`);
+  const { code, output } = await runProgram("node", argv, {
+    cwd: installation,
+    timeout,
+    // Commands that the tests start, npx among them, take the cell's Node as well.
+    env: { ...cell.env, PATH: `${nodeBin}${delimiter}${process.env.PATH}` },
+  });
+  return code === 0 ? undefined : output;
+}
+
+const commandLines: Readonly<Record<Runner, (folder: string, files: readonly string[]) => string[]>> = {
+  "node:test": (_folder, files) => ["--test", ...files],
+  jest: (folder) => ["node_modules/jest/bin/jest.js", `/${folder}/`],
+  vitest: (folder) => ["node_modules/vitest/vitest.mjs", "run", "--dir", folder],
+};

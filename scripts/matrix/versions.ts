@@ -1,0 +1,24 @@
+// Exact, so that a release of somebody else changes no result of ours; moved by hand.
+/** The packages that the cells are made of. */
+export const versions = {
+  /** The oldest msw that the package allows. */
+  mswOldest: "msw@2.10.0",
+  /** The last msw whose packages are all CommonJS: what Jest loads in its default setup. */
+  mswCommonJs: "msw@2.11.2",
+  msw2: "msw@2.15.0",
+  /** Needs Node 22.12 or later. */
+  msw3: "msw@3.0.5",
+  jest: "jest@30.5.2",
+  jestJsdom: "jest-fixed-jsdom@0.0.11",
+  babelCommonJs: "@babel/plugin-transform-modules-commonjs@7.29.14",
+  vitest4: "vitest@4.1.12",
+  jsdom26: "jsdom@26.1.0",
+  /** Needs Node 22.12 or later. */
+  vitest5: "vitest@5.1.0",
+  jsdom31: "jsdom@31.0.1",
+} as const;
+
+/** The majors of Node that the package supports. */
+export const nodeMajors = [20, 22, 24, 26] as const;
+
+export type NodeMajor = (typeof nodeMajors)[number];

@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+
+/** How a program ended, and what it wrote. */
+export interface ProgramEnd {
+  /** `null` when it was stopped from outside, because its time was over for example. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Both streams, in the order in which they came. */
+  readonly output: string;
+}
+
+/** Where and how to run a program. */
+export interface ProgramSurroundings {
+  readonly cwd: string;
+  /** Set over the present environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Milliseconds after which it and its children are stopped. Default: 180000. */
+  readonly timeout?: number;
+}
+
+/** Runs a program to its end. Rejects when it cannot be started. */
+export function runProgram(
+  program: string,
+  argv: readonly string[],
+  { cwd, env = {}, timeout = 180_000 }: ProgramSurroundings,
+): Promise<ProgramEnd> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, argv, {
+      cwd,
+      env: { ...ownEnvironment(), ...env },
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const timer = setTimeout(() => {
+      output += `\n(stopped after ${timeout / 1000} s)\n`;
+      process.kill(-(child.pid as number), "SIGKILL");
+    }, timeout);
+    let stdout = "";
+    let stderr = "";
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      stdout += text;
+      output += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      stderr += text;
+      output += text;
+    });
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      resolve({ code, stdout, stderr, output });
+    });
+  });
+}
+
+// `npm run` tells its children which project they belong to, and test runners that they run under one; both would lead
+// an npm, an npx or a runner in another folder astray.
+function ownEnvironment(): Record<string, string | undefined> {
+  const foreign =
+    /^(?:npm_package_|npm_lifecycle_|npm_config_local_prefix$|INIT_CWD$|NODE_OPTIONS$|NODE_TEST|VITEST|JEST_)/;
+  const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+  return { ...Object.fromEntries(kept), NO_COLOR: "1" };
+}

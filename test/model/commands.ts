@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import type { Model } from "./specification-model.js";
+
+/** When the clock of the model's world starts: shortly before a minute and a day end. */
+export const start = Date.parse("2026-03-02T23:58:30Z");
+export const refs = ["a", "b", "c", "d", "e", "f"] as const;
+export const organizations = ["bank", "insurer"] as const;
+
+/** Something that happens in the model's world. */
+export const command = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("request" as const),
+      // The key with the small limits more often than the others, so that they are reached.
+      key: fc.constantFrom("a", "a", "a", "a", "a", ...refs, "none", "junk", "unknown"),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("advance" as const),
+      by: fc.constantFrom(0, 1, 999, 1_000, 29_999, 30_000, 59_999, 60_000, 90_000, 3_600_000, 86_400_000),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke" as const), key: fc.constantFrom(...refs) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("rotate" as const),
+      key: fc.constantFrom(...refs),
+      as: fc.constantFrom(...refs),
+      overlap: fc.constantFrom(0, 1, 30_000, 60_000, 604_800_000, 604_800_001, -1),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("create" as const),
+      ref: fc.constantFrom(...refs),
+      organization: fc.constantFrom(...organizations),
+      environment: fc.constantFrom("test" as const, "test" as const, "live" as const),
+      scopes: fc.constantFrom(["attestations:read"], ["attestations:read"], ["consents:read"], []),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("organization" as const),
+      ref: fc.constantFrom(...organizations),
+      active: fc.boolean(),
+      live: fc.constantFrom("approved" as const, "suspended" as const, "not_approved" as const),
+      sandboxAccess: fc.boolean(),
+    }),
+  },
+);
+export type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The assumptions of a model's world. */
+export const settings = fc.record({
+  sliding: fc.boolean(),
+  resetHour: fc.constantFrom(0, 6, 23),
+  countRefused: fc.boolean(),
+});
+
+/** A world small enough that its limits, expiries and the five active keys are within reach of a few commands. */
+export function modelScenario({ sliding, resetHour, countRefused }: Model["settings"]): Scenario {
+  return {
+    version: 1,
+    clock: { now: new Date(start).toISOString(), frozen: true },
+    assumptions: {
+      minute_window: sliding ? "sliding" : "fixed",
+      day_resets_at: `${String(resetHour).padStart(2, "0")}:00`,
+      count_refused: countRefused,
+    },
+    organizations: {
+      bank: {
+        name: "A Bank",
+        type: "bank",
+        live_access: "approved",
+        keys: {
+          a: { environment: "test", limits: { per_minute: 2, per_day: 3 } },
+          b: { environment: "live", expires: "90s" },
+          // Four active test keys, so that the fifth and the refused sixth are within reach.
+          g: { environment: "test" },
+          h: { environment: "test" },
+          i: { environment: "test" },
+        },
+      },
+      insurer: {
+        name: "An Insurer",
+        type: "insurer",
+        keys: {
+          c: { environment: "test", scopes: ["consents:read"] },
+          d: { environment: "live", legacy: true },
+        },
+      },
+    },
+  };
+}
