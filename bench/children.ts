@@ -1,6 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { ClientOrder, ClientReading, ServerOrder, ServerReady } from "./messages.js";
+import type {
+  ClientOrder,
+  ClientReading,
+  LibraryOrder,
+  LibraryReading,
+  ServerOrder,
+  ServerReady,
+} from "./messages.js";
 
 /** A server in a process of its own. */
 export interface ServerChild extends ServerReady {
@@ -16,6 +23,12 @@ export interface MeasuredServer extends ServerChild {
 /** A client in a process of its own, so that it shares no event loop with a server. */
 export interface ClientChild {
   readonly load: (order: ClientOrder) => Promise<ClientReading>;
+  readonly stop: () => Promise<void>;
+}
+
+/** The library in a process of its own. */
+export interface LibraryChild {
+  readonly measure: (order: LibraryOrder) => Promise<LibraryReading>;
   readonly stop: () => Promise<void>;
 }
 
@@ -41,6 +54,12 @@ export async function startServer(
 export function startClient(file: string): ClientChild {
   const child = fork(file, { execArgv: [], env: childEnvironment() });
   return { load: (order) => ask(child, order) as Promise<ClientReading>, stop: () => stop(child) };
+}
+
+/** Starts the program that uses the library, on the given Node. */
+export function startLibrary(file: string, node: string): LibraryChild {
+  const child = fork(file, { execPath: node, execArgv: ["--expose-gc"], env: childEnvironment() });
+  return { measure: (order) => ask(child, order) as Promise<LibraryReading>, stop: () => stop(child) };
 }
 
 /** Ends a child process that this bench started; resolves when it is gone. */

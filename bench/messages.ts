@@ -28,3 +28,22 @@ export interface ClientReading {
   /** Milliseconds that 99 of 100 answers took at most. */
   readonly p99: number;
 }
+
+/** One round of the library, sent to its program. */
+export interface LibraryOrder {
+  /** How many requests to answer; a tenth as often, sandboxes are made. */
+  readonly calls: number;
+  /** How many sandboxes to keep in memory at once. */
+  readonly sandboxes: number;
+}
+
+/** Microseconds for each call, and bytes for each thing that is kept. */
+export interface LibraryReading {
+  readonly fetch: number;
+  readonly trivialHandler: number;
+  readonly create: number;
+  readonly reset: number;
+  readonly clone: number;
+  readonly bytesOfSandbox: number;
+  readonly bytesOfClone: number;
+}

@@ -2,6 +2,7 @@ import { parseBenchArguments } from "./arguments.js";
 import { bundlePrograms } from "./bundle.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
+import { measureLibrary } from "./library.js";
 import { measureManyKeys } from "./many-keys.js";
 import { measureMemory } from "./memory.js";
 import { measureThroughput } from "./throughput.js";
@@ -11,6 +12,7 @@ const measurements = {
   "many-keys": measureManyKeys,
   memory: measureMemory,
   "first-answer": measureFirstAnswer,
+  library: measureLibrary,
 };
 
 const asked = parseBenchArguments(process.argv.slice(2), Object.keys(measurements));

@@ -54,7 +54,7 @@ const requireWithoutImport: Plugin = {
       const code = chunk.code
         .replace(/import\s*\{\s*createRequire\s*\}\s*from\s*"node:module";/, "")
         .replace(
-          /\bcreateRequire\(import\.meta\.url\)/,
+          /(?:\/\* @__PURE__ \*\/ )?\bcreateRequire\(import\.meta\.url\)/,
           '(name=>{let found=process.getBuiltinModule(name);if(!found)throw Error("Cannot find module "+name);return found})',
         );
       if (/createRequire|node:/.test(code)) throw new Error(`${chunk.fileName} still needs Node: ${code}`);

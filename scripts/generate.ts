@@ -3,10 +3,10 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compile } from "json-schema-to-typescript";
 import { interpretScenario } from "../src/scenario/interpret-scenario.js";
-import { readYaml } from "../src/scenario/read-yaml.js";
+import { foundText } from "../src/scenario/parse-scenario.js";
+import type { FoundScenario } from "../src/scenario/resolve-extends.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { ScenarioError } from "../src/scenario/scenario-error.js";
-import { createSource } from "../src/scenario/scenario-source.js";
 import { nameTablesModule } from "./name-tables.js";
 import { resolvedScenarioJsonSchema, scenarioJsonSchema } from "./scenario-json-schema.js";
 
@@ -43,18 +43,17 @@ function jsonSchemaModule(): string {
 /** The scenarios of `scenarios/`, checked, each with the one that it extends laid under it. */
 async function bundledScenarios(): Promise<Record<string, Scenario>> {
   const files = (await readdir(new URL("scenarios/", root))).filter((name) => name.endsWith(".yaml")).sort();
-  const texts = new Map<string, { text: string; file: string }>();
+  const found = new Map<string, FoundScenario>();
   for (const name of files) {
     const file = `scenarios/${name}`;
-    texts.set(basename(name, ".yaml"), { text: await readFile(new URL(file, root), "utf8"), file });
+    found.set(basename(name, ".yaml"), foundText(await readFile(new URL(file, root), "utf8"), file));
   }
-  const options = { lookup: (name: string) => texts.get(name), knownNames: [...texts.keys()] };
+  const options = { find: (name: string) => found.get(name), knownNames: [...found.keys()] };
   const problems = [];
   const scenarios: Record<string, Scenario> = {};
-  for (const [name, { text, file }] of texts) {
+  for (const [name, { read, file }] of found) {
     try {
-      const source = createSource(text, file);
-      scenarios[name] = interpretScenario((findings) => readYaml(source, findings), file, options);
+      scenarios[name] = interpretScenario(read, file, options);
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
       problems.push(...error.problems);

@@ -32,6 +32,6 @@ export function createTally(title: string): Tally {
 
 // The end of it is where runners say what went wrong.
 function indented(text: string): string {
-  const lines = text.trimEnd().split("\n").slice(-60);
+  const lines = text.trimEnd().split("\n").slice(-40);
   return lines.map((line) => `    ${line}`).join("\n");
 }

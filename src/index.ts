@@ -27,9 +27,8 @@ export type {
 } from "./library/sandbox.js";
 export type { KeyView, OrganizationView, RequestView } from "./sandbox/views.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
-export type { ParseOptions } from "./scenario/check-scenario.js";
 /* Scenarios */
-export { parseScenario } from "./scenario/parse-scenario.js";
+export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
 export { ScenarioError } from "./scenario/scenario-error.js";
 export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/scenario-problem.js";

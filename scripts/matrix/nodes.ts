@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runProgram } from "../run-program.js";
+import { install } from "../install.js";
 import type { NodeMajor } from "./versions.js";
 
 /**
@@ -15,10 +14,6 @@ export async function nodeFolder(major: NodeMajor, cache: string): Promise<strin
   const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
   const bin = join(folder, "node_modules", name, "bin");
   if (existsSync(bin)) return bin;
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "package.json"), "{}\n");
-  const argv = ["install", "--ignore-scripts", "--no-audit", "--no-fund", `${name}@${major}`];
-  const { code, output } = await runProgram("npm", argv, { cwd: folder });
-  if (code !== 0) throw new Error(`Failed to fetch Node ${major} (${name}):\n${output}`);
+  await install(folder, [`${name}@${major}`]);
   return bin;
 }

@@ -21,6 +21,7 @@ export const commands: readonly CommandRow[] = [
       "frozen",
       "watch",
       "explain",
+      "handlers",
       "envFile",
       "noControl",
       "controlToken",
@@ -34,6 +35,10 @@ export const commands: readonly CommandRow[] = [
       { line: "svc-sandbox revoked --port 0", does: "one bundled scenario, on any free port" },
       { line: "svc-sandbox ./my.yaml --watch", does: "a file of yours, loaded again when it changes" },
       { line: "svc-sandbox start --json --log off", does: "one line of JSON for a script, and nothing else" },
+      {
+        line: "svc-sandbox --handlers ./handlers.mjs",
+        does: "endpoints of your own beside the API, made with msw",
+      },
       {
         line: "svc-sandbox --write-env .env.sandbox",
         does: "base URL and keys for your client's environment",

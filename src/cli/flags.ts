@@ -20,6 +20,7 @@ export interface Flags {
   readonly frozen?: boolean;
   readonly watch?: boolean;
   readonly explain?: boolean;
+  readonly handlers?: string;
   readonly envFile?: string;
   /** False when `--no-control` was given. */
   readonly control?: boolean;
@@ -83,6 +84,12 @@ export const flags = {
     spec: "--explain",
     text: "add X-Sandbox-Path to API answers: the path on which the request ended (the real API has no such header)",
     variables: ["SVC_SANDBOX_EXPLAIN"],
+  },
+  handlers: {
+    spec: "--handlers <module>",
+    text: "serve the msw handlers that this module exports (as default, or as handlers) beside the API, for paths that the API does not have",
+    read: readPath,
+    variables: ["SVC_SANDBOX_HANDLERS"],
   },
   envFile: {
     spec: "--write-env, --env-file <file>",

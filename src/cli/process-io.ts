@@ -34,6 +34,9 @@ function outputOf(stream: NodeJS.WriteStream): Output {
   };
 }
 
+/** How long after the wish to stop the process ends at the latest, in milliseconds: what open requests are given, and a little more. */
+const stopWithin = 2500;
+
 const signalNumbers = { SIGINT: 2, SIGTERM: 15 } as const;
 
 function stopSignalOf(process: NodeJS.Process): AbortSignal {
@@ -43,6 +46,8 @@ function stopSignalOf(process: NodeJS.Process): AbortSignal {
       // Whoever asks twice does not want to wait for open requests.
       if (stopping.signal.aborted) process.exit(128 + number);
       stopping.abort();
+      // Keeps nothing alive itself: it is for what handlers of the user's own leave running.
+      setTimeout(() => process.exit(), stopWithin).unref();
     });
   }
   return stopping.signal;

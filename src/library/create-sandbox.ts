@@ -1,3 +1,4 @@
+import { SandboxError } from "../domain/sandbox-error.js";
 import type { Edge } from "../sandbox/edge.js";
 import { createHost } from "../sandbox/host.js";
 import { createWorld, type World } from "../sandbox/world.js";
@@ -24,7 +25,8 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
 /**
  * Creates a sandbox: one world, running at once. Synchronous, in Node and in browsers.
  *
- * Throws a `ScenarioError` with every problem of a scenario value, or `scenario_not_found`.
+ * Throws a `ScenarioError` with every problem of a scenario value, `scenario_not_found`, or `validation_failed` for
+ * another option.
  *
  * @example
  * const sandbox = createSandbox({ scenario: "key-states", seed: 7 });
@@ -55,6 +57,7 @@ export function starterOf(
   { name, seed, now, frozen }: Omit<SandboxOptions, "scenario"> & { readonly name: string },
 ): () => World {
   const start = now === undefined ? undefined : instantOf(now);
+  requireSeed(seed);
   return () =>
     createWorld(scenario, {
       edge,
@@ -63,4 +66,14 @@ export function starterOf(
       ...(start !== undefined && { now: start }),
       ...(frozen !== undefined && { frozen }),
     });
+}
+
+// As in a scenario: two seeds that are written differently would give the same world otherwise.
+function requireSeed(seed: number | undefined): void {
+  if (seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)) return;
+  throw new SandboxError(
+    "validation_failed",
+    `Failed to use the seed ${JSON.stringify(seed)}: it must be a whole number from 0.`,
+    { given: seed },
+  );
 }

@@ -25,7 +25,8 @@ export function sandboxOn(host: Host): Sandbox {
       return world().seed;
     },
     get assumptions() {
-      return world().assumptions;
+      const { assumptions } = world();
+      return { ...assumptions, scopes: [...assumptions.scopes] };
     },
     secret: (ref) => scenarioSecret(world(), ref),
     unknownSecret: () => unknownSecret(world().seed),

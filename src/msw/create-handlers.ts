@@ -1,4 +1,5 @@
 import { type HttpHandler, http } from "msw";
+import { SandboxError } from "../domain/sandbox-error.js";
 import { answerWebRequest } from "../library/answer-web-request.js";
 import { hostOf } from "../library/host-of.js";
 import type { Sandbox } from "../library/sandbox.js";
@@ -16,7 +17,8 @@ export interface HandlerOptions {
 /**
  * Request handlers for `setupServer`, `setupWorker` and whatever else takes handlers of msw 2 or 3.
  *
- * They answer from the sandbox as it is when a request comes: clock, lifecycle and reset take effect at once.
+ * They answer from the sandbox as it is when a request comes: clock, lifecycle and reset take effect at once. Throws
+ * `usage` for a base URL that is none.
  *
  * @example
  * const sandbox = createSandbox({ scenario: "key-states" });
@@ -28,17 +30,37 @@ export function createHandlers(sandbox: Sandbox, { baseUrl = "*" }: HandlerOptio
     (base: string) =>
     ({ request }: { request: Request }) =>
       answerWebRequest(host.world(), request, base);
-  if (baseUrl === "*") {
-    const anyHost = answer("");
-    return [http.all("*/v1/relying-party", anyHost), http.all("*/v1/relying-party/*", anyHost)];
+  if (baseUrl === "*") return [http.all(anyHost, answer(""))];
+  if (/^https?:\/\//i.test(baseUrl)) {
+    const { origin, pathname } = urlOf(baseUrl);
+    // A base URL may have a path of its own, which the API does not know.
+    const base = withoutSlash(pathname);
+    return [http.all(everythingUnder(origin + base), answer(base))];
   }
-  const base = baseUrl.replace(/\/+$/, "");
-  // A base URL may have a path of its own, which the API does not know.
-  const mounted = answer(pathnameOf(base));
-  return [http.all(base, mounted), http.all(`${base}/*`, mounted)];
+  // Relative to where the page or the server is, which msw knows.
+  const base = withoutSlash(baseUrl);
+  return [http.all(base, answer(base)), http.all(`${base}/*`, answer(base))];
 }
 
-function pathnameOf(base: string): string {
-  const path = base.replace(/^(?:https?:)?\/\/[^/]*/i, "");
-  return path.startsWith("/") ? path : "";
+function urlOf(baseUrl: string): URL {
+  try {
+    return new URL(baseUrl);
+  } catch {
+    throw new SandboxError(
+      "usage",
+      `Failed to make handlers for ${JSON.stringify(baseUrl)}: it is not a URL. Give one such as https://api.example.`,
+    );
+  }
+}
+
+// Patterns rather than paths in msw's notation: msw decodes what such a path matches, and fails on a request whose path
+// is not valid encoding. Whatever its case, so that a path in the wrong one gets the API's 404 instead of the network.
+const anyHost = /\/v1\/relying-party(?:\/|$)/i;
+
+function everythingUnder(base: string): RegExp {
+  return new RegExp(`^${base.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?:/|$)`, "i");
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/+$/, "");
 }

@@ -30,7 +30,7 @@ export async function answerFromHandlers(
   given: UserHandlers,
   { sandbox, baseUrl, from }: { sandbox: Sandbox; baseUrl: () => string; from: string },
 ): Promise<HandlerAnswer> {
-  const handlers = typeof given === "function" ? await given({ sandbox }) : given;
+  const handlers = typeof given === "function" ? await make(given, sandbox) : given;
   if (!Array.isArray(handlers)) {
     throw new SandboxError(
       "usage",
@@ -40,6 +40,16 @@ export async function answerFromHandlers(
   for (const [index, handler] of handlers.entries()) refuseNonHandler(handler, index + 1);
   const { getResponse } = loadMsw(from);
   return (request) => getResponse(handlers, request, { baseUrl: baseUrl() });
+}
+
+async function make(given: (context: { sandbox: Sandbox }) => unknown, sandbox: Sandbox): Promise<unknown> {
+  try {
+    return await given({ sandbox });
+  } catch (error) {
+    const { message = String(error) } = error as Partial<Error>;
+    const refusal = new SandboxError("usage", `Failed to make the handlers: ${message}`);
+    throw Object.assign(refusal, { cause: error });
+  }
 }
 
 // Told at the start: msw would stumble over it with every request.

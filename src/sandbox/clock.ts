@@ -25,23 +25,21 @@ export interface Clock {
 export function createClock(options: { time: () => number; start?: number; frozen?: boolean }): Clock {
   const { time } = options;
   let frozen = options.frozen ?? false;
-  let anchor = time();
-  // What the clock showed at the anchor; the clock shows this plus what the wall clock has moved since.
-  let shown = options.start ?? anchor;
+  // What the wall clock showed when it was last read, and what ours showed then.
+  let read = time();
+  let shown = options.start ?? read;
 
   const now = () => {
     if (frozen) return shown;
-    const moved = time() - anchor;
+    const wall = time();
     // A wall clock that is set back (or a test runner's fake one that ends) holds our clock still instead.
-    if (moved < 0) {
-      anchor += moved;
-      return shown;
-    }
-    return shown + moved;
+    if (wall > read) shown += wall - read;
+    read = wall;
+    return shown;
   };
   const settle = (instant: number) => {
     shown = instant;
-    anchor = time();
+    read = time();
   };
   // The current time is read once: a running clock may have moved on by the next reading.
   const moveFrom = (current: number, instant: number) => {

@@ -124,3 +124,24 @@ test("contradictions are reported beside mistakes of shape", () => {
     codesOf({ main: { ...active, colour: 1 }, ...five, other: active }, { default_key: "nope" }).toSorted(),
   ).toEqual(["too_many_active_keys", "unknown_field", "unknown_key_ref"]);
 });
+
+test("a replaced key may have expired before its overlap was over, and names its replacement (R37, R43)", () => {
+  const replaced = { ...active, state: "expired", expires: "-1m", replaced_by: "new" };
+  expect(codesOf({ old: replaced, new: active }, { clock })).toEqual([]);
+  expect(codesOf({ old: { ...replaced, overlap_ends: "1h" }, new: active }, { clock })).toEqual([]);
+  expect(codesOf({ old: { ...replaced, overlap_ends: "-1h" }, new: active }, { clock })).toEqual([
+    "state_contradiction",
+  ]);
+  expect(codesOf({ old: replaced }, { clock })).toEqual(["unknown_key_ref"]);
+  expect(codesOf({ old: { ...active, state: "expired", overlap_ends: "1h" } })).toEqual([
+    "replacement_not_expected",
+  ]);
+});
+
+test("requests of a sliding minute may belong to the day before, when it is said when they were counted (R24)", () => {
+  const usage = { this_minute: 2, today: 1 };
+  const counted_at = ["2026-03-01T23:59:50Z", "2026-03-02T00:00:05Z"];
+  const assumptions = { minute_window: "sliding" };
+  expect(codesOf({ main: { ...active, usage } }, { assumptions })).toEqual(["usage_contradiction"]);
+  expect(codesOf({ main: { ...active, usage: { ...usage, counted_at } } }, { assumptions })).toEqual([]);
+});

@@ -1,8 +1,41 @@
-import { extendsOptions, type ParseOptions } from "./check-scenario.js";
+import { bundledScenarios, isScenarioName, scenarioNames } from "./bundled.js";
+import { foundValue } from "./check-scenario.js";
 import { interpretScenario } from "./interpret-scenario.js";
 import { readYaml } from "./read-yaml.js";
+import type { FoundScenario } from "./resolve-extends.js";
 import type { Scenario } from "./scenario.generated.js";
 import { createSource } from "./scenario-source.js";
+
+/** The text of a scenario that another one extends, and the file that problems in it are reported for. */
+export interface LoadedScenario {
+  readonly text: string;
+  readonly file: string;
+}
+
+/**
+ * Finds the scenario that `extends` names: its text, or the scenario itself, or `undefined` when there is none.
+ *
+ * `from` is the file of the scenario that extends.
+ */
+export type ScenarioLookup = (
+  name: string,
+  from: string | undefined,
+) => LoadedScenario | Scenario | undefined;
+
+export interface ParseOptions {
+  /**
+   * The name under which problems speak of the text.
+   *
+   * Default: `<scenario>`
+   */
+  readonly file?: string | undefined;
+  /**
+   * Finds a scenario that `extends` names and that is not a bundled one.
+   *
+   * Default: only bundled scenarios can be extended.
+   */
+  readonly load?: ScenarioLookup | undefined;
+}
 
 /**
  * Reads a scenario from YAML: valid, and with the scenario that it extends laid under it.
@@ -12,7 +45,21 @@ import { createSource } from "./scenario-source.js";
  * @example
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
  */
-export function parseScenario(text: string, options: ParseOptions = {}): Scenario {
-  const source = createSource(text, options.file);
-  return interpretScenario((findings) => readYaml(source, findings), options.file, extendsOptions(options));
+export function parseScenario(text: string, { file, load }: ParseOptions = {}): Scenario {
+  const { read } = foundText(text, file);
+  return interpretScenario(read, file, {
+    find(name, from) {
+      if (isScenarioName(name)) return foundValue(bundledScenarios[name]);
+      const loaded = load?.(name, from);
+      if (loaded === undefined) return undefined;
+      return "text" in loaded ? foundText(loaded.text, loaded.file) : foundValue(loaded);
+    },
+    knownNames: scenarioNames,
+  });
+}
+
+/** The text of a scenario, for one that extends it. */
+export function foundText(text: string, file: string | undefined): FoundScenario {
+  const source = createSource(text, file);
+  return { file, read: (findings) => readYaml(source, findings) };
 }

@@ -4,30 +4,19 @@ import type { Finding } from "./finding.js";
 import { type Located, type LocatedMapping, mergeLocated } from "./located.js";
 import { nearest } from "./nearest.js";
 import { quote } from "./quote.js";
-import { readPlain } from "./read-plain.js";
-import { readYaml } from "./read-yaml.js";
-import type { Scenario } from "./scenario.generated.js";
 import { ScenarioError } from "./scenario-error.js";
-import { createSource } from "./scenario-source.js";
 
-/** The text of a scenario that another one extends, and the file that problems in it are reported for. */
-export interface LoadedScenario {
-  readonly text: string;
-  readonly file: string;
+/** A scenario that another one extends. */
+export interface FoundScenario {
+  /** The file that it stands in, when it stands in one. */
+  readonly file: string | undefined;
+  /** Reads it; adds what is wrong to the findings. */
+  readonly read: (findings: Finding[]) => LocatedMapping | undefined;
 }
 
-/**
- * Finds the scenario that `extends` names: its text, or the scenario itself, or `undefined` when there is none.
- *
- * `from` is the file of the scenario that extends.
- */
-export type ScenarioLookup = (
-  name: string,
-  from: string | undefined,
-) => LoadedScenario | Scenario | undefined;
-
 export interface ExtendsOptions {
-  readonly lookup: ScenarioLookup;
+  /** Finds the scenario that `extends` names in the scenario of the file `from`; `undefined` when there is none. */
+  readonly find: (name: string, from: string | undefined) => FoundScenario | undefined;
   /** Names to offer when nothing is found. */
   readonly knownNames: readonly string[];
 }
@@ -60,23 +49,19 @@ export function resolveExtends(
   }
   const found = look();
   if (found === undefined) return undefined;
-  const parentFile = isLoaded(found) ? found.file : name;
+  const parentFile = found.file ?? name;
   if (chain.includes(parentFile)) {
     const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
     report("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
     return undefined;
   }
-  const read = isLoaded(found)
-    ? readYaml(createSource(found.text, found.file), findings)
-    : readPlain(found, findings);
-  const parent =
-    read &&
-    resolveExtends(read, isLoaded(found) ? found.file : undefined, options, findings, [...chain, parentFile]);
+  const read = found.read(findings);
+  const parent = read && resolveExtends(read, found.file, options, findings, [...chain, parentFile]);
   return parent && lay(parent);
 
-  function look(): LoadedScenario | Scenario | undefined {
+  function look(): FoundScenario | undefined {
     try {
-      const result = options.lookup(name, file);
+      const result = options.find(name, file);
       if (result === undefined)
         report("extends_not_found", `there is no scenario ${quote(name)}`, notFoundHint(name));
       return result;
@@ -107,10 +92,6 @@ export function resolveExtends(
     const merged = mergeLocated(without(parent, "version"), without(root, "extends"));
     return merged as LocatedMapping;
   }
-}
-
-function isLoaded(found: LoadedScenario | Scenario): found is LoadedScenario {
-  return "text" in found;
 }
 
 function without(mapping: LocatedMapping, name: string): LocatedMapping {

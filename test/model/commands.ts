@@ -99,3 +99,9 @@ export function modelScenario({ sliding, resetHour, countRefused }: Model["setti
     },
   };
 }
+
+/** A scenario of such a world, whatever is assumed. */
+export const anyScenario = fc.tuple(settings, fc.boolean()).map(([chosen, retiringCounts]): Scenario => {
+  const scenario = modelScenario(chosen);
+  return { ...scenario, assumptions: { ...scenario.assumptions, retiring_counts_as_active: retiringCounts } };
+});

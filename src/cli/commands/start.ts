@@ -25,7 +25,7 @@ export const start: Run = async (call) => {
   host.subscribe((event) => {
     if (event.type === "request") log.request(event.request);
   });
-  const server = await serveHost(host, serveOptions(flags, log));
+  const server = await serveHost(host, { ...serveOptions(flags, log), ...(await ownHandlers(flags, io)) });
   let stopWatching = async () => {};
   try {
     await announceVariables(host, server, flags, io);
@@ -51,7 +51,22 @@ function serveOptions(flags: Flags, log: Log): ServeOptions {
     ...(controlToken !== undefined && { controlToken }),
     onDefect: (error) =>
       log.problem(`A request was answered with 500. ${describeFailure(error, { verbose })}`),
+    onHandlerError: (error) => log.problem(describeHandlerError(error)),
   };
+}
+
+// A module that nobody asked for is not loaded, and neither is what loads it.
+async function ownHandlers({ handlers }: Flags, { cwd }: Io): Promise<Partial<ServeOptions>> {
+  if (handlers === undefined) return {};
+  const { loadHandlers } = await import("../../node/load-handlers.js");
+  const loaded = await loadHandlers(handlers, cwd);
+  return { handlers: loaded.handlers, handlersFile: loaded.file };
+}
+
+// With its stack: it is the user's own code that has to be mended, and where is what they want to know.
+function describeHandlerError(error: unknown): string {
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `A handler failed, and its request was answered with 500: ${what}`;
 }
 
 function announce(host: Host, server: RunningServer, flags: Flags, io: Io): void {

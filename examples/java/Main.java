@@ -1,0 +1,179 @@
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A client of the relying-party API, and its tests against svc-sandbox. Run with: java Main.java */
+public class Main {
+  /* The client */
+
+  enum Result { CONFIRMED, REJECTED, REFUSED, LIMITED }
+
+  /** What became of it: the organization's name when it is confirmed, the code when it is refused. */
+  record Confirmation(Result result, String detail) {}
+
+  interface Waiting {
+    void waitFor(Duration time) throws IOException, InterruptedException;
+  }
+
+  /**
+   * Asks the API whose key this is.
+   *
+   * <p>REJECTED is a key that does not work (any more), REFUSED one that may not do this, LIMITED one whose limit was
+   * still used up after the last attempt. Throws when there is no answer of the API at all. {@code waiting} is there
+   * for tests.
+   */
+  static Confirmation confirmKey(String baseUrl, String apiKey, Waiting waiting, int attempts)
+      throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(baseUrl + "/v1/relying-party/me")).header("x-api-key", apiKey).build();
+    for (int attempt = 1; ; attempt++) {
+      HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
+      switch (response.statusCode()) {
+        case 200:
+          return new Confirmation(Result.CONFIRMED, text(response.body(), "name"));
+        case 401:
+          // It will be rejected for ever: whoever retries only makes noise. The API does not say what is wrong.
+          return new Confirmation(Result.REJECTED, null);
+        case 403:
+          return new Confirmation(Result.REFUSED, text(response.body(), "code"));
+        case 429:
+          // By the status alone: the specification leaves the code open.
+          if (attempt == attempts) return new Confirmation(Result.LIMITED, null);
+          waiting.waitFor(timeToWait(response.headers().firstValue("retry-after")));
+          break;
+        default:
+          throw new IOException("The API answered " + response.statusCode() + ".");
+      }
+    }
+  }
+
+  /** From a header that may be absent, hold seconds, or hold a date. */
+  static Duration timeToWait(Optional<String> retryAfter) {
+    Duration oneMinute = Duration.ofMinutes(1);
+    if (retryAfter.isEmpty()) return oneMinute;
+    String given = retryAfter.get().strip();
+    if (given.matches("\\d{1,9}")) return Duration.ofSeconds(Long.parseLong(given));
+    try {
+      Instant then = Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(given));
+      Duration rest = Duration.between(Instant.now(), then);
+      return rest.isNegative() ? Duration.ZERO : rest;
+    } catch (DateTimeException noDate) {
+      return oneMinute;
+    }
+  }
+
+  static final HttpClient http = HttpClient.newHttpClient();
+
+  // Enough for these answers; a real client has a JSON library.
+  static String text(String json, String member) {
+    Matcher found = Pattern.compile("\"" + member + "\":\\s*\"([^\"]*)\"").matcher(json);
+    return found.find() ? found.group(1) : null;
+  }
+
+  /* The sandbox */
+
+  /** A running svc-sandbox; it ends when this is closed. */
+  static class Sandbox implements AutoCloseable {
+    final String baseUrl;
+    private final String started;
+    private final Process process;
+
+    Sandbox(String scenario) throws IOException {
+      process =
+          new ProcessBuilder(
+                  "npx", "--yes", "svc-sandbox", scenario, "--port", "0", "--frozen", "--json", "--log", "off")
+              .redirectError(ProcessBuilder.Redirect.INHERIT)
+              .start();
+      // It prints one line, once it accepts requests; none when it could not start.
+      started = new BufferedReader(new InputStreamReader(process.getInputStream())).readLine();
+      if (started == null) throw new IOException("svc-sandbox ended before it listened.");
+      baseUrl = text(started, "base_url");
+    }
+
+    String key(String ref) {
+      return text(started, ref);
+    }
+
+    void advance(Duration by) throws IOException, InterruptedException {
+      control("POST", "/clock/advance", "{\"by\":\"" + Math.max(1, by.toSeconds()) + "s\"}");
+    }
+
+    void reset() throws IOException, InterruptedException {
+      control("POST", "/reset", "{}");
+    }
+
+    /** How the requests with a key ended, oldest first. */
+    List<Integer> statuses(String ref) throws IOException, InterruptedException {
+      List<Integer> statuses = new ArrayList<>();
+      Matcher found = Pattern.compile("\"status\":\\s*(\\d+)").matcher(control("GET", "/requests?key=" + ref, ""));
+      while (found.find()) statuses.add(Integer.valueOf(found.group(1)));
+      return statuses;
+    }
+
+    private String control(String method, String path, String body) throws IOException, InterruptedException {
+      HttpRequest request =
+          HttpRequest.newBuilder(URI.create(text(started, "control_url") + path))
+              .header("content-type", "application/json")
+              .method(method, HttpRequest.BodyPublishers.ofString(body))
+              .build();
+      HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
+      if (response.statusCode() >= 400) throw new IOException(method + " " + path + ": " + response.body());
+      return response.body();
+    }
+
+    @Override
+    public void close() {
+      // npx passes no signal on to what it started.
+      process.descendants().forEach(ProcessHandle::destroy);
+      process.destroy();
+    }
+  }
+
+  /* The tests */
+
+  public static void main(String[] arguments) throws Exception {
+    try (Sandbox sandbox = new Sandbox("key-states")) {
+      expect(sandbox, "active", Result.CONFIRMED, "Harvest Cooperative Bank", 200);
+      for (String ref : List.of("revoked", "expired", "rotated")) expect(sandbox, ref, Result.REJECTED, null, 401);
+      Map<String, String> codes =
+          Map.of(
+              "wrong-scope", "insufficient_scope",
+              "live-not-approved", "live_access_not_approved",
+              "live-suspended", "live_access_not_approved",
+              "organization-inactive", "access_denied");
+      for (String ref : codes.keySet()) expect(sandbox, ref, Result.REFUSED, codes.get(ref), 403);
+      expect(sandbox, "rate-limited-minute", Result.CONFIRMED, "Longfurrow Savings Bank", 429, 200);
+      expect(sandbox, "rate-limited", Result.LIMITED, null, 429, 429, 429);
+      expect(sandbox, "retiring", Result.CONFIRMED, "Amberfield Mutual Insurance", 200);
+    }
+    System.out.println(failures == 0 ? "All as expected." : failures + " not as expected.");
+    System.exit(failures == 0 ? 0 : 1);
+  }
+
+  static int failures = 0;
+
+  /** Confirms the key of a fresh sandbox, and compares what came of it and with which requests. */
+  static void expect(Sandbox sandbox, String ref, Result result, String detail, Integer... statuses) throws Exception {
+    sandbox.reset();
+    // Waits without waiting: on the sandbox's clock.
+    Confirmation got = confirmKey(sandbox.baseUrl, sandbox.key(ref), sandbox::advance, 3);
+    List<Integer> seen = sandbox.statuses(ref);
+    boolean fine = got.equals(new Confirmation(result, detail)) && seen.equals(List.of(statuses));
+    if (!fine) failures++;
+    System.out.println((fine ? "ok     " : "not ok ") + ref + ": " + got + " " + seen);
+  }
+}

@@ -1,0 +1,60 @@
+import { setupServer } from "msw/node";
+import { createSandbox } from "svc-sandbox";
+import { createHandlers } from "svc-sandbox/msw";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { confirmKey } from "./confirm-key.js";
+
+const baseUrl = "https://api.example";
+// Frozen: time passes when a test says so, and never in between.
+const sandbox = createSandbox({ scenario: "key-states", frozen: true });
+const server = setupServer(...createHandlers(sandbox, { baseUrl }));
+
+beforeAll(() => server.listen({ onUnhandledRequest: "error" }));
+beforeEach(() => sandbox.reset());
+afterAll(() => server.close());
+
+/** Waits without waiting: on the sandbox's clock. */
+const wait = async (milliseconds) => void sandbox.clock.advance(milliseconds);
+
+const confirm = (apiKey) => confirmKey({ baseUrl, apiKey, wait });
+
+test("a good key is confirmed", async () => {
+  expect(await confirm(sandbox.secret("active"))).toMatchObject({
+    result: "confirmed",
+    organization: { name: "Harvest Cooperative Bank", type: "bank" },
+    environment: "test",
+    usage: { today: 1 },
+  });
+});
+
+test.each(["revoked", "expired", "rotated"])("a key that is %s is rejected, and sent once", async (ref) => {
+  expect(await confirm(sandbox.secret(ref))).toEqual({ result: "rejected" });
+  expect(sandbox.requests.total()).toBe(1);
+});
+
+test.each([
+  ["wrong-scope", "insufficient_scope"],
+  ["live-not-approved", "live_access_not_approved"],
+  ["live-suspended", "live_access_not_approved"],
+  ["organization-inactive", "access_denied"],
+])("the key %s is refused with %s", async (ref, code) => {
+  expect(await confirm(sandbox.secret(ref))).toEqual({ result: "refused", code });
+});
+
+test("a used-up minute is waited for", async () => {
+  expect(await confirm(sandbox.secret("rate-limited-minute"))).toMatchObject({ result: "confirmed" });
+  expect(sandbox.requests.list().map(({ status }) => status)).toEqual([429, 200]);
+});
+
+test("a limit that stays used up ends the attempts", async () => {
+  expect(await confirm(sandbox.secret("rate-limited"))).toEqual({ result: "limited" });
+  expect(sandbox.requests.total()).toBe(3);
+});
+
+test("after a rotation both keys work until the overlap ends", async () => {
+  const { secret } = sandbox.keys.rotate("active", { overlap: "60m" });
+  expect(await confirm(sandbox.secret("active"))).toMatchObject({ result: "confirmed" });
+  sandbox.clock.advance("61m");
+  expect(await confirm(sandbox.secret("active"))).toEqual({ result: "rejected" });
+  expect(await confirm(secret)).toMatchObject({ result: "confirmed" });
+});

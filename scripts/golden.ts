@@ -1,0 +1,64 @@
+import { writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
+
+const folder = new URL("../fixtures/", import.meta.url);
+const seeds = [1, 7];
+
+/** Says nothing that the seed could give: names are invented here, which the bundled scenarios write out. */
+const sparse: Scenario = {
+  version: 1,
+  name: "Sparse",
+  clock: { now: "2026-03-02T09:00:00Z" },
+  organizations: {
+    "some-bank": { type: "bank", keys: { first: { environment: "test" }, second: { environment: "live" } } },
+    "other-bank": { type: "bank", keys: { third: { environment: "test", legacy: true } } },
+    "some-insurer": { type: "insurer", keys: { fourth: { environment: "live", legacy: true } } },
+    "other-insurer": { type: "insurer" },
+  },
+};
+
+/** The seeded data that users rely on, as the files of `fixtures/` hold it, by file name. Writes nothing. */
+export async function goldenFiles(): Promise<Record<string, object>> {
+  const files: Record<string, object> = {};
+  for (const seed of seeds) {
+    files[`key-states.seed-${seed}.json`] = await goldenWorld(() => createSandbox({ seed, frozen: true }));
+    files[`sparse.seed-${seed}.json`] = await goldenWorld(() =>
+      createSandbox({ scenario: sparse, seed, frozen: true }),
+    );
+  }
+  return files;
+}
+
+/** Everything of a world that the seed decides, and what each key is answered when they call one after the other. */
+async function goldenWorld(create: () => Sandbox): Promise<object> {
+  const sandbox = create();
+  const answers: Record<string, object> = {};
+  for (const { ref } of sandbox.keys.list()) {
+    const response = await sandbox.fetch("https://api.example/v1/relying-party/me", {
+      headers: { "x-api-key": sandbox.secret(ref) },
+    });
+    answers[ref] = {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: await response.text(),
+    };
+  }
+  const fresh = create();
+  return {
+    scenario: fresh.name,
+    seed: fresh.seed,
+    now: fresh.clock.now(),
+    unknown_secret: fresh.unknownSecret(),
+    organizations: fresh.organizations.list(),
+    keys: fresh.keys.list().map((key) => ({ ...key, secret: fresh.secret(key.ref) })),
+    request_ids: sandbox.requests.list().map(({ id }) => id),
+    answers,
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [name, world] of Object.entries(await goldenFiles())) {
+    await writeFile(new URL(name, folder), `${JSON.stringify(world, null, 2)}\n`);
+  }
+}

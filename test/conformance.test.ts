@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSandbox } from "../src/library/create-sandbox.js";
+import { type BrowserDoor, openBrowserDoor } from "./support/browser-door.js";
+import { noBrowser } from "./support/chromium-page.js";
+import { conformanceCases } from "./support/conformance-cases.js";
+import { type ConformanceCase, comparable, runSteps } from "./support/conformance-script.js";
+import { type DoorDifference, type DoorName, doorDifferences, ending } from "./support/door-differences.js";
+import { type Door, doors } from "./support/doors.js";
+import { expressDoor } from "./support/express-door.js";
+import type { Seen } from "./support/seen.js";
+
+type Run = (one: Pick<ConformanceCase, "scenario" | "steps">) => Promise<Seen[]>;
+
+function runThrough(door: Door): Run {
+  return async ({ scenario, steps }) => {
+    const sandbox = createSandbox({ scenario, frozen: true });
+    const { send, close } = await door.open(sandbox);
+    try {
+      return (await runSteps(sandbox, send, steps)).map(comparable);
+    } finally {
+      await close();
+    }
+  };
+}
+
+const [core, ...others] = doors as [Door, ...Door[]];
+
+function conforms(name: DoorName, run: Run): void {
+  test.each(conformanceCases)("$title", async (one) => {
+    const seen = await run(one);
+    expect(seen).toEqual(await runThrough(core)(one));
+    // A refusal by the client itself would be the same everywhere and prove nothing.
+    expect(seen.map(({ status }) => status)).not.toContain(0);
+  });
+  differs(name, run);
+}
+
+function differs(name: DoorName, run: Run): void {
+  test.each(doorDifferences)("known difference: $request", async ({ sent, ends }: DoorDifference) => {
+    const [seen] = await run({ scenario: "key-states", steps: [{ send: sent }] });
+    expect(ending(seen as Seen)).toBe(ends[name]);
+  });
+}
+
+describe("the core is asked through sandbox.fetch", () => differs("core", runThrough(core)));
+
+describe.each([...others, expressDoor])("through $name the answers are those of the core", (door) =>
+  conforms(door.name as DoorName, runThrough(door)));
+
+describe.skipIf(noBrowser)("through a browser's service worker the answers are those of the core", () => {
+  let browser: BrowserDoor;
+  beforeAll(async () => {
+    browser = await openBrowserDoor();
+  });
+  afterAll(() => browser?.close());
+  conforms("browser", (one) => browser.run(one));
+});
+
+if (noBrowser) test.skip(`the browser is left out: ${noBrowser}`);

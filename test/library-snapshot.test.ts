@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { stringify } from "yaml";
+import { createSandbox, parseScenario, type RequestView, type Scenario } from "../src/index.js";
+import { anyScenario, command, modelScenario } from "./model/commands.js";
+import { movedTo, played, roundOfRequests, transcript, visible } from "./model/transcript.js";
+import { propertySeed } from "./support/property-seed.js";
+
+const commands = fc.array(command, { minLength: 1, maxLength: 25 });
+const throughYaml = (scenario: Scenario) => parseScenario(stringify(scenario));
+const throughJson = (scenario: Scenario): Scenario => JSON.parse(JSON.stringify(scenario));
+
+test("a snapshot starts a sandbox that goes on exactly as the first one does, also after JSON and YAML", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyScenario,
+      commands,
+      commands,
+      fc.constantFrom("value", "json", "yaml"),
+      async (scenario, before, after, form) => {
+        const game = played(createSandbox({ scenario }));
+        await transcript(game, before);
+        const snapshot = game.sandbox.snapshot();
+        const written = { value: (one: Scenario) => one, json: throughJson, yaml: throughYaml }[form](
+          snapshot,
+        );
+        const continued = movedTo(createSandbox({ scenario: written }), game);
+        expect(continued.sandbox.snapshot()).toEqual(snapshot);
+        const following = [...after, ...roundOfRequests];
+        expect(await transcript(continued, following)).toEqual(await transcript(game, following));
+      },
+    ),
+    { numRuns: 1_000, ...propertySeed },
+  );
+});
+
+test("a snapshot keeps the requests of a sliding minute that began the day before", async () => {
+  const scenario = modelScenario({ sliding: true, resetHour: 0, countRefused: false });
+  const game = played(createSandbox({ scenario, now: "2026-03-02T23:59:45Z" }));
+  await transcript(game, [
+    { do: "request", key: "a" },
+    { do: "advance", by: 30_000 },
+    { do: "request", key: "a" },
+  ]);
+  const continued = createSandbox({ scenario: throughYaml(game.sandbox.snapshot()) });
+  for (const sandbox of [game.sandbox, continued]) {
+    expect(sandbox.keys.get("a").usage).toEqual({ thisMinute: 2, today: 1 });
+    sandbox.clock.advance("30s");
+    expect(sandbox.keys.get("a").usage).toEqual({ thisMinute: 1, today: 1 });
+  }
+});
+
+test("a snapshot keeps a key that expired before its overlap was over, and what replaced it", () => {
+  const sandbox = createSandbox({
+    scenario: modelScenario({ sliding: false, resetHour: 0, countRefused: false }),
+  });
+  sandbox.keys.rotate("b", { overlap: "1h" });
+  sandbox.clock.advance("90s");
+  const continued = createSandbox({ scenario: throughYaml(sandbox.snapshot()) });
+  for (const one of [sandbox, continued]) {
+    expect(one.keys.get("b")).toMatchObject({ state: "expired", replacedBy: "b-2" });
+    expect(one.keys.get("b-2")).toMatchObject({ state: "active", replaces: "b", expiresAt: null });
+  }
+});
+
+test("a reset sandbox goes on exactly as a new one does", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyScenario, commands, commands, async (scenario, before, after) => {
+      const used = createSandbox({ scenario });
+      await transcript(played(used), before);
+      used.reset();
+      const fresh = createSandbox({ scenario });
+      expect(used.snapshot()).toEqual(fresh.snapshot());
+      const following = [...after, ...roundOfRequests];
+      expect(await transcript(played(used), following)).toEqual(await transcript(played(fresh), following));
+      expect(used.requests.list().map(withoutDuration)).toEqual(fresh.requests.list().map(withoutDuration));
+      expect(used.keys.list().map(visible)).toEqual(fresh.keys.list().map(visible));
+    }),
+    { numRuns: 500, ...propertySeed },
+  );
+});
+
+// How long an answer took is measured, and the fingerprint of a key made at run time is random.
+function withoutDuration({ durationMs, fingerprint, ...request }: RequestView): object {
+  return request;
+}

@@ -1,0 +1,254 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
+
+const start = "2026-03-02T09:00:00.000Z";
+const mePath = "/v1/relying-party/me";
+const scenario: Scenario = {
+  version: 1,
+  clock: { now: start },
+  organizations: { bank: { type: "bank", keys: { main: { environment: "test", expires: "10m" } } } },
+};
+
+const call = (sandbox: Sandbox, secret: string) =>
+  sandbox.fetch(`https://api.example${mePath}`, { headers: { "x-api-key": secret } });
+const statusOf = async (sandbox: Sandbox, ref: string) => (await call(sandbox, sandbox.secret(ref))).status;
+const refusal = (code: string) => expect.objectContaining({ code });
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("the clock", () => {
+  test("runs with the real time when the scenario says nothing of it", () => {
+    const before = Date.now();
+    const { organizations = {} } = scenario;
+    const sandbox = createSandbox({ scenario: { version: 1, organizations } });
+    const shown = Date.parse(sandbox.clock.now());
+    expect(shown).toBeGreaterThanOrEqual(before);
+    expect(shown).toBeLessThanOrEqual(Date.now());
+    expect(sandbox.clock.isFrozen()).toBe(false);
+  });
+
+  test("starts where the scenario says, or the options, and runs from there", () => {
+    vi.useFakeTimers();
+    const pinned = createSandbox({ scenario });
+    const options = createSandbox({ scenario, now: new Date("2030-01-01T00:00:00Z") });
+    vi.advanceTimersByTime(1_234);
+    expect(pinned.clock.now()).toBe("2026-03-02T09:00:01.234Z");
+    expect(options.clock.now()).toBe("2030-01-01T00:00:01.234Z");
+  });
+
+  test.each([
+    ["before", true],
+    ["after", false],
+  ])("moves with a test runner's fake timers, switched on %s the sandbox is made", async (_when, early) => {
+    if (early) vi.useFakeTimers();
+    const sandbox = createSandbox({ scenario, frozen: true });
+    if (!early) vi.useFakeTimers();
+    sandbox.clock.resume();
+    expect(await statusOf(sandbox, "main")).toBe(200);
+    vi.advanceTimersByTime(10 * 60_000 - 1);
+    expect(await statusOf(sandbox, "main")).toBe(200);
+    vi.advanceTimersByTime(1);
+    expect(await statusOf(sandbox, "main")).toBe(401);
+    expect(sandbox.clock.now()).toBe("2026-03-02T09:10:00.000Z");
+  });
+
+  test("holds still when the time is set back, and runs on when fake timers end", () => {
+    vi.useFakeTimers();
+    const sandbox = createSandbox({ scenario });
+    vi.advanceTimersByTime(60 * 60_000);
+    expect(sandbox.clock.now()).toBe("2026-03-02T10:00:00.000Z");
+    vi.setSystemTime("2000-01-01T00:00:00Z");
+    expect(sandbox.clock.now()).toBe("2026-03-02T10:00:00.000Z");
+    vi.advanceTimersByTime(500);
+    expect(sandbox.clock.now()).toBe("2026-03-02T10:00:00.500Z");
+    vi.setSystemTime("2000-01-01T00:00:00Z");
+    sandbox.clock.freeze();
+    vi.useRealTimers();
+    expect(sandbox.clock.now()).toBe("2026-03-02T10:00:00.500Z");
+  });
+
+  test("that is frozen stands still until it is moved or resumed", () => {
+    vi.useFakeTimers();
+    const sandbox = createSandbox({ scenario, frozen: true });
+    vi.advanceTimersByTime(5_000);
+    expect(sandbox.clock.now()).toBe(start);
+    expect(sandbox.clock.advance("90s")).toBe("2026-03-02T09:01:30.000Z");
+    expect(sandbox.clock.isFrozen()).toBe(true);
+    sandbox.clock.resume();
+    vi.advanceTimersByTime(1_000);
+    expect(sandbox.clock.now()).toBe("2026-03-02T09:01:31.000Z");
+    sandbox.clock.freeze();
+    vi.advanceTimersByTime(1_000);
+    expect(sandbox.clock.now()).toBe("2026-03-02T09:01:31.000Z");
+  });
+
+  test.each([
+    ["61m", "2026-03-02T10:01:00.000Z"],
+    ["7d", "2026-03-09T09:00:00.000Z"],
+    [1, "2026-03-02T09:00:00.001Z"],
+    [0, start],
+  ])("advances by %s", (by, now) => {
+    expect(createSandbox({ scenario, frozen: true }).clock.advance(by)).toBe(now);
+  });
+
+  test.each([
+    ["an ISO time", "2026-03-02T12:00:00+02:00", "2026-03-02T10:00:00.000Z"],
+    ["epoch milliseconds", Date.parse(start) + 1, "2026-03-02T09:00:00.001Z"],
+    ["a Date", new Date("2026-03-03T00:00:00Z"), "2026-03-03T00:00:00.000Z"],
+    ["the time it shows", start, start],
+  ])("is set to %s", (_form, to, now) => {
+    expect(createSandbox({ scenario, frozen: true }).clock.set(to)).toBe(now);
+  });
+
+  test.each([
+    ["a negative advance", "clock_backwards", ({ clock }: Sandbox) => clock.advance("-1s")],
+    ["a time that is past", "clock_backwards", ({ clock }: Sandbox) => clock.set("2026-03-02T08:59:59.999Z")],
+    ["half a millisecond", "validation_failed", ({ clock }: Sandbox) => clock.advance(0.5)],
+    ["no number", "validation_failed", ({ clock }: Sandbox) => clock.advance(Number.NaN)],
+    ["a duration in words", "validation_failed", ({ clock }: Sandbox) => clock.advance("an hour")],
+    ["a time without a zone", "validation_failed", ({ clock }: Sandbox) => clock.set("2026-03-03T00:00:00")],
+    ["a date that is none", "validation_failed", ({ clock }: Sandbox) => clock.set(new Date("x"))],
+    ["a time after the year 9999", "validation_failed", ({ clock }: Sandbox) => clock.set(8e15)],
+    ["an advance beyond it", "validation_failed", ({ clock }: Sandbox) => clock.advance(8e15)],
+    ["an endless advance", "validation_failed", ({ clock }: Sandbox) => clock.advance(Infinity)],
+  ])("refuses %s with %s, and shows what it showed", (_title, code, move) => {
+    const sandbox = createSandbox({ scenario, frozen: true });
+    expect(() => move(sandbox)).toThrow(refusal(code));
+    expect(sandbox.clock.now()).toBe(start);
+  });
+
+  test("starts again with a reset, where the scenario says or else at the real time", () => {
+    vi.useFakeTimers({ now: Date.parse("2026-06-01T00:00:00Z") });
+    const pinned = createSandbox({ scenario, frozen: true });
+    const real = createSandbox({ scenario: { version: 1, organizations: { bank: { type: "bank" } } } });
+    for (const { clock } of [pinned, real]) clock.advance("30d");
+    pinned.clock.resume();
+    vi.advanceTimersByTime(1_000);
+    for (const sandbox of [pinned, real]) sandbox.reset();
+    expect([pinned.clock.now(), pinned.clock.isFrozen()]).toEqual([start, true]);
+    expect(real.clock.now()).toBe("2026-06-01T00:00:01.000Z");
+  });
+
+  test("at the end of all time overlaps and expiries can still be written down", () => {
+    const sandbox = createSandbox({ scenario, frozen: true });
+    sandbox.clock.set("9999-12-24T23:59:59.999Z");
+    sandbox.keys.create({
+      organization: "bank",
+      environment: "test",
+      name: "Last",
+      expires: "9999-12-31T23:59:59.999Z",
+    });
+    sandbox.keys.rotate("last", { overlap: "7d" });
+    const snapshot = sandbox.snapshot();
+    expect(createSandbox({ scenario: snapshot }).snapshot()).toEqual(snapshot);
+    expect(() => sandbox.clock.advance(1)).toThrow(refusal("validation_failed"));
+  });
+});
+
+describe("a sandbox", () => {
+  test("answers any host, and nothing but its paths", async () => {
+    const sandbox = createSandbox({ scenario });
+    const headers = { "x-api-key": sandbox.secret("main") };
+    for (const base of ["https://api.example", "http://127.0.0.1:1", "https://[::1]"]) {
+      expect((await sandbox.fetch(new URL(base + mePath), { headers })).status).toBe(200);
+    }
+    expect((await sandbox.fetch(new Request(`https://x.example${mePath}?a=b`, { headers }))).status).toBe(
+      200,
+    );
+    expect((await sandbox.fetch("https://x.example/v2", { headers })).status).toBe(404);
+    expect((await sandbox.fetch(`https://x.example${mePath}`, { method: "POST", headers })).status).toBe(405);
+  });
+
+  test("rejects, as fetch does, a request that is aborted or not one, and does not count it", async () => {
+    const sandbox = createSandbox({ scenario });
+    const headers = { "x-api-key": sandbox.secret("main") };
+    const signal = AbortSignal.abort();
+    await expect(sandbox.fetch(`https://x.example${mePath}`, { headers, signal })).rejects.toThrow(
+      expect.objectContaining({ name: "AbortError" }),
+    );
+    await expect(sandbox.fetch(mePath, { headers })).rejects.toThrow(TypeError);
+    expect([sandbox.requests.total(), sandbox.keys.get("main").usage.today]).toEqual([0, 0]);
+  });
+
+  test("lists what was asked of it, oldest first, and forgets it on demand", async () => {
+    const sandbox = createSandbox({ scenario, frozen: true });
+    await call(sandbox, sandbox.secret("main"));
+    await call(sandbox, sandbox.unknownSecret());
+    await call(sandbox, "not a key");
+    expect(sandbox.requests.list()).toMatchObject([
+      { at: start, method: "GET", path: mePath, key: "main", status: 200, code: null, pathId: "200.test" },
+      { key: null, status: 401, code: "unauthorized", pathId: "401.unknown" },
+      { key: null, status: 401, code: "unauthorized", pathId: "401.malformed" },
+    ]);
+    expect(sandbox.requests.list({ pathId: "401.unknown" })).toHaveLength(1);
+    expect(sandbox.requests.list({ key: "main" })).toHaveLength(1);
+    expect(sandbox.requests.list({ limit: 1 })).toMatchObject([{ pathId: "401.malformed" }]);
+    sandbox.requests.clear();
+    expect([sandbox.requests.list(), sandbox.requests.total()]).toEqual([[], 0]);
+  });
+
+  test("names the refs there are when a secret of another is asked for", () => {
+    const sandbox: Sandbox = createSandbox({ scenario });
+    expect(() => sandbox.secret("mian")).toThrow(
+      expect.objectContaining({
+        code: "unknown_ref",
+        details: { kind: "key", ref: "mian", known: ["main"] },
+        message: expect.stringContaining('Did you mean "main"?'),
+      }),
+    );
+  });
+
+  test("refuses a scenario that there is not, or that is wrong, when it is made", () => {
+    expect(() => createSandbox({ scenario: "key-sates" as never })).toThrow(refusal("scenario_not_found"));
+    expect(() => createSandbox({ scenario: { version: 1, organisations: {} } as never })).toThrow(
+      refusal("scenario_invalid"),
+    );
+    expect(() => createSandbox({ now: "yesterday" })).toThrow(refusal("validation_failed"));
+  });
+
+  test.each([-1, 1.5, Number.NaN, "7", null])("refuses the seed %s", (seed) => {
+    expect(() => createSandbox({ seed: seed as number })).toThrow(refusal("validation_failed"));
+  });
+
+  test("is not changed by what is done to the values that it gives out or was made from", async () => {
+    const mine = structuredClone(scenario);
+    const sandbox = createSandbox({ scenario: mine, frozen: true });
+    const fresh = createSandbox({ scenario, frozen: true });
+    mangle(mine);
+    mangle(sandbox.snapshot());
+    mangle(sandbox.assumptions);
+    mangle(sandbox.keys.list());
+    mangle(sandbox.keys.get("main"));
+    mangle(sandbox.organizations.list());
+    mangle(sandbox.organizations.get("bank"));
+    mangle(sandbox.requests.list());
+    expect(sandbox.snapshot()).toEqual(fresh.snapshot());
+    sandbox.reset();
+    expect(sandbox.snapshot()).toEqual(fresh.snapshot());
+    expect(sandbox.assumptions).toEqual(fresh.assumptions);
+    expect(createSandbox().assumptions).toEqual(fresh.assumptions);
+  });
+
+  test("a refusal gives out no list of the sandbox's own", () => {
+    const sandbox = createSandbox({ scenario, frozen: true });
+    const key = { organization: "bank", environment: "test", name: "CI", scopes: ["x"] } as const;
+    try {
+      sandbox.keys.create(key);
+    } catch (error) {
+      mangle((error as { details: object }).details);
+    }
+    expect(() => sandbox.keys.create(key)).toThrow(refusal("unknown_scope"));
+    expect(sandbox.assumptions.scopes).toContain("attestations:read");
+  });
+});
+
+/** Changes everything in a value that can be changed. */
+function mangle(value: object): void {
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member === "object" && member !== null) mangle(member);
+    else (value as Record<string, unknown>)[name] = "mangled";
+  }
+  if (Array.isArray(value)) value.push("x");
+}

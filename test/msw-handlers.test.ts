@@ -1,0 +1,69 @@
+import { getResponse } from "msw";
+import { expect, test } from "vitest";
+import { createSandbox } from "../src/library/create-sandbox.js";
+import { createHandlers } from "../src/msw/create-handlers.js";
+import { handlers, sandbox as readySandbox } from "../src/msw/index.js";
+
+const sandbox = createSandbox({ scenario: "key-states", frozen: true });
+const headers = { "x-api-key": sandbox.secret("live") };
+
+/** The status with which the handlers for a base URL answer, or `undefined` when they leave the request alone. */
+async function status(baseUrl: string | undefined, url: string, resolvedAgainst?: string) {
+  const made = createHandlers(sandbox, baseUrl === undefined ? {} : { baseUrl });
+  const context = resolvedAgainst === undefined ? {} : { baseUrl: resolvedAgainst };
+  return (await getResponse(made, new Request(url, { headers }), context))?.status;
+}
+
+test.each([
+  ["https://api.example", "https://api.example/v1/relying-party/me", 200],
+  ["https://api.example/", "https://api.example/v1/relying-party/me?a=b", 200],
+  ["https://API.example:443", "https://api.example/v1/relying-party/me", 200],
+  ["https://api.example", "https://api.example/V1/relying-party/me", 404],
+  ["https://api.example", "https://api.example/", 404],
+  ["https://api.example", "https://api.example/anything/%zz", 404],
+  ["https://api.example", "https://apiXexample/v1/relying-party/me", undefined],
+  ["https://api.example", "https://api.example.other/v1/relying-party/me", undefined],
+  ["https://api.example", "http://api.example/v1/relying-party/me", undefined],
+  ["https://api.example", "https://api.example:8443/v1/relying-party/me", undefined],
+  ["http://localhost:4747", "http://localhost:4747/v1/relying-party/me", 200],
+  ["https://gateway.example/banks/api/", "https://gateway.example/banks/api/v1/relying-party/me", 200],
+  ["https://gateway.example/banks/api", "https://gateway.example/banks/api", 404],
+  ["https://gateway.example/banks/api", "https://gateway.example/banks/apis/v1/relying-party/me", undefined],
+  ["https://gateway.example/banks/api", "https://gateway.example/v1/relying-party/me", undefined],
+])("the handlers for %s answer %s with %s", async (baseUrl, url, expected) => {
+  expect(await status(baseUrl, url)).toBe(expected);
+});
+
+test.each([
+  ["https://any.example/v1/relying-party/me", 200],
+  ["http://127.0.0.1:1/v1/relying-party", 404],
+  ["http://127.0.0.1:1/v1/relying-party/%zz", 404],
+  ["https://any.example/v1/Relying-Party/me", 404],
+  ["https://any.example/v1/relying-parties/me", undefined],
+  ["https://any.example/", undefined],
+])("without a base URL %s gets %s", async (url, expected) => {
+  expect(await status(undefined, url)).toBe(expected);
+});
+
+test.each([
+  ["/api", "http://localhost:3000/api/v1/relying-party/me", 200],
+  ["/api/", "http://localhost:3000/api/v1/relying-party/nothing", 404],
+  ["/api", "http://localhost:3000/v1/relying-party/me", undefined],
+  ["/", "http://localhost:3000/v1/relying-party/me", 200],
+])("a base URL of %s is one of the page's or server's own: %s gets %s", async (baseUrl, url, expected) => {
+  expect(await status(baseUrl, url, "http://localhost:3000")).toBe(expected);
+});
+
+test.each(["https://", "http://a b"])("%s is refused: it is not a URL", (baseUrl) => {
+  expect(() => createHandlers(sandbox, { baseUrl })).toThrow(
+    expect.objectContaining({ code: "usage", message: expect.stringContaining(JSON.stringify(baseUrl)) }),
+  );
+});
+
+test("the ready handlers answer from the ready sandbox", async () => {
+  const request = new Request("https://any.example/v1/relying-party/me", {
+    headers: { "x-api-key": readySandbox.secret("revoked") },
+  });
+  expect((await getResponse(handlers, request))?.status).toBe(401);
+  expect(readySandbox.requests.list().map(({ pathId }) => pathId)).toEqual(["401.revoked"]);
+});

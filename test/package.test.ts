@@ -1,0 +1,133 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { install } from "../scripts/install.js";
+import { type Packed, packProject } from "../scripts/pack.js";
+import { runProgram } from "../scripts/run-program.js";
+
+// What partners get: the tarball, and what becomes of it once it is installed.
+
+const root = join(import.meta.dirname, "..");
+const project = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+let folder: string;
+let installed: string;
+let packed: Packed;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "svc-sandbox-package-"));
+  packed = await packProject(folder);
+  await install(join(folder, "user"), [packed.tarball]);
+  installed = join(folder, "user/node_modules/svc-sandbox");
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the tarball", () => {
+  test("publint finds nothing", async () => {
+    const bytes = new Uint8Array(readFileSync(packed.tarball));
+    const { messages } = await publint({ pack: { tarball: bytes.buffer }, strict: true });
+    expect(messages.map((message) => formatMessage(message, project, { color: false }))).toEqual([]);
+  });
+
+  test("arethetypeswrong finds nothing, in no way of resolving", async () => {
+    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
+    const argv = [attw, packed.tarball, "--format", "ascii", "--no-color", "--no-emoji"];
+    const { code, output } = await runProgram("node", argv, { cwd: folder });
+    expect([code, output]).toEqual([0, expect.stringContaining("No problems found")]);
+  });
+
+  test("holds what it should, and nothing else", () => {
+    const expected = [
+      /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/svc-sandbox\.js)$/,
+      /^scenarios\/[a-z-]+\.yaml$/,
+      /^dist\/(?:scenario\.schema\.json|openapi\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
+      /^dist\/(?:esm|cjs)\/[\w.-]+\.js$/,
+      /^dist\/(?:esm|cjs)\/(?:[a-z-]+\/){0,2}[\w.-]+\.d\.ts$/,
+    ];
+    const others = packed.files.filter(({ path }) => !expected.some((one) => one.test(path)));
+    expect(others.map(({ path }) => path)).toEqual([]);
+    expect(packed.files.map(({ path }) => path)).toContain("dist/THIRD-PARTY-NOTICES.txt");
+    expect(packed.files.filter(({ path }) => /\.test\.|\.test-d\.|\.map$/.test(path))).toEqual([]);
+  });
+
+  test("says nothing of the machine that built it", () => {
+    const leaking = packed.files.filter(({ path }) => {
+      const text = readFileSync(join(installed, path), "utf8");
+      return text.includes(root) || text.includes("sourceMappingURL") || text.includes("/node_modules/");
+    });
+    expect(leaking.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("is small", () => {
+    const kilobytes = (bytes: number) => Math.round(bytes / 1000);
+    const { size, unpackedSize, files } = packed;
+    process.stdout.write(
+      `The package: ${kilobytes(size)} kB, ${kilobytes(unpackedSize)} kB unpacked, ${files.length} files.\n`,
+    );
+    expect(kilobytes(size)).toBeLessThan(850);
+    expect(kilobytes(unpackedSize)).toBeLessThan(2900);
+  });
+
+  test("names the packages that are bundled in it, with their licences", () => {
+    const notices = readFileSync(join(installed, "dist/THIRD-PARTY-NOTICES.txt"), "utf8");
+    for (const name of ["yaml", "zod", "ms", "express", "@noble/hashes", "pino", "chokidar", "commander"]) {
+      expect(notices).toMatch(new RegExp(`^## ${name} \\d+\\.\\d+\\.\\d+ \\((?:MIT|ISC)\\)$`, "m"));
+    }
+  });
+});
+
+describe("an installation", () => {
+  test("is one package, which runs no script while it is installed", async () => {
+    const { stdout } = await runProgram("npm", ["ls", "--omit=dev", "--all", "--parseable"], {
+      cwd: join(folder, "user"),
+    });
+    expect(stdout.trim().split("\n").slice(1)).toHaveLength(1);
+    expect(readdirSync(join(folder, "user/node_modules")).filter((name) => !name.startsWith("."))).toEqual([
+      "svc-sandbox",
+    ]);
+    const { dependencies, optionalDependencies, bundleDependencies, scripts } = project;
+    expect([dependencies, optionalDependencies, bundleDependencies]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
+  });
+
+  test("has a command that can be executed", async () => {
+    const bin = join(folder, "user/node_modules/.bin/svc-sandbox");
+    expect(statSync(bin).mode & 0o111).toBe(0o111);
+    const { code, stdout } = await runProgram(bin, ["--version"], { cwd: folder });
+    expect([code, stdout.trim()]).toEqual([0, project.version]);
+  });
+
+  test("lets its JSON files be imported", async () => {
+    const names = ["package.json", "openapi.json", "scenario.schema.json"];
+    const text = names.map((name) => `require("svc-sandbox/${name}")`).join(";");
+    const { code, output } = await runProgram("node", ["-e", text], { cwd: join(folder, "user") });
+    expect([code, output]).toEqual([0, ""]);
+  });
+});
+
+describe("the examples", () => {
+  const example = (path: string) => readFileSync(join(root, "examples", path), "utf8");
+
+  test("ask for this version", () => {
+    for (const name of ["vitest", "jest", "node-test"]) {
+      const { devDependencies } = JSON.parse(example(`${name}/package.json`));
+      expect([name, devDependencies["svc-sandbox"]]).toEqual([name, `^${project.version}`]);
+    }
+  });
+
+  test("have the same client in JavaScript", () => {
+    const client = example("node-test/confirm-key.js");
+    expect(example("vitest/confirm-key.js")).toBe(client);
+    expect(example("jest/confirm-key.js")).toBe(
+      `${client.replace("export async", "async")}\nmodule.exports = { confirmKey };\n`,
+    );
+  });
+});

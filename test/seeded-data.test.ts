@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { goldenFiles } from "../scripts/golden.js";
+import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
+import { propertySeed } from "./support/property-seed.js";
+
+/** What a world is made of: everything that is derived from the seed, by ref. */
+function world(scenario: Scenario, seed: number): Record<string, object> {
+  const sandbox: Sandbox = createSandbox({ scenario, seed, now: "2026-03-02T09:00:00Z", frozen: true });
+  const organizations = sandbox.organizations.list().map((one) => [`organization ${one.ref}`, one] as const);
+  const keys = sandbox.keys
+    .list()
+    .map((one) => [`key ${one.ref}`, { ...one, secret: sandbox.secret(one.ref) }] as const);
+  return Object.fromEntries([...organizations, ...keys]);
+}
+
+const ref = fc.stringMatching(/^[a-z]{1,6}(-[a-z0-9]{1,3})?$/);
+type Organization = NonNullable<Scenario["organizations"]>[string];
+type Key = NonNullable<Organization["keys"]>[string];
+const key: fc.Arbitrary<Key> = fc.record({
+  environment: fc.constantFrom("test", "live"),
+  legacy: fc.boolean(),
+  state: fc.constantFrom("active", "revoked", "expired"),
+});
+/** Organizations and keys of which nothing is said that the seed could give, each under a ref of its own. */
+const sparse = fc
+  .array(fc.tuple(ref, fc.constantFrom("bank", "insurer"), fc.array(fc.tuple(ref, key), { maxLength: 4 })), {
+    minLength: 1,
+    maxLength: 5,
+  })
+  .map((described): Scenario => {
+    const taken = new Set<string>();
+    const free = ([name]: readonly [string, ...unknown[]]) => !taken.has(name) && taken.add(name).has(name);
+    const organizations: Record<string, Organization> = {};
+    for (const [name, type, keys] of described) {
+      organizations[name] = { type, keys: Object.fromEntries(keys.filter(free)) };
+    }
+    return { version: 1, organizations };
+  });
+
+test("an organization or a key that is added anywhere changes no id, name, secret or fingerprint of another", () => {
+  fc.assert(
+    fc.property(sparse, fc.nat(), fc.nat(), key, fc.boolean(), (scenario, seed, place, added, first) => {
+      const before = world(scenario, seed);
+      const organizations = Object.entries(scenario.organizations ?? {});
+      const [chosen, holder] = organizations[place % organizations.length] as [string, Organization];
+      // Refs of seven letters are not among those of the generator.
+      const extra = { keyadded: added };
+      const keys = first ? { ...extra, ...holder.keys } : { ...holder.keys, ...extra };
+      const grown = organizations.map(([name, one]) => [name, name === chosen ? { ...one, keys } : one]);
+      grown.splice(place % (grown.length + 1), 0, ["organizationadded", { type: "bank" }]);
+      const after = world({ ...scenario, organizations: Object.fromEntries(grown) }, seed);
+      expect(Object.keys(after)).toHaveLength(Object.keys(before).length + 2);
+      expect(after).toMatchObject(before);
+    }),
+    { numRuns: 500, ...propertySeed },
+  );
+});
+
+test("the same scenario and seed give the same world, and another seed other ids and secrets", () => {
+  fc.assert(
+    fc.property(sparse, fc.nat(), fc.nat(), (scenario, seed, other) => {
+      fc.pre(seed !== other);
+      const one = world(scenario, seed);
+      expect(world(structuredClone(scenario), seed)).toEqual(one);
+      const another = world(scenario, other);
+      for (const [name, thing] of Object.entries(one)) {
+        const { id, secret } = thing as { id?: string; secret?: string };
+        const { id: otherId, secret: otherSecret } = another[name] as { id?: string; secret?: string };
+        expect(id ?? secret).toEqual(expect.any(String));
+        expect(otherId ?? otherSecret).not.toBe(id ?? secret);
+      }
+    }),
+    { numRuns: 500, ...propertySeed },
+  );
+});
+
+const fixtures = join(import.meta.dirname, "../fixtures");
+const golden = Object.entries(await goldenFiles());
+
+test.each(
+  golden,
+)("%s holds the seeded data; fixtures/README.md says when it may change", async (name, world) => {
+  expect(world).toEqual(JSON.parse(await readFile(join(fixtures, name), "utf8")));
+});
+
+test("there is no golden file that nothing is compared with", async () => {
+  const files = (await readdir(fixtures)).filter((name) => name.includes(".seed-"));
+  expect(files.sort()).toEqual(golden.map(([name]) => name).sort());
+});
+
+test.each(golden)("%s: a fingerprint is the beginning of the SHA-256 of its secret", (_name, world) => {
+  const { keys } = world as { keys: readonly { secret: string; fingerprint: string }[] };
+  const hash = (secret: string) => createHash("sha256").update(secret).digest("hex");
+  expect(keys.map(({ secret }) => hash(secret).slice(0, 12))).toEqual(
+    keys.map(({ fingerprint }) => fingerprint),
+  );
+});

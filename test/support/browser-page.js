@@ -1,0 +1,21 @@
+// Runs in a page: the built package, msw's service worker, and the browser's own fetch.
+import { setupWorker } from "msw/browser";
+import { createSandbox } from "svc-sandbox";
+import { createHandlers } from "svc-sandbox/msw";
+import { comparable, runSteps } from "./conformance-script.ts";
+import { sendWithFetch } from "./send-with-fetch.ts";
+
+const worker = setupWorker();
+await worker.start({ quiet: true, onUnhandledRequest: "error" });
+
+// Another origin than the page's, as in a partner's application.
+const baseUrl = "https://api.example";
+
+globalThis.runCase = async ({ scenario, steps }) => {
+  const sandbox = createSandbox({ scenario, frozen: true });
+  worker.resetHandlers(...createHandlers(sandbox, { baseUrl }));
+  const send = sendWithFetch((url, init) => fetch(url, init), baseUrl);
+  return (await runSteps(sandbox, send, steps)).map(comparable);
+};
+
+globalThis.ready = true;

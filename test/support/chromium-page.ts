@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { chromium, type Page } from "playwright-core";
+import { rolldown } from "rolldown";
+
+const root = join(import.meta.dirname, "../..");
+
+const chromiumPath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
+
+const howToGetChromium = `there is no ${chromiumPath}. Run \`apt-get install chromium\`, or set CHROMIUM_PATH.`;
+
+/** Why there will be no browser; `undefined` when there is one. In CI that is a failure and no reason to leave tests out. */
+export const noBrowser = existsSync(chromiumPath) || process.env.CI === "true" ? undefined : howToGetChromium;
+
+const flags = [
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** A page of a Chromium with a new and empty profile. */
+export interface ChromiumPage {
+  readonly page: Page;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens a page that runs a module, bundled with what it imports, on a site that has msw's service worker.
+ *
+ * Waits until the module has set `globalThis.ready`; throws what it throws.
+ */
+export async function openPage(module: string): Promise<ChromiumPage> {
+  if (!existsSync(chromiumPath)) throw new Error(howToGetChromium);
+  const site = await serveSite({
+    "/": ["text/html", '<!doctype html><script type="module" src="/page.js"></script>'],
+    "/page.js": ["text/javascript", await bundle(module)],
+    "/mockServiceWorker.js": [
+      "text/javascript",
+      await readFile(join(root, "node_modules/msw/lib/mockServiceWorker.js"), "utf8"),
+    ],
+  });
+  const browser = await chromium.launch({
+    executablePath: chromiumPath,
+    chromiumSandbox: false,
+    args: flags,
+  });
+  const close = async () => {
+    await browser.close();
+    await site.close();
+  };
+  try {
+    const page = await browser.newPage();
+    const broken = new Promise<never>((_resolve, reject) => page.on("pageerror", reject));
+    await page.goto(site.url);
+    await Promise.race([page.waitForFunction("globalThis.ready", undefined, { timeout: 20_000 }), broken]);
+    return { page, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function serveSite(files: Readonly<Record<string, readonly [type: string, text: string]>>) {
+  const server = createServer((request, response) => {
+    const [type, text] = files[request.url ?? "/"] ?? [];
+    response.writeHead(text === undefined ? 404 : 200, { "content-type": type ?? "text/plain" });
+    response.end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+// As a partner's bundler does it: what only Node has is an error here, and so is anything worth a warning.
+async function bundle(module: string): Promise<string> {
+  const bundled = await rolldown({
+    input: module,
+    platform: "browser",
+    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
+    onLog(_level, log) {
+      throw new Error(log.message);
+    },
+  });
+  const { output } = await bundled.generate({ format: "esm", codeSplitting: false });
+  await bundled.close();
+  return output[0].code;
+}

@@ -1,0 +1,62 @@
+import type { Sandbox } from "../../src/library/sandbox.js";
+import type { ScenarioName } from "../../src/scenario/bundled.generated.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import type { Seen, Send, Sent } from "./seen.js";
+
+/** A request whose key may be named by its ref. */
+export interface KeyedSent extends Sent {
+  /** A ref of the scenario or of a key made by an earlier step; `unknown` is a well-formed key that does not exist. */
+  readonly key?: string;
+}
+
+/** One step of a case, as plain data: it runs in a page as it does here. */
+export type Step =
+  | { readonly send: KeyedSent; readonly times?: number }
+  | { readonly advance: string }
+  | { readonly revoke: string }
+  | { readonly rotate: string; readonly as: string; readonly overlap: string }
+  | { readonly update: string; readonly status: "active" | "inactive" }
+  | { readonly reset: true };
+
+/** Requests and what happens between them. */
+export interface ConformanceCase {
+  readonly title: string;
+  readonly scenario: ScenarioName | Scenario;
+  readonly steps: readonly Step[];
+}
+
+/** What came of a request: an answer, or the client's refusal to send it, as status 0 and the name of the error. */
+export function refusedByClient(error: unknown): Seen {
+  return { status: 0, headers: [], body: (error as Error).name };
+}
+
+/** Runs the steps on a sandbox, its requests through a door; answers what was seen, in order. */
+export async function runSteps(sandbox: Sandbox, send: Send, steps: readonly Step[]): Promise<Seen[]> {
+  const madeHere = new Map<string, string>();
+  const secretOf = (ref: string) =>
+    ref === "unknown" ? sandbox.unknownSecret() : (madeHere.get(ref) ?? sandbox.secret(ref));
+  const seen: Seen[] = [];
+  for (const step of steps) {
+    if ("advance" in step) sandbox.clock.advance(step.advance);
+    else if ("revoke" in step) sandbox.keys.revoke(step.revoke);
+    else if ("update" in step) sandbox.organizations.update(step.update, { status: step.status });
+    else if ("reset" in step) sandbox.reset();
+    else if ("rotate" in step) {
+      const { rotate, as, overlap } = step;
+      madeHere.set(as, sandbox.keys.rotate(rotate, { as, overlap }).secret);
+    } else {
+      const { key, headers, ...sent } = step.send;
+      const keyed = { ...headers, ...(key !== undefined && { "x-api-key": secretOf(key) }) };
+      for (let i = 0; i < (step.times ?? 1); i++) {
+        seen.push(await send({ ...sent, headers: keyed }).catch(refusedByClient));
+      }
+    }
+  }
+  return seen;
+}
+
+/** The same answer without what does not matter: the case and the order of the headers' names. */
+export function comparable({ status, headers, body }: Seen): Seen {
+  const lower = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+  return { status, headers: lower.sort(([one], [other]) => (one < other ? -1 : 1)), body };
+}
