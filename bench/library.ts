@@ -35,7 +35,7 @@ export async function measureLibrary({ node, quick }: BenchArguments, bundle: Bu
     figureOf(
       "memory of a sandbox / of a clone of its scenario",
       ratios(({ bytesOfSandbox, bytesOfClone }) => bytesOfSandbox / bytesOfClone),
-      { atMost: 5 },
+      { atMost: 10 },
     ),
   ];
 }

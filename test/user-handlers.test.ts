@@ -268,11 +268,29 @@ test("a client that goes away aborts the handler's request, and is no defect", a
       );
       return HttpResponse.text("too late");
     }),
+    http.get("/streams", ({ request: { signal } }) => {
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode("the beginning"));
+          signal.addEventListener("abort", () => {
+            aborted.push("streams");
+            controller.error(signal.reason);
+          });
+        },
+      });
+      return new HttpResponse(body);
+    }),
   ]);
   for (const how of ["forever", "until-aborted"]) {
     await expect(call(`/waits/${how}`, { signal: AbortSignal.timeout(100) })).rejects.toThrow();
     await expect.poll(() => aborted).toContain(how);
   }
+  // In the middle of what it is sent.
+  const reading = new AbortController();
+  const read = await call("/streams", { signal: reading.signal });
+  reading.abort();
+  await expect(read.text()).rejects.toThrow();
+  await expect.poll(() => aborted).toContain("streams");
   // In the middle of what it sends.
   const leaving = new AbortController();
   const upload = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(10)) });

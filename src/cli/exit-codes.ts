@@ -26,6 +26,7 @@ export const exitCodeOf: Readonly<Record<SandboxErrorCode, number>> = {
   validation_failed: exitCode.usage,
   not_found: exitCode.usage,
   method_not_allowed: exitCode.usage,
+  unsupported_media_type: exitCode.usage,
   not_an_administrator: exitCode.usage,
   sandbox_access_off: exitCode.usage,
   live_access_not_approved: exitCode.usage,

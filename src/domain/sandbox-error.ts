@@ -13,6 +13,7 @@ export type SandboxErrorCode =
   | "validation_failed"
   | "not_found"
   | "method_not_allowed"
+  | "unsupported_media_type"
   | "not_an_administrator"
   | "sandbox_access_off"
   | "live_access_not_approved"

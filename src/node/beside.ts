@@ -1,14 +1,20 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { currentSandboxes } from "../library/current-sandbox.js";
-import type { Sandbox } from "../library/sandbox.js";
+import { sandboxOn } from "../library/sandbox-on.js";
+import type { Host } from "../sandbox/host.js";
 import { refuse } from "./refusal.js";
 import { sendWebResponse } from "./send-web-response.js";
 import type { HandlerAnswer } from "./user-handlers.js";
 import { toWebRequest } from "./web-request.js";
 
 /** What stands beside the API: takes a request to an unknown path, or calls `otherwise` when nobody does. */
-export type Beside = (request: IncomingMessage, response: ServerResponse, otherwise: () => void) => void;
+export type Beside = (
+  host: Host,
+  request: IncomingMessage,
+  response: ServerResponse,
+  otherwise: () => void,
+) => void;
 
 /**
  * Makes the door to handlers of one's own. Inside them, `guard` knows the sandbox by itself.
@@ -18,11 +24,7 @@ export type Beside = (request: IncomingMessage, response: ServerResponse, otherw
  */
 export function createBeside(
   answer: HandlerAnswer,
-  {
-    sandbox,
-    baseUrl,
-    onHandlerError,
-  }: { sandbox: Sandbox; baseUrl: () => string; onHandlerError: (error: unknown) => void },
+  { baseUrl, onHandlerError }: { baseUrl: () => string; onHandlerError: (error: unknown) => void },
 ): Beside {
   const current = currentSandboxes(() => new AsyncLocalStorage());
 
@@ -36,16 +38,16 @@ export function createBeside(
     else await sendWebResponse(answered, response, request.method !== "HEAD");
     return true;
   };
-  return (request, response, otherwise) => {
+  return (host, request, response, otherwise) => {
     current
-      .run(sandbox, () => take(request, response))
+      .run(sandboxOn(host), () => take(request, response))
       .then(
         (taken) => {
           if (!taken) otherwise();
         },
         (error) => {
           // A handler that fails because its client has gone has done nothing wrong.
-          if (response.destroyed && !response.headersSent) return;
+          if (response.destroyed) return;
           onHandlerError(error);
           refuse(response, 500);
         },

@@ -2,9 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { handle } from "../api/handle.js";
 import type { ApiRequest } from "../api/messages.js";
 import { routeAt } from "../api/routes.js";
-import type { World } from "../sandbox/world.js";
+import type { Host } from "../sandbox/host.js";
 import type { Beside } from "./beside.js";
-import { readRequest } from "./read-request.js";
+import type { Instances } from "./control/instances.js";
+import { enterInstance } from "./enter-instance.js";
+import type { ControlContext, ControlHandler } from "./lazy-control.js";
+import { queryOf, readRequest } from "./read-request.js";
 import { refuse, refuseSocket, statusOfParserError } from "./refusal.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -15,10 +18,12 @@ export const controlPath = "/__sandbox";
 
 /** What the server asks of its surroundings. */
 export interface HttpServerOptions {
-  /** The world that answers; asked with every request, so that it can be exchanged. */
-  readonly world: () => World;
+  /** Whose world answers; asked with every request, so that it can be exchanged. */
+  readonly host: Host;
   /** Serves the control plane; left out, its paths are unknown paths of the API. */
-  readonly control?: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly control?: ControlHandler;
+  /** The sandboxes under `/i/{id}`; left out, those are unknown paths of the API. */
+  readonly instances?: Instances;
   /** Takes requests to paths that the API does not have; left out, they get 404. */
   readonly beside?: Beside;
   /** Whether API answers carry `X-Sandbox-Path`. Differs from the service: the real API has no such header. */
@@ -33,10 +38,10 @@ export interface HttpServerOptions {
  * Nothing that a client sends ends the process or goes without an answer.
  */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { world, control, beside, explain, onDefect } = options;
+  const { control, beside, explain, onDefect } = options;
 
-  const answer = (read: ApiRequest, response: ServerResponse) => {
-    const { answer, pathId } = handle(world(), read);
+  const answer = (host: Host, read: ApiRequest, response: ServerResponse) => {
+    const { answer, pathId } = handle(host.world(), read);
     const headers = explain ? [...answer.headers, "X-Sandbox-Path", pathId] : (answer.headers as string[]);
     response.writeHead(answer.status, headers);
     response.end(answer.body);
@@ -49,14 +54,29 @@ export function createHttpServer(options: HttpServerOptions): Server {
       refuse(response, 500);
     }
   };
+  const serveOn = (
+    { host, instances }: ControlContext,
+    read: ApiRequest,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => {
+    if (control !== undefined && isControlPath(read.path)) {
+      return control(request, response, { host, instances });
+    }
+    if (beside !== undefined && routeAt(read.path) === undefined) {
+      return beside(host, request, response, () => guarded(response, () => answer(host, read, response)));
+    }
+    answer(host, read, response);
+  };
+  const outermost: ControlContext = { host: options.host, instances: options.instances };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const read = readRequest(request);
     if (read === undefined) return refuse(response, 400);
-    if (control !== undefined && isControlPath(read.path)) return control(request, response);
-    if (beside !== undefined && routeAt(read.path) === undefined) {
-      return beside(request, response, () => guarded(response, () => answer(read, response)));
-    }
-    answer(read, response);
+    const entered = enterInstance(read.path, options.instances);
+    if (entered === undefined) return serveOn(outermost, read, request, response);
+    // From here on nobody needs to know that there was more in front of the path.
+    request.url = entered.path + queryOf(request.url ?? "");
+    serveOn({ host: entered.host, instances: undefined }, { ...read, path: entered.path }, request, response);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) =>
     guarded(response, () => serve(request, response));

@@ -1,16 +1,29 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Host } from "../sandbox/host.js";
+import type { Instances } from "./control/instances.js";
+
+/** On whose behalf a call is made: the server's own sandbox, or one of its instances. */
+export interface ControlContext {
+  readonly host: Host;
+  /** The server's instances; `undefined` inside an instance. */
+  readonly instances: Instances | undefined;
+}
 
 /** Serves one request to the control plane. */
-export type ControlHandler = (request: IncomingMessage, response: ServerResponse) => void;
+export type ControlHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: ControlContext,
+) => void;
 
 /** What the control plane has to know. */
 export interface ControlSurroundings {
-  readonly host: Host;
   /** Whether only this machine can reach the server. */
   readonly loopback: boolean;
   /** The bearer token that every call needs; `undefined` when none does. */
   readonly token: string | undefined;
+  /** Aborted when the server stops: what would go on for ever ends then. */
+  readonly stopping: AbortSignal;
 }
 
 /**
@@ -22,10 +35,10 @@ export function lazyControl(
   onDefect: (error: unknown) => void,
 ): ControlHandler {
   let loading: Promise<ControlHandler> | undefined;
-  return (request, response) => {
+  return (request, response, context) => {
     loading ??= import("./control/app.js").then(({ createControlApp }) =>
       createControlApp(surroundings, onDefect),
     );
-    loading.then((app) => app(request, response)).catch(onDefect);
+    loading.then((app) => app(request, response, context)).catch(onDefect);
   };
 }

@@ -16,6 +16,12 @@ function authorityEnd(target: string): number {
   return scheme === null ? 0 : scheme[0].length;
 }
 
+/** The query of a request target, question mark included; empty when there is none. */
+export function queryOf(target: string): string {
+  const start = target.indexOf("?");
+  return start === -1 ? "" : target.slice(start);
+}
+
 /** Reads what the API looks at, or `undefined` when the request is one that HTTP forbids to answer. */
 export function readRequest(request: IncomingMessage): ApiRequest | undefined {
   let apiKey: string | undefined;

@@ -1,11 +1,9 @@
 import type { ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 
 /**
  * Sends a web `Response`: its status, headers (each cookie on its own), and its body as fast as the client reads it.
  *
- * Throws what the body throws when it breaks off; the connection is closed then, so that the client sees it too.
+ * Throws what the body throws when it breaks off; the connection has to be closed then, so that the client sees it too.
  */
 export async function sendWebResponse(
   response: Response,
@@ -20,18 +18,33 @@ export async function sendWebResponse(
   }
   if (response.status < 200) throw new RangeError(`${response.status} is not the status of an answer.`);
   to.writeHead(response.status, response.statusText || undefined, headersOf(response));
-  if (response.body === null || !withBody) {
-    to.end();
-    await response.body?.cancel();
-    return;
+  if (response.body !== null && withBody) await sendBody(response.body, to);
+  else response.body?.cancel().catch(ignore);
+  to.end();
+}
+
+// To cancel a body tells whoever makes it that nobody wants the rest. What they say to that is of no interest.
+const ignore = () => {};
+
+// By hand, because a stream pipeline does not tell a body that breaks off from a client that goes away.
+async function sendBody(body: ReadableStream<Uint8Array>, to: ServerResponse): Promise<void> {
+  const reader = body.getReader();
+  to.once("close", () => reader.cancel().catch(ignore));
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || to.destroyed) return;
+    if (!to.write(value)) await drained(to);
   }
-  try {
-    await pipeline(Readable.fromWeb(response.body as never), to);
-  } catch (error) {
-    to.destroy();
-    // A client that goes away is no failure of the body.
-    if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
-  }
+}
+
+function drained(to: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      to.off("drain", go).off("close", go);
+      resolve();
+    };
+    to.on("drain", go).on("close", go);
+  });
 }
 
 function headersOf({ headers }: Response): string[] {

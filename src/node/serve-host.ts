@@ -4,6 +4,7 @@ import { sandboxOn } from "../library/sandbox-on.js";
 import type { Host } from "../sandbox/host.js";
 import { baseUrlOf, isLoopback } from "./address.js";
 import { type Beside, createBeside } from "./beside.js";
+import { createInstances, defaultInstanceTtl } from "./control/instances.js";
 import { controlPath, createHttpServer } from "./http-server.js";
 import { type ControlHandler, lazyControl } from "./lazy-control.js";
 import { close, listen } from "./listen.js";
@@ -21,6 +22,8 @@ export interface ServeOptions {
   readonly control?: boolean;
   /** The bearer token of the control plane. Default: none on a loopback address, else a random one. */
   readonly controlToken?: string;
+  /** Milliseconds without a request after which an instance of the control plane goes. Default: an hour. */
+  readonly instanceTtl?: number;
   /** msw handlers of one's own, for paths that the API does not have. Default: none. */
   readonly handlers?: UserHandlers;
   /** The file whose msw the handlers were made with. Default: a file in the working directory. */
@@ -56,25 +59,37 @@ export async function serveHost(host: Host, options: ServeOptions): Promise<Runn
   const withControl = options.control !== false;
   let url = "";
   let control: ControlHandler | undefined;
-  const beside = await besideOf(host, options, () => url);
+  const stopping = new AbortController();
+  const serverUrl = () => url;
+  const instances = withControl
+    ? createInstances({ serverUrl, ttl: options.instanceTtl ?? defaultInstanceTtl })
+    : undefined;
+  const beside = await besideOf(host, options, serverUrl);
   const server = createHttpServer({
-    world: host.world,
+    host,
     explain,
     onDefect,
     ...(beside !== undefined && { beside }),
-    ...(withControl && { control: (request, response) => control?.(request, response) }),
+    ...(instances !== undefined && {
+      instances,
+      control: (request, response, context) => control?.(request, response, context),
+    }),
   });
   const address = await listen(server, port, options.host ?? defaultHost);
   url = baseUrlOf(address);
   const loopback = isLoopback(address);
   const token = options.controlToken ?? (loopback ? undefined : randomBytes(24).toString("base64url"));
-  control = lazyControl({ host, loopback, token }, onDefect);
+  control = lazyControl({ loopback, token, stopping: stopping.signal }, onDefect);
 
   return {
     url,
     controlUrl: withControl ? url + controlPath : undefined,
     controlToken: withControl ? token : undefined,
-    close: (grace = defaultGrace) => close(server, grace),
+    close(grace = defaultGrace) {
+      stopping.abort();
+      instances?.close();
+      return close(server, grace);
+    },
   };
 }
 
@@ -88,5 +103,5 @@ async function besideOf(
   const sandbox = sandboxOn(host);
   const answer = await answerFromHandlers(handlers, { sandbox, baseUrl, from: handlersFile });
   const onHandlerError = options.onHandlerError ?? options.onDefect ?? (() => {});
-  return createBeside(answer, { sandbox, baseUrl, onHandlerError });
+  return createBeside(answer, { baseUrl, onHandlerError });
 }

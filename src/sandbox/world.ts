@@ -19,6 +19,8 @@ export interface World {
   readonly seed: number;
   readonly assumptions: Assumptions;
   readonly windows: Windows;
+  /** Puts other assumptions in the place of these; for `changeAssumptions`, which carries the usage over. */
+  readonly assume: (assumptions: Assumptions) => void;
   readonly clock: Clock;
   readonly registry: Registry;
   readonly journal: Journal;
@@ -79,12 +81,15 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
   }
 
   const requestIds = createRequestIds(seed, scenario.requests_answered);
-  return {
+  const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
     scenario,
     seed,
     assumptions,
     windows,
+    assume(next) {
+      Object.assign(world, { assumptions: next, windows: windowsOf(next) });
+    },
     clock,
     registry,
     events: createAnnouncements(),
@@ -92,6 +97,7 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
     journal: createJournal(requestIds.idOf),
     edge,
   };
+  return world;
 }
 
 /** The full keys of the scenario by ref, derived anew: the world itself keeps only hashes (R35). */

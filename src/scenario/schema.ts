@@ -16,12 +16,13 @@ export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-const text = (description: string) =>
+export const text = (description: string) =>
   z.string().check(z.minLength(1), z.maxLength(200), z.describe(description));
 /** What a text that must match a pattern stands for; problems are worded by it. */
 export type TextKind =
   | "ref"
   | "time"
+  | "duration"
   | "time_or_duration"
   | "scope"
   | "error_code"
@@ -32,29 +33,33 @@ const kinds = new Map<string, TextKind>();
 /** What a text stands for that must match this pattern (the source of the expression). */
 export const textKinds: ReadonlyMap<string, TextKind> = kinds;
 
-const pattern = (kind: TextKind, expression: RegExp, description: string) => {
+export const pattern = (kind: TextKind, expression: RegExp, description: string) => {
   kinds.set(expression.source, kind);
   return z.string().check(z.regex(expression), z.describe(description));
 };
-const ref = (description: string) =>
+export const ref = (description: string) =>
   pattern("ref", refPattern, description).check(z.maxLength(maximumRefLength));
-const time = (description: string) =>
+export const time = (description: string) =>
   pattern("time", timePattern, `${description} An ISO 8601 time with a zone.`).check(
     z.refine((value) => parseTime(value) !== undefined),
   );
-const flag = (description: string) => z.boolean().check(z.describe(description));
-const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
-const choice = <const Values extends readonly [string, ...string[]]>(values: Values, description: string) =>
-  z.enum(values).check(z.describe(description));
-const scope = (description: string) => pattern("scope", scopePattern, description);
-const timeOrDuration = (description: string) =>
+export const duration = (description: string) =>
+  pattern("duration", durationPattern, `${description} A duration such as 90s, 10m, 2h, 7d.`);
+export const flag = (description: string) => z.boolean().check(z.describe(description));
+export const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
+export const choice = <const Values extends readonly [string, ...string[]]>(
+  values: Values,
+  description: string,
+) => z.enum(values).check(z.describe(description));
+export const scope = (description: string) => pattern("scope", scopePattern, description);
+export const timeOrDuration = (description: string) =>
   pattern(
     "time_or_duration",
     new RegExp(`${timePattern.source}|${durationPattern.source}`),
     `${description} A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.`,
   ).check(z.refine((value) => parseWhen(value, 0) !== undefined));
 
-const limits = z
+export const limitsSchema = z
   .strictObject({
     per_minute: z.optional(count("Requests allowed per minute; 0 answers 429 always. Default: 60.")),
     per_day: z.optional(count("Requests allowed per day; 0 answers 429 always. Default: 1000.")),
@@ -93,7 +98,7 @@ export const keySchema = z
           z.describe("The scopes granted to the key. Default: [attestations:read]."),
         ),
     ),
-    limits: z.optional(limits),
+    limits: z.optional(limitsSchema),
     usage: z.optional(usage),
     state: z.optional(choice(keyStates, "The state in which the key starts. Default: active.")),
     expires: z.optional(timeOrDuration("When the key expires.")),
@@ -167,7 +172,7 @@ for (const [name, row] of Object.entries(assumptionTable)) {
     assumptionSchemas[row.kind]({ choices: row.choices ?? [], description }),
   );
 }
-const assumptions = z
+export const assumptionsSchema = z
   .strictObject(assumptionFields)
   .check(z.describe("The choices made where the specification is silent."));
 
@@ -193,7 +198,7 @@ export const scenarioSchema = z
     ),
     clock: z.optional(clock),
     default_key: z.optional(ref("The key that clients get when they ask for none. Default: the first key.")),
-    assumptions: z.optional(assumptions),
+    assumptions: z.optional(assumptionsSchema),
     organizations: z.optional(
       z
         .record(ref("The organization's ref."), organizationSchema)

@@ -18,6 +18,12 @@ export function textSlip(name: string, value: string, kind: TextKind | undefined
       return refSlip(value);
     case "time":
       return { code: "bad_time", ...timeSlip(value, false) };
+    case "duration":
+      return {
+        code: "bad_time",
+        message: `${name} is not a duration: ${quote(value)}`,
+        hint: "write it as 90s, 10m, 2h or 7d",
+      };
     case "time_or_duration":
       return { code: "bad_time", ...timeSlip(value, true) };
     case undefined:

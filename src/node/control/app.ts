@@ -2,43 +2,42 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { openApiDocument } from "../../api/openapi.js";
 import { redactPath } from "../../api/redact-path.js";
-import { refusals } from "../../domain/outcomes.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
+import { checkBody } from "../../scenario/check-body.js";
+import { parseScenario } from "../../scenario/parse-scenario.js";
 import { controlPath } from "../http-server.js";
-import type { ControlSurroundings } from "../lazy-control.js";
+import type { ControlContext, ControlHandler, ControlSurroundings } from "../lazy-control.js";
+import { actorOf } from "./actor.js";
+import type { ControlCall } from "./call.js";
+import { controlCalls } from "./calls.js";
+import { controlOpenApiDocument } from "./control-openapi.js";
+import { streamEvents } from "./event-stream.js";
 import { guardControl } from "./guard.js";
-import { health } from "./health.js";
 import { linksPage } from "./links-page.js";
-import { listRequests } from "./requests.js";
-import { sendControlError } from "./send-error.js";
-import { worldState } from "./state.js";
+import { readBody } from "./read-body.js";
+import { startScenario } from "./scenario-calls.js";
+import { sendControlError, sendError } from "./send-error.js";
 
-/** What each call of the control plane answers, by path; all of them are GET so far. */
-const calls: Readonly<Record<string, (surroundings: ControlSurroundings, request: Request) => unknown>> = {
-  "/health": ({ host }) => health(host.world()),
-  "/state": ({ host }) => ({ data: worldState(host.world()) }),
-  "/requests": ({ host }, request) => ({ data: listRequests(host.world().journal, request.query) }),
-  "/openapi.json": () => openApiDocument(),
-};
-
-/** Makes the control plane, `/__sandbox`. Its errors have the API's error body; none of them ends the process. */
+/**
+ * Makes the control plane, `/__sandbox`, of a server and of its instances.
+ *
+ * Its errors have the API's error body; none of them ends the process, and none of them changes the world.
+ */
 export function createControlApp(
   surroundings: ControlSurroundings,
   onDefect: (error: unknown) => void,
-): (request: IncomingMessage, response: ServerResponse) => void {
+): ControlHandler {
+  const contexts = new WeakMap<IncomingMessage, ControlContext>();
+  const contextOf = (request: Request) => contexts.get(request) as ControlContext;
+
   const app = express();
   app.disable("x-powered-by");
+  app.disable("etag");
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
   app.use(guardControl(surroundings));
-  for (const [path, call] of Object.entries(calls)) {
-    route(app, controlPath + path, (request, response) => {
-      response.json(call(surroundings, request));
-    });
-  }
-  route(app, `${controlPath}/`, (_request, response) => {
-    response.type("html").send(linksPage(surroundings.host.world()));
-  });
+  for (const [path, calls] of byPath(controlCalls)) mount(app, path, calls, contextOf);
+  mountPages(app, contextOf, surroundings.stopping);
   app.use((request: Request) => {
     throw new SandboxError(
       "not_found",
@@ -48,33 +47,75 @@ export function createControlApp(
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     sendError(response, error, onDefect);
   });
-  return app;
+  return (request: IncomingMessage, response: ServerResponse, context: ControlContext) => {
+    contexts.set(request, context);
+    app(request, response);
+  };
 }
 
-// A wrong method must never look like a success.
-function route(app: Express, path: string, answer: (request: Request, response: Response) => void): void {
-  app
-    .route(path)
-    .get(answer)
-    .all((_request, response) => {
-      response.set("Allow", "GET, HEAD");
-      sendControlError(response, 405, "method_not_allowed", `${path} takes GET and HEAD.`);
-    });
+type ContextOf = (request: Request) => ControlContext;
+
+function byPath(calls: readonly ControlCall[]): Map<string, ControlCall[]> {
+  const paths = new Map<string, ControlCall[]>();
+  for (const call of calls) paths.set(call.path, [...(paths.get(call.path) ?? []), call]);
+  return paths;
 }
 
-const statusOfCode: Readonly<Record<string, number>> = { not_found: 404, validation_failed: 422 };
+function mount(app: Express, path: string, calls: readonly ControlCall[], contextOf: ContextOf): void {
+  const route = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
+  for (const call of calls) {
+    const answer = (request: Request, response: Response) =>
+      runCall(call, request, response, contextOf(request));
+    if (call.method === "GET") route.get(answer);
+    else route[methodName(call)](...readBody({ takesYaml: path === "/scenario" }), answer);
+  }
+  // A wrong method must never look like a success.
+  route.all(refuseMethod(calls.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
+}
 
-function sendError(response: Response, error: unknown, onDefect: (error: unknown) => void): void {
-  if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
-    sendControlError(response, statusOfCode[error.code] as number, error.code, error.message, error.details);
-    return;
-  }
-  // Express marks what a client did wrong (a path that cannot be decoded) with a 4xx status.
-  const status = (error as { status?: number }).status;
-  if (status !== undefined && status >= 400 && status < 500) {
-    sendControlError(response, status, "bad_request", refusals.bad_request);
-    return;
-  }
-  onDefect(error);
-  sendControlError(response, 500, "internal_error", refusals.internal_error);
+function methodName({ method }: ControlCall): "post" | "put" | "patch" | "delete" {
+  return method.toLowerCase() as "post" | "put" | "patch" | "delete";
+}
+
+function runCall(call: ControlCall, request: Request, response: Response, context: ControlContext): void {
+  const actor = actorOf(request, call.method);
+  const isYaml = typeof request.body === "string";
+  const answer = isYaml
+    ? startScenario(context.host, parseScenario(request.body, { file: "request body" }), "request body")
+    : call.run({
+        ...context,
+        actor,
+        params: request.params as Record<string, string>,
+        query: request.query,
+        body: (call.body === undefined ? {} : checkBody(call.body, request.body)) as never,
+      });
+  if (call.status === 204) response.status(204).end();
+  else response.status(call.status).json(answer);
+}
+
+function mountPages(app: Express, contextOf: ContextOf, stopping: AbortSignal): void {
+  const get = (path: string, answer: (request: Request, response: Response) => void) =>
+    app
+      .route(controlPath + path)
+      .get(answer)
+      .all(refuseMethod(["GET", "HEAD"]));
+  get("/openapi.json", (_request, response) => void response.json(openApiDocument()));
+  get("/control.openapi.json", (_request, response) => void response.json(controlOpenApiDocument()));
+  get("/events", (request, response) => streamEvents(contextOf(request).host, request, response, stopping));
+  get(
+    "/",
+    (request, response) => void response.type("html").send(linksPage(contextOf(request).host.world())),
+  );
+}
+
+function refuseMethod(allowed: readonly string[]) {
+  return (request: Request, response: Response) => {
+    response.set("Allow", allowed.join(", "));
+    sendControlError(
+      response,
+      405,
+      "method_not_allowed",
+      `${redactPath(request.path)} takes ${allowed.join(" and ")}.`,
+    );
+  };
 }

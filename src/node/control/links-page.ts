@@ -3,7 +3,17 @@ import type { World } from "../../sandbox/world.js";
 /** A plain page that says what runs here and links to the control plane's calls. */
 export function linksPage(world: World): string {
   const name = escapeHtml(world.name);
-  const links = ["health", "state", "requests", "openapi.json"];
+  const links = [
+    "health",
+    "state",
+    "keys",
+    "organizations",
+    "clock",
+    "requests",
+    "scenarios",
+    "openapi.json",
+    "control.openapi.json",
+  ];
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

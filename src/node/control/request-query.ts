@@ -1,26 +1,23 @@
-import { requestLine } from "../../api/request-line.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
-import type { Journal } from "../../sandbox/journal.js";
+import type { JournalQuery } from "../../sandbox/journal.js";
 
 type Query = Readonly<Record<string, unknown>>;
 
 const known = ["limit", "path_id", "key"];
 
-/** The journal's entries that a query asks for, oldest first; throws `validation_failed`. */
-export function listRequests(journal: Journal, query: Query): Record<string, unknown>[] {
+/** Which entries of the journal a query asks for; throws `validation_failed`. */
+export function requestQuery(query: Query): JournalQuery {
   for (const name of Object.keys(query)) {
     if (!known.includes(name)) throw invalid(name, `is not a parameter; there are ${known.join(", ")}`);
   }
   const limit = limitOf(query);
   const pathId = textOf(query, "path_id");
   const key = textOf(query, "key");
-  return journal
-    .list({
-      ...(limit !== undefined && { limit }),
-      ...(pathId !== undefined && { pathId }),
-      ...(key !== undefined && { key }),
-    })
-    .map(requestLine);
+  return {
+    ...(limit !== undefined && { limit }),
+    ...(pathId !== undefined && { pathId }),
+    ...(key !== undefined && { key }),
+  };
 }
 
 function limitOf(query: Query): number | undefined {

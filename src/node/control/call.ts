@@ -1,0 +1,38 @@
+import type { JsonSchema } from "../../api/endpoint.js";
+import type { Host } from "../../sandbox/host.js";
+import type { Actor } from "../../sandbox/lifecycle/administrator.js";
+import type { ControlBody, ControlBodyName } from "../../scenario/control-bodies.js";
+import type { Instances } from "./instances.js";
+
+/** What a call of the control plane works with. */
+export interface CallContext<Body> {
+  readonly host: Host;
+  readonly actor: Actor;
+  /** The parts of the path that have names, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Body;
+  /** The server's instances; `undefined` inside an instance, which has none of its own. */
+  readonly instances: Instances | undefined;
+}
+
+/** One call of the control plane: a row from which its route, its 405, its checks and its description are made. */
+export interface ControlCall<Name extends ControlBodyName = ControlBodyName> {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Parts in braces have names: `/keys/{ref}`. */
+  readonly path: string;
+  readonly summary: string;
+  /** The body that it takes; left out for calls that take none. */
+  readonly body?: Name;
+  /** Parameters of the query, with what they mean. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** What it answers with, and what that looks like; 204 answers with nothing. */
+  readonly status: 200 | 201 | 204;
+  readonly answer: JsonSchema | undefined;
+  readonly run: (context: CallContext<ControlBody<Name>>) => unknown;
+}
+
+/** Makes a row whose `run` knows the type of its body. */
+export function controlCall<Name extends ControlBodyName = "nothing">(row: ControlCall<Name>): ControlCall {
+  return row as unknown as ControlCall;
+}

@@ -1,0 +1,95 @@
+import { controlBodySchema } from "../../scenario/control-bodies.js";
+import { controlPath } from "../http-server.js";
+import { version } from "../version.js";
+import { answerSchemas } from "./answer-schemas.js";
+import type { ControlCall } from "./call.js";
+import { controlCalls } from "./calls.js";
+
+/** The OpenAPI 3.1.0 description of the control plane, made from its table of calls. */
+export function controlOpenApiDocument(): Record<string, unknown> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const call of controlCalls) {
+    const path = controlPath + call.path;
+    paths[path] = { ...paths[path], [call.method.toLowerCase()]: operation(call) };
+  }
+  paths[`${controlPath}/events`] = { get: eventStream };
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "svc-sandbox control plane",
+      version,
+      description:
+        "The administrators' dashboard as an API, and what a sandbox needs on top. Not part of the relying-party API.",
+    },
+    servers: [{ url: "{base_url}", variables: { base_url: { default: "http://127.0.0.1:4747" } } }],
+    security: [{}, { controlToken: [] }],
+    paths,
+    components: {
+      securitySchemes: { controlToken: { type: "http", scheme: "bearer" } },
+      schemas: answerSchemas,
+    },
+  };
+}
+
+function operation(call: ControlCall): Record<string, unknown> {
+  const parameters = [...pathParameters(call), ...queryParameters(call), ...actorParameter(call)];
+  return {
+    summary: call.summary,
+    ...(parameters.length > 0 && { parameters }),
+    ...(call.body !== undefined && call.body !== "nothing" && { requestBody: requestBody(call) }),
+    responses: {
+      [String(call.status)]: {
+        description: call.summary,
+        ...(call.answer !== undefined && { content: { "application/json": { schema: call.answer } } }),
+      },
+      default: {
+        description: "A refusal; nothing has changed.",
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    },
+  };
+}
+
+function requestBody({ body, path }: ControlCall): Record<string, unknown> {
+  const json = { "application/json": { schema: controlBodySchema(body ?? "nothing") } };
+  const yaml = path === "/scenario" && { "application/yaml": { schema: { type: "string" } } };
+  return { content: { ...json, ...yaml } };
+}
+
+function pathParameters({ path }: ControlCall): Record<string, unknown>[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters({ query = {} }: ControlCall): Record<string, unknown>[] {
+  return Object.entries(query).map(([name, description]) => ({
+    name,
+    in: "query",
+    description,
+    schema: { type: "string" },
+  }));
+}
+
+function actorParameter({ method }: ControlCall): Record<string, unknown>[] {
+  if (method === "GET") return [];
+  const description = "Who acts; a member is refused every write (R33).";
+  return [
+    {
+      name: "X-Sandbox-Actor",
+      in: "header",
+      description,
+      schema: { enum: ["administrator", "member"], default: "administrator" },
+    },
+  ];
+}
+
+const eventStream = {
+  summary: "Everything that happens, as server-sent events; resumes after Last-Event-ID",
+  responses: {
+    "200": { description: "The events", content: { "text/event-stream": { schema: { type: "string" } } } },
+  },
+};

@@ -1,0 +1,68 @@
+import type { Request, Response } from "express";
+import { requestLine } from "../../api/request-line.js";
+import { snakeCase } from "../../api/snake-case.js";
+import { createEventLog, type EventLog, type LoggedEvent } from "../../sandbox/event-log.js";
+import type { WorldEvent } from "../../sandbox/events.js";
+import type { Host } from "../../sandbox/host.js";
+
+const logs = new WeakMap<Host, EventLog>();
+
+// From the first subscriber on, so that a server that nobody listens to pays nothing for it.
+function logOf(host: Host): EventLog {
+  const log = logs.get(host) ?? createEventLog(host);
+  logs.set(host, log);
+  return log;
+}
+
+/** How much a subscriber may be behind, in bytes, before it is sent away to come back when it can. */
+const mostUnread = 1024 * 1024;
+const heartbeat = 15_000;
+
+/**
+ * Answers with server-sent events: everything that happens on the host from now on, or, with `Last-Event-ID`, from
+ * there on. When some of those are forgotten, `events.lost` says so first.
+ *
+ * A subscriber that does not read is disconnected rather than waited for; it can resume.
+ */
+export function streamEvents(host: Host, request: Request, response: Response, stopping: AbortSignal): void {
+  const log = logOf(host);
+  response.writeHead(200, {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store",
+    Connection: "keep-alive",
+  });
+  response.write("retry: 1000\n\n");
+  for (const line of missedBy(request.get("last-event-id"), log)) response.write(line);
+
+  const send = (text: string) => {
+    response.write(text);
+    if (response.writableLength > mostUnread) response.destroy();
+  };
+  const leave = log.subscribe((logged) => send(eventText(logged)));
+  const timer = setInterval(() => send(": still here\n\n"), heartbeat);
+  timer.unref();
+  const end = () => response.end();
+  stopping.addEventListener("abort", end, { once: true });
+  response.once("close", () => {
+    stopping.removeEventListener("abort", end);
+    leave();
+    clearInterval(timer);
+  });
+}
+
+function missedBy(lastEventId: string | undefined, log: EventLog): string[] {
+  if (lastEventId === undefined || !/^\d{1,15}$/.test(lastEventId)) return [];
+  const missed = log.since(Number(lastEventId));
+  if (missed !== undefined) return missed.map(eventText);
+  return [`id: ${log.latest()}\nevent: events.lost\ndata: {"last_event_id":${Number(lastEventId)}}\n\n`];
+}
+
+function eventText({ id, event }: LoggedEvent): string {
+  return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(dataOf(event))}\n\n`;
+}
+
+function dataOf(event: WorldEvent): unknown {
+  if (event.type === "request") return requestLine(event.request);
+  const { type: _, ...data } = event;
+  return snakeCase(data);
+}

@@ -1,0 +1,83 @@
+import { SandboxError } from "../../domain/sandbox-error.js";
+import { starterOf, worldStarter } from "../../library/create-sandbox.js";
+import { scenarioSecrets, type World } from "../../sandbox/world.js";
+import type { ControlBody } from "../../scenario/control-bodies.js";
+import { ScenarioError } from "../../scenario/scenario-error.js";
+import { nodeEdge } from "../edge.js";
+import { controlPath } from "../http-server.js";
+import { inData } from "./answer-schemas.js";
+import { type CallContext, type ControlCall, controlCall } from "./call.js";
+import type { Instance, Instances } from "./instances.js";
+
+/** Isolated sandboxes inside the process: one for each test, in parallel. */
+export const instanceCalls: readonly ControlCall[] = [
+  controlCall({
+    method: "GET",
+    path: "/instances",
+    summary: "The instances that there are",
+    status: 200,
+    answer: inData.list("InstanceSummary"),
+    run(context) {
+      const instances = requireInstances(context);
+      return { data: instances.list().map((instance) => summaryOf(instance, instances)) };
+    },
+  }),
+  controlCall({
+    method: "POST",
+    path: "/instances",
+    summary: "Starts an isolated sandbox under a base URL of its own",
+    body: "instance_creation",
+    status: 201,
+    answer: inData.one("Instance"),
+    run(context) {
+      const instances = requireInstances(context);
+      const instance = instances.create(starterFor(context));
+      return { data: { ...summaryOf(instance, instances), keys: scenarioSecrets(instance.host.world()) } };
+    },
+  }),
+  controlCall({
+    method: "DELETE",
+    path: "/instances/{id}",
+    summary: "Removes an instance",
+    status: 204,
+    answer: undefined,
+    run: (context) => requireInstances(context).remove(context.params.id as string),
+  }),
+];
+
+function requireInstances({ instances }: Pick<CallContext<unknown>, "instances">): Instances {
+  if (instances !== undefined) return instances;
+  throw new SandboxError(
+    "not_found",
+    "An instance has no instances of its own; ask the server's control plane.",
+  );
+}
+
+function summaryOf(instance: Instance, instances: Instances) {
+  const baseUrl = instances.baseUrl(instance);
+  const { name, seed } = instance.host.world();
+  return { id: instance.id, base_url: baseUrl, control_url: baseUrl + controlPath, scenario: name, seed };
+}
+
+// Without a scenario the instance gets the server's own, as it was at its start.
+function starterFor({ host, body }: CallContext<ControlBody<"instance_creation">>): () => World {
+  const { scenario, ...given } = body;
+  const options = {
+    ...(given.seed !== undefined && { seed: given.seed }),
+    ...(given.now !== undefined && { now: given.now }),
+    ...(given.frozen !== undefined && { frozen: given.frozen }),
+  };
+  if (scenario === undefined) {
+    const world = host.world();
+    return starterOf(nodeEdge, world.scenario, { ...options, name: world.name });
+  }
+  try {
+    return worldStarter(nodeEdge, { ...options, scenario: scenario as never });
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    const fields = Object.fromEntries(
+      error.problems.map(({ path, message }) => [path === "" ? "scenario" : `scenario.${path}`, message]),
+    );
+    throw new SandboxError("validation_failed", "The scenario is not valid.", { fields });
+  }
+}

@@ -1,0 +1,76 @@
+import { SandboxError } from "../../domain/sandbox-error.js";
+import { base62From } from "../../domain/seed.js";
+import { createHost, type Host } from "../../sandbox/host.js";
+import type { World } from "../../sandbox/world.js";
+import { nodeEdge } from "../edge.js";
+
+/** An isolated sandbox inside the process, served under `/i/{id}`. */
+export interface Instance {
+  readonly id: string;
+  readonly host: Host;
+}
+
+/** The instances of a server. */
+export interface Instances {
+  readonly create: (start: () => World) => Instance;
+  readonly list: () => Instance[];
+  /** The instance of an id, which counts as a use of it; `undefined` when there is none. */
+  readonly find: (id: string) => Instance | undefined;
+  /** Throws `not_found`. */
+  readonly remove: (id: string) => void;
+  /** Where an instance is served. */
+  readonly baseUrl: (instance: Instance) => string;
+  readonly close: () => void;
+}
+
+/** How instances are kept. */
+export interface InstancesOptions {
+  /** The base URL of the server. */
+  readonly serverUrl: () => string;
+  /** Milliseconds without a request after which an instance goes. */
+  readonly ttl: number;
+}
+
+/** How long an idle instance stays when nothing is said: an hour. */
+export const defaultInstanceTtl = 60 * 60_000;
+
+const longestWait = 30_000;
+
+/** Makes the place where instances live; idle ones go by themselves. */
+export function createInstances({ serverUrl, ttl }: InstancesOptions): Instances {
+  const instances = new Map<string, Instance & { usedAt: number }>();
+  const sweep = () => {
+    const oldest = performance.now() - ttl;
+    for (const [id, { usedAt }] of instances) if (usedAt <= oldest) instances.delete(id);
+  };
+  // Half the time to live is often enough; the timer holds no process up.
+  const timer = setInterval(sweep, Math.max(10, Math.min(ttl / 2, longestWait)));
+  timer.unref();
+
+  return {
+    create(start) {
+      const instance = {
+        id: base62From(nodeEdge.random, 12),
+        host: createHost(start),
+        usedAt: performance.now(),
+      };
+      instances.set(instance.id, instance);
+      return instance;
+    },
+    list: () => [...instances.values()],
+    find(id) {
+      const instance = instances.get(id);
+      if (instance !== undefined) instance.usedAt = performance.now();
+      return instance;
+    },
+    remove(id) {
+      if (instances.delete(id)) return;
+      throw new SandboxError(
+        "not_found",
+        `There is no instance ${JSON.stringify(id)}; it may have been idle for too long.`,
+      );
+    },
+    baseUrl: ({ id }) => `${serverUrl()}/i/${id}`,
+    close: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,60 @@
+import { starterOf } from "../../library/create-sandbox.js";
+import type { Host } from "../../sandbox/host.js";
+import { bundledScenarios, isScenarioName, scenarioNames } from "../../scenario/bundled.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { scenarioNotFound } from "../../scenario/scenario-not-found.js";
+import { nodeEdge } from "../edge.js";
+import { inData } from "./answer-schemas.js";
+import { type ControlCall, controlCall } from "./call.js";
+
+/** Which scenario runs. */
+export const scenarioCalls: readonly ControlCall[] = [
+  controlCall({
+    method: "GET",
+    path: "/scenarios",
+    summary: "The bundled scenarios",
+    status: 200,
+    answer: inData.list("Scenario"),
+    run: () => ({
+      data: scenarioNames.map((name) => {
+        const { name: title = name, description = "" } = bundledScenarios[name];
+        return { name, title, description };
+      }),
+    }),
+  }),
+  controlCall({
+    method: "PUT",
+    path: "/scenario",
+    summary: "Starts another scenario: a bundled one by name, or one sent as YAML (application/yaml)",
+    body: "scenario_choice",
+    status: 200,
+    answer: inData.one("Running"),
+    run({ host, body: { name } }) {
+      if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
+      return startScenario(host, bundledScenarios[name], name);
+    },
+  }),
+  controlCall({
+    method: "POST",
+    path: "/reset",
+    summary: "Starts the running scenario again",
+    body: "nothing",
+    status: 200,
+    answer: inData.one("Running"),
+    run({ host }) {
+      host.reset();
+      return running(host);
+    },
+  }),
+];
+
+/** Puts a new world of a checked scenario in the place of the one that runs. */
+export function startScenario(host: Host, scenario: Scenario, name: string): unknown {
+  host.exchange(starterOf(nodeEdge, scenario, { name }));
+  return running(host);
+}
+
+function running(host: Host): unknown {
+  const { name, seed, clock } = host.world();
+  return { data: { scenario: name, seed, now: new Date(clock.now()).toISOString() } };
+}

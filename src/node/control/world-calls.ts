@@ -1,0 +1,162 @@
+import { requestLine } from "../../api/request-line.js";
+import { snakeCase } from "../../api/snake-case.js";
+import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
+import { changeAssumptions } from "../../sandbox/lifecycle/change-assumptions.js";
+import { clearRequests } from "../../sandbox/lifecycle/clear-requests.js";
+import { advanceClock, changeClock } from "../../sandbox/lifecycle/move-clock.js";
+import { updateOrganization } from "../../sandbox/lifecycle/update-organization.js";
+import { viewOrganization } from "../../sandbox/views.js";
+import type { World } from "../../sandbox/world.js";
+import { parseDuration } from "../../scenario/duration.js";
+import { parseTime } from "../../scenario/when.js";
+import { bare, inData } from "./answer-schemas.js";
+import { type ControlCall, controlCall } from "./call.js";
+import { health } from "./health.js";
+import { requestQuery } from "./request-query.js";
+import { worldState } from "./state.js";
+
+/** What can be seen of the world and changed about it, keys aside. */
+export const worldCalls: readonly ControlCall[] = [
+  controlCall({
+    method: "GET",
+    path: "/health",
+    summary: "What runs",
+    status: 200,
+    answer: bare("Health"),
+    run: ({ host }) => health(host.world()),
+  }),
+  controlCall({
+    method: "GET",
+    path: "/state",
+    summary: "The whole world: organizations, keys, clock, assumptions",
+    status: 200,
+    answer: inData.state,
+    run: ({ host }) => ({ data: worldState(host.world()) }),
+  }),
+  controlCall({
+    method: "GET",
+    path: "/organizations",
+    summary: "All organizations",
+    status: 200,
+    answer: inData.list("Organization"),
+    run: ({ host }) => ({
+      data: [...host.world().registry.organizations.values()].map(({ organization }) =>
+        snakeCase(viewOrganization(organization)),
+      ),
+    }),
+  }),
+  controlCall({
+    method: "GET",
+    path: "/organizations/{ref}",
+    summary: "One organization",
+    status: 200,
+    answer: inData.one("Organization"),
+    run: ({ host, params }) => ({
+      data: snakeCase(
+        viewOrganization(host.world().registry.organization(params.ref as string).organization),
+      ),
+    }),
+  }),
+  controlCall({
+    method: "PATCH",
+    path: "/organizations/{ref}",
+    summary: "Changes an organization's status, sandbox access or live access",
+    body: "organization_update",
+    status: 200,
+    answer: inData.one("Organization"),
+    run({ host, actor, params, body }) {
+      const change = {
+        ...(body.status !== undefined && { status: body.status }),
+        ...(body.sandbox_access !== undefined && { sandboxAccess: body.sandbox_access }),
+        ...(body.live_access !== undefined && { liveAccess: body.live_access }),
+      };
+      return {
+        data: snakeCase(
+          viewOrganization(updateOrganization(host.world(), params.ref as string, change, actor)),
+        ),
+      };
+    },
+  }),
+  controlCall({
+    method: "GET",
+    path: "/clock",
+    summary: "The sandbox's clock",
+    status: 200,
+    answer: inData.one("Clock"),
+    run: ({ host }) => clockView(host.world()),
+  }),
+  controlCall({
+    method: "PUT",
+    path: "/clock",
+    summary: "Moves the clock on to a time, freezes it or lets it run",
+    body: "clock_change",
+    status: 200,
+    answer: inData.one("Clock"),
+    run({ host, body: { now, frozen } }) {
+      const instant = now === undefined ? undefined : parseTime(now);
+      changeClock(host.world(), {
+        ...(instant !== undefined && { now: instant }),
+        ...(frozen !== undefined && { frozen }),
+      });
+      return clockView(host.world());
+    },
+  }),
+  controlCall({
+    method: "POST",
+    path: "/clock/advance",
+    summary: "Moves the clock on by a duration",
+    body: "clock_advance",
+    status: 200,
+    answer: inData.one("Clock"),
+    run({ host, body: { by } }) {
+      advanceClock(host.world(), parseDuration(by) ?? Number.NaN);
+      return clockView(host.world());
+    },
+  }),
+  controlCall({
+    method: "GET",
+    path: "/assumptions",
+    summary: "What is assumed where the specification is silent",
+    status: 200,
+    answer: inData.one("Assumptions"),
+    run: ({ host }) => ({ data: host.world().assumptions }),
+  }),
+  controlCall({
+    method: "PUT",
+    path: "/assumptions",
+    summary: "Changes the assumptions that are given; with a profile, all others become the profile's",
+    body: "assumptions_change",
+    status: 200,
+    answer: inData.one("Assumptions"),
+    run({ host, body }) {
+      const { profile, ...given } = body as Partial<Assumptions> & { profile?: "minimal" };
+      const change = profile === undefined ? given : assumptionsFor(profile, given);
+      return { data: changeAssumptions(host.world(), change) };
+    },
+  }),
+  controlCall({
+    method: "GET",
+    path: "/requests",
+    summary: "The last 1,000 requests, oldest first",
+    query: {
+      limit: "At most this many, the latest ones.",
+      path_id: "Only those that ended on this path.",
+      key: "Only those with the key of this ref.",
+    },
+    status: 200,
+    answer: inData.list("Request"),
+    run: ({ host, query }) => ({ data: host.world().journal.list(requestQuery(query)).map(requestLine) }),
+  }),
+  controlCall({
+    method: "DELETE",
+    path: "/requests",
+    summary: "Forgets the requests; keys keep what they have used",
+    status: 204,
+    answer: undefined,
+    run: ({ host }) => clearRequests(host.world()),
+  }),
+];
+
+function clockView({ clock }: World): unknown {
+  return { data: { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() } };
+}
