@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Host } from "../sandbox/host.js";
 import type { Instances } from "./control/instances.js";
+import { refuse } from "./refusal.js";
 
 /** On whose behalf a call is made: the server's own sandbox, or one of its instances. */
 export interface ControlContext {
@@ -39,6 +40,11 @@ export function lazyControl(
     loading ??= import("./control/app.js").then(({ createControlApp }) =>
       createControlApp(surroundings, onDefect),
     );
-    loading.then((app) => app(request, response, context)).catch(onDefect);
+    loading
+      .then((app) => app(request, response, context))
+      .catch((error) => {
+        onDefect(error);
+        refuse(response, 500);
+      });
   };
 }

@@ -29,8 +29,7 @@ export function issueKey(
   return { key, secret };
 }
 
-/** Throws `name_taken` when the world has a key of that ref. */
-export function requireFreeRef(world: World, ref: string): void {
+function requireFreeRef(world: World, ref: string): void {
   if (!world.registry.keys.has(ref)) return;
   throw new SandboxError(
     "name_taken",

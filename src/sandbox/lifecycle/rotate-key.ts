@@ -4,7 +4,7 @@ import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { requireActiveKey, requireRoomForKey } from "./active-key.js";
 import { type Actor, requireAdministrator } from "./administrator.js";
-import { type IssuedKey, issueKey, requireFreeRef } from "./issue-key.js";
+import { type IssuedKey, issueKey } from "./issue-key.js";
 import { freeRef } from "./refs.js";
 import { refProblem, requireFields } from "./require-fields.js";
 
@@ -37,7 +37,6 @@ export function rotateKey(
   // The old key counts as active during its overlap only where that is assumed; then there must be room for both.
   if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, old);
   const replacementRef = as ?? freeRef(world, ref);
-  requireFreeRef(world, replacementRef);
   const { name, organization, environment, scopes, limits } = old;
   const issued = issueKey(world, {
     ref: replacementRef,
