@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as msw from "msw";
 import * as mswNode from "msw/node";
@@ -53,13 +53,17 @@ test.each(examples)("the example of $title runs, and its comments are true", asy
 });
 
 test("docs/library.md lists every refusal of the library, by its code", () => {
-  const ofOtherDoors = ["usage", "address_in_use", "address_unavailable", "file_unreadable", "file_exists"];
-  const ofTheControlPlane = ["not_found", "method_not_allowed"];
-  const source = readFileSync(join(root, "src/domain/sandbox-error.ts"), "utf8");
-  const codes = [...source.matchAll(/^ {2}\| "(\w+)"/gm)].map((match) => match[1] as string);
-  const listed = [...document.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| /gm)].flatMap((match) =>
-    [...(match[1] as string).matchAll(/\w+/g)].map(String),
-  );
-  const due = codes.filter((code) => ![...ofOtherDoors, ...ofTheControlPlane].includes(code));
-  expect(due.filter((code) => !listed.includes(code))).toEqual([]);
+  const rooms = ["library", "sandbox", "scenario"].map((room) => join(root, "src", room));
+  const thrown = rooms
+    .flatMap((room) =>
+      readdirSync(room, { recursive: true, encoding: "utf8" }).map((file) => join(room, file)),
+    )
+    .filter((file) => file.endsWith(".ts"))
+    .flatMap((file) => [...readFileSync(file, "utf8").matchAll(/(?:new SandboxError|super)\(\s*"(\w+)"/g)])
+    .map((match) => match[1] as string);
+  const rows = [...document.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| /gm)];
+  const listed = rows.flatMap((match) => (match[1] as string).match(/\w+/g) ?? []);
+  expect(thrown).toContain("key_limit_reached");
+  expect(thrown).toContain("scenario_invalid");
+  expect([...new Set(thrown)].filter((code) => !listed.includes(code))).toEqual([]);
 });

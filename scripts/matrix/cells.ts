@@ -1,3 +1,4 @@
+import { documentedCode } from "./documented.js";
 import { type NodeMajor, nodeMajors, versions } from "./versions.js";
 
 /** How a test file says what it needs. */
@@ -18,7 +19,7 @@ export interface Cell {
   /** Flags of the runner. */
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Configuration files, by name. */
+  /** Files beside the tests of `test/matrix`, by name: configuration, and tests that are not adapted. */
   readonly files?: Readonly<Record<string, string>>;
   readonly tests: readonly string[];
   /** Whether `--quick` runs it. */
@@ -29,13 +30,6 @@ const withoutMsw = ["library", "server", "cli"];
 const mswOnly = ["msw", "own-handlers"];
 // Starting a command costs most of the time and has nothing to do with a runner.
 const inRunner = ["library", "server", ...mswOnly];
-
-/** What the runner cannot do by itself: load the ES modules that msw 2.12 and later need. */
-const transformed = `module.exports = {
-  transform: { "\\\\.m?js$": ["babel-jest", { plugins: ["@babel/plugin-transform-modules-commonjs"] }] },
-  transformIgnorePatterns: ["/node_modules/(?!(until-async|rettime|@open-draft)/)"],
-};
-`;
 
 /** Every cell, those that share an installation next to each other. */
 export const cells: readonly Cell[] = [
@@ -49,7 +43,7 @@ export const cells: readonly Cell[] = [
   jest(20, [versions.jest, versions.msw2, versions.babelCommonJs], {
     tests: inRunner,
     setup: "msw transformed",
-    files: { "jest.config.js": transformed },
+    files: { "jest.config.js": documentedCode("Jest with a later msw") },
   }),
   ...([24, 26] as const).map((node) =>
     jest(node, [versions.jest, versions.msw3], {
@@ -66,6 +60,22 @@ export const cells: readonly Cell[] = [
 
   ...([20, 24] as const).flatMap((node) => vitest(node, [versions.vitest4, versions.jsdom26, versions.msw2])),
   ...([24, 26] as const).flatMap((node) => vitest(node, [versions.vitest5, versions.jsdom31, versions.msw3])),
+
+  ...([20, 24] as const).flatMap((node): Cell[] => [
+    {
+      ...documented(node, "node:test", []),
+      files: { "documented.test.mjs": documentedCode("node:test") },
+    },
+    {
+      ...documented(node, "jest", [versions.jest]),
+      format: "cjs",
+      files: { "documented.test.js": documentedCode("Jest") },
+    },
+    {
+      ...documented(node, "vitest", [versions.vitest4, versions.jsdom26, versions.msw2]),
+      files: { "documented.test.mjs": documentedCode("Vitest") },
+    },
+  ]),
 ];
 
 /** What a cell is called: `node 20 · msw 2.15.0 · esm · vitest 4 (jsdom)`. */
@@ -86,11 +96,18 @@ export function nameOf({ node, packages, format, runner, setup }: Cell): string 
 }
 
 function nodeTest(node: NodeMajor, packages: readonly string[], tests: readonly string[]): Cell[] {
-  const quick = node === 20 || packages.includes(versions.msw3);
+  const quick = node === 20 || (node === 22 && packages.includes(versions.msw3));
+  const cell = { node, packages, runner: "node:test", quick } as const;
+  // A command does not care how the test is written that starts it.
+  const commands = packages.length === 0 ? [] : ["handlers-flag"];
   return [
-    { node, packages, format: "esm", runner: "node:test", tests, quick: quick && node <= 22 },
-    { node, packages, format: "cjs", runner: "node:test", tests, quick: quick && node <= 22 },
+    { ...cell, format: "esm", tests: [...tests, ...commands] },
+    { ...cell, format: "cjs", tests },
   ];
+}
+
+function documented(node: NodeMajor, runner: Runner, packages: readonly string[]): Cell {
+  return { node, packages, format: "esm", runner, setup: "as documented", tests: [], quick: node === 20 };
 }
 
 function jest(

@@ -25,15 +25,16 @@ export async function runCell(
 ): Promise<string | undefined> {
   const folder = join(installation, slug);
   await mkdir(folder, { recursive: true });
-  const files = [];
-  for (const name of cell.tests) {
-    const text = await readFile(join(sources, `${name}.test.mjs`), "utf8");
-    const file = `${name}${endingFor(cell.format, cell.runner)}`;
-    await writeFile(join(folder, file), adapt(text, cell.format, cell.runner));
-    files.push(`${slug}/${file}`);
-  }
-  for (const [name, text] of Object.entries(cell.files ?? {})) await writeFile(join(folder, name), text);
-  const argv = [...commandLines[cell.runner](slug, files), ...(cell.argv ?? [])];
+  const files = { ...(await adaptedTests(cell)), ...cell.files };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  const tests = Object.keys(files).filter((name) => name.includes(".test."));
+  const argv = [
+    ...commandLines[cell.runner](
+      slug,
+      tests.map((name) => `${slug}/${name}`),
+    ),
+    ...(cell.argv ?? []),
+  ];
   if (cell.files?.["jest.config.js"] !== undefined) argv.push("--config", `${slug}/jest.config.js`);
   const { code, output } = await runProgram("node", argv, {
     cwd: installation,
@@ -42,6 +43,15 @@ export async function runCell(
     env: { ...cell.env, PATH: `${nodeBin}${delimiter}${process.env.PATH}` },
   });
   return code === 0 ? undefined : output;
+}
+
+async function adaptedTests({ tests, format, runner }: Cell): Promise<Record<string, string>> {
+  const adapted: Record<string, string> = {};
+  for (const name of tests) {
+    const text = await readFile(join(sources, `${name}.test.mjs`), "utf8");
+    adapted[name + endingFor(format, runner)] = adapt(text, format, runner);
+  }
+  return adapted;
 }
 
 const commandLines: Readonly<Record<Runner, (folder: string, files: readonly string[]) => string[]>> = {
