@@ -1,7 +1,7 @@
 /* Sandboxes */
 
 export { openApiDocument } from "./api/openapi.js";
-export type { Assumptions } from "./domain/assumptions.js";
+export type { Assumptions, Profile } from "./domain/assumptions.js";
 /* What is said of the API */
 export { type ApiErrorCode, outcomes, type PathId } from "./domain/outcomes.js";
 /* Errors of this tool, as opposed to answers of the API */

@@ -6,7 +6,7 @@ import { admit, isAdmitted } from "./admit.js";
 import { beginCall, recordCall } from "./call.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { redactPath } from "./redact-path.js";
-import { errorReply, successReply, withHeader, withoutBody } from "./reply.js";
+import { errorReply, successReply, withoutBody } from "./reply.js";
 import { routeAt } from "./routes.js";
 
 /** An answer, and the path on which it was given; the path is for journals and doors, not for the caller. */
@@ -26,7 +26,6 @@ export interface Handled {
 export function handle(world: World, request: ApiRequest): Handled {
   const { method, path, apiKey } = request;
   const call = beginCall(world, apiKey);
-  const { assumptions } = world;
 
   const route = routeAt(path);
   const endpoint = route?.methods.get(method);
@@ -34,15 +33,16 @@ export function handle(world: World, request: ApiRequest): Handled {
   let answer: ApiAnswer;
   if (route === undefined) {
     pathId = "404.unknown_path";
-    answer = errorReply(pathId, assumptions);
+    answer = errorReply(world, call, { path: pathId });
   } else if (endpoint === undefined) {
     pathId = "405.method";
-    answer = withHeader(errorReply(pathId, assumptions), "Allow", route.allow);
+    answer = errorReply(world, call, { path: pathId, allow: route.allow });
   } else {
-    pathId = admit(world, call, endpoint.scope(assumptions));
+    const scope = endpoint.scope(world.assumptions);
+    pathId = admit(world, call, scope);
     answer = isAdmitted(pathId)
-      ? successReply(endpoint.respond(call.entry as KeyEntry, world), world.requestIds.idOf(call.number))
-      : errorReply(pathId, assumptions);
+      ? successReply(world, call, endpoint.respond(call.entry as KeyEntry, world))
+      : errorReply(world, call, { path: pathId, scope });
   }
 
   recordCall(world, call, {

@@ -1,52 +1,98 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
+import type { World } from "../sandbox/world.js";
+import type { BegunCall } from "./call.js";
 import { codeOf, errorBody } from "./error-body.js";
+import { errorDetails } from "./error-details.js";
+import { readLimits } from "./limit-reading.js";
 import type { ApiAnswer, JsonBody } from "./messages.js";
+import { challengeHeaders, type FlatHeaders, rateLimitHeaders, retryAfterHeaders } from "./open-headers.js";
 
-/** The 200 with this body and request id (R1, R7). */
-export function successReply(body: JsonBody, requestId: string): ApiAnswer {
-  return {
-    status: 200,
-    headers: [
-      "Content-Type",
-      "application/json",
-      "X-Request-Id",
-      requestId,
-      "Content-Length",
-      String(body.bytes),
-    ],
-    body: body.text,
-  };
+/** The 200 of a call that was let in (R1, R7). */
+export function successReply(world: World, call: BegunCall, body: JsonBody): ApiAnswer {
+  const requestId = world.requestIds.idOf(call.number);
+  const form = world.assumptions.rate_limit_headers;
+  const extra =
+    form === "none" || call.entry === undefined
+      ? []
+      : rateLimitHeaders(form, readLimits(call.entry, world, call.now));
+  return answerOf(200, body, ["X-Request-Id", requestId, ...extra]);
 }
 
-// A refusal depends on its path and the assumptions alone. Kept for the assumptions asked for last, because a world
-// asks for the same ones with every request.
-const repliesOf = new WeakMap<Assumptions, ReadonlyMap<PathId, ApiAnswer>>();
+/** What a refusal may need to say. */
+export interface Refusal {
+  readonly path: PathId;
+  /** The scope that the endpoint needs. */
+  readonly scope?: string | null;
+  /** The methods that the path takes, for a 405. */
+  readonly allow?: string;
+}
 
-/** The refusal of a path. Rows that share a code share their bytes, so that nothing tells them apart (R14). */
-export function errorReply(path: PathId, assumptions: Assumptions): ApiAnswer {
-  let replies = repliesOf.get(assumptions);
+/** The refusal of a call. Rows that share a code share their bytes, so that nothing tells them apart (R14). */
+export function errorReply(world: World, call: BegunCall, refusal: Refusal): ApiAnswer {
+  const { path, allow } = refusal;
+  const saysMore = openHeaders(world, call, path);
+  const details = detailsOf(world, call, refusal);
+  const plain = plainReply(path, world.assumptions);
+  const answer = details === undefined ? plain : withDetails(plain, path, world.assumptions, details);
+  const extra = allow === undefined ? saysMore : ["Allow", allow, ...saysMore];
+  return extra.length === 0 ? answer : { ...answer, headers: [...answer.headers, ...extra] };
+}
+
+// A refusal without anything that is left open depends on its path and the assumptions alone. Kept, because a world
+// asks for the same ones with every request.
+const plainReplies = new WeakMap<Assumptions, ReadonlyMap<PathId, ApiAnswer>>();
+
+function plainReply(path: PathId, assumptions: Assumptions): ApiAnswer {
+  let replies = plainReplies.get(assumptions);
   if (replies === undefined) {
     const refused = outcomes.filter(({ code }) => code !== null);
-    replies = new Map(refused.map((row) => [row.path, writeReply(row.path, assumptions)]));
-    repliesOf.set(assumptions, replies);
+    replies = new Map(
+      refused.map((row) => [row.path, withDetails({ status: row.status }, row.path, assumptions)]),
+    );
+    plainReplies.set(assumptions, replies);
   }
   return replies.get(path) as ApiAnswer;
 }
 
-function writeReply(path: PathId, assumptions: Assumptions): ApiAnswer {
-  const { status, message } = outcomeOf(path);
-  const { text, bytes } = errorBody(String(codeOf(path, assumptions)), String(message));
-  return {
-    status,
-    headers: ["Content-Type", "application/json", "Content-Length", String(bytes)],
-    body: text,
-  };
+function withDetails(
+  { status }: Pick<ApiAnswer, "status">,
+  path: PathId,
+  assumptions: Assumptions,
+  details?: Readonly<Record<string, unknown>>,
+): ApiAnswer {
+  const { message } = outcomeOf(path);
+  return answerOf(status, errorBody(String(codeOf(path, assumptions)), String(message), details), []);
 }
 
-/** The same answer with one more header. */
-export function withHeader(answer: ApiAnswer, name: string, value: string): ApiAnswer {
-  return { ...answer, headers: [...answer.headers, name, value] };
+// Which headers a refusal carries depends on its status alone, never on why a key was rejected (R14).
+function openHeaders(world: World, { number, entry, now }: BegunCall, path: PathId): FlatHeaders {
+  const { assumptions, edge, requestIds } = world;
+  const { status } = outcomeOf(path);
+  const headers: string[] = [];
+  if (assumptions.request_id_on_errors) headers.push("X-Request-Id", requestIds.idOf(number));
+  if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
+  if (status === 429 && entry !== undefined) {
+    const limits = readLimits(entry, world, now);
+    headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
+    headers.push(...retryAfterHeaders(assumptions.retry_after, limits, edge.time));
+  }
+  return headers;
+}
+
+function detailsOf(world: World, { entry, now }: BegunCall, { path, scope = null }: Refusal) {
+  const { status } = outcomeOf(path);
+  if (!world.assumptions.error_details || entry === undefined || (status !== 403 && status !== 429))
+    return undefined;
+  return errorDetails(path, entry, scope, readLimits(entry, world, now));
+}
+
+function answerOf(status: number, body: JsonBody, headers: FlatHeaders): ApiAnswer {
+  return {
+    status,
+    headers: ["Content-Type", "application/json", ...headers, "Content-Length", String(body.bytes)],
+    body: body.text,
+  };
 }
 
 /** The same answer without its body, for HEAD. */

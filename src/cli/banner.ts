@@ -1,5 +1,5 @@
 import { me } from "../api/endpoints/me.js";
-import { assumptionTable } from "../domain/assumptions.js";
+import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
 import type { RunningServer } from "../node/serve-host.js";
 import { defaultKeyRef, scenarioSecrets, type World } from "../sandbox/world.js";
 import { keyRows, keyTable } from "./key-rows.js";
@@ -64,14 +64,10 @@ function clockText({ clock }: World): string {
 }
 
 // The profile, and what the scenario sets in another way than the profile does.
-function profileText({ scenario, assumptions }: World): string {
-  const changed = Object.entries(assumptionTable)
-    .map(([name, { minimal }]) => [
-      name,
-      JSON.stringify(minimal),
-      JSON.stringify(assumptions[name as keyof typeof assumptions]),
-    ])
-    .filter(([, standard, value]) => standard !== value)
-    .map(([name, , value]) => `${name}: ${value}`);
-  return [scenario.assumptions?.profile ?? "minimal", ...changed].join(", ");
+function profileText({ profile, assumptions }: World): string {
+  const standard = assumptionsFor(profile);
+  const changed = (Object.keys(assumptions) as (keyof Assumptions)[])
+    .filter((name) => JSON.stringify(assumptions[name]) !== JSON.stringify(standard[name]))
+    .map((name) => `${name}: ${JSON.stringify(assumptions[name])}`);
+  return [profile, ...changed].join(", ");
 }

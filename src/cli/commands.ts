@@ -19,6 +19,7 @@ export const commands: readonly CommandRow[] = [
       "seed",
       "now",
       "frozen",
+      "profile",
       "watch",
       "explain",
       "handlers",
@@ -105,7 +106,7 @@ export const commands: readonly CommandRow[] = [
     summary: "list a scenario's keys and what each one gets",
     description: "Lists the keys of a scenario, their secrets, and how a request with each of them ends.",
     words: [scenario],
-    flags: ["format", "json", "seed", "now", "frozen", "verbose"],
+    flags: ["format", "json", "seed", "now", "frozen", "profile", "verbose"],
     examples: [
       { line: "svc-sandbox keys", does: "a table" },
       {
@@ -125,7 +126,7 @@ export const commands: readonly CommandRow[] = [
       { spec: "<key>", text: "a key's ref, a full key, or one of: none, malformed, unknown" },
       scenario,
     ],
-    flags: ["json", "seed", "now", "frozen", "verbose"],
+    flags: ["json", "seed", "now", "frozen", "profile", "verbose"],
     examples: [
       { line: "svc-sandbox explain revoked", does: "a key of the scenario, by its ref" },
       { line: 'svc-sandbox explain "$SVC_API_KEY" my.yaml', does: "the key that your client sends" },

@@ -1,3 +1,4 @@
+import { type Profile, profiles } from "../domain/assumptions.js";
 import { nearest } from "../scenario/nearest.js";
 import { listed, quote } from "../scenario/quote.js";
 import { timeSlip } from "../scenario/time-slips.js";
@@ -55,6 +56,10 @@ export function readToken(text: string, from: string): string {
 
 export function readLogFormat(text: string, from: string): LogFormat {
   return oneOf(logFormats, text, from);
+}
+
+export function readProfile(text: string, from: string): Profile {
+  return oneOf(profiles, text, from);
 }
 
 export function readFormat(text: string, from: string): KeyFormat {

@@ -1,3 +1,4 @@
+import type { Profile } from "../domain/assumptions.js";
 import {
   readFormat,
   readHost,
@@ -5,6 +6,7 @@ import {
   readNow,
   readPath,
   readPort,
+  readProfile,
   readSeed,
   readToken,
 } from "./flag-values.js";
@@ -18,6 +20,7 @@ export interface Flags {
   /** Epoch milliseconds. */
   readonly now?: number;
   readonly frozen?: boolean;
+  readonly profile?: Profile;
   readonly watch?: boolean;
   readonly explain?: boolean;
   readonly handlers?: string;
@@ -74,6 +77,12 @@ export const flags = {
     spec: "--frozen",
     text: "the sandbox's clock stands still until it is moved",
     variables: ["SVC_SANDBOX_FROZEN"],
+  },
+  profile: {
+    spec: "--profile <name>",
+    text: "what is assumed where the specification is silent: minimal, typical or varied (default: the scenario's, else minimal)",
+    read: readProfile,
+    variables: ["SVC_SANDBOX_PROFILE"],
   },
   watch: {
     spec: "--watch",

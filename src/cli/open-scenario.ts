@@ -31,12 +31,13 @@ export async function loadNamed(word: string | undefined, { io, implied }: Call)
 }
 
 /** Opens a world of a loaded scenario, as the flags want it. */
-export function openNamed({ scenario, name }: LoadedScenario, { seed, now, frozen }: Flags): World {
+export function openNamed({ scenario, name }: LoadedScenario, { seed, now, frozen, profile }: Flags): World {
   return openWorld(scenario, {
     name,
     ...(seed !== undefined && { seed }),
     ...(now !== undefined && { now }),
     ...(frozen !== undefined && { frozen }),
+    ...(profile !== undefined && { profile }),
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Profile } from "../domain/assumptions.js";
 import { SandboxError } from "../domain/sandbox-error.js";
 import type { Edge } from "../sandbox/edge.js";
 import { createHost } from "../sandbox/host.js";
@@ -20,6 +21,8 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
   readonly now?: Instant;
   /** Whether the clock stands still until it is moved. Default: the scenario's, else false. */
   readonly frozen?: boolean;
+  /** Which set of assumptions is the base. Default: the scenario's, else `minimal`. */
+  readonly profile?: Profile;
 }
 
 /**
@@ -54,7 +57,7 @@ export function worldStarter(edge: Edge, options: SandboxOptions): () => World {
 export function starterOf(
   edge: Edge,
   scenario: Scenario,
-  { name, seed, now, frozen }: Omit<SandboxOptions, "scenario"> & { readonly name: string },
+  { name, seed, now, frozen, profile }: Omit<SandboxOptions, "scenario"> & { readonly name: string },
 ): () => World {
   const start = now === undefined ? undefined : instantOf(now);
   requireSeed(seed);
@@ -65,6 +68,7 @@ export function starterOf(
       ...(seed !== undefined && { seed }),
       ...(start !== undefined && { now: start }),
       ...(frozen !== undefined && { frozen }),
+      ...(profile !== undefined && { profile }),
     });
 }
 

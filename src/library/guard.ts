@@ -53,7 +53,13 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
   });
   const { entry } = call;
   if (entry === undefined || !isAdmitted(pathId)) {
-    return { refusal: toResponse(errorReply(pathId, world.assumptions), request.method), caller: undefined };
+    return {
+      refusal: toResponse(
+        errorReply(world, call, { path: pathId, scope: options.scope ?? null }),
+        request.method,
+      ),
+      caller: undefined,
+    };
   }
   const caller: Caller = {
     organization: viewOrganization(entry.holder.organization),

@@ -24,6 +24,9 @@ export function sandboxOn(host: Host): Sandbox {
     get seed() {
       return world().seed;
     },
+    get profile() {
+      return world().profile;
+    },
     get assumptions() {
       const { assumptions } = world();
       return { ...assumptions, scopes: [...assumptions.scopes] };

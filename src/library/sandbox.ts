@@ -1,5 +1,5 @@
 import type { Environment } from "../domain/api-key.js";
-import type { Assumptions } from "../domain/assumptions.js";
+import type { Assumptions, Profile } from "../domain/assumptions.js";
 import type { KeyLimits } from "../domain/key.js";
 import type { LiveAccess, OrganizationStatus } from "../domain/organization.js";
 import type { PathId } from "../domain/outcomes.js";
@@ -22,6 +22,8 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   /** What people call the scenario: its bundled name or its title. */
   readonly name: string;
   readonly seed: number;
+  /** The profile that the assumptions are based on. */
+  readonly profile: Profile;
   readonly assumptions: Assumptions;
   /**
    * The full key of a ref of the scenario.

@@ -1,3 +1,4 @@
+import type { Profile } from "../domain/assumptions.js";
 import { starterOf, worldStarter } from "../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, ScenarioSource } from "../library/refs.js";
 import type { Instant, Sandbox } from "../library/sandbox.js";
@@ -18,6 +19,8 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})> extends 
   readonly now?: Instant;
   /** Whether the clock stands still until it is moved. Default: the scenario's, else false. */
   readonly frozen?: boolean;
+  /** Which set of assumptions is the base. Default: the scenario's, else `minimal`. */
+  readonly profile?: Profile;
   /** Default: 0, any free port. */
   readonly port?: number;
 }

@@ -34,7 +34,7 @@ export function snapshotWorld(world: World): Scenario {
     seed: world.seed,
     requests_answered: world.requestIds.answered(),
     clock: { now: isoOf(clock.now()), frozen: clock.isFrozen() },
-    assumptions: { ...scenario.assumptions, ...world.assumptions, scopes: [...world.assumptions.scopes] },
+    assumptions: { ...world.assumptions, profile: world.profile, scopes: [...world.assumptions.scopes] },
     organizations,
   };
 }

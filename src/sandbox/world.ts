@@ -1,4 +1,4 @@
-import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
+import { type Assumptions, assumptionsFor, type Profile } from "../domain/assumptions.js";
 import { SandboxError } from "../domain/sandbox-error.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { buildKeys, describedKeys, secretOf } from "./build-keys.js";
@@ -17,10 +17,12 @@ export interface World {
   readonly name: string;
   readonly scenario: Scenario;
   readonly seed: number;
+  /** The profile that the assumptions are based on; with `varied`, answers vary in all that is left open. */
+  readonly profile: Profile;
   readonly assumptions: Assumptions;
   readonly windows: Windows;
   /** Puts other assumptions in the place of these; for `changeAssumptions`, which carries the usage over. */
-  readonly assume: (assumptions: Assumptions) => void;
+  readonly assume: (assumptions: Assumptions, profile: Profile) => void;
   readonly clock: Clock;
   readonly registry: Registry;
   readonly journal: Journal;
@@ -41,6 +43,8 @@ export interface WorldOptions {
   readonly now?: number;
   /** Default: the scenario's, else false. */
   readonly frozen?: boolean;
+  /** Default: the scenario's, else `minimal`. */
+  readonly profile?: Profile;
 }
 
 export const defaultSeed = 1;
@@ -61,8 +65,9 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
     ...(start !== undefined && { start }),
   });
   const now = clock.now();
-  const { profile, ...given } = scenario.assumptions ?? {};
-  const assumptions = assumptionsFor(profile ?? "minimal", given);
+  const { profile: scenarioProfile, ...given } = scenario.assumptions ?? {};
+  const profile = options.profile ?? scenarioProfile ?? "minimal";
+  const assumptions = assumptionsFor(profile, given);
   const windows = windowsOf(assumptions);
 
   const registry = createRegistry();
@@ -85,10 +90,11 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
     name: options.name ?? scenario.name ?? "unnamed",
     scenario,
     seed,
+    profile,
     assumptions,
     windows,
-    assume(next) {
-      Object.assign(world, { assumptions: next, windows: windowsOf(next) });
+    assume(next, base) {
+      Object.assign(world, { assumptions: next, profile: base, windows: windowsOf(next) });
     },
     clock,
     registry,

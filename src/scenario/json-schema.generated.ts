@@ -67,7 +67,9 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
         "profile": {
           "type": "string",
           "enum": [
-            "minimal"
+            "minimal",
+            "typical",
+            "varied"
           ],
           "description": "The profile that sets all assumptions. Default: minimal."
         },
@@ -75,6 +77,32 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
           "type": "string",
           "pattern": "^[A-Za-z][A-Za-z0-9_.-]*$",
           "description": "The error code of a 429. Default: \"rate_limited\"."
+        },
+        "request_id_on_errors": {
+          "type": "boolean",
+          "description": "Whether error responses carry X-Request-Id, too. Default: false."
+        },
+        "retry_after": {
+          "type": "string",
+          "enum": [
+            "none",
+            "seconds",
+            "date"
+          ],
+          "description": "Whether a 429 says in Retry-After when to try again, and in which of its two forms. Default: \"none\"."
+        },
+        "rate_limit_headers": {
+          "type": "string",
+          "enum": [
+            "none",
+            "draft",
+            "legacy"
+          ],
+          "description": "Which headers tell of limits on 200 and 429: RateLimit and RateLimit-Policy (draft), X-RateLimit-* (legacy), or none. Default: \"none\"."
+        },
+        "error_details": {
+          "type": "boolean",
+          "description": "Whether a 403 and a 429 say more in error.details. A 401 never does. Default: false."
         },
         "me_scope": {
           "anyOf": [
@@ -120,6 +148,23 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
         "retiring_counts_as_active": {
           "type": "boolean",
           "description": "Whether a replaced key that is still in its overlap is one of the five active keys. Default: false."
+        },
+        "replacement_usage": {
+          "type": "string",
+          "enum": [
+            "fresh",
+            "inherited"
+          ],
+          "description": "Whether the replacement of a rotated key starts with no usage, or with the old key's. Default: \"fresh\"."
+        },
+        "www_authenticate": {
+          "type": "boolean",
+          "description": "Whether a 401 carries WWW-Authenticate, as HTTP asks of it (RFC 9110). Default: false."
+        },
+        "default_expiry": {
+          "type": "string",
+          "pattern": "^none$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+          "description": "How long after its creation a key expires that is created or rotated while the sandbox runs. Default: \"none\"."
         }
       },
       "additionalProperties": false,

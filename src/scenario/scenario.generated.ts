@@ -52,11 +52,27 @@ export interface Scenario {
     /**
      * The profile that sets all assumptions. Default: minimal.
      */
-    profile?: "minimal";
+    profile?: "minimal" | "typical" | "varied";
     /**
      * The error code of a 429. Default: "rate_limited".
      */
     rate_limit_code?: string;
+    /**
+     * Whether error responses carry X-Request-Id, too. Default: false.
+     */
+    request_id_on_errors?: boolean;
+    /**
+     * Whether a 429 says in Retry-After when to try again, and in which of its two forms. Default: "none".
+     */
+    retry_after?: "none" | "seconds" | "date";
+    /**
+     * Which headers tell of limits on 200 and 429: RateLimit and RateLimit-Policy (draft), X-RateLimit-* (legacy), or none. Default: "none".
+     */
+    rate_limit_headers?: "none" | "draft" | "legacy";
+    /**
+     * Whether a 403 and a 429 say more in error.details. A 401 never does. Default: false.
+     */
+    error_details?: boolean;
     /**
      * The scope that GET /v1/relying-party/me needs; null when it needs none. Default: "attestations:read".
      */
@@ -86,6 +102,18 @@ export interface Scenario {
      * Whether a replaced key that is still in its overlap is one of the five active keys. Default: false.
      */
     retiring_counts_as_active?: boolean;
+    /**
+     * Whether the replacement of a rotated key starts with no usage, or with the old key's. Default: "fresh".
+     */
+    replacement_usage?: "fresh" | "inherited";
+    /**
+     * Whether a 401 carries WWW-Authenticate, as HTTP asks of it (RFC 9110). Default: false.
+     */
+    www_authenticate?: boolean;
+    /**
+     * How long after its creation a key expires that is created or rotated while the sandbox runs. Default: "none".
+     */
+    default_expiry?: string;
   };
   /**
    * The relying parties of this world, by ref.

@@ -3,7 +3,7 @@ import { environments } from "../domain/api-key.js";
 import { assumptionTable, profiles } from "../domain/assumptions.js";
 import { keyStates } from "../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../domain/organization.js";
-import { durationPattern } from "./duration.js";
+import { durationPattern, parseDuration } from "./duration.js";
 import { maximumRefLength, refPattern } from "./ref.js";
 import { parseTime, parseWhen, timePattern } from "./when.js";
 
@@ -23,6 +23,7 @@ export type TextKind =
   | "ref"
   | "time"
   | "duration"
+  | "duration_or_none"
   | "time_or_duration"
   | "scope"
   | "error_code"
@@ -145,6 +146,10 @@ const assumptionSchemas = {
   code: (row: AssumptionDescription) => pattern("error_code", errorCodePattern, row.description),
   time_of_day: (row: AssumptionDescription) =>
     pattern("time_of_day", timeOfDayPattern, `${row.description} HH:MM.`),
+  duration_or_none: (row: AssumptionDescription) =>
+    pattern("duration_or_none", new RegExp(`^none$|${durationPattern.source}`), row.description).check(
+      z.refine((value) => value === "none" || (parseDuration(value) ?? -1) > 0),
+    ),
   scope_or_null: (row: AssumptionDescription) =>
     z.nullable(scope("A scope name.")).check(z.describe(row.description)),
   scopes: (row: AssumptionDescription) =>

@@ -51,12 +51,19 @@ organizations:
 
 # What the sandbox does where the specification is silent; these are the defaults.
 assumptions:
-  profile: minimal
+  profile: minimal                       # minimal | typical | varied
   rate_limit_code: rate_limited          # the error code of a 429
+  request_id_on_errors: false            # whether errors carry X-Request-Id, too
+  retry_after: none                      # on a 429: none | seconds | date
+  rate_limit_headers: none               # none | draft (RateLimit) | legacy (X-RateLimit-*)
+  error_details: false                   # whether a 403 and a 429 say more in error.details
   me_scope: attestations:read            # null: GET /v1/relying-party/me needs no scope
   scopes: [attestations:read, attestations:write, consents:read, consents:write]
   minute_window: fixed                   # fixed | sliding
   day_resets_at: 00:00                   # UTC
   count_refused: false                   # whether requests answered 401, 403 or 429 count
   retiring_counts_as_active: false       # whether a retiring key is one of the five active keys
+  replacement_usage: fresh               # fresh | inherited: what a replacement starts with
+  www_authenticate: false                # whether a 401 carries WWW-Authenticate
+  default_expiry: none                   # how long keys made while the sandbox runs last: 90d, for example
 `;

@@ -24,6 +24,12 @@ export function textSlip(name: string, value: string, kind: TextKind | undefined
         message: `${name} is not a duration: ${quote(value)}`,
         hint: "write it as 90s, 10m, 2h or 7d",
       };
+    case "duration_or_none":
+      return {
+        code: "bad_time",
+        message: `${name} is a duration or none, not ${quote(value)}`,
+        hint: "write 90d, 12h or none",
+      };
     case "time_or_duration":
       return { code: "bad_time", ...timeSlip(value, true) };
     case undefined:

@@ -34,15 +34,6 @@ export function unknownField(parent: Path, name: string): Finding {
 /** Fields that are agreed on for later versions of the format, by the level that will have them. */
 const laterFields: Readonly<Record<string, readonly string[]>> = {
   "": ["timeline", "story", "population", "faults", "preview"],
-  assumptions: [
-    "request_id_on_errors",
-    "retry_after",
-    "rate_limit_headers",
-    "error_details",
-    "replacement_usage",
-    "www_authenticate",
-    "default_expiry",
-  ],
 };
 
 // What other tools and other people call our fields. Where several are given, the one that fits the level is meant.

@@ -57,13 +57,6 @@ const otherChoices: Readonly<Record<string, string>> = {
 };
 
 function wrongChoice(name: string, value: unknown, choices: readonly string[]): Slip {
-  if (name === "profile" && (value === "typical" || value === "varied")) {
-    return {
-      code: "not_supported_yet",
-      message: `the profile ${quote(value)} is not supported yet by this version of svc-sandbox`,
-      hint: "use minimal, or a later version",
-    };
-  }
   const typed = String(value).toLowerCase();
   const other = Object.hasOwn(otherChoices, typed) ? otherChoices[typed] : undefined;
   const meant = other !== undefined && choices.includes(other) ? other : nearest(typed, choices);

@@ -9,7 +9,7 @@ export function worldState(world: World): Record<string, unknown> {
     scenario: world.name,
     seed: world.seed,
     clock: { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() },
-    assumptions: world.assumptions,
+    assumptions: { profile: world.profile, ...world.assumptions },
     organizations: [...registry.organizations.values()].map(({ organization }) =>
       snakeCase(viewOrganization(organization)),
     ),

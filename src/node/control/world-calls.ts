@@ -1,6 +1,6 @@
 import { requestLine } from "../../api/request-line.js";
 import { snakeCase } from "../../api/snake-case.js";
-import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
+import type { Assumptions, Profile } from "../../domain/assumptions.js";
 import { changeAssumptions } from "../../sandbox/lifecycle/change-assumptions.js";
 import { clearRequests } from "../../sandbox/lifecycle/clear-requests.js";
 import { advanceClock, changeClock } from "../../sandbox/lifecycle/move-clock.js";
@@ -119,7 +119,7 @@ export const worldCalls: readonly ControlCall[] = [
     summary: "What is assumed where the specification is silent",
     status: 200,
     answer: inData.one("Assumptions"),
-    run: ({ host }) => ({ data: host.world().assumptions }),
+    run: ({ host }) => assumptionsView(host.world()),
   }),
   controlCall({
     method: "PUT",
@@ -129,9 +129,9 @@ export const worldCalls: readonly ControlCall[] = [
     status: 200,
     answer: inData.one("Assumptions"),
     run({ host, body }) {
-      const { profile, ...given } = body as Partial<Assumptions> & { profile?: "minimal" };
-      const change = profile === undefined ? given : assumptionsFor(profile, given);
-      return { data: changeAssumptions(host.world(), change) };
+      const { profile, ...given } = body as Partial<Assumptions> & { profile?: Profile };
+      changeAssumptions(host.world(), given, profile);
+      return assumptionsView(host.world());
     },
   }),
   controlCall({
@@ -156,6 +156,10 @@ export const worldCalls: readonly ControlCall[] = [
     run: ({ host }) => clearRequests(host.world()),
   }),
 ];
+
+function assumptionsView({ assumptions, profile }: World): unknown {
+  return { data: { profile, ...assumptions } };
+}
 
 function clockView({ clock }: World): unknown {
   return { data: { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() } };

@@ -1,15 +1,20 @@
-import type { Assumptions } from "../../domain/assumptions.js";
+import { type Assumptions, assumptionsFor, type Profile } from "../../domain/assumptions.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { settleUsage, startUsage, type Usage, windowsOf } from "../usage.js";
 import type { World } from "../world.js";
 
 /**
- * Changes assumptions from the next request on; what keys have used in their minute and day stays counted.
+ * Changes assumptions from the next request on, and with a profile all others to what it sets; what keys have used in their minute and day stays counted.
  *
  * Throws `validation_failed` when the scope that the endpoint needs is not one of the scopes, and changes nothing then.
  */
-export function changeAssumptions(world: World, change: Partial<Assumptions>): Assumptions {
-  const next: Assumptions = { ...world.assumptions, ...change };
+export function changeAssumptions(
+  world: World,
+  change: Partial<Assumptions>,
+  profile?: Profile,
+): Assumptions {
+  const base = profile === undefined ? world.assumptions : assumptionsFor(profile);
+  const next: Assumptions = { ...base, ...change };
   if (next.me_scope !== null && !next.scopes.includes(next.me_scope)) {
     const problem = `me_scope is ${JSON.stringify(next.me_scope)}, which is not one of scopes`;
     throw new SandboxError("validation_failed", `Failed to change the assumptions: ${problem}.`, {
@@ -22,7 +27,7 @@ export function changeAssumptions(world: World, change: Partial<Assumptions>): A
     settleUsage(usage, world.windows, now);
     carryOver(usage, startUsage(windows, now, { thisMinute: usage.minuteCount, today: usage.dayCount }));
   }
-  world.assume(next);
+  world.assume(next, profile ?? world.profile);
   world.events.announce({ type: "assumptions.changed" });
   return next;
 }

@@ -2,6 +2,7 @@ import { type Environment, prefixOf, sandboxMark } from "../../domain/api-key.js
 import type { KeyRecord } from "../../domain/key.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { base62From } from "../../domain/seed.js";
+import { parseDuration } from "../../scenario/duration.js";
 import { secretLength } from "../secrets.js";
 import { startUsage, type Usage } from "../usage.js";
 import type { World } from "../world.js";
@@ -24,7 +25,13 @@ export function issueKey(
 ): IssuedKey {
   requireFreeRef(world, described.ref);
   const secret = randomSecret(world, described.environment);
-  const key: KeyRecord = { ...described, legacy: false, sha256: world.edge.sha256(secret) };
+  const expiresAt = described.expiresAt ?? defaultExpiry(world);
+  const key: KeyRecord = {
+    ...described,
+    ...(expiresAt !== undefined && { expiresAt }),
+    legacy: false,
+    sha256: world.edge.sha256(secret),
+  };
   world.registry.addKey(key, usage);
   return { key, secret };
 }
@@ -38,6 +45,12 @@ function requireFreeRef(world: World, ref: string): void {
       ref,
     },
   );
+}
+
+// None by default: when a key expires by itself is not in the specification.
+function defaultExpiry({ assumptions, clock }: World): number | undefined {
+  const lifetime = parseDuration(assumptions.default_expiry);
+  return lifetime === undefined ? undefined : clock.now() + lifetime;
 }
 
 function randomSecret(world: World, environment: Environment): string {

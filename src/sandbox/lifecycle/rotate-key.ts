@@ -1,5 +1,7 @@
 import { defaultOverlap, type KeyRecord, maximumOverlap } from "../../domain/key.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
+import type { KeyEntry } from "../registry.js";
+import { settleUsage, type Usage } from "../usage.js";
 import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { requireActiveKey, requireRoomForKey } from "./active-key.js";
@@ -38,15 +40,8 @@ export function rotateKey(
   if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, old);
   const replacementRef = as ?? freeRef(world, ref);
   const { name, organization, environment, scopes, limits } = old;
-  const issued = issueKey(world, {
-    ref: replacementRef,
-    organization,
-    name,
-    environment,
-    scopes,
-    limits,
-    replaces: ref,
-  });
+  const described = { ref: replacementRef, organization, name, environment, scopes, limits, replaces: ref };
+  const issued = issueKey(world, described, replacementUsage(world, entry));
   entry.key = { ...old, overlapEndsAt: world.clock.now() + overlap, replacedBy: replacementRef };
   world.events.announce({
     type: "key.rotated",
@@ -54,6 +49,13 @@ export function rotateKey(
     replacement: viewKey(world.registry.key(replacementRef), world),
   });
   return { ...issued, replaced: entry.key };
+}
+
+// Undefined is a fresh one.
+function replacementUsage({ assumptions, windows, clock }: World, { usage }: KeyEntry): Usage | undefined {
+  if (assumptions.replacement_usage === "fresh") return undefined;
+  settleUsage(usage, windows, clock.now());
+  return { ...usage, recent: [...usage.recent] };
 }
 
 function requireOverlap(overlap: number): void {

@@ -1,0 +1,52 @@
+import { day, minute } from "../domain/windows.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { World } from "../sandbox/world.js";
+
+/** One limit of a key at an instant. */
+export interface LimitReading {
+  readonly name: "minute" | "day";
+  /** Requests allowed in the window. */
+  readonly quota: number;
+  /** The length of the window in seconds. */
+  readonly window: number;
+  readonly remaining: number;
+  /** Seconds until there is more quota, rounded up. */
+  readonly reset: number;
+}
+
+const second = 1000;
+
+/** Both limits of a key whose usage is settled at `now`, the minute's first. */
+export function readLimits(
+  { key, usage }: KeyEntry,
+  { windows }: World,
+  now: number,
+): readonly [LimitReading, LimitReading] {
+  // In a sliding minute there is more quota as soon as its oldest request is a minute old.
+  const minuteEnds = windows.sliding ? (usage.recent[0] ?? now) + minute : usage.minuteEndsAt;
+  return [
+    reading("minute", key.limits.perMinute, minute, usage.minuteCount, minuteEnds - now),
+    reading("day", key.limits.perDay, day, usage.dayCount, usage.dayEndsAt - now),
+  ];
+}
+
+function reading(
+  name: LimitReading["name"],
+  quota: number,
+  length: number,
+  used: number,
+  left: number,
+): LimitReading {
+  return {
+    name,
+    quota,
+    window: length / second,
+    remaining: Math.max(0, quota - used),
+    reset: Math.max(1, Math.ceil(left / second)),
+  };
+}
+
+/** Seconds until the key may try again: the latest reset among the limits that are used up. */
+export function secondsToRetry(limits: readonly LimitReading[]): number {
+  return Math.max(1, ...limits.filter(({ remaining }) => remaining === 0).map(({ reset }) => reset));
+}
