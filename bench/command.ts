@@ -7,9 +7,13 @@ import { childEnvironment, type ServerChild, stop } from "./children.js";
 
 const bin = fileURLToPath(new URL("../bin/svc-sandbox.js", import.meta.url));
 
-/** Runs `svc-sandbox start` as it is installed, with its default settings but no log; resolves once it accepts requests. */
-export async function startCommand(node: string, scenario: string): Promise<ServerChild> {
-  const child = spawn(node, [bin, "start", scenario, "--port", "0", "--json", "--log", "off"], {
+/** Runs `svc-sandbox start` as it is installed, with its default settings but no log, and these flags; resolves once it accepts requests. */
+export async function startCommand(
+  node: string,
+  scenario: string,
+  flags: readonly string[] = [],
+): Promise<ServerChild> {
+  const child = spawn(node, [bin, "start", scenario, "--port", "0", "--json", "--log", "off", ...flags], {
     env: childEnvironment(),
     stdio: ["ignore", "pipe", "pipe"],
   });

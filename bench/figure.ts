@@ -6,17 +6,19 @@ export interface Figure {
   readonly ratio: number;
   /** The smallest and the largest ratio of all rounds; of one round, only itself. */
   readonly spread: readonly [smallest: number, largest: number];
-  readonly target: Target;
+  /** Left out where a figure is taken for information alone. */
+  readonly target?: Target;
 }
 
 type Target = { readonly atLeast: number } | { readonly atMost: number };
 
 /** The figure of many rounds: their median. */
-export function figureOf(name: string, ratios: readonly number[], target: Target): Figure {
-  return { name, ratio: median(ratios), spread: [Math.min(...ratios), Math.max(...ratios)], target };
+export function figureOf(name: string, ratios: readonly number[], target?: Target): Figure {
+  const spread = [Math.min(...ratios), Math.max(...ratios)] as const;
+  return { name, ratio: median(ratios), spread, ...(target !== undefined && { target }) };
 }
 
-/** The figures as a table for people, each with the word whether its target is met. */
+/** The figures as a table for people, each that has a target with the word whether it is met. */
 export function figureTable(figures: readonly Figure[]): string {
   const rows = [["", "ratio", "spread", "target", ""], ...figures.map(figureRow)];
   const widths = [0, 1, 2, 3, 4].map((column) =>
@@ -33,8 +35,9 @@ export function figureTable(figures: readonly Figure[]): string {
 }
 
 function figureRow({ name, ratio, spread: [smallest, largest], target }: Figure): string[] {
+  const range = smallest === largest ? "" : `${smallest.toFixed(2)}–${largest.toFixed(2)}`;
+  if (target === undefined) return [name, ratio.toFixed(2), range, "", ""];
   const isMet = "atLeast" in target ? ratio >= target.atLeast : ratio <= target.atMost;
   const hope = "atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
-  const range = smallest === largest ? "" : `${smallest.toFixed(2)}–${largest.toFixed(2)}`;
   return [name, ratio.toFixed(2), range, hope, isMet ? "met" : "missed"];
 }

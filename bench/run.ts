@@ -1,5 +1,6 @@
 import { parseBenchArguments } from "./arguments.js";
 import { bundlePrograms } from "./bundle.js";
+import { measureControl } from "./control.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
 import { measureLibrary } from "./library.js";
@@ -9,6 +10,7 @@ import { measureThroughput } from "./throughput.js";
 
 const measurements = {
   throughput: measureThroughput,
+  control: measureControl,
   "many-keys": measureManyKeys,
   memory: measureMemory,
   "first-answer": measureFirstAnswer,

@@ -21,10 +21,12 @@ export type {
   RequestQuery,
   Sandbox,
   SandboxClock,
+  SandboxFaults,
   SandboxKeys,
   SandboxOrganizations,
   SandboxRequests,
 } from "./library/sandbox.js";
+export type { Fault } from "./sandbox/faults.js";
 export type { KeyView, OrganizationView, RequestView } from "./sandbox/views.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */

@@ -2,10 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { foreseeKey } from "../src/api/foresee.js";
-import { outcomeOf, outcomes, type PathId } from "../src/domain/outcomes.js";
-import { defaultKeyRef } from "../src/sandbox/world.js";
+import { handle } from "../src/api/handle.js";
+import { type FaultPathId, faultPathIds, outcomeOf, outcomes, type PathId } from "../src/domain/outcomes.js";
+import { defaultKeyRef, scenarioSecret } from "../src/sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
-import { describeDoors, openTestWorld } from "./support/doors.js";
+import { answeringScenarios } from "./support/answering-scenarios.js";
+import { describeDoors, mePath, openTestWorld } from "./support/doors.js";
 
 /** What each key of each bundled scenario gets when the clock starts; the first of each is the default key. */
 const promised: Readonly<Record<ScenarioName, Readonly<Record<string, PathId>>>> = {
@@ -64,6 +66,18 @@ const promised: Readonly<Record<ScenarioName, Readonly<Record<string, PathId>>>>
     "legacy-rotated": "401.rotated",
     "current-live": "200.replacement",
   },
+  "bad-day": {
+    flaky: "200.test",
+    untouched: "200.test",
+    delayed: "200.test",
+    unavailable: "200.test",
+    "bad-gateway": "200.test",
+    "connection-reset": "200.test",
+    "cut-short": "200.test",
+    "broken-json": "200.test",
+    slow: "200.test",
+    hanging: "200.test",
+  },
   rotation: { retiring: "200.retiring", rotated: "401.rotated", replacement: "200.replacement" },
 };
 
@@ -93,8 +107,8 @@ test("key-states meets every promised path that a key can lead to", () => {
   expect(owed.map(({ path }) => path).filter((path) => !met.has(path))).toEqual([]);
 });
 
-describeDoors("every key of every bundled scenario", (open) => {
-  test.each(names)("of %s gets its status and is journaled on its path", async (name) => {
+describeDoors("every key of every bundled scenario without faults", (open) => {
+  test.each(answeringScenarios)("of %s gets its status and is journaled on its path", async (name) => {
     const door = await open(name);
     for (const [ref, path] of Object.entries(promised[name])) {
       expect([ref, (await door.me({ ref })).status]).toEqual([ref, outcomeOf(path).status]);
@@ -102,6 +116,35 @@ describeDoors("every key of every bundled scenario", (open) => {
     }
     await door.close();
   });
+});
+
+/** On which fault a request with each key of bad-day ends, or by which it is only delayed. */
+const troubles: Readonly<Record<string, FaultPathId>> = {
+  delayed: "fault.latency",
+  unavailable: "fault.status",
+  "bad-gateway": "fault.status",
+  "connection-reset": "fault.reset",
+  "cut-short": "fault.truncate",
+  "broken-json": "fault.malformed",
+  slow: "fault.slow",
+  hanging: "fault.hang",
+};
+
+test("bad-day meets every fault with a key of its own, and one key meets a bit of everything", () => {
+  const world = openTestWorld("bad-day");
+  const call = (ref: string) => {
+    handle(world, { method: "GET", path: mePath, apiKey: scenarioSecret(world, ref) });
+    return world.journal.list({ limit: 1 })[0]?.fault;
+  };
+  for (const [ref, fault] of Object.entries(troubles)) {
+    for (let i = 0; i < 3; i++) expect([ref, call(ref)]).toEqual([ref, fault]);
+  }
+  expect(new Set(Object.values(troubles))).toEqual(new Set(faultPathIds));
+  expect(call("untouched")).toBeNull();
+  const met = Array.from({ length: 50 }, () => call("flaky"));
+  for (const one of ["fault.status", "fault.reset", "fault.latency", "fault.truncate", null] as const) {
+    expect(met).toContain(one);
+  }
 });
 
 test("the way out: what time changes, changes", () => {

@@ -16,6 +16,12 @@ describe("a flag that cannot be understood", () => {
     [["--log", "jsno"], /Did you mean json\?/],
     [["--host", ""], /^Failed to read --host: "" is not an address\./],
     [["--host", "http://127.0.0.1"], /^Failed to read --host:/],
+    [
+      ["--instance-ttl", "5"],
+      /^Failed to read --instance-ttl: "5" is not a length of time\. .*90s, 10m or 2h/,
+    ],
+    [["--instance-ttl", "-1m"], /^Failed to read --instance-ttl: "-1m" is not a length of time\./],
+    [["--instance-ttl", "0s"], /^Failed to read --instance-ttl: "0s" is not a length of time\./],
     [["--write-env", ""], /^Failed to read --write-env: the name of the file is empty\./],
     [["--prot", "0"], /unknown option '--prot'\. Did you mean --port\?\n.*start --help/],
     [["list", "--jsno"], /unknown option '--jsno'\. Did you mean --json\?\n.*list --help/],

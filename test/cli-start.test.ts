@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { baseUrl, type Running, type RunOptions, runCli, startCli } from "./support/run-cli.js";
 import { temporaryFolder } from "./support/temporary-folder.js";
 
@@ -85,6 +85,14 @@ describe("svc-sandbox start", () => {
     const url = await baseUrl(running);
     expect(JSON.parse(running.stdout.text()).control_url).toBeNull();
     expect((await fetch(`${url}/__sandbox/health`)).status).toBe(404);
+  });
+
+  it("lets an instance go when nobody has used it for --instance-ttl", async () => {
+    const running = start(["--instance-ttl", "50ms"]);
+    const instances = `${await baseUrl(running)}/__sandbox/instances`;
+    expect((await fetch(instances, { method: "POST" })).status).toBe(201);
+    const left = async () => ((await (await fetch(instances)).json()) as { data: unknown[] }).data;
+    await vi.waitFor(async () => expect(await left()).toEqual([]), { timeout: 5000 });
   });
 
   it("asks for the control token that was given, and does not repeat it to people", async () => {

@@ -1,70 +1,10 @@
-import { request as httpRequest } from "node:http";
-import { afterEach, expect, test } from "vitest";
-import { openWorld } from "../src/node/open-world.js";
-import { type RunningServer, type ServeOptions, serveHost } from "../src/node/serve-host.js";
-import { createHost, type Host } from "../src/sandbox/host.js";
-import { scenarioSecret, scenarioSecrets } from "../src/sandbox/world.js";
-import { bundledScenarios } from "../src/scenario/bundled.js";
-
-interface Served extends RunningServer {
-  readonly host: Host;
-}
-
-const servers: Served[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close(0);
-});
-
-async function serve(options: Partial<ServeOptions> = {}): Promise<Served> {
-  const world = openWorld(bundledScenarios["key-states"], { name: "key-states", frozen: true });
-  const host = createHost(() => world);
-  const server = { ...(await serveHost(host, { port: 0, ...options })), host };
-  servers.push(server);
-  return server;
-}
-
-interface ControlAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of it, it checks
-  readonly body: any;
-}
-
-/** Asks the control plane over a plain socket, because fetch would not send a foreign Host. */
-function ask(
-  server: Served,
-  path: string,
-  headers: Record<string, string> = {},
-  method = "GET",
-): Promise<ControlAnswer> {
-  const url = new URL(server.url);
-  return new Promise((resolve, reject) => {
-    const sending = httpRequest(
-      { host: url.hostname, port: url.port, path: `/__sandbox${path}`, method, headers, agent: false },
-      (response) => {
-        let text = "";
-        response.setEncoding("utf8").on("data", (chunk) => {
-          text += chunk;
-        });
-        response.on("end", () => {
-          const isJson =
-            String(response.headers["content-type"]).startsWith("application/json") && text !== "";
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            text,
-            body: isJson ? JSON.parse(text) : text,
-          });
-        });
-      },
-    );
-    sending.on("error", reject).end();
-  });
-}
+import { expect, test } from "vitest";
+import { serveControl } from "./support/control-client.js";
+import { mePath } from "./support/seen.js";
 
 test("health says what runs", async () => {
-  const { status, body } = await ask(await serve(), "/health");
+  const { ask } = await serveControl();
+  const { status, body } = await ask("/health");
   expect(status).toBe(200);
   expect(body).toEqual({
     status: "ok",
@@ -75,39 +15,50 @@ test("health says what runs", async () => {
   });
 });
 
-test("R34 state shows organizations and keys, and never a secret", async () => {
-  const server = await serve();
-  const { body, text } = await ask(server, "/state");
-  expect(body.data.clock).toEqual({ now: "2026-03-02T09:00:00.000Z", frozen: true });
-  expect(body.data.assumptions.rate_limit_code).toBe("rate_limited");
-  const states = Object.fromEntries(
-    body.data.keys.map((key: { ref: string; state: string }) => [key.ref, key.state]),
-  );
-  expect(states).toMatchObject({
+test("state shows organizations, keys, clock and assumptions, as each is shown alone", async () => {
+  const { ask } = await serveControl();
+  const { data } = (await ask("/state")).body;
+  expect(data).toEqual({
+    scenario: "key-states",
+    seed: 1,
+    clock: (await ask("/clock")).body.data,
+    assumptions: (await ask("/assumptions")).body.data,
+    faults: (await ask("/faults")).body.data,
+    organizations: (await ask("/organizations")).body.data,
+    keys: (await ask("/keys")).body.data,
+  });
+  expect(data.clock).toEqual({ now: "2026-03-02T09:00:00.000Z", frozen: true });
+  expect(Object.fromEntries(data.keys.map(({ ref, state }: never) => [ref, state]))).toMatchObject({
     active: "active",
     revoked: "revoked",
     expired: "expired",
     retiring: "retiring",
     rotated: "rotated",
   });
-  for (const secret of Object.values(scenarioSecrets(server.host.world())))
-    expect(text).not.toContain(secret);
+  for (const { ref } of data.keys) {
+    expect((await ask(`/keys/${ref}`)).body.data).toEqual(
+      data.keys.find((key: { ref: string }) => key.ref === ref),
+    );
+  }
+  for (const one of data.organizations) {
+    expect((await ask(`/organizations/${one.ref}`)).body.data).toEqual(one);
+  }
 });
 
 test("requests lists the journal, by limit, path and key", async () => {
-  const server = await serve();
+  const { server, ask } = await serveControl();
   for (const ref of ["active", "revoked", "active"]) {
-    await fetch(`${server.url}/v1/relying-party/me`, {
-      headers: { "x-api-key": scenarioSecret(server.host.world(), ref) },
+    await fetch(server.url + mePath, {
+      headers: { "x-api-key": server.sandbox.secret(ref) },
     });
   }
-  const all = (await ask(server, "/requests")).body.data;
+  const all = (await ask("/requests")).body.data;
   expect(all).toHaveLength(3);
-  expect(all[1]).toEqual({
+  expect(all[1]).toMatchObject({
     id: expect.stringMatching(/^req_/),
     at: "2026-03-02T09:00:00.000Z",
     method: "GET",
-    path: "/v1/relying-party/me",
+    path: mePath,
     key: "revoked",
     fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/),
     status: 401,
@@ -115,102 +66,185 @@ test("requests lists the journal, by limit, path and key", async () => {
     path_id: "401.revoked",
     duration_ms: expect.any(Number),
   });
-  expect((await ask(server, "/requests?key=active")).body.data).toHaveLength(2);
-  expect((await ask(server, "/requests?path_id=401.revoked")).body.data).toHaveLength(1);
-  expect((await ask(server, "/requests?limit=1")).body.data).toEqual([all[2]]);
+  expect((await ask("/requests?key=active")).body.data).toEqual([all[0], all[2]]);
+  expect((await ask("/requests?path_id=401.revoked")).body.data).toEqual([all[1]]);
+  expect((await ask("/requests?limit=1")).body.data).toEqual([all[2]]);
+  expect((await ask("/requests?limit=0")).body.data).toEqual([]);
+  expect((await ask("/requests?limit=1&key=active&path_id=200.test")).body.data).toEqual([all[2]]);
+});
+
+test("R24 forgetting the requests leaves what keys have used", async () => {
+  const { server, ask } = await serveControl();
+  await fetch(server.url + mePath, {
+    headers: { "x-api-key": server.sandbox.secret("active") },
+  });
+  expect((await ask("/requests", { method: "DELETE" })).status).toBe(204);
+  expect((await ask("/requests")).body.data).toEqual([]);
+  expect((await ask("/keys/active")).body.data.usage).toEqual({
+    this_minute: 1,
+    today: 1,
+  });
 });
 
 test.each([
   ["/requests?limit=many", "limit"],
   ["/requests?limit=-1", "limit"],
+  ["/requests?limit=1.5", "limit"],
+  ["/requests?limit=", "limit"],
   ["/requests?limit=1&limit=2", "limit"],
   ["/requests?pathid=x", "pathid"],
+  ["/requests?__proto__=x", "__proto__"],
 ])("%s is refused with 422 and the field %s", async (path, field) => {
-  const { status, body } = await ask(await serve(), path);
-  expect(status).toBe(422);
-  expect(body.error.code).toBe("validation_failed");
+  const { ask } = await serveControl();
+  const { status, body } = await ask(path);
+  expect([status, body.error.code]).toEqual([422, "validation_failed"]);
   expect(Object.keys(body.error.details.fields)).toEqual([field]);
 });
 
-test("R48 the description is served", async () => {
-  const { status, body } = await ask(await serve(), "/openapi.json");
+test("the clock is moved, frozen and let run, and says so", async () => {
+  const { ask } = await serveControl();
+  const put = async (json: object) => (await ask("/clock", { method: "PUT", json })).body.data;
+  expect((await ask("/clock/advance", { method: "POST", json: { by: "61m" } })).body.data).toEqual({
+    now: "2026-03-02T10:01:00.000Z",
+    frozen: true,
+  });
+  expect(await put({ now: "2026-03-03T00:00:00+01:00" })).toEqual({
+    now: "2026-03-02T23:00:00.000Z",
+    frozen: true,
+  });
+  expect(await put({ now: "2026-03-02T23:00:00Z", frozen: false })).toMatchObject({ frozen: false });
+  expect(await put({ frozen: true })).toMatchObject({ frozen: true });
+  expect(await put({})).toMatchObject({ frozen: true });
+});
+
+test("assumptions are changed one by one, and with a profile all of them", async () => {
+  const { ask } = await serveControl();
+  const put = async (json: object) => (await ask("/assumptions", { method: "PUT", json })).body.data;
+  const minimal = (await ask("/assumptions")).body.data;
+  expect(await put({ rate_limit_code: "slow_down", me_scope: null })).toEqual({
+    ...minimal,
+    rate_limit_code: "slow_down",
+    me_scope: null,
+  });
+  expect(await put({ profile: "typical" })).toMatchObject({
+    profile: "typical",
+    rate_limit_code: "rate_limited",
+    me_scope: "attestations:read",
+    retry_after: "seconds",
+  });
+  expect(await put({ profile: "minimal" })).toEqual(minimal);
+});
+
+test("another scenario is started by its name, and reset starts that one again", async () => {
+  const { server, ask } = await serveControl();
+  const names = (await ask("/scenarios")).body.data.map(({ name }: { name: string }) => name);
+  expect(names).toContain("key-states");
+  for (const name of names) {
+    const { status, body } = await ask("/scenario", {
+      method: "PUT",
+      json: { name },
+    });
+    expect([status, body.data.scenario]).toEqual([200, name]);
+    expect((await ask("/health")).body.scenario).toBe(name);
+  }
+  await ask("/scenario", { method: "PUT", json: { name: "rotation" } });
+  await ask("/keys/replacement/revoke", { method: "POST" });
+  const { body } = await ask("/reset", { method: "POST" });
+  expect(body.data.scenario).toBe("rotation");
+  expect((await ask("/keys/replacement")).body.data.state).toBe("active");
+  const answer = await fetch(server.url + mePath, {
+    headers: { "x-api-key": server.sandbox.secret("replacement" as never) },
+  });
+  expect(answer.status).toBe(200);
+});
+
+test("a fraction of a minute is an overlap as well", async () => {
+  const { ask } = await serveControl();
+  for (const [ref, overlap_minutes, ends] of [
+    ["active", 1.1, "2026-03-02T09:01:06.000Z"],
+    ["wrong-scope", 0.7, "2026-03-02T09:00:42.000Z"],
+    ["rate-limited", 10_080, "2026-03-09T09:00:00.000Z"],
+    ["rate-limited-minute", 1 / 3, "2026-03-02T09:00:20.000Z"],
+  ] as const) {
+    await ask(`/keys/${ref}/rotate`, {
+      method: "POST",
+      json: { overlap_minutes },
+    });
+    expect((await ask(`/keys/${ref}`)).body.data.overlap_ends_at).toBe(ends);
+  }
+});
+
+test("R48 the description of the API is served", async () => {
+  const { ask } = await serveControl();
+  const { status, body } = await ask("/openapi.json");
   expect([status, body.openapi, body.info.version]).toEqual([200, "3.1.0", "0.1.0"]);
 });
 
-test("the page links to the calls, escapes what it shows, and cannot be framed", async () => {
-  const { status, text, headers } = await ask(await serve(), "/");
-  expect(status).toBe(200);
-  expect(text).toContain('href="/__sandbox/state"');
-  expect(headers["x-frame-options"]).toBe("DENY");
+test("the page names the scenario, escaped", async () => {
+  const { ask } = await serveControl({
+    scenario: {
+      version: 1,
+      name: `<script>"&'`,
+      organizations: { bank: { type: "bank" } },
+    },
+  });
+  const { text, headers } = await ask("/");
+  expect(text).toContain("<strong>&#60;script&#62;&#34;&#38;&#39;</strong>");
+  expect(text).not.toContain("<script>");
+  expect(headers["content-type"]).toBe("text/html; charset=utf-8");
 });
 
 test.each([
-  "/health",
-  "/state",
-  "/requests",
-  "/openapi.json",
-  "/",
-])("%s takes GET and HEAD alone", async (path) => {
-  const server = await serve();
-  for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
-    const { status, headers, body } = await ask(server, path, {}, method);
-    expect([status, headers.allow, body.error.code]).toEqual([405, "GET, HEAD", "method_not_allowed"]);
+  "/nothing",
+  "/state/x",
+  "/keys/",
+  "/keys/active/",
+  "/Keys",
+  "//state",
+  "/../state",
+  "/%2e%2e/state",
+  "/keys/%zz",
+  "/keys/%",
+  "/keys/%ff",
+  "/keys/active%2Frevoke",
+  "/keys/__proto__",
+  "/keys/constructor",
+  "/organizations/toString",
+  "/instances/x",
+  `/keys/${"x".repeat(60_000)}`,
+  `/nothing/${"x".repeat(60_000)}`,
+])("GET %s is answered with what there is, or in the API's error body", async (path) => {
+  const { ask } = await serveControl();
+  const { status, body } = await ask(path);
+  const there = ["/keys/", "/keys/active/"].includes(path);
+  if (there) expect([status, body.data]).toEqual([200, expect.anything()]);
+  else {
+    expect([400, 404, 405]).toContain(status);
+    expect(["bad_request", "not_found", "method_not_allowed"]).toContain(body.error.code);
   }
-  expect((await ask(server, path, {}, "HEAD")).status).toBe(200);
 });
 
-test.each(["/nothing", "/state/x", "/%zz"])("%s is answered in the API's error body", async (path) => {
-  const { status, body } = await ask(await serve(), path);
-  expect([400, 404]).toContain(status);
-  expect(body).toEqual({ error: { code: expect.any(String), message: expect.any(String) } });
+test("refs may be percent-encoded, every one of their letters", async () => {
+  const { ask } = await serveControl();
+  const encoded = [..."wrong-scope"].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join("");
+  const { body } = await ask(`/keys/${encoded}`);
+  expect(body.data.ref).toBe("wrong-scope");
+  expect((await ask(`/keys/${encoded}/revoke`, { method: "POST" })).body.data.key.state).toBe("revoked");
+  expect((await ask("/keys/wrong-scope")).body.data.state).toBe("revoked");
 });
 
-test("a foreign Host is refused on a loopback address", async () => {
-  const server = await serve();
-  for (const host of ["evil.example", "evil.example:4747", "127.0.0.1.evil.example", "a b["]) {
-    expect((await ask(server, "/state", { host })).status).toBe(403);
-  }
-  for (const host of ["localhost", "localhost:1", "127.0.0.1:4747", "[::1]:4747"]) {
-    expect((await ask(server, "/state", { host })).status).toBe(200);
-  }
-});
-
-test("a page of another origin is refused, this server's own is not", async () => {
-  const server = await serve();
-  const { host } = new URL(server.url);
-  for (const headers of [
-    { origin: "http://evil.example" },
-    { origin: "null" },
-    { origin: "http://127.0.0.1:1" },
-    { "sec-fetch-site": "cross-site" },
-  ]) {
-    const { status, headers: answered } = await ask(server, "/state", headers as Record<string, string>);
-    expect(status).toBe(403);
-    expect(answered["access-control-allow-origin"]).toBeUndefined();
-  }
-  expect(
-    (await ask(server, "/state", { origin: `http://${host}`, "sec-fetch-site": "same-origin" })).status,
-  ).toBe(200);
-});
-
-test("with a token nothing works without it", async () => {
-  const server = await serve({ controlToken: "correct horse" });
-  for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "correct horse" }]) {
-    const { status, body } = await ask(server, "/state", headers as Record<string, string>);
-    expect([status, body.error.code]).toEqual([401, "control_token_required"]);
-  }
-  expect((await ask(server, "/state", { authorization: "Bearer correct horse" })).status).toBe(200);
-});
-
-test("on an address that others can reach a token is made", async () => {
-  const server = await serve({ host: "0.0.0.0" });
-  expect(server.controlToken).toMatch(/^[\w-]{32}$/);
-  expect((await ask(server, "/health")).status).toBe(401);
-  expect((await ask(server, "/health", { authorization: `Bearer ${server.controlToken}` })).status).toBe(200);
-});
-
-test("without a control plane its paths are unknown paths of the API", async () => {
-  const server = await serve({ control: false });
+test("without a control plane its paths, and those of instances, are unknown paths of the API", async () => {
+  const { server } = await serveControl({ control: false });
   expect(server.controlUrl).toBeUndefined();
-  expect((await ask(server, "/health")).body.error.code).toBe("not_found");
+  for (const path of ["/__sandbox/health", "/__sandbox", "/__sandbox/events", "/i/x/__sandbox/health"]) {
+    const answer = await fetch(server.url + path);
+    expect([path, answer.status, (await answer.json()).error.code]).toEqual([path, 404, "not_found"]);
+  }
+});
+
+test("what only begins like the control plane is no part of it", async () => {
+  const { server } = await serveControl();
+  for (const path of ["/__sandboxes", "/__sandbox-x/health", "/__SANDBOX/health", "/%5f_sandbox/health"]) {
+    expect((await fetch(server.url + path)).headers.get("x-frame-options")).toBeNull();
+  }
 });

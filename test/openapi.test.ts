@@ -1,44 +1,16 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { expect, test } from "vitest";
-import { openApiDocument } from "../src/api/openapi.js";
-import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
-import { describeDoors, headerOf, mePath, type Seen } from "./support/doors.js";
-
-interface Described {
-  readonly openapi: string;
-  readonly info: { readonly version: string };
-  readonly paths: Record<
-    string,
-    Record<string, { readonly responses: Record<string, { headers?: object }> }>
-  >;
-}
-
-const document = openApiDocument() as unknown as Described;
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-addFormats.default(ajv);
-ajv.addSchema(document, "openapi");
-
-/** Checks an answer against what the document says of its status. */
-function expectDescribed(seen: Seen): void {
-  const responses = document.paths[mePath]?.get?.responses ?? {};
-  const status = String(seen.status) in responses ? String(seen.status) : "default";
-  const pointer = `/paths/${mePath.replaceAll("/", "~1")}/get/responses/${status}/content/application~1json/schema`;
-  const validate = ajv.compile({ $ref: `openapi#${pointer}` });
-  const valid = validate(JSON.parse(seen.body));
-  expect(validate.errors ?? []).toEqual([]);
-  expect(valid).toBe(true);
-  if (responses[status]?.headers !== undefined) expect(headerOf(seen, "x-request-id")).not.toBeUndefined();
-}
+import { answeringScenarios } from "./support/answering-scenarios.js";
+import { describeDoors, mePath } from "./support/doors.js";
+import { description, expectDescribed } from "./support/expect-described.js";
 
 test("R48 the description is OpenAPI 3.1.0 of version 0.1.0", () => {
-  expect(document.openapi).toBe("3.1.0");
-  expect(document.info.version).toBe("0.1.0");
-  expect(Object.keys(document.paths)).toEqual([mePath]);
+  expect(description.openapi).toBe("3.1.0");
+  expect(description.info.version).toBe("0.1.0");
+  expect(Object.keys(description.paths)).toEqual([mePath]);
 });
 
 test("R48 the description lists exactly the statuses of the specification, and a default for the rest", () => {
-  expect(Object.keys(document.paths[mePath]?.get?.responses ?? {})).toEqual([
+  expect(Object.keys(description.paths[mePath]?.get?.responses ?? {})).toEqual([
     "200",
     "401",
     "403",
@@ -58,7 +30,7 @@ test("the description refuses what the specification does not allow", () => {
 
 describeDoors("the description and the answers", (open) => {
   test.each(
-    Object.keys(bundledScenarios) as ScenarioName[],
+    answeringScenarios,
   )("R48 every answer of the scenario %s validates against the description", async (name) => {
     const door = await open(name);
     for (const ref of door.world.registry.keys.keys()) expectDescribed(await door.me({ ref }));

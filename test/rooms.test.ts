@@ -10,11 +10,12 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["domain", "scenario", "synthetic"],
   api: ["domain", "scenario", "synthetic", "sandbox"],
   library: ["domain", "scenario", "synthetic", "sandbox", "api"],
+  check: ["domain", "api"],
   // The door `svc-sandbox`.
   "index.ts": ["domain", "scenario", "synthetic", "sandbox", "api", "library"],
   msw: ["domain", "scenario", "synthetic", "sandbox", "api", "library"],
-  node: ["domain", "scenario", "synthetic", "sandbox", "api", "library"],
-  cli: ["domain", "scenario", "synthetic", "sandbox", "api", "library", "node"],
+  node: ["domain", "scenario", "synthetic", "sandbox", "api", "library", "check"],
+  cli: ["domain", "scenario", "synthetic", "sandbox", "api", "library", "check", "node"],
 };
 
 const roomOfPackage: Readonly<Record<string, string>> = {
@@ -27,6 +28,7 @@ const roomOfPackage: Readonly<Record<string, string>> = {
   express: "node",
   pino: "node",
   chokidar: "node",
+  selfsigned: "node",
   commander: "cli",
   picocolors: "cli",
 };

@@ -13,7 +13,7 @@ export async function nodeFolder(major: NodeMajor, cache: string): Promise<strin
   const folder = join(cache, `node-${major}`);
   const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
   const bin = join(folder, "node_modules", name, "bin");
-  if (existsSync(bin)) return bin;
+  if (existsSync(join(bin, "node"))) return bin;
   await install(folder, [`${name}@${major}`]);
   return bin;
 }

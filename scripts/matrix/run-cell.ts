@@ -36,7 +36,7 @@ export async function runCell(
     ...(cell.argv ?? []),
   ];
   if (cell.files?.["jest.config.js"] !== undefined) argv.push("--config", `${slug}/jest.config.js`);
-  const { code, output } = await runProgram("node", argv, {
+  const { code, output } = await runProgram(join(nodeBin, "node"), argv, {
     cwd: installation,
     timeout,
     // Commands that the tests start, npx among them, take the cell's Node as well.

@@ -1,12 +1,12 @@
 import { passGate } from "../domain/gate.js";
-import type { PathId } from "../domain/outcomes.js";
+import type { GatePathId } from "../domain/outcomes.js";
 import { countRequest } from "../sandbox/usage.js";
 import type { World } from "../sandbox/world.js";
 import type { BegunCall } from "./call.js";
 import { gateFacts, presentedAs } from "./facts.js";
 
 /** Passes a call through the gate, and counts it if it is let in (R24). Answers the path it is on. */
-export function admit(world: World, { apiKey, entry, now }: BegunCall, scope: string | null): PathId {
+export function admit(world: World, { apiKey, entry, now }: BegunCall, scope: string | null): GatePathId {
   const { assumptions, windows } = world;
   const pathId = passGate(gateFacts(world, presentedAs(apiKey), entry, scope, now));
   // Who holds no key of this world has no counter that could count.
@@ -17,6 +17,6 @@ export function admit(world: World, { apiKey, entry, now }: BegunCall, scope: st
 }
 
 /** Whether a request on this path was let in. */
-export function isAdmitted(pathId: PathId): boolean {
+export function isAdmitted(pathId: GatePathId): boolean {
   return pathId.startsWith("200");
 }

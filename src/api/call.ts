@@ -1,9 +1,12 @@
 import { fingerprintOf } from "../domain/api-key.js";
-import type { PathId } from "../domain/outcomes.js";
+import type { Assumptions } from "../domain/assumptions.js";
+import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { entryOf, type RequestNote } from "../sandbox/journal.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
+import type { Delivery } from "./delivery.js";
 import { codeOf } from "./error-body.js";
+import { type Variation, variationOf } from "./variation/variation.js";
 
 /** A call that has begun: when, as which request, and whose key came with it. */
 export interface BegunCall {
@@ -15,6 +18,8 @@ export interface BegunCall {
   readonly apiKey: string | undefined;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
+  /** How its answer is varied; `undefined` but in the profile `varied`. */
+  readonly variation: Variation | undefined;
 }
 
 /** Begins a call: looks the key up and counts the request. */
@@ -24,27 +29,51 @@ export function beginCall(world: World, apiKey: string | undefined): BegunCall {
   // Hashed and looked up whatever was sent, so that the time taken does not tell the rejections apart (R14).
   const sha256 = world.edge.sha256(apiKey ?? "");
   const entry = world.registry.find(sha256);
-  return { started, now, number: world.requestIds.next(), apiKey, sha256, entry };
+  const number = world.requestIds.next();
+  const variation = world.profile === "varied" ? variationOf(world, number) : undefined;
+  return { started, now, number, apiKey, sha256, entry, variation };
+}
+
+/** What is assumed for the answer to a call. */
+export function assumedFor(world: World, { variation }: BegunCall): Assumptions {
+  return variation === undefined ? world.assumptions : variation.assumptions;
+}
+
+/** The id of a call, whether or not its answer carries it. */
+export function requestIdOf(world: World, { number, variation }: BegunCall): string {
+  return variation === undefined ? world.requestIds.idOf(number) : variation.requestId;
+}
+
+/** What the journal is told of the end of a call. */
+export interface CallEnding {
+  readonly method: string;
+  readonly path: string;
+  readonly pathId: PathId;
+  readonly status: number;
+  /** Left out when no fault hit the call. */
+  readonly faulty?:
+    | { readonly fault: FaultPathId; readonly code: string | null; readonly delivery: Delivery }
+    | undefined;
 }
 
 /** Writes a call into the journal. The method and path must be fit to be shown (R46). */
-export function recordCall(
-  world: World,
-  { started, now, number, apiKey, sha256, entry }: BegunCall,
-  { method, path, pathId, status }: { method: string; path: string; pathId: PathId; status: number },
-): void {
+export function recordCall(world: World, call: BegunCall, ending: CallEnding): void {
+  const { method, path, pathId, status, faulty } = ending;
+  const { started, now, number, apiKey, sha256, entry, variation } = call;
   const isStranger = entry === undefined && apiKey !== undefined;
   const note: RequestNote = {
     number,
+    variedId: variation?.requestId,
     at: now,
     method,
     path,
     key: entry?.key,
     stranger: isStranger ? fingerprintOf(sha256) : null,
     status,
-    code: codeOf(pathId, world.assumptions),
+    code: faulty === undefined ? codeOf(pathId, assumedFor(world, call)) : faulty.code,
     pathId,
-    durationMs: world.edge.stopwatch() - started,
+    fault: faulty === undefined ? null : faulty.fault,
+    durationMs: world.edge.stopwatch() - started + (faulty === undefined ? 0 : faulty.delivery.delayMs),
   };
   world.journal.record(note);
   if (world.events.isHeard()) {

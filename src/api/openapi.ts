@@ -89,7 +89,8 @@ function whenAnswered(status: number): string {
   return rows.map(({ when, path }) => `${when} (\`${path satisfies PathId}\`)`).join("; ");
 }
 
-const errorSchema: JsonSchema = {
+/** What every error body looks like (section 7 of the specification; R27). */
+export const errorSchema: JsonSchema = {
   type: "object",
   required: ["error"],
   additionalProperties: false,

@@ -5,11 +5,16 @@ const mostDecodings = 10;
 
 /** A path as it may be shown: no keys, however often they are percent-encoded, and not endless (R46). */
 export function redactPath(path: string): string {
-  const decoded = decode(path);
-  const redacted = redactKeys(decoded);
-  // Only a path that hides a key is shown decoded: any other is shown as it was sent.
-  const shown = redacted === decoded ? path : redacted;
+  const shown = redactEncoded(path);
   return shown.length > longestPath ? `${shown.slice(0, longestPath)}…` : shown;
+}
+
+/** A text as it may be shown: no keys, however often they are percent-encoded (R46). */
+export function redactEncoded(text: string): string {
+  const decoded = decode(text);
+  const redacted = redactKeys(decoded);
+  // Only a text that hides a key is shown decoded: any other is shown as it was sent.
+  return redacted === decoded ? text : redacted;
 }
 
 // A key that was encoded by three proxies is still a key. Byte by byte, because what is beside the key need not be

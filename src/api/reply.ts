@@ -1,22 +1,23 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
 import type { World } from "../sandbox/world.js";
-import type { BegunCall } from "./call.js";
+import { assumedFor, type BegunCall, requestIdOf } from "./call.js";
 import { codeOf, errorBody } from "./error-body.js";
 import { errorDetails } from "./error-details.js";
 import { readLimits } from "./limit-reading.js";
 import type { ApiAnswer, JsonBody } from "./messages.js";
 import { challengeHeaders, type FlatHeaders, rateLimitHeaders, retryAfterHeaders } from "./open-headers.js";
+import { vary } from "./variation/vary.js";
 
 /** The 200 of a call that was let in (R1, R7). */
 export function successReply(world: World, call: BegunCall, body: JsonBody): ApiAnswer {
-  const requestId = world.requestIds.idOf(call.number);
-  const form = world.assumptions.rate_limit_headers;
+  const form = assumedFor(world, call).rate_limit_headers;
   const extra =
     form === "none" || call.entry === undefined
       ? []
       : rateLimitHeaders(form, readLimits(call.entry, world, call.now));
-  return answerOf(200, body, ["X-Request-Id", requestId, ...extra]);
+  const answer = answerOf(200, body, ["X-Request-Id", requestIdOf(world, call), ...extra]);
+  return call.variation === undefined ? answer : vary(answer, call.variation);
 }
 
 /** What a refusal may need to say. */
@@ -31,12 +32,14 @@ export interface Refusal {
 /** The refusal of a call. Rows that share a code share their bytes, so that nothing tells them apart (R14). */
 export function errorReply(world: World, call: BegunCall, refusal: Refusal): ApiAnswer {
   const { path, allow } = refusal;
-  const saysMore = openHeaders(world, call, path);
-  const details = detailsOf(world, call, refusal);
-  const plain = plainReply(path, world.assumptions);
-  const answer = details === undefined ? plain : withDetails(plain, path, world.assumptions, details);
+  const assumptions = assumedFor(world, call);
+  const saysMore = openHeaders(world, call, assumptions, path);
+  const details = detailsOf(world, call, assumptions, refusal);
+  const plain = call.variation === undefined ? plainReply(path, assumptions) : ownReply(path, assumptions);
+  const detailed = details === undefined ? plain : ownReply(path, assumptions, details);
   const extra = allow === undefined ? saysMore : ["Allow", allow, ...saysMore];
-  return extra.length === 0 ? answer : { ...answer, headers: [...answer.headers, ...extra] };
+  const answer = extra.length === 0 ? detailed : { ...detailed, headers: [...detailed.headers, ...extra] };
+  return call.variation === undefined ? answer : vary(answer, call.variation);
 }
 
 // A refusal without anything that is left open depends on its path and the assumptions alone. Kept, because a world
@@ -47,42 +50,44 @@ function plainReply(path: PathId, assumptions: Assumptions): ApiAnswer {
   let replies = plainReplies.get(assumptions);
   if (replies === undefined) {
     const refused = outcomes.filter(({ code }) => code !== null);
-    replies = new Map(
-      refused.map((row) => [row.path, withDetails({ status: row.status }, row.path, assumptions)]),
-    );
+    replies = new Map(refused.map((row) => [row.path, ownReply(row.path, assumptions)]));
     plainReplies.set(assumptions, replies);
   }
   return replies.get(path) as ApiAnswer;
 }
 
-function withDetails(
-  { status }: Pick<ApiAnswer, "status">,
+function ownReply(
   path: PathId,
   assumptions: Assumptions,
   details?: Readonly<Record<string, unknown>>,
 ): ApiAnswer {
-  const { message } = outcomeOf(path);
+  const { status, message } = outcomeOf(path);
   return answerOf(status, errorBody(String(codeOf(path, assumptions)), String(message), details), []);
 }
 
 // Which headers a refusal carries depends on its status alone, never on why a key was rejected (R14).
-function openHeaders(world: World, { number, entry, now }: BegunCall, path: PathId): FlatHeaders {
-  const { assumptions, edge, requestIds } = world;
+function openHeaders(world: World, call: BegunCall, assumptions: Assumptions, path: PathId): FlatHeaders {
+  const { entry, now } = call;
   const { status } = outcomeOf(path);
   const headers: string[] = [];
-  if (assumptions.request_id_on_errors) headers.push("X-Request-Id", requestIds.idOf(number));
+  if (assumptions.request_id_on_errors) headers.push("X-Request-Id", requestIdOf(world, call));
   if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
   if (status === 429 && entry !== undefined) {
     const limits = readLimits(entry, world, now);
     headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
-    headers.push(...retryAfterHeaders(assumptions.retry_after, limits, edge.time));
+    headers.push(...retryAfterHeaders(assumptions.retry_after, limits, world.edge.time));
   }
   return headers;
 }
 
-function detailsOf(world: World, { entry, now }: BegunCall, { path, scope = null }: Refusal) {
+function detailsOf(
+  world: World,
+  { entry, now }: BegunCall,
+  assumptions: Assumptions,
+  { path, scope = null }: Refusal,
+) {
   const { status } = outcomeOf(path);
-  if (!world.assumptions.error_details || entry === undefined || (status !== 403 && status !== 429))
+  if (!assumptions.error_details || entry === undefined || (status !== 403 && status !== 429))
     return undefined;
   return errorDetails(path, entry, scope, readLimits(entry, world, now));
 }

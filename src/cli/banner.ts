@@ -2,6 +2,7 @@ import { me } from "../api/endpoints/me.js";
 import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
 import type { RunningServer } from "../node/serve-host.js";
 import { defaultKeyRef, scenarioSecrets, type World } from "../sandbox/world.js";
+import { certificateText } from "./certificate-text.js";
 import { keyRows, keyTable } from "./key-rows.js";
 import type { Palette } from "./palette.js";
 
@@ -10,7 +11,7 @@ const shownKeys = 40;
 
 /** The lines that `start` prints for people; a control token only when they cannot know it. */
 export function banner(world: World, server: RunningServer, palette: Palette, tokenIsNew: boolean): string {
-  const { url, controlUrl, controlToken } = server;
+  const { url, controlUrl, controlToken, certificate } = server;
   const rows = keyRows(world);
   const more = rows.length - shownKeys;
   return [
@@ -21,6 +22,7 @@ export function banner(world: World, server: RunningServer, palette: Palette, to
     ...(controlToken !== undefined && tokenIsNew
       ? [`  Token      ${controlToken}  (for the control plane: Authorization: Bearer …)`]
       : []),
+    ...(certificate === undefined ? [] : [`  TLS        ${certificateText(certificate)}`]),
     `  Scenario   ${world.name}, seed ${world.seed}`,
     `  Clock      ${clockText(world)}`,
     `  Profile    ${profileText(world)}`,
@@ -29,7 +31,7 @@ export function banner(world: World, server: RunningServer, palette: Palette, to
     ...(more > 0 ? [`  … and ${more} more: svc-sandbox keys ${world.name}`] : []),
     "",
     "Try it:",
-    `  ${curlLine(world, url)}`,
+    `  ${curlLine(world, server)}`,
     "",
     "",
   ].join("\n");
@@ -37,7 +39,7 @@ export function banner(world: World, server: RunningServer, palette: Palette, to
 
 /** The one line that `start --json` prints. */
 export function listeningLine(world: World, server: RunningServer): string {
-  const { url, controlUrl, controlToken } = server;
+  const { url, controlUrl, controlToken, certificate } = server;
   const line = {
     event: "listening",
     base_url: url,
@@ -46,17 +48,20 @@ export function listeningLine(world: World, server: RunningServer): string {
     seed: world.seed,
     keys: scenarioSecrets(world),
     ...(controlToken !== undefined && { control_token: controlToken }),
+    ...(certificate !== undefined && { certificate }),
   };
   return `${JSON.stringify(line)}\n`;
 }
 
-function curlLine(world: World, url: string): string {
+function curlLine(world: World, { url, certificate }: RunningServer): string {
   const ref = defaultKeyRef(world.scenario);
   const secret = ref === undefined ? undefined : scenarioSecrets(world)[ref];
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
   // The brackets of an IPv6 address are a pattern for the shell without quotes, and for curl without -g.
   const target = url.includes("[") ? `-g "${url}${me.path}"` : url + me.path;
-  return `curl -i ${header}${target}`;
+  // It works whoever signed the certificate; to check it, a client has to be given it.
+  const unchecked = certificate === undefined ? "" : "-k ";
+  return `curl -i ${unchecked}${header}${target}`;
 }
 
 function clockText({ clock }: World): string {

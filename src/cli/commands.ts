@@ -26,6 +26,11 @@ export const commands: readonly CommandRow[] = [
       "envFile",
       "noControl",
       "controlToken",
+      "instanceTtl",
+      "state",
+      "tls",
+      "cert",
+      "key",
       "log",
       "json",
       "quiet",
@@ -40,6 +45,7 @@ export const commands: readonly CommandRow[] = [
         line: "svc-sandbox --handlers ./handlers.mjs",
         does: "endpoints of your own beside the API, made with msw",
       },
+      { line: "svc-sandbox --state sandbox.json", does: "goes on after a restart where it stopped" },
       {
         line: "svc-sandbox --write-env .env.sandbox",
         does: "base URL and keys for your client's environment",
@@ -133,6 +139,23 @@ export const commands: readonly CommandRow[] = [
       { line: "svc-sandbox explain none --json", does: "a request without a key, for machines" },
     ],
     load: async () => (await import("./commands/explain.js")).explain,
+  },
+  {
+    name: "check",
+    summary: "probe a real environment and compare it with the contract",
+    description:
+      "Sends a few requests for the key's context to a real environment (or a sandbox), says for each path and rule whether what came back agrees with the contract, and prints what was learned as assumptions for a scenario. Keys come from SVC_KEY_<REF> variables alone, named as keys --format env names those of key-states; without any, only requests without a good key are sent. Exits with 1 when something differs or cannot be reached. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
+    words: [{ spec: "<base-url>", text: "what stands before /v1/relying-party/me" }],
+    flags: ["reportFormat", "json", "maxRequests", "timeout", "probeLimits", "verbose"],
+    examples: [
+      {
+        line: "svc-sandbox check https://api.example",
+        does: "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
+      },
+      { line: "svc-sandbox check https://api.example --format junit > check.xml", does: "for CI" },
+      { line: "svc-sandbox check http://127.0.0.1:4747", does: "a sandbox: finds nothing" },
+    ],
+    load: async () => (await import("./commands/check.js")).check,
   },
   {
     name: "openapi",

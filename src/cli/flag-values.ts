@@ -1,9 +1,17 @@
 import { type Profile, profiles } from "../domain/assumptions.js";
+import { parseDuration } from "../scenario/duration.js";
 import { nearest } from "../scenario/nearest.js";
 import { listed, quote } from "../scenario/quote.js";
 import { timeSlip } from "../scenario/time-slips.js";
 import { parseTime } from "../scenario/when.js";
-import { type KeyFormat, keyFormats, type LogFormat, logFormats } from "./formats.js";
+import {
+  type KeyFormat,
+  keyFormats,
+  type LogFormat,
+  logFormats,
+  type ReportFormat,
+  reportFormats,
+} from "./formats.js";
 import { usageError } from "./usage-error.js";
 
 // Each of these understands the value of one flag. `from` is where it stood: the flag, or the variable in its place.
@@ -44,6 +52,14 @@ export function readPath(text: string, from: string): string {
   throw usageError(`Failed to read ${from}: the name of the file is empty.`);
 }
 
+export function readDuration(text: string, from: string): number {
+  const duration = parseDuration(text);
+  if (duration !== undefined && duration > 0) return duration;
+  throw usageError(
+    `Failed to read ${from}: ${quote(text)} is not a length of time. Give one such as 90s, 10m or 2h.`,
+  );
+}
+
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
 
 export function readToken(text: string, from: string): string {
@@ -60,6 +76,18 @@ export function readLogFormat(text: string, from: string): LogFormat {
 
 export function readProfile(text: string, from: string): Profile {
   return oneOf(profiles, text, from);
+}
+
+export function readReportFormat(text: string, from: string): ReportFormat {
+  return oneOf(reportFormats, text, from);
+}
+
+export function readRequestCount(text: string, from: string): number {
+  const count = wholeNumber(text);
+  if (count !== undefined && count > 0) return count;
+  throw usageError(
+    `Failed to read ${from}: ${quote(text)} is not a number of requests. Give a whole number from 1 on.`,
+  );
 }
 
 export function readFormat(text: string, from: string): KeyFormat {

@@ -1,5 +1,6 @@
 import type { Profile } from "../domain/assumptions.js";
 import {
+  readDuration,
   readFormat,
   readHost,
   readLogFormat,
@@ -7,10 +8,12 @@ import {
   readPath,
   readPort,
   readProfile,
+  readReportFormat,
+  readRequestCount,
   readSeed,
   readToken,
 } from "./flag-values.js";
-import type { KeyFormat, LogFormat } from "./formats.js";
+import type { KeyFormat, LogFormat, ReportFormat } from "./formats.js";
 
 /** The flags as a command sees them; one that is left out was given nowhere. */
 export interface Flags {
@@ -28,8 +31,19 @@ export interface Flags {
   /** False when `--no-control` was given. */
   readonly control?: boolean;
   readonly controlToken?: string;
+  /** Milliseconds. */
+  readonly instanceTtl?: number;
+  readonly state?: string;
+  readonly tls?: boolean;
+  readonly cert?: string;
+  readonly key?: string;
   readonly log?: LogFormat;
   readonly format?: KeyFormat;
+  readonly reportFormat?: ReportFormat;
+  readonly maxRequests?: number;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly probeLimits?: boolean;
   readonly json?: boolean;
   readonly force?: boolean;
   readonly quiet?: boolean;
@@ -117,6 +131,35 @@ export const flags = {
     read: readToken,
     variables: ["SVC_SANDBOX_CONTROL_TOKEN"],
   },
+  instanceTtl: {
+    spec: "--instance-ttl <duration>",
+    text: "how long an instance of the control plane stays without a request: 90s, 10m, 2h (default: 1h)",
+    read: readDuration,
+    variables: ["SVC_SANDBOX_INSTANCE_TTL"],
+  },
+  state: {
+    spec: "--state <file>",
+    text: "keep the world in this file, so that it survives a restart: what is in it wins over --seed, --now, --frozen and --profile",
+    read: readPath,
+    variables: ["SVC_SANDBOX_STATE"],
+  },
+  tls: {
+    spec: "--tls",
+    text: "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1 and --host",
+    variables: ["SVC_SANDBOX_TLS"],
+  },
+  cert: {
+    spec: "--cert <file>",
+    text: "serve HTTPS with this certificate (PEM, with its chain); needs --key",
+    read: readPath,
+    variables: ["SVC_SANDBOX_CERT"],
+  },
+  key: {
+    spec: "--key <file>",
+    text: "the private key of --cert (PEM, without a passphrase)",
+    read: readPath,
+    variables: ["SVC_SANDBOX_KEY"],
+  },
   log: {
     spec: "--log <format>",
     text: "how requests are logged on stderr: pretty, json or off (default: pretty)",
@@ -127,6 +170,29 @@ export const flags = {
     spec: "--format <format>",
     text: "table, json, or env: lines that a shell and a .env file understand (default: table)",
     read: readFormat,
+    variables: [],
+  },
+  reportFormat: {
+    spec: "--format <format>",
+    text: "text, json, markdown or junit (default: text)",
+    read: readReportFormat,
+    variables: [],
+  },
+  maxRequests: {
+    spec: "--max-requests <number>",
+    text: "how many requests are sent at most (default: 10)",
+    read: readRequestCount,
+    variables: ["SVC_SANDBOX_MAX_REQUESTS"],
+  },
+  timeout: {
+    spec: "--timeout <duration>",
+    text: "how long to wait for each answer: 500ms, 10s, 1m (default: 10s)",
+    read: readDuration,
+    variables: ["SVC_SANDBOX_TIMEOUT"],
+  },
+  probeLimits: {
+    spec: "--probe-limits",
+    text: "meet a limit on purpose: use the keys that are at theirs, and else up to per_minute + 1 requests of a working key, if --max-requests has room for them",
     variables: [],
   },
   json: { spec: "--json", text: "print JSON instead of text", variables: ["SVC_SANDBOX_JSON"] },

@@ -1,4 +1,4 @@
-import { codeOf } from "../api/error-body.js";
+import { foreseenCode } from "../api/error-body.js";
 import { foreseeKey } from "../api/foresee.js";
 import { keyStateAt } from "../domain/key.js";
 import { outcomeOf } from "../domain/outcomes.js";
@@ -31,7 +31,7 @@ export function keyRows(world: World): KeyRow[] {
       state: keyStateAt(key, now),
       secret,
       status: outcomeOf(pathId).status,
-      code: codeOf(pathId, world.assumptions),
+      code: foreseenCode(world, pathId),
       path_id: pathId,
     };
   });

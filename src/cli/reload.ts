@@ -11,8 +11,8 @@ export interface Reloading {
   readonly open: (loaded: LoadedScenario) => World;
   /** The world that runs now. */
   readonly world: () => World;
-  /** Puts the world that `start` starts in the place of the old one. */
-  readonly exchange: (start: () => World) => Promise<void>;
+  /** Puts the world that `start` starts from what was loaded in the place of the old one. */
+  readonly exchange: (start: () => World, loaded: LoadedScenario) => Promise<void>;
   /** Which files to follow from now on. */
   readonly follow: (files: readonly string[]) => Promise<void>;
   readonly log: Log;
@@ -36,7 +36,7 @@ export function createReload(reloading: Reloading): () => Promise<void> {
     loaded = fresh;
     if (!changed) return;
     const before = scenarioSecrets(world());
-    await exchange(() => open(fresh));
+    await exchange(() => open(fresh), fresh);
     log.note(`Loaded ${fresh.name} again: ${difference(before, scenarioSecrets(world()))}.`);
   };
   // One after the other: the files may change again while they are read.

@@ -28,4 +28,14 @@ export const whatToDo: Readonly<Record<PathId, string>> = {
   "429.per_day": "Wait until the day is over, and spread the requests; or agree on a higher limit.",
   "404.unknown_path": "Correct the path: GET /v1/relying-party/me is the one there is.",
   "405.method": "Use GET: the Allow header of the answer lists what the path takes.",
+  "fault.latency": "Wait for it: give the request more time than the answer takes, and do not send it twice.",
+  "fault.status": "Send the request again after a while, each time a longer one; give up after a few times.",
+  "fault.reset": "Connect anew and send the request again; reading who you are can be repeated safely.",
+  "fault.hang":
+    "Set a timeout of your own: without one, the client waits for ever. Then send the request again.",
+  "fault.truncate":
+    "Treat a body that is shorter than announced as no answer, and send the request again; most clients notice by themselves.",
+  "fault.malformed":
+    "Treat a body that is not valid JSON as no answer, whatever its status, and send the request again.",
+  "fault.slow": "Set a timeout for the whole answer, not only for its beginning.",
 };

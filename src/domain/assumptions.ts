@@ -20,6 +20,11 @@ export interface Assumptions {
   readonly default_expiry: string;
 }
 
+/** What an error code is made of. */
+export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
+/** What the name of a scope is made of. */
+export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
+
 /** The kinds of value that an assumption can have. */
 export type AssumptionKind =
   | "boolean"
@@ -153,5 +158,7 @@ export function assumptionsFor(profile: Profile, given: Partial<Assumptions> = {
   for (const [name, row] of Object.entries(assumptionTable)) {
     values[name] = profile === "typical" && row.typical !== undefined ? row.typical : row.minimal;
   }
-  return { ...values, ...given } as Assumptions;
+  // From JavaScript a member may be there and hold nothing.
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) values[name] = value;
+  return values as unknown as Assumptions;
 }

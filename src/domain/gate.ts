@@ -1,7 +1,7 @@
 import type { KeyRecord, KeyState } from "./key.js";
 import { keyStateAt } from "./key.js";
 import type { Organization } from "./organization.js";
-import type { PathId } from "./outcomes.js";
+import type { GatePathId } from "./outcomes.js";
 
 /** What the caller presented as its key: nothing, something that is not a key, or a well-formed key. */
 export type Presented = "missing" | "malformed" | "well_formed";
@@ -27,10 +27,10 @@ export interface GateCheck {
   readonly name: string;
   readonly question: string;
   readonly rules: string;
-  readonly refuse: (facts: GateFacts) => PathId | undefined;
+  readonly refuse: (facts: GateFacts) => GatePathId | undefined;
 }
 
-const pathOfEndedKey: Record<Exclude<KeyState, "active" | "retiring">, PathId> = {
+const pathOfEndedKey: Record<Exclude<KeyState, "active" | "retiring">, GatePathId> = {
   revoked: "401.revoked",
   expired: "401.expired",
   rotated: "401.rotated",
@@ -93,7 +93,7 @@ export const gateChecks: readonly GateCheck[] = [
  * @example
  * passGate({ presented: "missing", … }); // "401.missing"
  */
-export function passGate(facts: GateFacts): PathId {
+export function passGate(facts: GateFacts): GatePathId {
   for (const check of gateChecks) {
     const refused = check.refuse(facts);
     if (refused !== undefined) return refused;
@@ -102,7 +102,7 @@ export function passGate(facts: GateFacts): PathId {
 }
 
 // A key can be several of these at once; the one that a client can act on comes first.
-function successPath({ key, now }: GateFacts): PathId {
+function successPath({ key, now }: GateFacts): GatePathId {
   if (key === undefined) throw new Error("a request passed the gate without a key");
   if (keyStateAt(key, now) === "retiring") return "200.retiring";
   if (key.replaces !== undefined) return "200.replacement";

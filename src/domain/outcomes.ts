@@ -6,6 +6,7 @@
  */
 export interface Outcome {
   readonly path: string;
+  /** 0 for faults: what they do decides, and some leave nothing that has a status. */
   readonly status: number;
   /** The API's error code; `null` on success. For 429 the code is an assumption, see `rate_limit_code`. */
   readonly code: string | null;
@@ -31,6 +32,7 @@ const liveAccess = {
 } as const;
 const limited = { status: 429, code: "rate_limited", message: "Too many requests.", promised: true } as const;
 const success = { status: 200, code: null, message: null, promised: true } as const;
+const fault = { status: 0, code: null, message: null, promised: false } as const;
 
 export const outcomes = [
   { path: "200.test", ...success, when: "a valid test key" },
@@ -88,12 +90,35 @@ export const outcomes = [
     promised: false,
     when: "a method that the path does not take",
   },
+  { path: "fault.latency", ...fault, when: "a fault that lets the answer wait" },
+  { path: "fault.status", ...fault, when: "a fault with a status from 500 to 504" },
+  { path: "fault.reset", ...fault, when: "a fault that resets the connection" },
+  { path: "fault.hang", ...fault, when: "a fault that leaves the request without an answer" },
+  { path: "fault.truncate", ...fault, when: "a fault that cuts the body short and closes the connection" },
+  { path: "fault.malformed", ...fault, when: "a fault that answers 200 with broken JSON" },
+  { path: "fault.slow", ...fault, when: "a fault that sends the answer byte by byte" },
 ] as const satisfies readonly Outcome[];
 
 /** The stable id of a way in which a request can end. */
 export type PathId = (typeof outcomes)[number]["path"];
 
-/** Every error code that the pretended API itself can send, the assumed one of 429 included. */
+/** The id of a fault. */
+export type FaultPathId = Extract<PathId, `fault.${string}`>;
+
+/** The id of a way in which a request ends that meets no fault. */
+export type GatePathId = Exclude<PathId, FaultPathId>;
+
+/** The paths on which requests end that meet no fault. */
+export const gatePathIds = outcomes
+  .map(({ path }) => path)
+  .filter((path): path is GatePathId => !path.startsWith("fault."));
+
+/** The ids of all faults. */
+export const faultPathIds = outcomes
+  .map(({ path }) => path)
+  .filter((path): path is FaultPathId => path.startsWith("fault."));
+
+/** Every error code that the pretended API itself can send, the assumed one of 429 included; those of faults aside. */
 export type ApiErrorCode = Exclude<(typeof outcomes)[number]["code"], null>;
 
 const byPath: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.path, row]));

@@ -1,8 +1,10 @@
-import type { Profile } from "../domain/assumptions.js";
+import { type Profile, profiles } from "../domain/assumptions.js";
 import { SandboxError } from "../domain/sandbox-error.js";
 import type { Edge } from "../sandbox/edge.js";
 import { createHost } from "../sandbox/host.js";
 import { createWorld, type World } from "../sandbox/world.js";
+import { nearest } from "../scenario/nearest.js";
+import { listed, quote } from "../scenario/quote.js";
 import { resolveSource } from "../scenario/resolve-source.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { KeyRef, OrganizationRef, ScenarioSource } from "./refs.js";
@@ -61,6 +63,7 @@ export function starterOf(
 ): () => World {
   const start = now === undefined ? undefined : instantOf(now);
   requireSeed(seed);
+  requireProfile(profile);
   return () =>
     createWorld(scenario, {
       edge,
@@ -79,5 +82,17 @@ function requireSeed(seed: number | undefined): void {
     "validation_failed",
     `Failed to use the seed ${JSON.stringify(seed)}: it must be a whole number from 0.`,
     { given: seed },
+  );
+}
+
+// From JavaScript anything may come in, and a misspelt profile must not pass for `minimal`.
+function requireProfile(profile: Profile | undefined): void {
+  if (profile === undefined || profiles.includes(profile)) return;
+  const meant = nearest(String(profile), profiles);
+  const hint = meant === undefined ? "" : ` Did you mean ${quote(meant)}?`;
+  throw new SandboxError(
+    "validation_failed",
+    `Failed to use the profile ${quote(profile)}: it must be ${listed(profiles, "or")}.${hint}`,
+    { given: profile },
   );
 }

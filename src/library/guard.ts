@@ -1,14 +1,14 @@
 import { admit, isAdmitted } from "../api/admit.js";
-import { beginCall, recordCall } from "../api/call.js";
+import { beginCall, recordCall, requestIdOf } from "../api/call.js";
 import { redactPath } from "../api/redact-path.js";
 import { errorReply } from "../api/reply.js";
 import { redactKeys } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
-import { toResponse } from "./answer-web-request.js";
 import { currentSandbox } from "./current-sandbox.js";
 import { hostOf } from "./host-of.js";
 import type { Sandbox } from "./sandbox.js";
+import { toResponse } from "./to-response.js";
 
 /** What to guard with. */
 export interface GuardOptions {
@@ -64,7 +64,7 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
   const caller: Caller = {
     organization: viewOrganization(entry.holder.organization),
     key: viewKey(entry, world),
-    requestId: world.requestIds.idOf(call.number),
+    requestId: requestIdOf(world, call),
   };
   return { refusal: undefined, caller };
 }

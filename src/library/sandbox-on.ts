@@ -1,4 +1,6 @@
+import { describeFaults, type Fault } from "../sandbox/faults.js";
 import type { Host } from "../sandbox/host.js";
+import { changeFaults } from "../sandbox/lifecycle/change-faults.js";
 import { clearRequests } from "../sandbox/lifecycle/clear-requests.js";
 import { createKey } from "../sandbox/lifecycle/create-key.js";
 import { advanceClock, changeClock } from "../sandbox/lifecycle/move-clock.js";
@@ -9,9 +11,17 @@ import { unknownSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import { viewKey, viewOrganization, viewRequest } from "../sandbox/views.js";
 import { scenarioSecret, type World } from "../sandbox/world.js";
-import { answerWebRequest } from "./answer-web-request.js";
+import { checkBody } from "../scenario/check-body.js";
+import { fetchAnswer } from "./fetch-answer.js";
 import { attachHost } from "./host-of.js";
-import type { Sandbox, SandboxClock, SandboxKeys, SandboxOrganizations, SandboxRequests } from "./sandbox.js";
+import type {
+  Sandbox,
+  SandboxClock,
+  SandboxFaults,
+  SandboxKeys,
+  SandboxOrganizations,
+  SandboxRequests,
+} from "./sandbox.js";
 import { durationOf, instantFrom, instantOf } from "./times.js";
 
 /** A sandbox of the world that runs on a host, whichever it is at the time. */
@@ -33,14 +43,11 @@ export function sandboxOn(host: Host): Sandbox {
     },
     secret: (ref) => scenarioSecret(world(), ref),
     unknownSecret: () => unknownSecret(world().seed),
-    async fetch(input, init) {
-      const request = new Request(input, init);
-      request.signal.throwIfAborted();
-      return answerWebRequest(world(), request);
-    },
+    fetch: (input, init) => fetchAnswer(world(), input, init),
     clock: clockOf(world),
     keys: keysOf(world),
     organizations: organizationsOf(world),
+    faults: faultsOf(world),
     requests: requestsOf(world),
     snapshot: () => snapshotWorld(world()),
     reset: host.reset,
@@ -98,6 +105,17 @@ function organizationsOf(world: () => World): SandboxOrganizations {
     get: (ref) => viewOrganization(world().registry.organization(ref).organization),
     update: (ref, change, { actor } = {}) =>
       viewOrganization(updateOrganization(world(), ref, change, actor)),
+  };
+}
+
+function faultsOf(world: () => World): SandboxFaults {
+  const list = () => describeFaults(world().faults);
+  return {
+    list,
+    set(faults) {
+      changeFaults(world(), checkBody("faults_change", { faults }).faults as Fault[]);
+      return list();
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import type { Assumptions, Profile } from "../domain/assumptions.js";
 import type { KeyLimits } from "../domain/key.js";
 import type { LiveAccess, OrganizationStatus } from "../domain/organization.js";
 import type { PathId } from "../domain/outcomes.js";
+import type { Fault } from "../sandbox/faults.js";
 import type { Actor } from "../sandbox/lifecycle/administrator.js";
 import type { KeyView, OrganizationView, RequestView } from "../sandbox/views.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -36,12 +37,14 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   /**
    * Answers a request to the API, whatever its host.
    *
-   * Rejects, as `fetch` does, when the request's signal is aborted.
+   * Rejects, as `fetch` does, when the request's signal is aborted, and with a `TypeError` when a fault of the scenario
+   * resets the connection.
    */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   readonly clock: SandboxClock;
   readonly keys: SandboxKeys<KeyRef, OrganizationRef>;
   readonly organizations: SandboxOrganizations<OrganizationRef>;
+  readonly faults: SandboxFaults;
   readonly requests: SandboxRequests;
   /** The world as it is now, as a scenario that starts a world which behaves the same. Holds no key made at run time. */
   readonly snapshot: () => Scenario;
@@ -120,10 +123,23 @@ export interface SandboxOrganizations<OrganizationRef extends string = string> {
   update(ref: OrganizationRef, change: OrganizationUpdate, as?: ActingAs): OrganizationView;
 }
 
+/** What goes wrong between the client and the API. */
+export interface SandboxFaults {
+  /** The faults in force; times in them are instants. */
+  list(): Fault[];
+  /**
+   * Puts other faults in the place of those in force; durations in them count from now. Answers them as `list` does.
+   *
+   * Throws `validation_failed` with what is wrong with each field in `details.fields`, and changes nothing then.
+   */
+  set(faults: readonly Fault[]): Fault[];
+}
+
 /** Which requests to list. */
 export interface RequestQuery {
   /** At most this many, the latest ones. */
   readonly limit?: number;
+  /** That on which the request ended, or that of the fault that hit it. */
   readonly pathId?: PathId;
   /** A key's ref. */
   readonly key?: string;

@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 const everywhere = new Set(["0.0.0.0", "::"]);
 
 /** The base URL under which a client on this machine reaches the server. */
-export function baseUrlOf({ address, family, port }: AddressInfo): string {
+export function baseUrlOf({ address, family, port }: AddressInfo, scheme: "http" | "https"): string {
   // A server that listens everywhere is reached on loopback; its wildcard address is not one to connect to.
   const host = everywhere.has(address) ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
-  return `http://${host}:${port}`;
+  return `${scheme}://${host}:${port}`;
 }
 
 /** Whether only this machine can reach the address. */

@@ -4,6 +4,7 @@ import { currentSandboxes } from "../library/current-sandbox.js";
 import { sandboxOn } from "../library/sandbox-on.js";
 import type { Host } from "../sandbox/host.js";
 import { refuse } from "./refusal.js";
+import { resetConnection } from "./reset-connection.js";
 import { sendWebResponse } from "./send-web-response.js";
 import type { HandlerAnswer } from "./user-handlers.js";
 import { toWebRequest } from "./web-request.js";
@@ -34,7 +35,7 @@ export function createBeside(
     const answered = (await askThrowing(answer, asked)) ?? (await askAsGet(answer, asked));
     if (answered === undefined || answered.headers.get("x-msw-intention") === "passthrough") return false;
     if (response.destroyed) await answered.body?.cancel();
-    else if (answered.type === "error") response.socket?.resetAndDestroy();
+    else if (answered.type === "error") resetConnection(response);
     else await sendWebResponse(answered, response, request.method !== "HEAD");
     return true;
   };

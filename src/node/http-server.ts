@@ -1,20 +1,26 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
+import type { Server as TlsServer } from "node:https";
 import { handle } from "../api/handle.js";
 import type { ApiRequest } from "../api/messages.js";
 import { routeAt } from "../api/routes.js";
 import type { Host } from "../sandbox/host.js";
 import type { Beside } from "./beside.js";
 import type { Instances } from "./control/instances.js";
+import { deliver } from "./deliver.js";
 import { enterInstance } from "./enter-instance.js";
 import type { ControlContext, ControlHandler } from "./lazy-control.js";
 import { queryOf, readRequest } from "./read-request.js";
 import { refuse, refuseSocket, statusOfParserError } from "./refusal.js";
+import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
 
 /** Where the control plane lives; everything else belongs to the API. */
 export const controlPath = "/__sandbox";
+
+/** A server of HTTP or of HTTPS; the two have the same events and methods. */
+export type AnyServer = Server | TlsServer;
 
 /** What the server asks of its surroundings. */
 export interface HttpServerOptions {
@@ -28,6 +34,8 @@ export interface HttpServerOptions {
   readonly beside?: Beside;
   /** Whether API answers carry `X-Sandbox-Path`. Differs from the service: the real API has no such header. */
   readonly explain: boolean;
+  /** Serves HTTPS with it; left out, HTTP. */
+  readonly certificate?: CertificatePair;
   /** Called with a defect of ours; the client has got a 500 then. */
   readonly onDefect: (error: unknown) => void;
 }
@@ -37,12 +45,13 @@ export interface HttpServerOptions {
  *
  * Nothing that a client sends ends the process or goes without an answer.
  */
-export function createHttpServer(options: HttpServerOptions): Server {
+export function createHttpServer(options: HttpServerOptions): AnyServer {
   const { control, beside, explain, onDefect } = options;
 
   const answer = (host: Host, read: ApiRequest, response: ServerResponse) => {
-    const { answer, pathId } = handle(host.world(), read);
+    const { answer, pathId, delivery } = handle(host.world(), read);
     const headers = explain ? [...answer.headers, "X-Sandbox-Path", pathId] : (answer.headers as string[]);
+    if (delivery !== undefined) return deliver(delivery, { ...answer, headers }, response);
     response.writeHead(answer.status, headers);
     response.end(answer.body);
   };
@@ -81,25 +90,38 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const listener = (request: IncomingMessage, response: ServerResponse) =>
     guarded(response, () => serve(request, response));
 
-  const server = http.createServer(
-    {
-      // The specification knows no limit: a key of 16 KB is a malformed key, not a malformed request.
-      maxHeaderSize: 64 * 1024,
-      // We check it ourselves, to answer in the API's error body.
-      requireHostHeader: false,
-    },
-    listener,
-  );
+  const server = createServer(options.certificate, listener);
   // Node would leave out every header after the first 1,000, and with it a key or the second of two.
   server.maxHeadersCount = 0;
   // An expectation we do not know is no reason to refuse a request that we understand.
   server.on("checkExpectation", listener);
   server.on("connect", (_request, socket) => refuseSocket(socket, 400));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === "ECONNRESET") socket.destroy();
+    if (error.code === "ECONNRESET" || isHandshakeError(error)) socket.destroy();
     else refuseSocket(socket, statusOfParserError(error.code));
   });
   return server;
+}
+
+const serverOptions: ServerOptions = {
+  // The specification knows no limit: a key of 16 KB is a malformed key, not a malformed request.
+  maxHeaderSize: 64 * 1024,
+  // We check it ourselves, to answer in the API's error body.
+  requireHostHeader: false,
+};
+
+function createServer(
+  certificate: CertificatePair | undefined,
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
+): AnyServer {
+  if (certificate === undefined) return http.createServer(serverOptions, listener);
+  const https = process.getBuiltinModule("node:https");
+  return https.createServer({ ...serverOptions, ...certificate }, listener);
+}
+
+// To a client that speaks no TLS, or does not trust the certificate, there is nothing to say that it would understand.
+function isHandshakeError({ code = "" }: NodeJS.ErrnoException): boolean {
+  return code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_");
 }
 
 function isControlPath(path: string): boolean {

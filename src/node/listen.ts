@@ -1,9 +1,9 @@
-import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SandboxError } from "../domain/sandbox-error.js";
+import type { AnyServer } from "./http-server.js";
 
 /** Lets a server accept requests; throws `address_in_use` or `address_unavailable`. */
-export function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
+export function listen(server: AnyServer, port: number, host: string): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(listenError(error, port, host)));
     server.listen(port, host, () => resolve(server.address() as AddressInfo));
@@ -29,7 +29,7 @@ function listenError(error: NodeJS.ErrnoException, port: number, host: string): 
 }
 
 /** Stops accepting; open requests have `grace` milliseconds to finish. */
-export function close(server: Server, grace: number): Promise<void> {
+export function close(server: AnyServer, grace: number): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => server.closeAllConnections(), grace);
     server.close(() => {

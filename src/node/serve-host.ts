@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { sandboxOn } from "../library/sandbox-on.js";
 import type { Host } from "../sandbox/host.js";
 import { baseUrlOf, isLoopback } from "./address.js";
-import { type Beside, createBeside } from "./beside.js";
+import type { Beside } from "./beside.js";
 import { createInstances, defaultInstanceTtl } from "./control/instances.js";
 import { controlPath, createHttpServer } from "./http-server.js";
 import { type ControlHandler, lazyControl } from "./lazy-control.js";
 import { close, listen } from "./listen.js";
-import { answerFromHandlers, type UserHandlers } from "./user-handlers.js";
+import type { CertificatePair } from "./tls.js";
+import type { UserHandlers } from "./user-handlers.js";
 
 /** How to serve. */
 export interface ServeOptions {
@@ -16,6 +16,8 @@ export interface ServeOptions {
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
+  /** Serves HTTPS: with a certificate and its key (PEM), or with `true` a self-signed one. Default: HTTP. */
+  readonly tls?: boolean | CertificatePair;
   /** Whether API answers carry `X-Sandbox-Path`. Default: false. */
   readonly explain?: boolean;
   /** Whether the control plane is served. Default: true. */
@@ -42,6 +44,8 @@ export interface RunningServer {
   readonly controlUrl: string | undefined;
   /** The bearer token that the control plane asks for; `undefined` when it asks for none. */
   readonly controlToken: string | undefined;
+  /** The certificate (PEM) that clients have to trust; `undefined` when HTTP is served. */
+  readonly certificate: string | undefined;
   /** Stops accepting; open requests have `grace` milliseconds (default 2000) to finish. */
   readonly close: (grace?: number) => Promise<void>;
 }
@@ -52,10 +56,10 @@ const defaultGrace = 2000;
 /**
  * Serves the world of a host on a socket; resolves once requests are accepted.
  *
- * Throws `address_in_use`, `address_unavailable`, or `usage` for handlers that cannot be used.
+ * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, or `usage` for handlers that cannot be used.
  */
 export async function serveHost(host: Host, options: ServeOptions): Promise<RunningServer> {
-  const { port, explain = false, onDefect = () => {} } = options;
+  const { port, host: bindTo = defaultHost, tls = false, explain = false, onDefect = () => {} } = options;
   const withControl = options.control !== false;
   let url = "";
   let control: ControlHandler | undefined;
@@ -65,18 +69,20 @@ export async function serveHost(host: Host, options: ServeOptions): Promise<Runn
     ? createInstances({ serverUrl, ttl: options.instanceTtl ?? defaultInstanceTtl })
     : undefined;
   const beside = await besideOf(host, options, serverUrl);
+  const certificate = tls === false ? undefined : await pairFor(tls, bindTo);
   const server = createHttpServer({
     host,
     explain,
     onDefect,
+    ...(certificate !== undefined && { certificate }),
     ...(beside !== undefined && { beside }),
     ...(instances !== undefined && {
       instances,
       control: (request, response, context) => control?.(request, response, context),
     }),
   });
-  const address = await listen(server, port, options.host ?? defaultHost);
-  url = baseUrlOf(address);
+  const address = await listen(server, port, bindTo);
+  url = baseUrlOf(address, certificate === undefined ? "http" : "https");
   const loopback = isLoopback(address);
   const token = options.controlToken ?? (loopback ? undefined : randomBytes(24).toString("base64url"));
   control = lazyControl({ loopback, token, stopping: stopping.signal }, onDefect);
@@ -85,6 +91,7 @@ export async function serveHost(host: Host, options: ServeOptions): Promise<Runn
     url,
     controlUrl: withControl ? url + controlPath : undefined,
     controlToken: withControl ? token : undefined,
+    certificate: certificate?.cert,
     close(grace = defaultGrace) {
       stopping.abort();
       instances?.close();
@@ -93,6 +100,13 @@ export async function serveHost(host: Host, options: ServeOptions): Promise<Runn
   };
 }
 
+// Most servers speak HTTP, and need not load what the others do.
+async function pairFor(tls: true | CertificatePair, host: string): Promise<CertificatePair> {
+  const { certificatePair } = await import("./tls.js");
+  return certificatePair(tls, host);
+}
+
+// Most servers have no handlers beside the API, and need not load what those ask for.
 async function besideOf(
   host: Host,
   options: ServeOptions,
@@ -100,6 +114,11 @@ async function besideOf(
 ): Promise<Beside | undefined> {
   const { handlers, handlersFile = join(process.cwd(), "handlers.js") } = options;
   if (handlers === undefined) return undefined;
+  const [{ sandboxOn }, { createBeside }, { answerFromHandlers }] = await Promise.all([
+    import("../library/sandbox-on.js"),
+    import("./beside.js"),
+    import("./user-handlers.js"),
+  ]);
   const sandbox = sandboxOn(host);
   const answer = await answerFromHandlers(handlers, { sandbox, baseUrl, from: handlersFile });
   const onHandlerError = options.onHandlerError ?? options.onDefect ?? (() => {});

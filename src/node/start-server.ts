@@ -1,13 +1,16 @@
+import { resolve } from "node:path";
 import type { Profile } from "../domain/assumptions.js";
-import { starterOf, worldStarter } from "../library/create-sandbox.js";
+import { starterOf } from "../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, ScenarioSource } from "../library/refs.js";
 import type { Instant, Sandbox } from "../library/sandbox.js";
 import { sandboxOn } from "../library/sandbox-on.js";
 import { createHost } from "../sandbox/host.js";
 import type { World } from "../sandbox/world.js";
+import { type NamedScenario, resolveSource } from "../scenario/resolve-source.js";
 import { nodeEdge } from "./edge.js";
 import { loadScenario } from "./load-scenario.js";
 import { type RunningServer, type ServeOptions, serveHost } from "./serve-host.js";
+import type { KeptState } from "./state.js";
 
 /** How to start a server. */
 export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
@@ -23,6 +26,13 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})> extends 
   readonly profile?: Profile;
   /** Default: 0, any free port. */
   readonly port?: number;
+  /**
+   * A file that keeps the world over a restart. When it is there, its world goes on, whatever the other options say of
+   * seed, clock and profile.
+   *
+   * Default: none.
+   */
+  readonly state?: string;
 }
 
 /** A server and its sandbox. */
@@ -35,8 +45,9 @@ export interface SandboxServer<Key extends string = string, Organization extends
 /**
  * Starts a server of a sandbox of its own; resolves once requests are accepted.
  *
- * Throws what `createSandbox` and {@link loadScenario} throw, `address_in_use`, `address_unavailable`, or `usage` for
- * handlers that cannot be used.
+ * Throws what `createSandbox` and {@link loadScenario} throw, `address_in_use`, `address_unavailable`, `usage` for
+ * handlers that cannot be used, `certificate_unusable`, and for a state `state_unreadable`, `state_mismatch` or
+ * `state_unwritable`.
  *
  * @example
  * await using server = await startServer({ scenario: "key-states" });
@@ -48,18 +59,36 @@ export interface SandboxServer<Key extends string = string, Organization extends
 export async function startServer<const Source extends ScenarioSource | (string & {}) = "key-states">(
   options: ServerOptions<Source> = {},
 ): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>> {
-  const host = createHost(await starter(options));
-  const running = await serveHost(host, { ...options, port: options.port ?? 0 });
+  const { scenario = "key-states", state: file, ...rest } = options;
+  const named = await namedScenario(scenario);
+  const start = starterOf(nodeEdge, named.scenario, { ...rest, name: named.name });
+  const state = file === undefined ? undefined : await openStateFile(file, named, start);
+  const host = state?.host ?? createHost(start);
+  const running = await serveHost(host, { ...rest, port: rest.port ?? 0 });
+  const close = async (grace?: number) => {
+    await running.close(grace);
+    state?.close();
+  };
+  try {
+    state?.keep(rest.onDefect ?? (() => {}));
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
   const server: SandboxServer = {
     ...running,
+    close,
     sandbox: sandboxOn(host),
-    [Symbol.asyncDispose]: () => running.close(),
+    [Symbol.asyncDispose]: () => close(),
   };
   return server as SandboxServer<KeyRef<Source>, OrganizationRef<Source>>;
 }
 
-async function starter({ scenario = "key-states", ...rest }: ServerOptions): Promise<() => World> {
-  if (typeof scenario !== "string") return worldStarter(nodeEdge, { ...rest, scenario });
-  const loaded = await loadScenario(scenario);
-  return starterOf(nodeEdge, loaded.scenario, { ...rest, name: loaded.name });
+async function namedScenario(source: ScenarioSource | (string & {})): Promise<NamedScenario> {
+  return typeof source === "string" ? loadScenario(source) : resolveSource(source);
+}
+
+async function openStateFile(given: string, own: NamedScenario, start: () => World): Promise<KeptState> {
+  const { openState } = await import("./state.js");
+  return openState({ file: resolve(given), given }, own, start);
 }

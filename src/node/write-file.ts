@@ -23,7 +23,7 @@ export async function writeFileAtomically(file: string, text: string, mode: numb
   }
 }
 
-/** What a failure to write means, in words. */
+/** What a failure to read or to write a file means, in words. */
 export function writeFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return reasons[code ?? ""] ?? code ?? message;
@@ -37,4 +37,6 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
   EISDIR: "it is a directory",
   ENOSPC: "the disk is full",
+  // A container that mounts the file itself: nothing can be renamed over it.
+  EBUSY: "it is a mount of its own (mount its folder instead)",
 };

@@ -10,11 +10,12 @@ export type WorldEvent =
   | { readonly type: "organization.updated"; readonly organization: OrganizationView }
   | { readonly type: "clock.moved"; readonly now: string; readonly frozen: boolean }
   | { readonly type: "assumptions.changed" }
+  | { readonly type: "faults.changed" }
   | { readonly type: "requests.cleared" }
   /** Another world runs: a reset, or another scenario. */
   | { readonly type: "world.started"; readonly scenario: string; readonly seed: number };
 
-/** Hears of events; must not throw. */
+/** Hears of events. One that throws fails what it hears of, which has happened by then and which the others still hear of. */
 export type EventListener = (event: WorldEvent) => void;
 
 /** Where it is told what happens. */
@@ -34,8 +35,10 @@ export function createAnnouncements(): Announcements {
   let others: Announcements | undefined;
   return {
     announce(event) {
-      for (const listener of listeners) listener(event);
-      others?.announce(event);
+      let failure: Failure | undefined;
+      for (const listener of listeners) failure = tell(listener, event) ?? failure;
+      if (others !== undefined) failure = tell(others.announce, event) ?? failure;
+      if (failure !== undefined) throw failure.error;
     },
     subscribe(listener) {
       listeners.add(listener);
@@ -46,4 +49,17 @@ export function createAnnouncements(): Announcements {
     },
     isHeard: () => listeners.size > 0 || (others?.isHeard() ?? false),
   };
+}
+
+interface Failure {
+  readonly error: unknown;
+}
+
+function tell(listener: EventListener, event: WorldEvent): Failure | undefined {
+  try {
+    listener(event);
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
 }

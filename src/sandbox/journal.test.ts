@@ -12,6 +12,7 @@ const note = (number: number, ref = "a"): RequestNote => ({
   status: 200,
   code: null,
   pathId: "200.test",
+  fault: null,
   durationMs: 0,
 });
 

@@ -1,6 +1,6 @@
 import { fingerprintOf } from "../domain/api-key.js";
 import type { KeyRecord } from "../domain/key.js";
-import type { PathId } from "../domain/outcomes.js";
+import type { FaultPathId, PathId } from "../domain/outcomes.js";
 
 /** One request as the journal shows it. Holds no key: a ref and a fingerprint instead (R46). */
 export interface JournalEntry {
@@ -15,11 +15,14 @@ export interface JournalEntry {
   readonly key: string | null;
   /** The first 12 hex digits of the SHA-256 of what was presented as the key. */
   readonly fingerprint: string | null;
+  /** 0 when a fault left the request without an answer. */
   readonly status: number;
   /** The API's error code. */
   readonly code: string | null;
   readonly pathId: PathId;
-  /** Milliseconds that the answer took. */
+  /** The fault that hit the request, also when it only let the answer wait; `pathId` is that of the answer then. */
+  readonly fault: FaultPathId | null;
+  /** Milliseconds that the answer took, with the latency of a fault. */
   readonly durationMs: number;
 }
 
@@ -27,6 +30,8 @@ export interface JournalEntry {
 export interface RequestNote {
   /** How many requests came before it; gives the id. */
   readonly number: number;
+  /** The id, when its form is another one than the number gives. */
+  readonly variedId?: string | undefined;
   readonly at: number;
   readonly method: string;
   readonly path: string;
@@ -37,6 +42,7 @@ export interface RequestNote {
   readonly status: number;
   readonly code: string | null;
   readonly pathId: PathId;
+  readonly fault: FaultPathId | null;
   readonly durationMs: number;
 }
 
@@ -44,6 +50,7 @@ export interface RequestNote {
 export interface JournalQuery {
   /** At most this many, the latest ones. Default: all. */
   readonly limit?: number;
+  /** That on which the request ended, or that of the fault that hit it. */
   readonly pathId?: string;
   /** A key's ref. */
   readonly key?: string;
@@ -66,6 +73,7 @@ type Slot = { -readonly [Field in keyof RequestNote]: RequestNote[Field] };
 // Field by field: `Object.assign` takes ten times as long.
 function overwrite(slot: Slot, note: RequestNote): void {
   slot.number = note.number;
+  slot.variedId = note.variedId;
   slot.at = note.at;
   slot.method = note.method;
   slot.path = note.path;
@@ -74,6 +82,7 @@ function overwrite(slot: Slot, note: RequestNote): void {
   slot.status = note.status;
   slot.code = note.code;
   slot.pathId = note.pathId;
+  slot.fault = note.fault;
   slot.durationMs = note.durationMs;
 }
 
@@ -99,7 +108,8 @@ export function createJournal(
       const inOrder = total > capacity ? [...ring.slice(next), ...ring.slice(0, next)] : ring;
       const matching = inOrder.filter(
         (note) =>
-          (pathId === undefined || note.pathId === pathId) && (key === undefined || note.key?.ref === key),
+          (pathId === undefined || note.pathId === pathId || note.fault === pathId) &&
+          (key === undefined || note.key?.ref === key),
       );
       const chosen = limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
       return chosen.map((note) => entryOf(note, idOf));
@@ -115,9 +125,9 @@ export function createJournal(
 
 /** The entry that a note stands for. */
 export function entryOf(note: RequestNote, idOf: (number: number) => string): JournalEntry {
-  const { number, key, stranger, ...rest } = note;
+  const { number, variedId, key, stranger, ...rest } = note;
   return {
-    id: idOf(number),
+    id: variedId ?? idOf(number),
     ...rest,
     key: key?.ref ?? null,
     fingerprint: key === undefined ? stranger : fingerprintOf(key.sha256),

@@ -1,8 +1,9 @@
 import { keyStateAt } from "../domain/key.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./build-keys.js";
+import { describeFaults } from "./faults.js";
 import { isoOf } from "./instants.js";
-import type { KeyEntry } from "./registry.js";
+import type { KeyEntry, Registry } from "./registry.js";
 import { settleUsage } from "./usage.js";
 import type { World } from "./world.js";
 
@@ -14,9 +15,10 @@ import type { World } from "./world.js";
 export function snapshotWorld(world: World): Scenario {
   const { scenario, clock, registry } = world;
   const given = new Map(describedKeys(scenario).map((one) => [one.ref, one.given]));
+  const held = keysByOrganization(registry);
   const organizations: Record<string, ScenarioOrganization> = {};
   for (const [ref, { organization }] of registry.organizations) {
-    const keys = [...registry.keys.values()].filter(({ key }) => key.organization === ref);
+    const keys = held.get(ref) ?? [];
     organizations[ref] = {
       name: organization.name,
       id: organization.id,
@@ -34,9 +36,31 @@ export function snapshotWorld(world: World): Scenario {
     seed: world.seed,
     requests_answered: world.requestIds.answered(),
     clock: { now: isoOf(clock.now()), frozen: clock.isFrozen() },
-    assumptions: { ...world.assumptions, profile: world.profile, scopes: [...world.assumptions.scopes] },
+    // What was not given is left to the profile: it may vary, and what is given does not.
+    assumptions: structuredClone({
+      ...world.givenAssumptions,
+      profile: world.profile,
+    } as NonNullable<Scenario["assumptions"]>),
+    ...faultsOf(world),
     organizations,
   };
+}
+
+// Gone through once: a world that is kept in a file is written with every change.
+function keysByOrganization({ keys }: Registry): Map<string, KeyEntry[]> {
+  const held = new Map<string, KeyEntry[]>();
+  for (const entry of keys.values()) {
+    const others = held.get(entry.key.organization);
+    if (others === undefined) held.set(entry.key.organization, [entry]);
+    else others.push(entry);
+  }
+  return held;
+}
+
+// A scenario that never had faults needs no empty list of them.
+function faultsOf({ scenario, faults }: World): Pick<Scenario, "faults"> {
+  const described = describeFaults(faults);
+  return described.length === 0 && scenario.faults === undefined ? {} : { faults: described };
 }
 
 function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, world: World): ScenarioKey {

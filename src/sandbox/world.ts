@@ -6,24 +6,30 @@ import { buildOrganizations } from "./build-organizations.js";
 import { type Clock, createClock } from "./clock.js";
 import type { Edge } from "./edge.js";
 import { type Announcements, createAnnouncements } from "./events.js";
+import { armFaults, type Faults } from "./faults.js";
 import { createJournal, type Journal } from "./journal.js";
 import { createRegistry, type Registry } from "./registry.js";
 import { createRequestIds, type RequestIds } from "./request-ids.js";
 import { startUsage, type Windows, windowsOf } from "./usage.js";
+import { withOptions } from "./with-options.js";
 
 /** One running world. Worlds share nothing: a process can hold many. */
 export interface World {
   /** What people call the scenario: its bundled name, its file, or its title. */
   readonly name: string;
+  /** What it was started from, with what the options said instead: starting that again is to reset it. */
   readonly scenario: Scenario;
   readonly seed: number;
   /** The profile that the assumptions are based on; with `varied`, answers vary in all that is left open. */
   readonly profile: Profile;
   readonly assumptions: Assumptions;
+  /** Those of them that were given rather than set by the profile; with `varied`, these do not vary. */
+  readonly givenAssumptions: Partial<Assumptions>;
   readonly windows: Windows;
-  /** Puts other assumptions in the place of these; for `changeAssumptions`, which carries the usage over. */
-  readonly assume: (assumptions: Assumptions, profile: Profile) => void;
+  /** Assumes what the profile sets, except what is given; for `changeAssumptions`, which carries the usage over. */
+  readonly assume: (profile: Profile, given: Partial<Assumptions>) => void;
   readonly clock: Clock;
+  readonly faults: Faults;
   readonly registry: Registry;
   readonly journal: Journal;
   /** Tells what happens in this world. */
@@ -88,15 +94,23 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
-    scenario,
+    scenario: withOptions(scenario, options),
     seed,
     profile,
     assumptions,
+    givenAssumptions: given,
     windows,
-    assume(next, base) {
-      Object.assign(world, { assumptions: next, profile: base, windows: windowsOf(next) });
+    assume(base, givenNext) {
+      const next = assumptionsFor(base, givenNext);
+      Object.assign(world, {
+        profile: base,
+        assumptions: next,
+        givenAssumptions: givenNext,
+        windows: windowsOf(next),
+      });
     },
     clock,
+    faults: { armed: armFaults(scenario.faults ?? [], seed, now) },
     registry,
     events: createAnnouncements(),
     requestIds,

@@ -4,6 +4,7 @@ import type { Scenario } from "./scenario.generated.js";
 /** The refs of the keys of each bundled scenario. */
 export interface BundledKeyRefs {
   "active": "active" | "live" | "in-use";
+  "bad-day": "flaky" | "untouched" | "delayed" | "unavailable" | "bad-gateway" | "connection-reset" | "cut-short" | "broken-json" | "slow" | "hanging";
   "expired": "expired" | "expiring" | "lasting";
   "key-states": "active" | "live" | "legacy" | "legacy-live" | "revoked" | "expired" | "rotated" | "retiring" | "replacement" | "wrong-scope" | "rate-limited" | "rate-limited-minute" | "live-not-approved" | "live-suspended" | "organization-inactive";
   "legacy-keys": "legacy" | "legacy-live" | "legacy-retiring" | "current" | "legacy-rotated" | "current-live";
@@ -19,6 +20,7 @@ export interface BundledKeyRefs {
 /** The refs of the organizations of each bundled scenario. */
 export interface BundledOrganizationRefs {
   "active": "harvest-bank";
+  "bad-day": "windmere-bank" | "hailstone-mutual";
   "expired": "amberfield-mutual";
   "key-states": "harvest-bank" | "amberfield-mutual" | "longfurrow-bank" | "rainshadow-crop" | "stonebarrow-bank" | "quillmeadow-insurance";
   "legacy-keys": "stonebarrow-bank";
@@ -32,7 +34,7 @@ export interface BundledOrganizationRefs {
 }
 
 /** The name of a bundled scenario. */
-export type ScenarioName = "active" | "expired" | "key-states" | "legacy-keys" | "live-not-approved" | "live-suspended" | "organization-inactive" | "rate-limited" | "revoked" | "rotation" | "wrong-scope";
+export type ScenarioName = "active" | "bad-day" | "expired" | "key-states" | "legacy-keys" | "live-not-approved" | "live-suspended" | "organization-inactive" | "rate-limited" | "revoked" | "rotation" | "wrong-scope";
 
 export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
   "active": {
@@ -71,6 +73,188 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
             "usage": {
               "today": 412
             }
+          }
+        }
+      }
+    }
+  },
+  "bad-day": {
+    "version": 1,
+    "name": "Bad day",
+    "description": "Every key here is valid, and for most of them something goes wrong on the way: the answer is late, or broken, or never comes. One key stands for each kind of trouble, one meets a bit of everything, and one works as always. A good client waits a sensible time, tries again after a while, and never takes half an answer for a whole one.",
+    "clock": {
+      "now": "2026-03-02T09:00:00Z"
+    },
+    "default_key": "flaky",
+    "faults": [
+      {
+        "when": {
+          "key": "delayed"
+        },
+        "then": {
+          "latency": "2s"
+        }
+      },
+      {
+        "when": {
+          "key": "unavailable"
+        },
+        "then": {
+          "status": 503
+        }
+      },
+      {
+        "when": {
+          "key": "bad-gateway"
+        },
+        "then": {
+          "status": 502,
+          "body": "html"
+        }
+      },
+      {
+        "when": {
+          "key": "connection-reset"
+        },
+        "then": {
+          "reset": true
+        }
+      },
+      {
+        "when": {
+          "key": "cut-short"
+        },
+        "then": {
+          "truncate": true
+        }
+      },
+      {
+        "when": {
+          "key": "broken-json"
+        },
+        "then": {
+          "malformed": true
+        }
+      },
+      {
+        "when": {
+          "key": "slow"
+        },
+        "then": {
+          "slow": 25
+        }
+      },
+      {
+        "when": {
+          "key": "hanging"
+        },
+        "then": {
+          "hang": true
+        }
+      },
+      {
+        "when": {
+          "key": "flaky",
+          "probability": 0.2
+        },
+        "then": {
+          "status": 503
+        }
+      },
+      {
+        "when": {
+          "key": "flaky",
+          "probability": 0.15
+        },
+        "then": {
+          "reset": true
+        }
+      },
+      {
+        "when": {
+          "key": "flaky",
+          "probability": 0.15
+        },
+        "then": {
+          "latency": {
+            "min": "200ms",
+            "max": "2s"
+          },
+          "status": 504
+        }
+      },
+      {
+        "when": {
+          "key": "flaky",
+          "probability": 0.1
+        },
+        "then": {
+          "truncate": true
+        }
+      },
+      {
+        "when": {
+          "key": "flaky",
+          "probability": 0.3
+        },
+        "then": {
+          "latency": {
+            "min": "100ms",
+            "max": "1s"
+          }
+        }
+      }
+    ],
+    "organizations": {
+      "windmere-bank": {
+        "name": "Windmere Rural Bank",
+        "type": "bank",
+        "keys": {
+          "flaky": {
+            "environment": "test",
+            "name": "Mobile app"
+          },
+          "untouched": {
+            "environment": "test",
+            "name": "Core banking"
+          },
+          "delayed": {
+            "environment": "test",
+            "name": "Branch terminals"
+          },
+          "unavailable": {
+            "environment": "test",
+            "name": "Loan origination"
+          },
+          "bad-gateway": {
+            "environment": "test",
+            "name": "Partner portal"
+          }
+        }
+      },
+      "hailstone-mutual": {
+        "name": "Hailstone Mutual Insurance",
+        "type": "insurer",
+        "keys": {
+          "connection-reset": {
+            "environment": "test",
+            "name": "Policy administration"
+          },
+          "cut-short": {
+            "environment": "test",
+            "name": "Claims intake"
+          },
+          "broken-json": {
+            "environment": "test",
+            "name": "Underwriting"
+          },
+          "slow": {
+            "environment": "test",
+            "name": "Field agents"
+          },
+          "hanging": {
+            "environment": "test",
+            "name": "Nightly batch"
           }
         }
       }

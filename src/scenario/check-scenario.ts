@@ -7,11 +7,11 @@ import type { Scenario } from "./scenario.generated.js";
 /**
  * Checks a scenario given as a value and lays the bundled scenario that it extends under it; problems name the field.
  *
- * Throws a `ScenarioError` that holds all problems. Does not change the value. Unlike `parse-scenario.ts` this does not
- * load the YAML reader.
+ * Throws a `ScenarioError` that holds all problems; to have more than `mostValues` values (default: 100,000) is one.
+ * Does not change the value. Unlike `parse-scenario.ts` this does not load the YAML reader.
  */
-export function checkScenario(value: unknown): Scenario {
-  return interpretScenario((findings) => readPlain(value, findings), undefined, {
+export function checkScenario(value: unknown, { mostValues }: { mostValues?: number } = {}): Scenario {
+  return interpretScenario((findings) => readPlain(value, findings, mostValues), undefined, {
     find: (name) => (isScenarioName(name) ? foundValue(bundledScenarios[name]) : undefined),
     knownNames: scenarioNames,
   });

@@ -6,6 +6,7 @@ import { listed, quote } from "./quote.js";
 import type { Scenario } from "./scenario.generated.js";
 import { keySchema, organizationSchema, scenarioSchema } from "./schema.js";
 import { refSlip } from "./text-slips.js";
+import { issuesMeant } from "./union-issues.js";
 import { unknownField } from "./unknown-field.js";
 import { wrongValue } from "./wrong-value.js";
 
@@ -45,6 +46,10 @@ function issuesOf(issues: readonly Issue[], value: unknown, base: Path): PathIss
   return issues.flatMap((issue) => {
     const path = [...base, ...(issue.path as (string | number)[])];
     const found = [{ issue, path }];
+    if (issue.code === "invalid_union") {
+      const meant = issuesMeant(issue);
+      return meant === undefined ? found : issuesOf(meant, value, path);
+    }
     if (issue.code !== "invalid_key") return found;
     const entrySchema: z.ZodMiniType = path.length === 2 ? organizationSchema : keySchema;
     const entry = entrySchema.safeParse(valueAt(value, path));
@@ -85,11 +90,13 @@ export function versionFinding(value: unknown): Finding {
 }
 
 function missingField(path: Path, name: string, choices: readonly string[] | undefined): Finding {
+  const parent = path.at(-2);
+  const where = typeof parent === "number" ? `${path.at(-3)}[${parent}]` : quote(parent);
   return {
     code: "missing_field",
     path,
     aim: "key",
-    message: `${name} is missing in ${quote(path.at(-2))}`,
+    message: `${name} is missing in ${where}`,
     hint: choices === undefined ? `add ${name}` : `add ${name}: ${listed(choices, "or")}`,
   };
 }

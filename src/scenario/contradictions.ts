@@ -1,3 +1,4 @@
+import { faultsFit } from "./fault-rules.js";
 import type { Finding } from "./finding.js";
 import { activeKeysWithinLimit, expiryFitsState, scopesAreKnown, usageAddsUp } from "./key-rules.js";
 import {
@@ -33,6 +34,7 @@ const rules: readonly ScenarioRule[] = [
   replacementsAreNotShared,
   replacementsEnd,
   overlapFitsState,
+  faultsFit,
 ];
 
 /**

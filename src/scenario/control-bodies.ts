@@ -1,19 +1,11 @@
 import { z } from "zod/mini";
 import { environments } from "../domain/api-key.js";
+import { type Profile, profiles } from "../domain/assumptions.js";
 import { liveAccessStates, organizationStatuses } from "../domain/organization.js";
-import {
-  assumptionsSchema,
-  choice,
-  count,
-  duration,
-  flag,
-  limitsSchema,
-  ref,
-  scope,
-  text,
-  time,
-  timeOrDuration,
-} from "./schema.js";
+import { parseDuration } from "./duration.js";
+import { faultsSchema } from "./fault-schema.js";
+import { choice, count, duration, flag, ref, scope, text, time, timeOrDuration } from "./fields.js";
+import { assumptionsSchema, limitsSchema } from "./schema.js";
 
 // What the control plane takes, made of the same fields as scenarios: one spelling, one set of checks and messages.
 
@@ -44,8 +36,13 @@ export const controlBodies = {
     now: z.optional(time("Moves the clock on to this time.")),
     frozen: z.optional(flag("Freezes the clock, or lets it run.")),
   }),
-  clock_advance: z.strictObject({ by: duration("How far to move the clock on.") }),
+  clock_advance: z.strictObject({
+    by: duration("How far to move the clock on.").check(
+      z.refine((value) => parseDuration(value) !== undefined),
+    ),
+  }),
   assumptions_change: assumptionsSchema,
+  faults_change: z.strictObject({ faults: faultsSchema }),
   scenario_choice: z.strictObject({ name: text("The name of a bundled scenario.") }),
   instance_creation: z.strictObject({
     scenario: z.optional(
@@ -56,6 +53,12 @@ export const controlBodies = {
     seed: z.optional(count("Default: the scenario's, else 1.")),
     now: z.optional(time("When the clock starts. Default: the scenario's, else the real time.")),
     frozen: z.optional(flag("Whether the clock stands still. Default: the scenario's, else false.")),
+    profile: z.optional(
+      choice(
+        profiles as unknown as [Profile, ...Profile[]],
+        "The profile of its assumptions. Default: the scenario's, else minimal.",
+      ),
+    ),
   }),
   nothing: z.strictObject({}),
 } as const;

@@ -170,6 +170,183 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
       "additionalProperties": false,
       "description": "The choices made where the specification is silent."
     },
+    "faults": {
+      "maxItems": 100,
+      "type": "array",
+      "items": {
+        "type": "object",
+        "properties": {
+          "when": {
+            "type": "object",
+            "properties": {
+              "key": {
+                "type": "string",
+                "maxLength": 64,
+                "pattern": "^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$",
+                "description": "Requests with this key."
+              },
+              "organization": {
+                "type": "string",
+                "maxLength": 64,
+                "pattern": "^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$",
+                "description": "Requests with a key of this organization."
+              },
+              "path_id": {
+                "type": "string",
+                "enum": [
+                  "200.test",
+                  "200.live",
+                  "200.legacy",
+                  "200.retiring",
+                  "200.replacement",
+                  "401.missing",
+                  "401.malformed",
+                  "401.unknown",
+                  "401.revoked",
+                  "401.expired",
+                  "401.rotated",
+                  "403.access_denied",
+                  "403.live_not_approved",
+                  "403.live_suspended",
+                  "403.insufficient_scope",
+                  "429.per_minute",
+                  "429.per_day",
+                  "404.unknown_path",
+                  "405.method"
+                ],
+                "description": "Requests that would end on this path without the fault."
+              },
+              "after": {
+                "type": "string",
+                "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                "description": "From then on, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
+              },
+              "until": {
+                "type": "string",
+                "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                "description": "Before then, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
+              },
+              "every": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 9007199254740991,
+                "description": "Every so manieth of the requests that match."
+              },
+              "requests": {
+                "minItems": 1,
+                "maxItems": 1000,
+                "type": "array",
+                "items": {
+                  "type": "integer",
+                  "minimum": 1,
+                  "maximum": 9007199254740991,
+                  "description": "The number of a request."
+                },
+                "description": "Which of the requests that match, by their number: [3, 4]. The first is 1."
+              },
+              "probability": {
+                "type": "number",
+                "minimum": 0,
+                "maximum": 1,
+                "description": "How likely it is, from 0 to 1; the seed and the number of the request decide."
+              }
+            },
+            "additionalProperties": false,
+            "description": "Which requests it hits: all that is given must hold. Default: every request."
+          },
+          "then": {
+            "type": "object",
+            "properties": {
+              "latency": {
+                "anyOf": [
+                  {
+                    "type": "string",
+                    "pattern": "^\\d+(?:ms|s|m|h|d)$",
+                    "description": "Always so long. A duration such as 250ms or 2s."
+                  },
+                  {
+                    "type": "object",
+                    "properties": {
+                      "min": {
+                        "type": "string",
+                        "pattern": "^\\d+(?:ms|s|m|h|d)$",
+                        "description": "At least so long. A duration such as 250ms or 2s."
+                      },
+                      "max": {
+                        "type": "string",
+                        "pattern": "^\\d+(?:ms|s|m|h|d)$",
+                        "description": "At most so long. A duration such as 250ms or 2s."
+                      }
+                    },
+                    "required": [
+                      "min",
+                      "max"
+                    ],
+                    "additionalProperties": false
+                  }
+                ],
+                "description": "How long the answer waits, in real time: a duration such as 250ms, or a range { min: 100ms, max: 2s }."
+              },
+              "status": {
+                "type": "number",
+                "enum": [
+                  500,
+                  501,
+                  502,
+                  503,
+                  504
+                ],
+                "description": "Answers with this status and the API's error body."
+              },
+              "body": {
+                "type": "string",
+                "enum": [
+                  "json",
+                  "html"
+                ],
+                "description": "With status: the API's error body, or a gateway's page. Default: json."
+              },
+              "reset": {
+                "type": "boolean",
+                "description": "Resets the connection."
+              },
+              "hang": {
+                "type": "boolean",
+                "description": "Leaves the request without an answer."
+              },
+              "truncate": {
+                "type": "boolean",
+                "description": "Cuts the body short and closes the connection."
+              },
+              "malformed": {
+                "type": "boolean",
+                "description": "Answers 200 with broken JSON."
+              },
+              "slow": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 9007199254740991,
+                "description": "Sends the body at so many bytes per second."
+              }
+            },
+            "additionalProperties": false,
+            "description": "What happens then: one thing or more."
+          },
+          "requests_matched": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 9007199254740991,
+            "description": "Requests that matched before the clock starts, for every and requests; snapshots write it. Default: 0."
+          }
+        },
+        "required": [
+          "then"
+        ],
+        "additionalProperties": false,
+        "description": "A fault: which requests it hits, and what happens then."
+      },
+      "description": "What goes wrong between the client and the API. Of several faults the first one that hits counts."
+    },
     "organizations": {
       "type": "object",
       "propertyNames": {

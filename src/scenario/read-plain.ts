@@ -3,7 +3,7 @@ import { forbiddenNames, nameFinding } from "./forbidden-names.js";
 import { type Located, type LocatedMapping, maximumDepth, type Path } from "./located.js";
 import { quote } from "./quote.js";
 
-/** How many values a scenario given as an object may have. */
+/** How many values a scenario given as an object may have, unless its giver is trusted with more. */
 const maximumValues = 100_000;
 
 /**
@@ -12,7 +12,11 @@ const maximumValues = 100_000;
  *
  * What is wrong is added to `findings`; parts that are wrong are left out of the answer. Never throws.
  */
-export function readPlain(value: unknown, findings: Finding[]): LocatedMapping | undefined {
+export function readPlain(
+  value: unknown,
+  findings: Finding[],
+  mostValues = maximumValues,
+): LocatedMapping | undefined {
   let values = 0;
   const root = read(value, []);
   if (root?.kind === "mapping") return root;
@@ -24,8 +28,8 @@ export function readPlain(value: unknown, findings: Finding[]): LocatedMapping |
 
   function read(part: unknown, path: Path): Located | undefined {
     values += 1;
-    if (values === maximumValues) report("too_large", path, "the scenario has too many parts");
-    if (values >= maximumValues) return undefined;
+    if (values === mostValues) report("too_large", path, "the scenario has too many parts");
+    if (values >= mostValues) return undefined;
     if (path.length > maximumDepth) {
       return report("too_deep", path, `nested deeper than ${maximumDepth} levels, or inside itself`);
     }

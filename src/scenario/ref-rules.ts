@@ -64,11 +64,16 @@ export const defaultKeyExists: ScenarioRule = (facts) => {
 
 /** What to offer for a ref that no key has. */
 export function knownKeysHint(ref: string, { keyOf }: WorldFacts): string {
-  // With more keys than this, many wrong refs would each be compared to many keys.
-  const near = keyOf.size > 1000 ? undefined : nearest(ref, keyOf.keys());
+  return knownRefsHint(ref, keyOf, "keys");
+}
+
+/** What to offer for a ref that none of these things has. */
+export function knownRefsHint(ref: string, known: ReadonlyMap<string, unknown>, things: string): string {
+  // With more of them than this, many wrong refs would each be compared to many.
+  const near = known.size > 1000 ? undefined : nearest(ref, known.keys());
   if (near !== undefined) return `did you mean ${near}?`;
-  if (keyOf.size === 0) return "the scenario has no keys";
+  if (known.size === 0) return `the scenario has no ${things}`;
   const shown: string[] = [];
-  for (const name of keyOf.keys()) if (shown.push(name) === 10) break;
-  return `keys of this scenario: ${shown.join(", ")}${keyOf.size > shown.length ? ", …" : ""}`;
+  for (const name of known.keys()) if (shown.push(name) === 10) break;
+  return `${things} of this scenario: ${shown.join(", ")}${known.size > shown.length ? ", …" : ""}`;
 }

@@ -37,6 +37,7 @@ export const scenarioProblemCodes = [
   "duplicate_organization_id",
   "duplicate_key_ref",
   "unknown_key_ref",
+  "unknown_organization_ref",
   "too_many_active_keys",
   "unknown_scope",
   "duplicate_scope",
@@ -53,6 +54,7 @@ export const scenarioProblemCodes = [
   "replacement_legacy",
   "replacement_differs",
   "overlap_out_of_range",
+  "fault_contradiction",
 ] as const;
 
 export type ScenarioProblemCode = (typeof scenarioProblemCodes)[number];

@@ -116,6 +116,128 @@ export interface Scenario {
     default_expiry?: string;
   };
   /**
+   * What goes wrong between the client and the API. Of several faults the first one that hits counts.
+   *
+   * @maxItems 100
+   *
+   * Items: A fault: which requests it hits, and what happens then.
+   */
+  faults?: {
+    /**
+     * Which requests it hits: all that is given must hold. Default: every request.
+     */
+    when?: {
+      /**
+       * Requests with this key.
+       */
+      key?: string;
+      /**
+       * Requests with a key of this organization.
+       */
+      organization?: string;
+      /**
+       * Requests that would end on this path without the fault.
+       */
+      path_id?:
+        | "200.test"
+        | "200.live"
+        | "200.legacy"
+        | "200.retiring"
+        | "200.replacement"
+        | "401.missing"
+        | "401.malformed"
+        | "401.unknown"
+        | "401.revoked"
+        | "401.expired"
+        | "401.rotated"
+        | "403.access_denied"
+        | "403.live_not_approved"
+        | "403.live_suspended"
+        | "403.insufficient_scope"
+        | "429.per_minute"
+        | "429.per_day"
+        | "404.unknown_path"
+        | "405.method";
+      /**
+       * From then on, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+       */
+      after?: string;
+      /**
+       * Before then, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+       */
+      until?: string;
+      /**
+       * Every so manieth of the requests that match.
+       */
+      every?: number;
+      /**
+       * Which of the requests that match, by their number: [3, 4]. The first is 1.
+       *
+       * @minItems 1
+       * @maxItems 1000
+       *
+       * Items: The number of a request.
+       */
+      requests?: number[];
+      /**
+       * How likely it is, from 0 to 1; the seed and the number of the request decide.
+       */
+      probability?: number;
+    };
+    /**
+     * What happens then: one thing or more.
+     */
+    then: {
+      /**
+       * How long the answer waits, in real time: a duration such as 250ms, or a range { min: 100ms, max: 2s }.
+       */
+      latency?:
+        | string
+        | {
+            /**
+             * At least so long. A duration such as 250ms or 2s.
+             */
+            min: string;
+            /**
+             * At most so long. A duration such as 250ms or 2s.
+             */
+            max: string;
+          };
+      /**
+       * Answers with this status and the API's error body.
+       */
+      status?: 500 | 501 | 502 | 503 | 504;
+      /**
+       * With status: the API's error body, or a gateway's page. Default: json.
+       */
+      body?: "json" | "html";
+      /**
+       * Resets the connection.
+       */
+      reset?: boolean;
+      /**
+       * Leaves the request without an answer.
+       */
+      hang?: boolean;
+      /**
+       * Cuts the body short and closes the connection.
+       */
+      truncate?: boolean;
+      /**
+       * Answers 200 with broken JSON.
+       */
+      malformed?: boolean;
+      /**
+       * Sends the body at so many bytes per second.
+       */
+      slow?: number;
+    };
+    /**
+     * Requests that matched before the clock starts, for every and requests; snapshots write it. Default: 0.
+     */
+    requests_matched?: number;
+  }[];
+  /**
    * The relying parties of this world, by ref.
    */
   organizations?: {

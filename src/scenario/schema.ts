@@ -1,64 +1,18 @@
 import { z } from "zod/mini";
 import { environments } from "../domain/api-key.js";
-import { assumptionTable, profiles } from "../domain/assumptions.js";
+import { assumptionTable, errorCodePattern, profiles } from "../domain/assumptions.js";
 import { keyStates } from "../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../domain/organization.js";
 import { durationPattern, parseDuration } from "./duration.js";
-import { maximumRefLength, refPattern } from "./ref.js";
-import { parseTime, parseWhen, timePattern } from "./when.js";
+import { faultsSchema } from "./fault-schema.js";
+import { choice, count, flag, pattern, ref, scope, text, time, timeOrDuration } from "./fields.js";
 
 // The one source of the scenario format: the checks, the JSON Schema and the types of `scenario.generated.ts`
 // are all made from it. Descriptions become the editor's hover text and the doc comments of the types.
 
 const maximumScopes = 100;
-export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
-export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-export const text = (description: string) =>
-  z.string().check(z.minLength(1), z.maxLength(200), z.describe(description));
-/** What a text that must match a pattern stands for; problems are worded by it. */
-export type TextKind =
-  | "ref"
-  | "time"
-  | "duration"
-  | "duration_or_none"
-  | "time_or_duration"
-  | "scope"
-  | "error_code"
-  | "time_of_day"
-  | "uuid"
-  | "sha256";
-const kinds = new Map<string, TextKind>();
-/** What a text stands for that must match this pattern (the source of the expression). */
-export const textKinds: ReadonlyMap<string, TextKind> = kinds;
-
-export const pattern = (kind: TextKind, expression: RegExp, description: string) => {
-  kinds.set(expression.source, kind);
-  return z.string().check(z.regex(expression), z.describe(description));
-};
-export const ref = (description: string) =>
-  pattern("ref", refPattern, description).check(z.maxLength(maximumRefLength));
-export const time = (description: string) =>
-  pattern("time", timePattern, `${description} An ISO 8601 time with a zone.`).check(
-    z.refine((value) => parseTime(value) !== undefined),
-  );
-export const duration = (description: string) =>
-  pattern("duration", durationPattern, `${description} A duration such as 90s, 10m, 2h, 7d.`);
-export const flag = (description: string) => z.boolean().check(z.describe(description));
-export const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
-export const choice = <const Values extends readonly [string, ...string[]]>(
-  values: Values,
-  description: string,
-) => z.enum(values).check(z.describe(description));
-export const scope = (description: string) => pattern("scope", scopePattern, description);
-export const timeOrDuration = (description: string) =>
-  pattern(
-    "time_or_duration",
-    new RegExp(`${timePattern.source}|${durationPattern.source}`),
-    `${description} A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.`,
-  ).check(z.refine((value) => parseWhen(value, 0) !== undefined));
 
 export const limitsSchema = z
   .strictObject({
@@ -204,6 +158,7 @@ export const scenarioSchema = z
     clock: z.optional(clock),
     default_key: z.optional(ref("The key that clients get when they ask for none. Default: the first key.")),
     assumptions: z.optional(assumptionsSchema),
+    faults: z.optional(faultsSchema),
     organizations: z.optional(
       z
         .record(ref("The organization's ref."), organizationSchema)

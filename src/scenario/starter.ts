@@ -49,6 +49,15 @@ organizations:
       replacement: { environment: test }
       rotated: { environment: test, state: rotated, overlap_ends: -1h }   # replaced, and its overlap is over
 
+# What goes wrong between the client and the API. Of several faults the first one that hits a request counts.
+# faults:
+#   - when: { key: active, every: 10 }          # every tenth request with this key
+#     then: { status: 503 }                     # 500 to 504, the API's error body; body: html for a gateway's page
+#   - when: { organization: harvest-bank, path_id: 200.live, requests: [3, 4] }
+#     then: { latency: { min: 100ms, max: 2s }, slow: 200 }     # the body at 200 bytes per second
+#   - when: { probability: 0.05, after: 10m, until: 2h }
+#     then: { reset: true }                     # or hang: true, truncate: true, malformed: true
+
 # What the sandbox does where the specification is silent; these are the defaults.
 assumptions:
   profile: minimal                       # minimal | typical | varied

@@ -1,6 +1,6 @@
+import type { TextKind } from "./fields.js";
 import { quote } from "./quote.js";
 import { maximumRefLength } from "./ref.js";
-import type { TextKind } from "./schema.js";
 import { timeSlip } from "./time-slips.js";
 import type { Slip } from "./wrong-value.js";
 
@@ -24,6 +24,8 @@ export function textSlip(name: string, value: string, kind: TextKind | undefined
         message: `${name} is not a duration: ${quote(value)}`,
         hint: "write it as 90s, 10m, 2h or 7d",
       };
+    case "wait":
+      return waitSlip(name, value);
     case "duration_or_none":
       return {
         code: "bad_time",
@@ -37,6 +39,18 @@ export function textSlip(name: string, value: string, kind: TextKind | undefined
     default:
       return formSlip(name, value, kind);
   }
+}
+
+function waitSlip(name: string, value: string): Slip {
+  const isLong = /^\d+(?:ms|s|m|h|d)$/.test(value);
+  if (isLong)
+    return { code: "out_of_range", message: `${name} is an hour at most`, hint: "write 1h or less" };
+  const isPast = /^-\d+(?:ms|s|m|h|d)$/.test(value);
+  return {
+    code: "bad_time",
+    message: `${name} is not a duration: ${quote(value)}`,
+    hint: isPast ? `write it without the sign: ${value.slice(1)}` : "write it as 250ms, 2s or 1m",
+  };
 }
 
 /** What is wrong with a text that should be a ref, with the kebab-case form of it. */

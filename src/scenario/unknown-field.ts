@@ -1,6 +1,6 @@
 import type { Finding } from "./finding.js";
 import { pathText } from "./finding.js";
-import { formAt, type Level, levelPath, levels } from "./format-lookup.js";
+import { fieldsAt, type Level, levelPath, levels } from "./format-lookup.js";
 import type { Path } from "./located.js";
 import { nearest } from "./nearest.js";
 import { listed, quote } from "./quote.js";
@@ -33,7 +33,7 @@ export function unknownField(parent: Path, name: string): Finding {
 
 /** Fields that are agreed on for later versions of the format, by the level that will have them. */
 const laterFields: Readonly<Record<string, readonly string[]>> = {
-  "": ["timeline", "story", "population", "faults", "preview"],
+  "": ["timeline", "story", "population", "preview"],
 };
 
 // What other tools and other people call our fields. Where several are given, the one that fits the level is meant.
@@ -68,12 +68,30 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   overlap: ["overlap_ends"],
   replacement: ["replaced_by"],
   title: ["name"],
+  failures: ["faults"],
+  if: ["when"],
+  match: ["when"],
+  do: ["then"],
+  delay: ["latency"],
+  timeout: ["hang"],
+  error: ["status"],
+  code: ["status"],
+  nth: ["every"],
+  chance: ["probability"],
+  rate: ["probability"],
+  percentage: ["probability"],
+  path: ["path_id"],
+  from: ["after"],
+  before: ["until"],
+  to: ["until"],
+  minimum: ["min"],
+  maximum: ["max"],
   base: ["extends"],
   import: ["extends"],
 };
 
 function guess(name: string, parent: Path, level: readonly string[]): Pick<Finding, "hint" | "meant"> {
-  const fields = Object.keys(formAt(parent)?.properties ?? {});
+  const fields = fieldsAt(parent);
   const spelled = snakeCase(name);
   const meant = [spelled, ...(Object.hasOwn(otherNames, spelled) ? (otherNames[spelled] ?? []) : [])];
   const here = meant.find((one) => fields.includes(one));
@@ -95,12 +113,14 @@ function snakeCase(name: string): string {
     .toLowerCase();
 }
 
-// Of several levels that have the field, the one that shares most of the way; of equals the outermost.
+// Of several levels that have the field, the one that shares most of the way; of equals the outermost. What stands in
+// a list is not looked for from outside of it: it would not be said in which item the field belongs.
 function homeOf(name: string, level: readonly string[]): Level | undefined {
   let best: Level | undefined;
   let bestShared = -1;
   for (const candidate of levels()) {
     if (!candidate.fields.includes(name)) continue;
+    if (candidate.path.includes("<item>") && !level.includes("<item>")) continue;
     const shared = sharedSteps(candidate.path, level);
     if (shared > bestShared) [best, bestShared] = [candidate, shared];
   }
@@ -115,5 +135,6 @@ function sharedSteps(one: readonly string[], other: readonly string[]): number {
 function describeLevel({ path }: Level, from: readonly string[]): string {
   if (path.length === 0) return "at the top level";
   const inside = sharedSteps(path, from) === from.length;
-  return `in ${quote((inside ? path.slice(from.length) : path).join("."))}`;
+  const shown = inside ? path.slice(from.length) : path.at(-2) === "<item>" ? path.slice(-1) : path;
+  return `in ${quote(shown.join("."))}`;
 }

@@ -20,6 +20,12 @@ export interface KeyFacts {
   readonly sound: boolean;
 }
 
+/** One fault of a scenario that is well-shaped. */
+export interface FaultFacts {
+  readonly path: Path;
+  readonly fields: NonNullable<Scenario["faults"]>[number];
+}
+
 /** What the rules about contradictions look at. */
 export interface WorldFacts {
   readonly organizations: ReadonlyMap<string, Partial<OrganizationFields>>;
@@ -27,6 +33,7 @@ export interface WorldFacts {
   /** The first key of each ref. */
   readonly keyOf: ReadonlyMap<string, KeyFacts>;
   readonly defaultKey: string | undefined;
+  readonly faults: readonly FaultFacts[];
   /** The assumptions as written; `undefined` when one of them is wrong. */
   readonly assumptions: NonNullable<Scenario["assumptions"]> | undefined;
   readonly resolvedAssumptions: Assumptions;
@@ -55,6 +62,12 @@ export function factsOf(value: unknown, known: readonly Finding[]): WorldFacts {
   );
   const keyOf = new Map<string, KeyFacts>();
   for (const key of keys) if (!keyOf.has(key.ref)) keyOf.set(key.ref, key);
+  // Not of the copy: a list has other places for its items when some of them are left out.
+  const { faults: listed } = (value ?? {}) as Scenario;
+  const isWrong = known.some(({ path }) => path.length === 1 && path[0] === "faults");
+  const faults = (Array.isArray(listed) && !isWrong ? listed : [])
+    .map((fields, index) => ({ fields, path: ["faults", index] }))
+    .filter(({ path }) => isSound(path));
   const assumptions = isSound(["assumptions"]) ? (scenario.assumptions ?? {}) : undefined;
   const { profile = "minimal", ...given } = assumptions ?? {};
   const now = scenario.clock?.now;
@@ -63,6 +76,7 @@ export function factsOf(value: unknown, known: readonly Finding[]): WorldFacts {
     keys,
     keyOf,
     defaultKey: scenario.default_key,
+    faults,
     assumptions,
     resolvedAssumptions: assumptionsFor(profile, given),
     now: now === undefined ? undefined : parseTime(now),

@@ -1,8 +1,8 @@
+import { type TextKind, textKinds } from "./fields.js";
 import type { Finding } from "./finding.js";
 import type { FieldForm } from "./format-lookup.js";
 import { nearest } from "./nearest.js";
 import { listed, quote } from "./quote.js";
-import { type TextKind, textKinds } from "./schema.js";
 import { textSlip } from "./text-slips.js";
 
 /** What is said of a value, without its path. */
@@ -10,16 +10,18 @@ export type Slip = Pick<Finding, "code" | "message" | "hint">;
 
 /** What is wrong with a value that the form of its field does not allow, and what to write instead. */
 export function wrongValue(name: string, value: unknown, form: FieldForm): Slip {
-  if (form.enum !== undefined) return wrongChoice(name, value, form.enum.map(String));
+  if (form.enum !== undefined) return wrongChoice(name, value, form.enum);
   if (value === null) return leftEmpty(name, form);
   const kind = textKinds.get(form.pattern ?? "");
   switch (form.type) {
     case "integer":
-      return wrongCount(name, value);
+      return wrongCount(name, value, form.minimum ?? 0);
+    case "number":
+      return wrongNumber(name, value, form);
     case "boolean":
       return wrongFlag(name, value);
     case "array":
-      return wrongList(name, value);
+      return wrongList(name, value, form);
     case "object":
       return wrongMapping(name, value, form);
     default:
@@ -56,28 +58,55 @@ const otherChoices: Readonly<Record<string, string>> = {
   suspended: "inactive",
 };
 
-function wrongChoice(name: string, value: unknown, choices: readonly string[]): Slip {
+// More choices than this are not read out.
+const mostChoicesTold = 8;
+
+function wrongChoice(name: string, value: unknown, of: readonly unknown[]): Slip {
+  const choices = of.map(String);
   const typed = String(value).toLowerCase();
   const other = Object.hasOwn(otherChoices, typed) ? otherChoices[typed] : undefined;
-  const meant = other !== undefined && choices.includes(other) ? other : nearest(typed, choices);
-  const message =
-    value === null ? `${name} is empty` : `${name} is ${listed(choices, "or")}, not ${quote(value)}`;
+  // A number that is near is no likelier to be meant.
+  const near = of.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
+  const meant = other !== undefined && choices.includes(other) ? other : near;
+  const told = choices.length > mostChoicesTold ? "one of a fixed list" : listed(choices, "or");
+  const message = value === null ? `${name} is empty` : `${name} is ${told}, not ${quote(value)}`;
+  if (typeof value === "string" && of.includes(Number(value.trim()))) {
+    return { code: "bad_choice", message, hint: `write ${value.trim()} without quotes` };
+  }
   const hint = meant === undefined ? `write ${listed(choices, "or")}` : `did you mean ${meant}?`;
   return { code: "bad_choice", message, hint };
 }
 
-function wrongCount(name: string, value: unknown): Slip {
+function wrongCount(name: string, value: unknown, least: number): Slip {
   if (typeof value !== "number") {
     const looksRight = typeof value === "string" && /^\d+$/.test(value.trim());
     return {
       code: "wrong_type",
       message: `${name} is a whole number, not ${quoteText(value)}`,
-      hint: looksRight ? `write ${value.trim()} without quotes` : "write a whole number, 0 or more",
+      hint: looksRight ? `write ${value.trim()} without quotes` : `write a whole number, ${least} or more`,
     };
   }
   const hint =
-    value < 0 ? "write 0 or more" : Number.isInteger(value) ? "write a smaller number" : wholeHint(value);
-  return { code: "out_of_range", message: `${name} is a whole number, 0 or more, not ${value}`, hint };
+    value < least
+      ? `write ${least} or more`
+      : Number.isInteger(value)
+        ? "write a smaller number"
+        : wholeHint(value);
+  return { code: "out_of_range", message: `${name} is a whole number, ${least} or more, not ${value}`, hint };
+}
+
+function wrongNumber(name: string, value: unknown, { minimum, maximum }: FieldForm): Slip {
+  const range = minimum === undefined ? "a number" : `a number from ${minimum} to ${maximum}`;
+  const message = `${name} is ${range}, not ${quoteText(value)}`;
+  if (typeof value === "number" && value >= 2 && value <= 100 && maximum === 1) {
+    return { code: "out_of_range", message, hint: `for ${value} percent write ${value / 100}` };
+  }
+  const percent = typeof value === "string" ? /^(\d{1,3})\s*%$/.exec(value.trim())?.[1] : undefined;
+  if (percent !== undefined && maximum === 1) {
+    return { code: "wrong_type", message, hint: `write ${Number(percent) / 100}` };
+  }
+  const code = typeof value === "number" ? "out_of_range" : "wrong_type";
+  return minimum === undefined ? { code, message } : { code, message, hint: `write ${range}, such as 0.25` };
 }
 
 function wholeHint(value: number): string {
@@ -94,9 +123,10 @@ function wrongFlag(name: string, value: unknown): Slip {
   return { code: "wrong_type", message, hint: no ? "write false, without quotes" : "write true or false" };
 }
 
-function wrongList(name: string, value: unknown): Slip {
+function wrongList(name: string, value: unknown, { maxItems, items }: FieldForm): Slip {
   if (Array.isArray(value) && value.length > 0) {
-    return { code: "out_of_range", message: `${name} is too long`, hint: "list fewer" };
+    const hint = maxItems === undefined ? "list fewer" : `list ${maxItems} at most`;
+    return { code: "out_of_range", message: `${name} is too long`, hint };
   }
   if (Array.isArray(value)) {
     return {
@@ -105,7 +135,12 @@ function wrongList(name: string, value: unknown): Slip {
       hint: "give one or leave the field out",
     };
   }
-  const single = typeof value === "string" && value.length < 60 && !/[\s,]/.test(value);
+  if (items?.type === "object") {
+    const hint = `write a list: a dash before each of them`;
+    return { code: "wrong_type", message: `${name} is a list, not ${quoteText(value)}`, hint };
+  }
+  const single =
+    typeof value === "number" || (typeof value === "string" && value.length < 60 && !/[\s,]/.test(value));
   return {
     code: "wrong_type",
     message: `${name} is a list, not ${quoteText(value)}`,
@@ -122,7 +157,12 @@ function wrongMapping(name: string, value: unknown, form: FieldForm): Slip {
       : "write <ref>: { … } on the lines below";
     return { code: "wrong_type", message, hint };
   }
-  return { code: "wrong_type", message, hint: `write ${name}: { ${fields[0]}: … }` };
+  return { code: "wrong_type", message, hint: `write ${isItem(name) ? "" : `${name}: `}{ ${fields[0]}: … }` };
+}
+
+/** Whether the name is that of a place in a list, as in `faults[0]`. */
+function isItem(name: string): boolean {
+  return name.endsWith("]");
 }
 
 function wrongText(name: string, value: unknown, kind: TextKind | undefined): Slip {
@@ -132,6 +172,20 @@ function wrongText(name: string, value: unknown, kind: TextKind | undefined): Sl
       code: "bad_time",
       message: `${name} is a time or a duration, not the number ${value}`,
       hint: `a duration needs its unit: ${value}s or ${value}m, for example`,
+    };
+  }
+  if ((kind === "wait" || kind === "duration") && typeof value === "number") {
+    return {
+      code: "bad_time",
+      message: `${name} is a duration, not the number ${value}`,
+      hint: `a duration needs its unit: ${value}ms or ${value}s, for example`,
+    };
+  }
+  if (kind === "wait") {
+    return {
+      code: "wrong_type",
+      message: `${name} is a duration, not ${quote(value)}`,
+      hint: "write it as 250ms, 2s or 1m",
     };
   }
   if (kind === "time") {

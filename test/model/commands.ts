@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { profiles } from "../../src/domain/assumptions.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { Model } from "./specification-model.js";
 
@@ -101,7 +102,16 @@ export function modelScenario({ sliding, resetHour, countRefused }: Model["setti
 }
 
 /** A scenario of such a world, whatever is assumed. */
-export const anyScenario = fc.tuple(settings, fc.boolean()).map(([chosen, retiringCounts]): Scenario => {
-  const scenario = modelScenario(chosen);
-  return { ...scenario, assumptions: { ...scenario.assumptions, retiring_counts_as_active: retiringCounts } };
-});
+export const anyScenario = fc
+  .tuple(settings, fc.boolean(), fc.constantFrom(...profiles))
+  .map(([chosen, retiringCounts, profile]): Scenario => {
+    const scenario = modelScenario(chosen);
+    const assumptions = {
+      ...scenario.assumptions,
+      profile,
+      retiring_counts_as_active: retiringCounts,
+      // The date of a Retry-After would be that of the real clock, which moves on between two sandboxes.
+      ...(profile === "varied" && { retry_after: "seconds" as const }),
+    };
+    return { ...scenario, assumptions };
+  });

@@ -13,7 +13,7 @@ that a client sent, or that was given on the command line, is never printed: a r
 | exit code | means |
 |---|---|
 | 0 | fine; \`start\` was stopped by SIGINT or SIGTERM |
-| 1 | a check did not hold: \`validate\` found problems |
+| 1 | a check did not hold: \`validate\` found problems, \`check\` a difference or no host |
 | 2 | the command line, a file, a scenario or a port is not usable as given |
 | 3 | a defect of svc-sandbox; the message asks to report it |
 

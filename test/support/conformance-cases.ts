@@ -1,9 +1,8 @@
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.generated.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { answeringScenarios } from "./answering-scenarios.js";
 import type { ConformanceCase, Step } from "./conformance-script.js";
 import { mePath } from "./seen.js";
-
-const names = Object.keys(bundledScenarios) as ScenarioName[];
 
 function keysOf(name: ScenarioName): string[] {
   const scenario: Scenario = bundledScenarios[name];
@@ -18,7 +17,7 @@ const by = (method: string, body?: string): Step => ({
 
 /** What every door has to answer with the same status, headers and bytes. */
 export const conformanceCases: readonly ConformanceCase[] = [
-  ...names.map((name) => ({
+  ...answeringScenarios.map((name) => ({
     title: `every key of ${name}, twice`,
     scenario: name,
     steps: keysOf(name).map((key): Step => ({ send: { key }, times: 2 })),
@@ -105,6 +104,21 @@ export const conformanceCases: readonly ConformanceCase[] = [
       },
     },
     steps: [{ send: { key: "main" } }, { send: { key: "other" } }],
+  },
+  {
+    title: "answers that vary in all that is left open",
+    // The date of a Retry-After would be that of each door's own clock.
+    scenario: {
+      ...bundledScenarios["key-states"],
+      assumptions: { profile: "varied", retry_after: "seconds" },
+    },
+    steps: [
+      ...keysOf("key-states").map((key): Step => ({ send: { key }, times: 3 })),
+      by("POST"),
+      { send: {}, times: 5 },
+      at("/v1/relying-party/nothing"),
+      by("HEAD"),
+    ],
   },
   {
     title: "R6 R22 R23 R43 a clock that moves on between requests",

@@ -55,8 +55,15 @@ export async function runSteps(sandbox: Sandbox, send: Send, steps: readonly Ste
   return seen;
 }
 
-/** The same answer without what does not matter: the case and the order of the headers' names. */
+/**
+ * The same answer without what does not matter: the case and the order of the headers' names, and whether the values of
+ * one name come on one line or on several.
+ */
 export function comparable({ status, headers, body }: Seen): Seen {
-  const lower = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
-  return { status, headers: lower.sort(([one], [other]) => (one < other ? -1 : 1)), body };
+  const values = new Map<string, string>();
+  for (const [name, value] of headers) {
+    const others = values.get(name.toLowerCase());
+    values.set(name.toLowerCase(), others === undefined ? value : `${others}, ${value}`);
+  }
+  return { status, headers: [...values].sort(([one], [other]) => (one < other ? -1 : 1)), body };
 }

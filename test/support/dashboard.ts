@@ -10,6 +10,7 @@ import {
   type Sandbox,
   type Scenario,
 } from "../../src/index.js";
+import { openControlDashboard } from "./control-dashboard.js";
 import { mePath } from "./doors.js";
 
 /** What who-am-I said to a key. */
@@ -107,7 +108,9 @@ export function libraryDashboard(sandbox: Sandbox): Dashboard {
   };
 }
 
-const ways: readonly Way[] = [library];
+const controlPlane: Way = { name: "control plane", open: openControlDashboard };
+
+const ways: readonly Way[] = [library, controlPlane];
 
 /** Runs the same tests through every way to the dashboard. `open` starts a world of a scenario behind it. */
 export function describeDashboards(

@@ -1,5 +1,5 @@
 import { me } from "../../api/endpoints/me.js";
-import { codeOf } from "../../api/error-body.js";
+import { foreseenCode } from "../../api/error-body.js";
 import { type Foreseen, foresee } from "../../api/foresee.js";
 import { outcomeOf } from "../../domain/outcomes.js";
 import type { World } from "../../sandbox/world.js";
@@ -45,7 +45,7 @@ function explanation({ ref, fingerprint, looksReal }: Presented, { pathId, check
       path_id: refusedOn ?? null,
     })),
     status: outcomeOf(pathId).status,
-    code: codeOf(pathId, world.assumptions),
+    code: foreseenCode(world, pathId),
     path_id: pathId,
     when: outcomeOf(pathId).when,
     what_to_do: whatToDo[pathId],

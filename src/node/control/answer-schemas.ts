@@ -2,9 +2,11 @@ import type { JsonSchema } from "../../api/endpoint.js";
 import { environments } from "../../domain/api-key.js";
 import { keyStates } from "../../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
-import { outcomes } from "../../domain/outcomes.js";
+import { faultPathIds, outcomes } from "../../domain/outcomes.js";
+import { controlBodySchema } from "../../scenario/control-bodies.js";
 
-// What the control plane answers with, as JSON Schema. Every member is always there, so that clients need not ask.
+// What the control plane answers with, as JSON Schema. Every member is always there, so that clients need not ask;
+// only faults have no more of them than they were given.
 
 const text = { type: "string" };
 const textOrNull = { type: ["string", "null"] };
@@ -19,6 +21,17 @@ function object(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
 
 function component(name: keyof typeof answerSchemas): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
+}
+
+// As they are taken, so are they shown.
+function assumptionFields(): Readonly<Record<string, JsonSchema>> {
+  return controlBodySchema("assumptions_change").properties as Readonly<Record<string, JsonSchema>>;
+}
+
+// As they are taken, so are they shown.
+function faultSchema(): JsonSchema {
+  const { faults } = controlBodySchema("faults_change").properties as { faults: { items: JsonSchema } };
+  return faults.items;
 }
 
 /** The named parts of the answers. */
@@ -50,7 +63,8 @@ export const answerSchemas = {
     live_access: { enum: liveAccessStates },
   }),
   Clock: object({ now: time, frozen: flag }),
-  Assumptions: { type: "object" },
+  Assumptions: object(assumptionFields()),
+  Fault: faultSchema(),
   Request: object({
     id: text,
     at: time,
@@ -61,6 +75,7 @@ export const answerSchemas = {
     status: { type: "integer" },
     code: textOrNull,
     path_id: { enum: outcomes.map(({ path }) => path) },
+    fault: { enum: [...faultPathIds, null] },
     duration_ms: { type: "number", minimum: 0 },
   }),
   Health: object({ status: { const: "ok" }, version: text, scenario: text, seed: count, now: time }),
@@ -97,6 +112,7 @@ export const inData = {
       seed: count,
       clock: component("Clock"),
       assumptions: component("Assumptions"),
+      faults: { type: "array", items: component("Fault") },
       organizations: { type: "array", items: component("Organization") },
       keys: { type: "array", items: component("Key") },
     }),

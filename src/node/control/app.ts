@@ -4,18 +4,17 @@ import { openApiDocument } from "../../api/openapi.js";
 import { redactPath } from "../../api/redact-path.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { checkBody } from "../../scenario/check-body.js";
-import { parseScenario } from "../../scenario/parse-scenario.js";
 import { controlPath } from "../http-server.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../lazy-control.js";
 import { actorOf } from "./actor.js";
 import type { ControlCall } from "./call.js";
 import { controlCalls } from "./calls.js";
 import { controlOpenApiDocument } from "./control-openapi.js";
-import { streamEvents } from "./event-stream.js";
+import { createServerStreams, streamEvents } from "./event-stream.js";
 import { guardControl } from "./guard.js";
 import { linksPage } from "./links-page.js";
-import { readBody } from "./read-body.js";
-import { startScenario } from "./scenario-calls.js";
+import type { PagePath } from "./pages.js";
+import { isYaml, readBody } from "./read-body.js";
 import { sendControlError, sendError } from "./send-error.js";
 
 /**
@@ -67,7 +66,7 @@ function mount(app: Express, path: string, calls: readonly ControlCall[], contex
     const answer = (request: Request, response: Response) =>
       runCall(call, request, response, contextOf(request));
     if (call.method === "GET") route.get(answer);
-    else route[methodName(call)](...readBody({ takesYaml: path === "/scenario" }), answer);
+    else route[methodName(call)](...readBody({ takesYaml: call.runYaml !== undefined }), answer);
   }
   // A wrong method must never look like a success.
   route.all(refuseMethod(calls.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
@@ -78,34 +77,40 @@ function methodName({ method }: ControlCall): "post" | "put" | "patch" | "delete
 }
 
 function runCall(call: ControlCall, request: Request, response: Response, context: ControlContext): void {
-  const actor = actorOf(request, call.method);
-  const isYaml = typeof request.body === "string";
-  const answer = isYaml
-    ? startScenario(context.host, parseScenario(request.body, { file: "request body" }), "request body")
-    : call.run({
-        ...context,
-        actor,
-        params: request.params as Record<string, string>,
-        query: request.query,
-        body: (call.body === undefined ? {} : checkBody(call.body, request.body)) as never,
-      });
+  const asked = {
+    ...context,
+    actor: actorOf(request, call.method),
+    params: request.params as Record<string, string>,
+    query: request.query,
+  };
+  const answer =
+    call.runYaml !== undefined && isYaml(request)
+      ? call.runYaml({ ...asked, body: request.body as string })
+      : call.run({ ...asked, body: bodyOf(call, request) as never });
   if (call.status === 204) response.status(204).end();
   else response.status(call.status).json(answer);
 }
 
+// A GET has no body that anyone reads; a write that takes none is told when it gets one.
+function bodyOf({ method, body = "nothing" }: ControlCall, request: Request): unknown {
+  return method === "GET" ? {} : checkBody(body, request.body);
+}
+
 function mountPages(app: Express, contextOf: ContextOf, stopping: AbortSignal): void {
-  const get = (path: string, answer: (request: Request, response: Response) => void) =>
+  const get = (path: PagePath, answer: (request: Request, response: Response) => void) =>
     app
       .route(controlPath + path)
       .get(answer)
       .all(refuseMethod(["GET", "HEAD"]));
   get("/openapi.json", (_request, response) => void response.json(openApiDocument()));
   get("/control.openapi.json", (_request, response) => void response.json(controlOpenApiDocument()));
-  get("/events", (request, response) => streamEvents(contextOf(request).host, request, response, stopping));
-  get(
-    "/",
-    (request, response) => void response.type("html").send(linksPage(contextOf(request).host.world())),
-  );
+  const streams = createServerStreams(stopping);
+  get("/events", (request, response) => streamEvents(contextOf(request).host, request, response, streams));
+  get("/", (request, response) => {
+    const { host, instances } = contextOf(request);
+    const page = linksPage(host.world(), { here: request.path, isInstance: instances === undefined });
+    response.type("html").send(page);
+  });
 }
 
 function refuseMethod(allowed: readonly string[]) {

@@ -30,6 +30,8 @@ export interface ControlCall<Name extends ControlBodyName = ControlBodyName> {
   readonly status: 200 | 201 | 204;
   readonly answer: JsonSchema | undefined;
   readonly run: (context: CallContext<ControlBody<Name>>) => unknown;
+  /** Takes a body sent as YAML; left out where only JSON is taken. */
+  readonly runYaml?: (context: CallContext<string>) => unknown;
 }
 
 /** Makes a row whose `run` knows the type of its body. */

@@ -4,6 +4,7 @@ import { version } from "../version.js";
 import { answerSchemas } from "./answer-schemas.js";
 import type { ControlCall } from "./call.js";
 import { controlCalls } from "./calls.js";
+import { pages } from "./pages.js";
 
 /** The OpenAPI 3.1.0 description of the control plane, made from its table of calls. */
 export function controlOpenApiDocument(): Record<string, unknown> {
@@ -12,14 +13,19 @@ export function controlOpenApiDocument(): Record<string, unknown> {
     const path = controlPath + call.path;
     paths[path] = { ...paths[path], [call.method.toLowerCase()]: operation(call) };
   }
-  paths[`${controlPath}/events`] = { get: eventStream };
+  for (const { path, summary, type, schema } of pages) {
+    const content = { [type]: { schema } };
+    paths[controlPath + path] = {
+      get: { summary, responses: { "200": { description: summary, content }, default: refusal } },
+    };
+  }
   return {
     openapi: "3.1.0",
     info: {
       title: "svc-sandbox control plane",
       version,
       description:
-        "The administrators' dashboard as an API, and what a sandbox needs on top. Not part of the relying-party API.",
+        "The administrators' dashboard as an API, and what a sandbox needs on top. Not part of the relying-party API. An instance has the same calls under /i/{id}, those on instances aside.",
     },
     servers: [{ url: "{base_url}", variables: { base_url: { default: "http://127.0.0.1:4747" } } }],
     security: [{}, { controlToken: [] }],
@@ -42,18 +48,24 @@ function operation(call: ControlCall): Record<string, unknown> {
         description: call.summary,
         ...(call.answer !== undefined && { content: { "application/json": { schema: call.answer } } }),
       },
-      default: {
-        description: "A refusal; nothing has changed.",
-        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-      },
+      default: refusal,
     },
   };
 }
 
-function requestBody({ body, path }: ControlCall): Record<string, unknown> {
-  const json = { "application/json": { schema: controlBodySchema(body ?? "nothing") } };
-  const yaml = path === "/scenario" && { "application/yaml": { schema: { type: "string" } } };
-  return { content: { ...json, ...yaml } };
+const refusal = {
+  description: "A refusal; nothing has changed.",
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+};
+
+function requestBody({ body, runYaml }: ControlCall): Record<string, unknown> {
+  const schema = controlBodySchema(body ?? "nothing");
+  const yaml = runYaml !== undefined && { "application/yaml": { schema: { type: "string" } } };
+  return {
+    // Nothing at all is an empty object, which is enough where no field is required.
+    required: Array.isArray(schema.required) && schema.required.length > 0,
+    content: { "application/json": { schema }, ...yaml },
+  };
 }
 
 function pathParameters({ path }: ControlCall): Record<string, unknown>[] {
@@ -86,10 +98,3 @@ function actorParameter({ method }: ControlCall): Record<string, unknown>[] {
     },
   ];
 }
-
-const eventStream = {
-  summary: "Everything that happens, as server-sent events; resumes after Last-Event-ID",
-  responses: {
-    "200": { description: "The events", content: { "text/event-stream": { schema: { type: "string" } } } },
-  },
-};

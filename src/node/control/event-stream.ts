@@ -1,9 +1,12 @@
+// Node's own: in jsdom the global one gives a number, which has no `unref`.
+import { clearInterval, setInterval } from "node:timers";
 import type { Request, Response } from "express";
 import { requestLine } from "../../api/request-line.js";
 import { snakeCase } from "../../api/snake-case.js";
 import { createEventLog, type EventLog, type LoggedEvent } from "../../sandbox/event-log.js";
 import type { WorldEvent } from "../../sandbox/events.js";
 import type { Host } from "../../sandbox/host.js";
+import { rememberStream } from "./open-streams.js";
 
 const logs = new WeakMap<Host, EventLog>();
 
@@ -18,36 +21,72 @@ function logOf(host: Host): EventLog {
 const mostUnread = 1024 * 1024;
 const heartbeat = 15_000;
 
+/** What the streams of one server share. */
+export interface ServerStreams {
+  readonly stopping: AbortSignal;
+  /** Ends each of the open ones. */
+  readonly ends: Set<() => void>;
+}
+
+/** Makes the place of a server's streams: all of them end when it stops. */
+export function createServerStreams(stopping: AbortSignal): ServerStreams {
+  const ends = new Set<() => void>();
+  // One listener for all of them: of more than ten on one signal Node suspects that they are a leak.
+  stopping.addEventListener("abort", () => {
+    for (const end of ends) end();
+  });
+  return { stopping, ends };
+}
+
 /**
  * Answers with server-sent events: everything that happens on the host from now on, or, with `Last-Event-ID`, from
  * there on. When some of those are forgotten, `events.lost` says so first.
  *
  * A subscriber that does not read is disconnected rather than waited for; it can resume.
  */
-export function streamEvents(host: Host, request: Request, response: Response, stopping: AbortSignal): void {
-  const log = logOf(host);
+export function streamEvents(
+  host: Host,
+  request: Request,
+  response: Response,
+  { stopping, ends }: ServerStreams,
+): void {
   response.writeHead(200, {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",
     Connection: "keep-alive",
   });
+  // HEAD asks what there is and not for it; and a server that stops has nothing more to tell.
+  if (request.method === "HEAD" || stopping.aborted) {
+    response.end();
+    return;
+  }
+  const log = logOf(host);
   response.write("retry: 1000\n\n");
   for (const line of missedBy(request.get("last-event-id"), log)) response.write(line);
 
   const send = (text: string) => {
     response.write(text);
-    if (response.writableLength > mostUnread) response.destroy();
+    if (response.writableLength <= mostUnread) return;
+    stop();
+    response.destroy();
   };
   const leave = log.subscribe((logged) => send(eventText(logged)));
   const timer = setInterval(() => send(": still here\n\n"), heartbeat);
   timer.unref();
-  const end = () => response.end();
-  stopping.addEventListener("abort", end, { once: true });
-  response.once("close", () => {
-    stopping.removeEventListener("abort", end);
+  // At once and not when the connection has closed: what is written to a stream that has ended is an error.
+  const stop = () => {
+    forget();
+    ends.delete(end);
     leave();
     clearInterval(timer);
-  });
+  };
+  const end = () => {
+    stop();
+    response.end();
+  };
+  const forget = rememberStream(host, end);
+  ends.add(end);
+  response.once("close", stop);
 }
 
 function missedBy(lastEventId: string | undefined, log: EventLog): string[] {

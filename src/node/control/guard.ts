@@ -62,8 +62,8 @@ function isCrossSite(
 
 // Hashes have one length, so that the comparison takes the same time for every wrong token.
 function bearsToken(authorization: string | undefined, token: string): boolean {
-  const given = /^Bearer (.+)$/i.exec(authorization ?? "")?.[1] ?? "";
-  return timingSafeEqual(digest(given), digest(token));
+  const given = /^Bearer (.+)$/i.exec(authorization ?? "")?.[1];
+  return given !== undefined && timingSafeEqual(digest(given), digest(token));
 }
 
 function digest(text: string): Buffer {

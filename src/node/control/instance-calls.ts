@@ -1,13 +1,17 @@
 import { SandboxError } from "../../domain/sandbox-error.js";
-import { starterOf, worldStarter } from "../../library/create-sandbox.js";
+import { starterOf } from "../../library/create-sandbox.js";
+import type { ScenarioSource } from "../../library/refs.js";
 import { scenarioSecrets, type World } from "../../sandbox/world.js";
 import type { ControlBody } from "../../scenario/control-bodies.js";
+import { type NamedScenario, resolveSource } from "../../scenario/resolve-source.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 import { nodeEdge } from "../edge.js";
 import { controlPath } from "../http-server.js";
 import { inData } from "./answer-schemas.js";
 import { type CallContext, type ControlCall, controlCall } from "./call.js";
+import { inField } from "./in-field.js";
 import type { Instance, Instances } from "./instances.js";
+import { scenarioFields } from "./scenario-fields.js";
 
 /** Isolated sandboxes inside the process: one for each test, in parallel. */
 export const instanceCalls: readonly ControlCall[] = [
@@ -66,18 +70,20 @@ function starterFor({ host, body }: CallContext<ControlBody<"instance_creation">
     ...(given.seed !== undefined && { seed: given.seed }),
     ...(given.now !== undefined && { now: given.now }),
     ...(given.frozen !== undefined && { frozen: given.frozen }),
+    ...(given.profile !== undefined && { profile: given.profile }),
   };
-  if (scenario === undefined) {
-    const world = host.world();
-    return starterOf(nodeEdge, world.scenario, { ...options, name: world.name });
-  }
+  const named = scenario === undefined ? host.world() : scenarioIn(scenario);
+  return starterOf(nodeEdge, named.scenario, { ...options, name: named.name });
+}
+
+function scenarioIn(given: string | object): NamedScenario {
   try {
-    return worldStarter(nodeEdge, { ...options, scenario: scenario as never });
+    return inField("scenario", () => resolveSource(given as ScenarioSource), ["scenario_not_found"]);
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
-    const fields = Object.fromEntries(
-      error.problems.map(({ path, message }) => [path === "" ? "scenario" : `scenario.${path}`, message]),
-    );
-    throw new SandboxError("validation_failed", "The scenario is not valid.", { fields });
+    const fields = scenarioFields(error.problems, "scenario");
+    throw new SandboxError("validation_failed", `The scenario is not valid: ${Object.values(fields)[0]}`, {
+      fields,
+    });
   }
 }

@@ -1,8 +1,11 @@
+// Node's own: in jsdom the global one gives a number, which has no `unref`.
+import { clearInterval, setInterval } from "node:timers";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { base62From } from "../../domain/seed.js";
 import { createHost, type Host } from "../../sandbox/host.js";
 import type { World } from "../../sandbox/world.js";
 import { nodeEdge } from "../edge.js";
+import { endStreams } from "./open-streams.js";
 
 /** An isolated sandbox inside the process, served under `/i/{id}`. */
 export interface Instance {
@@ -39,9 +42,14 @@ const longestWait = 30_000;
 /** Makes the place where instances live; idle ones go by themselves. */
 export function createInstances({ serverUrl, ttl }: InstancesOptions): Instances {
   const instances = new Map<string, Instance & { usedAt: number }>();
+  const discard = (id: string): boolean => {
+    const instance = instances.get(id);
+    if (instance !== undefined) endStreams(instance.host);
+    return instances.delete(id);
+  };
   const sweep = () => {
     const oldest = performance.now() - ttl;
-    for (const [id, { usedAt }] of instances) if (usedAt <= oldest) instances.delete(id);
+    for (const [id, { usedAt }] of instances) if (usedAt <= oldest) discard(id);
   };
   // Half the time to live is often enough; the timer holds no process up.
   const timer = setInterval(sweep, Math.max(10, Math.min(ttl / 2, longestWait)));
@@ -64,7 +72,7 @@ export function createInstances({ serverUrl, ttl }: InstancesOptions): Instances
       return instance;
     },
     remove(id) {
-      if (instances.delete(id)) return;
+      if (discard(id)) return;
       throw new SandboxError(
         "not_found",
         `There is no instance ${JSON.stringify(id)}; it may have been idle for too long.`,

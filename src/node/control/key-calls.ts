@@ -1,5 +1,4 @@
 import { snakeCase } from "../../api/snake-case.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
 import { createKey } from "../../sandbox/lifecycle/create-key.js";
 import { revokeKey } from "../../sandbox/lifecycle/revoke-key.js";
 import { rotateKey } from "../../sandbox/lifecycle/rotate-key.js";
@@ -8,6 +7,7 @@ import type { World } from "../../sandbox/world.js";
 import { parseWhen } from "../../scenario/when.js";
 import { inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";
+import { inField } from "./in-field.js";
 
 const minute = 60_000;
 
@@ -32,7 +32,8 @@ export const keyCalls: readonly ControlCall[] = [
     answer: inData.issuedKey,
     run({ host, actor, body: { expires, limits, ...key } }) {
       const world = host.world();
-      requireKnownOrganization(world, key.organization);
+      // In a path an unknown ref is a page that is not there; in a body it is a field that is wrong.
+      inField("organization", () => world.registry.organization(key.organization), ["unknown_ref"]);
       const expiresAt = expires === undefined ? undefined : parseWhen(expires, world.clock.now());
       const issued = createKey(
         world,
@@ -68,7 +69,8 @@ export const keyCalls: readonly ControlCall[] = [
     run({ host, actor, params, body: { overlap_minutes: overlap, as } }) {
       const world = host.world();
       const rotation = {
-        ...(overlap !== undefined && { overlap: overlap * minute }),
+        // Minutes may have fractions, and those of a millisecond come from the arithmetic.
+        ...(overlap !== undefined && { overlap: Math.round(overlap * minute) }),
         ...(as !== undefined && { as }),
       };
       const issued = rotateKey(world, params.ref as string, rotation, actor);
@@ -104,16 +106,4 @@ function limitsOf({
     ...(per_minute !== undefined && { perMinute: per_minute }),
     ...(per_day !== undefined && { perDay: per_day }),
   };
-}
-
-// In a path an unknown ref is a page that is not there; in a body it is a field that is wrong.
-function requireKnownOrganization(world: World, ref: string): void {
-  try {
-    world.registry.organization(ref);
-  } catch (error) {
-    const { message } = error as Error;
-    throw new SandboxError("validation_failed", `The body is not valid: ${message}`, {
-      fields: { organization: message },
-    });
-  }
 }

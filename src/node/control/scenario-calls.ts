@@ -1,6 +1,7 @@
 import { starterOf } from "../../library/create-sandbox.js";
 import type { Host } from "../../sandbox/host.js";
 import { bundledScenarios, isScenarioName, scenarioNames } from "../../scenario/bundled.js";
+import { parseScenario } from "../../scenario/parse-scenario.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { scenarioNotFound } from "../../scenario/scenario-not-found.js";
 import { nodeEdge } from "../edge.js";
@@ -33,6 +34,10 @@ export const scenarioCalls: readonly ControlCall[] = [
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
       return startScenario(host, bundledScenarios[name], name);
     },
+    runYaml({ host, body }) {
+      const scenario = parseScenario(body, { file: "request body" });
+      return startScenario(host, scenario, scenario.name ?? "unnamed");
+    },
   }),
   controlCall({
     method: "POST",
@@ -49,7 +54,7 @@ export const scenarioCalls: readonly ControlCall[] = [
 ];
 
 /** Puts a new world of a checked scenario in the place of the one that runs. */
-export function startScenario(host: Host, scenario: Scenario, name: string): unknown {
+function startScenario(host: Host, scenario: Scenario, name: string): unknown {
   host.exchange(starterOf(nodeEdge, scenario, { name }));
   return running(host);
 }

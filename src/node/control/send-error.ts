@@ -1,10 +1,10 @@
 import type { Response } from "express";
 import { errorBody } from "../../api/error-body.js";
-import { redactKeys } from "../../domain/api-key.js";
+import { redactEncoded } from "../../api/redact-path.js";
 import { refusals } from "../../domain/outcomes.js";
 import { SandboxError, type SandboxErrorCode } from "../../domain/sandbox-error.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
-import type { ScenarioProblem } from "../../scenario/scenario-problem.js";
+import { scenarioFields } from "./scenario-fields.js";
 
 /** Sends the API's error body from the control plane. */
 export function sendControlError(
@@ -14,9 +14,23 @@ export function sendControlError(
   message: string,
   details: Readonly<Record<string, unknown>> = {},
 ): void {
-  const { text } = errorBody(code, message, Object.keys(details).length === 0 ? undefined : details);
   // What a client sent may be quoted in the message or the details, and it may have sent a key (R46).
-  response.status(status).type("application/json").send(redactKeys(text));
+  const shown = redactValues(details) as Readonly<Record<string, unknown>>;
+  const { text } = errorBody(
+    code,
+    redactEncoded(message),
+    Object.keys(shown).length === 0 ? undefined : shown,
+  );
+  response.status(status).type("application/json").send(text);
+}
+
+function redactValues(value: unknown): unknown {
+  if (typeof value === "string") return redactEncoded(value);
+  if (Array.isArray(value)) return value.map(redactValues);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [redactEncoded(name), redactValues(member)]),
+  );
 }
 
 const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
@@ -60,8 +74,8 @@ export function sendError(response: Response, error: unknown, onDefect: (error: 
     sendControlError(
       response,
       status,
-      "bad_request",
-      type === undefined ? refusals.bad_request : bodyProblem(type),
+      status === 415 ? "unsupported_media_type" : "bad_request",
+      bodyProblem(type),
     );
     return;
   }
@@ -77,13 +91,13 @@ function codeFor({ code }: SandboxError): string {
 
 function detailsOf(error: SandboxError): Readonly<Record<string, unknown>> {
   if (!(error instanceof ScenarioError)) return error.details;
-  const place = ({ path, line, column }: ScenarioProblem) =>
-    path !== "" ? path : line === undefined ? "scenario" : `line ${line}, column ${column}`;
-  return { fields: Object.fromEntries(error.problems.map((problem) => [place(problem), problem.message])) };
+  return { fields: scenarioFields(error.problems) };
 }
 
-function bodyProblem(type: string): string {
+function bodyProblem(type: string | undefined): string {
   if (type === "entity.too.large") return "The body is longer than 1 MB.";
   if (type === "entity.parse.failed") return "The body is not valid JSON.";
+  if (type === "charset.unsupported") return "The body must be in UTF-8.";
+  if (type === "encoding.unsupported") return "The body may be compressed with gzip, deflate or br alone.";
   return refusals.bad_request;
 }

@@ -1,4 +1,5 @@
 import { snakeCase } from "../../api/snake-case.js";
+import { describeFaults } from "../../sandbox/faults.js";
 import { viewKey, viewOrganization } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
 
@@ -10,6 +11,7 @@ export function worldState(world: World): Record<string, unknown> {
     seed: world.seed,
     clock: { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() },
     assumptions: { profile: world.profile, ...world.assumptions },
+    faults: describeFaults(world.faults),
     organizations: [...registry.organizations.values()].map(({ organization }) =>
       snakeCase(viewOrganization(organization)),
     ),

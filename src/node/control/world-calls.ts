@@ -12,6 +12,7 @@ import { parseTime } from "../../scenario/when.js";
 import { bare, inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";
 import { health } from "./health.js";
+import { inField } from "./in-field.js";
 import { requestQuery } from "./request-query.js";
 import { worldState } from "./state.js";
 
@@ -94,10 +95,11 @@ export const worldCalls: readonly ControlCall[] = [
     answer: inData.one("Clock"),
     run({ host, body: { now, frozen } }) {
       const instant = now === undefined ? undefined : parseTime(now);
-      changeClock(host.world(), {
+      const change = {
         ...(instant !== undefined && { now: instant }),
         ...(frozen !== undefined && { frozen }),
-      });
+      };
+      inField("now", () => changeClock(host.world(), change));
       return clockView(host.world());
     },
   }),
@@ -109,7 +111,7 @@ export const worldCalls: readonly ControlCall[] = [
     status: 200,
     answer: inData.one("Clock"),
     run({ host, body: { by } }) {
-      advanceClock(host.world(), parseDuration(by) ?? Number.NaN);
+      inField("by", () => advanceClock(host.world(), parseDuration(by) ?? Number.NaN));
       return clockView(host.world());
     },
   }),

@@ -1,0 +1,48 @@
+import type { GatePathId } from "../domain/outcomes.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { World } from "../sandbox/world.js";
+import { admit, isAdmitted } from "./admit.js";
+import type { BegunCall } from "./call.js";
+import type { Endpoint } from "./endpoint.js";
+import type { ApiAnswer } from "./messages.js";
+import { errorReply, successReply } from "./reply.js";
+import type { Route } from "./routes.js";
+
+/** What a request asks for, as far as the API has it. */
+export interface Target {
+  readonly route: Route | undefined;
+  readonly endpoint: Endpoint | undefined;
+}
+
+/** How a call ended: on which path, with which answer. */
+export interface Ending {
+  readonly pathId: GatePathId;
+  readonly answer: ApiAnswer;
+}
+
+/** Answers a call as the API does: from the gate or, past it, from the endpoint. Counts it if it is let in (R24). */
+export function answerCall(world: World, call: BegunCall, { route, endpoint }: Target): Ending {
+  if (route === undefined) {
+    const pathId = "404.unknown_path";
+    return { pathId, answer: errorReply(world, call, { path: pathId }) };
+  }
+  if (endpoint === undefined) {
+    const pathId = "405.method";
+    return { pathId, answer: errorReply(world, call, { path: pathId, allow: route.allow }) };
+  }
+  const scope = endpoint.scope(world.assumptions);
+  const pathId = admit(world, call, scope);
+  const answer = isAdmitted(pathId)
+    ? successReply(world, call, endpoint.respond(call.entry as KeyEntry, world))
+    : errorReply(world, call, { path: pathId, scope });
+  return { pathId, answer };
+}
+
+/** How the call would end now, without counting it. */
+export function foreseeAnswer(world: World, call: BegunCall, target: Target): Ending {
+  const { entry } = call;
+  if (entry === undefined) return answerCall(world, call, target);
+  // Counted in the copy alone, so that a success tells the usage that the caller would have seen.
+  const usage = { ...entry.usage, recent: [...entry.usage.recent] };
+  return answerCall(world, { ...call, entry: { ...entry, usage } }, target);
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { chooser } from "./chooser.js";
+import type { VariationRow } from "./row.js";
+
+const variant = (id: string) => ({ id, why: "" });
+const row = (id: string): VariationRow => ({
+  id,
+  gap: "",
+  statuses: [200],
+  variants: [variant("a"), variant("b"), variant("c"), variant("d")],
+});
+const chosen = (seed: number, id: string, count = 4_000) =>
+  Array.from({ length: count }, (_, number) => chooser(seed, number)(row(id)).variant.id).join("");
+
+test("the same seed, number and row give the same choice", () => {
+  expect(chosen(1, "row", 100)).toBe(chosen(1, "row", 100));
+});
+
+test("another seed and another row choose differently", () => {
+  expect(new Set([chosen(1, "row", 100), chosen(2, "row", 100), chosen(1, "other", 100)]).size).toBe(3);
+});
+
+test("what a row chooses does not depend on the rows that chose before", () => {
+  const choose = chooser(1, 5);
+  for (const id of ["x", "y"]) choose(row(id)).draw();
+  expect(choose(row("row")).variant).toEqual(chooser(1, 5)(row("row")).variant);
+});
+
+test("each variant is chosen about equally often, and two rows choose independently", () => {
+  const [one, other] = [chosen(3, "one"), chosen(3, "other")];
+  const pairs = new Map<string, number>();
+  for (let i = 0; i < one.length; i++) {
+    const pair = `${one[i]}${other[i]}`;
+    pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
+  }
+  expect(pairs.size).toBe(16);
+  for (const count of pairs.values()) expect(count).toBeGreaterThan(180);
+});

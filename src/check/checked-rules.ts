@@ -1,0 +1,62 @@
+import type { PathId } from "../domain/outcomes.js";
+
+/** The rules that a check reports on, in a few words, and why one is never tried. */
+export const checkedRules = {
+  R1: { title: "a permitted key gets 200 with data and nothing beside it" },
+  R2: { title: "the organization is exactly id, name, type" },
+  R3: { title: "environment is what the key's prefix says" },
+  R4: { title: "scopes are an array of one name or more" },
+  R5: { title: "the limits are integers" },
+  R6: { title: "usage.today is an integer and counts the current request" },
+  R7: { title: "a 200 carries an X-Request-Id, never the same twice" },
+  R8: { title: "parameters and a body change nothing", never: "no parameters and no body are sent" },
+  R9: { title: "no header: 401" },
+  R10: { title: "a malformed header: 401" },
+  R11: { title: "an unknown key: 401" },
+  R12: { title: "a revoked key: 401" },
+  R13: { title: "an expired key: 401" },
+  R14: { title: "a rejected key never learns why: all 401 are the same bytes" },
+  R15: {
+    title: "a key of one environment is unknown in the other",
+    never: "no key is sent behind another prefix",
+  },
+  R16: { title: "legacy keys work like current ones" },
+  R17: { title: "the replacement of a legacy key has the current prefix", never: "nothing is rotated" },
+  R18: { title: "organization not active: 403 access_denied" },
+  R19: { title: "live access not approved: 403 live_access_not_approved" },
+  R20: { title: "live access suspended: 403 live_access_not_approved" },
+  R21: { title: "scope missing: 403 insufficient_scope" },
+  R22: { title: "more than per_minute in a minute: 429" },
+  R23: { title: "more than per_day in a day: 429" },
+  R24: { title: "each call counts once" },
+  R25: { title: "limits are per key", never: "no limit of one key is held against another key" },
+  R26: { title: "a replacement has the limits of the old key" },
+  R27: { title: "every error body is error with code, message and perhaps details" },
+  R28: { title: "code is one listed for its status; a 429 has one too" },
+  R34: { title: "no answer repeats the key" },
+  R37: { title: "a replacement works" },
+  R38: { title: "a replaced key works in its overlap and gets 401 after it" },
+} as const satisfies Readonly<Record<string, { title: string; never?: string }>>;
+
+export type CheckedRule = keyof typeof checkedRules;
+
+/** The rule that says how a path ends. */
+export const ruleOfPath: Readonly<Partial<Record<PathId, CheckedRule>>> = {
+  "200.test": "R1",
+  "200.live": "R1",
+  "200.legacy": "R16",
+  "200.retiring": "R38",
+  "200.replacement": "R37",
+  "401.missing": "R9",
+  "401.malformed": "R10",
+  "401.unknown": "R11",
+  "401.revoked": "R12",
+  "401.expired": "R13",
+  "401.rotated": "R38",
+  "403.access_denied": "R18",
+  "403.live_not_approved": "R19",
+  "403.live_suspended": "R20",
+  "403.insufficient_scope": "R21",
+  "429.per_minute": "R22",
+  "429.per_day": "R23",
+};

@@ -1,0 +1,107 @@
+import { type KeyPrefix, keyPrefixes } from "../domain/api-key.js";
+import type { PathId } from "../domain/outcomes.js";
+
+/** Where the key for a path comes from. */
+export interface KeyedPath {
+  readonly pathId: PathId;
+  /** The variables that may hold it, the first one whose key fits is taken. */
+  readonly variables: readonly string[];
+  /** What kind of key it has to be. Left out: any. */
+  readonly kind?: "test" | "live" | "legacy";
+}
+
+/** The variables that hold a working key of whichever kind. */
+const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
+
+/**
+ * The paths that need a key, in the order in which they are tried: those that prove a rule of their own come first.
+ *
+ * The variables are those that `keys --format env` writes for the scenario `key-states`.
+ */
+export const keyedPaths: readonly KeyedPath[] = [
+  { pathId: "200.test", variables: anyWorking, kind: "test" },
+  { pathId: "200.live", variables: ["SVC_KEY_LIVE", ...anyWorking], kind: "live" },
+  { pathId: "401.revoked", variables: ["SVC_KEY_REVOKED"] },
+  { pathId: "403.insufficient_scope", variables: ["SVC_KEY_WRONG_SCOPE"] },
+  { pathId: "403.access_denied", variables: ["SVC_KEY_ORGANIZATION_INACTIVE"] },
+  { pathId: "403.live_not_approved", variables: ["SVC_KEY_LIVE_NOT_APPROVED"], kind: "live" },
+  { pathId: "401.expired", variables: ["SVC_KEY_EXPIRED"] },
+  { pathId: "403.live_suspended", variables: ["SVC_KEY_LIVE_SUSPENDED"], kind: "live" },
+  {
+    pathId: "200.legacy",
+    variables: ["SVC_KEY_LEGACY", "SVC_KEY_LEGACY_LIVE", ...anyWorking],
+    kind: "legacy",
+  },
+  { pathId: "401.rotated", variables: ["SVC_KEY_ROTATED"] },
+  { pathId: "200.retiring", variables: ["SVC_KEY_RETIRING"] },
+  { pathId: "200.replacement", variables: ["SVC_KEY_REPLACEMENT"] },
+];
+
+/** The paths at a limit; only tried when asked for. */
+export const limitPaths: readonly KeyedPath[] = [
+  { pathId: "429.per_day", variables: ["SVC_KEY_RATE_LIMITED"] },
+  { pathId: "429.per_minute", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"] },
+];
+
+/** The environment, as far as a check reads it. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The key for a path and the variable that it came from, or why there is none. */
+export type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
+
+/** Looks for the key of a path. What it answers as a reason holds no part of a key. */
+export function findKey({ variables, kind }: KeyedPath, env: Variables): FoundKey {
+  const own = variables.filter((name) => !anyWorking.includes(name) || kind !== "legacy");
+  const misfits: string[] = [];
+  for (const variable of variables) {
+    const apiKey = env[variable]?.trim() ?? "";
+    if (apiKey === "") continue;
+    const prefix = prefixOfSendable(apiKey);
+    if (prefix !== undefined && isOfKind(prefix, kind)) return { variable, apiKey };
+    if (prefix === undefined) misfits.push(`${variable} holds no key: it ${whatIsWrong}`);
+    // A working key of another kind is the key of another path.
+    else if (!anyWorking.includes(variable)) misfits.push(`${variable} holds no ${kind} key`);
+  }
+  return { reason: misfits[0] ?? `needs ${kindInWords(kind)}${own.join(" or ")}` };
+}
+
+/** Variables named like those of keys from which no path can be told. */
+export function unusedVariables(env: Variables): string[] {
+  const used = new Set([...keyedPaths, ...limitPaths].flatMap(({ variables }) => variables));
+  return Object.keys(env)
+    .filter((name) => name.startsWith("SVC_KEY_") && (env[name] ?? "") !== "" && !used.has(name))
+    .sort();
+}
+
+/** Every key that the variables hold, whether it is used or not. */
+export function secretsIn(env: Variables): string[] {
+  return Object.entries(env)
+    .filter(([name]) => name === "SVC_API_KEY" || name.startsWith("SVC_KEY_"))
+    .map(([, value]) => value?.trim() ?? "")
+    .filter((value) => value !== "");
+}
+
+/** What the beginning of a key says; `undefined` when it has none of the prefixes. */
+export function keyPrefixOf(apiKey: string): KeyPrefix | undefined {
+  return keyPrefixes.find(({ prefix }) => apiKey.startsWith(prefix));
+}
+
+const whatIsWrong = "does not begin with one of the four prefixes, or has characters that no header takes";
+
+// What else a real key may hold is not known, so only what a header cannot carry is kept back.
+function prefixOfSendable(apiKey: string): KeyPrefix | undefined {
+  for (let i = 0; i < apiKey.length; i++) {
+    const code = apiKey.charCodeAt(i);
+    if (code <= 0x20 || code > 0x7e) return undefined;
+  }
+  return keyPrefixOf(apiKey);
+}
+
+function isOfKind({ environment, legacy }: KeyPrefix, kind: KeyedPath["kind"]): boolean {
+  if (kind === undefined) return true;
+  return kind === "legacy" ? legacy : environment === kind;
+}
+
+function kindInWords(kind: KeyedPath["kind"]): string {
+  return kind === undefined ? "" : `a ${kind} key in `;
+}

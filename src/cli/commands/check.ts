@@ -1,0 +1,62 @@
+import { asJson } from "../../check/as-json.js";
+import { asJunit } from "../../check/as-junit.js";
+import { asMarkdown } from "../../check/as-markdown.js";
+import { secretsIn } from "../../check/key-variables.js";
+import type { CheckReport } from "../../check/report.js";
+import { runCheck } from "../../check/run-check.js";
+import { parseApiKey, redactKeys } from "../../domain/api-key.js";
+import { isLoopbackHost } from "../../node/address.js";
+import { createSend } from "../../node/check-send.js";
+import { endpointUnder } from "../../node/check-url.js";
+import { unknownSecret } from "../../sandbox/secrets.js";
+import { checkText } from "../check-text.js";
+import type { Call, Run } from "../command.js";
+import { exitCode } from "../exit-codes.js";
+import type { ReportFormat } from "../formats.js";
+import type { Io } from "../io.js";
+import { paletteFor } from "../palette.js";
+import { usageError } from "../usage-error.js";
+
+const defaultMaxRequests = 10;
+const defaultTimeout = 10_000;
+
+/** `svc-sandbox check` */
+export const check: Run = async (call) => {
+  const { words, flags, io } = call;
+  const format = formatOf(call);
+  const url = endpointUnder(words[0] ?? "");
+  warnOfPlainHttp(url, io);
+  const report = await runCheck(createSend(url, flags.timeout ?? defaultTimeout), {
+    url: url.href,
+    env: io.env,
+    maxRequests: flags.maxRequests ?? defaultMaxRequests,
+    probeLimits: flags.probeLimits === true,
+    unknownKey: unknownSecret(0),
+  });
+  print(report, format, io);
+  return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
+};
+
+const renderers = { json: asJson, markdown: asMarkdown, junit: asJunit } as const;
+
+function print(report: CheckReport, format: ReportFormat, io: Io): void {
+  const { stopped } = report;
+  if (stopped !== undefined) io.stderr.write(redactKeys(`${stopped}\n`));
+  if (format !== "text") io.stdout.write(redactKeys(renderers[format](report)));
+  else if (stopped === undefined)
+    io.stdout.write(redactKeys(checkText(report, paletteFor(io.stdout, io.env))));
+}
+
+function formatOf({ flags: { reportFormat, json } }: Call): ReportFormat {
+  if (json !== true) return reportFormat ?? "text";
+  if (reportFormat === undefined || reportFormat === "json") return "json";
+  throw usageError(
+    `Failed to read the command line: --json and --format ${reportFormat} contradict each other. Leave one out.`,
+  );
+}
+
+function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
+  const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;
+  if (protocol !== "http:" || isLoopbackHost(host) || !secretsIn(env).some(isReal)) return;
+  stderr.write(`Keys go to ${host} unencrypted: the base URL begins with http://.\n`);
+}

@@ -1,0 +1,33 @@
+import { describeFaults, type Fault } from "../../sandbox/faults.js";
+import { changeFaults } from "../../sandbox/lifecycle/change-faults.js";
+import type { World } from "../../sandbox/world.js";
+import { inData } from "./answer-schemas.js";
+import { type ControlCall, controlCall } from "./call.js";
+
+/** What goes wrong between the client and the API. */
+export const faultCalls: readonly ControlCall[] = [
+  controlCall({
+    method: "GET",
+    path: "/faults",
+    summary: "The faults in force; times in them are instants",
+    status: 200,
+    answer: inData.list("Fault"),
+    run: ({ host }) => faultsView(host.world()),
+  }),
+  controlCall({
+    method: "PUT",
+    path: "/faults",
+    summary: "Puts other faults in the place of those in force; durations in them count from now",
+    body: "faults_change",
+    status: 200,
+    answer: inData.list("Fault"),
+    run({ host, body }) {
+      changeFaults(host.world(), body.faults as Fault[]);
+      return faultsView(host.world());
+    },
+  }),
+];
+
+function faultsView({ faults }: World): unknown {
+  return { data: describeFaults(faults) };
+}

@@ -1,0 +1,57 @@
+// Node's own: in jsdom the global ones give a number, which has no `unref`, and fake ones would keep us from saving.
+import { clearTimeout, setTimeout } from "node:timers";
+import type { WorldEvent } from "../sandbox/events.js";
+import type { Host } from "../sandbox/host.js";
+
+/** How long a counted request may wait to be saved, in milliseconds: less than a second, with the writing itself. */
+const longestUnsaved = 800;
+
+/**
+ * Saves after everything that happens on a host; answers how to stop that, which saves what is unsaved.
+ *
+ * What somebody does is saved before they hear that it is done: when `save` throws, so does what they did. Requests are
+ * saved together and soon, since one write for each would cost more than to answer it; `onProblem` hears of a failure.
+ */
+export function saveOnChange(
+  host: Host,
+  save: () => void,
+  onProblem: (error: unknown) => void,
+  longest = longestUnsaved,
+): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let failing = false;
+
+  const saveNow = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    try {
+      save();
+      failing = false;
+    } catch (error) {
+      // Tried again until it works: the disk may have room later.
+      soon();
+      throw error;
+    }
+  };
+  const saveUnasked = () => {
+    const failedBefore = failing;
+    try {
+      saveNow();
+    } catch (error) {
+      failing = true;
+      if (!failedBefore) onProblem(error);
+    }
+  };
+  const soon = () => {
+    timer ??= setTimeout(saveUnasked, longest).unref();
+  };
+  const stop = host.subscribe(({ type }: WorldEvent) => {
+    if (type === "request") soon();
+    else saveNow();
+  });
+  return () => {
+    stop();
+    if (timer !== undefined) saveUnasked();
+    clearTimeout(timer);
+  };
+}

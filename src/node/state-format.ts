@@ -1,0 +1,141 @@
+import { SandboxError } from "../domain/sandbox-error.js";
+import { describedKeys } from "../sandbox/build-keys.js";
+import { isoOf } from "../sandbox/instants.js";
+import type { RemainingWorld } from "../sandbox/restore-world.js";
+import { checkScenario } from "../scenario/check-scenario.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { ScenarioError } from "../scenario/scenario-error.js";
+import { parseTime } from "../scenario/when.js";
+import { version } from "./version.js";
+
+/** A world that was kept in a file. Its scenario is what `reset` starts. */
+export interface SavedState extends RemainingWorld {
+  /** What people call the scenario that ran. */
+  readonly name: string;
+  /** On the wall clock (epoch milliseconds). */
+  readonly savedAt: number;
+  /** What the server was started with, which may be another scenario than the one that ran at last. */
+  readonly startedWith: ScenarioIdentity;
+}
+
+/** Tells one scenario from another. */
+export interface ScenarioIdentity {
+  readonly name: string;
+  /** Of its content: a file that was moved holds the same scenario, one that was edited does not. */
+  readonly sha256: string;
+}
+
+/** The version of the format. */
+const format = 1;
+
+/** A state as the text of a file. Holds no full keys but those that the scenario pins (R35). */
+export function stateText(state: SavedState): string {
+  const { name, savedAt, startedWith, snapshot, scenario, revokedAt } = state;
+  return `${JSON.stringify({
+    svc_sandbox_state: format,
+    version,
+    name,
+    saved_at: isoOf(savedAt),
+    started_with: startedWith,
+    world: snapshot,
+    revoked_at: Object.fromEntries(Object.entries(revokedAt).map(([ref, at]) => [ref, isoOf(at)])),
+    scenario,
+  })}\n`;
+}
+
+/** Reads the text of a state file, `given` for messages; throws `state_unreadable`. */
+export function parseState(text: string, given: string): SavedState {
+  try {
+    return checkState(parseJson(text));
+  } catch (error) {
+    if (!(error instanceof Flaw)) throw error;
+    throw unreadableState(given, error.message);
+  }
+}
+
+/** Refuses a state file for a reason. */
+export function unreadableState(given: string, why: string): SandboxError {
+  return new SandboxError(
+    "state_unreadable",
+    `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Name another file with --state, or remove this one to start anew.`,
+  );
+}
+
+class Flaw extends Error {}
+
+type Members = Readonly<Record<string, unknown>>;
+
+// What JSON.parse says is not repeated: it quotes the file.
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Flaw("it is not JSON, or only a part of it");
+  }
+}
+
+function checkState(value: unknown): SavedState {
+  const state = membersOf(value);
+  if (state?.svc_sandbox_state === undefined) throw new Flaw("it is JSON, but not a state of svc-sandbox");
+  if (state.svc_sandbox_state !== format) {
+    throw new Flaw(
+      `it has format ${JSON.stringify(state.svc_sandbox_state)} of svc-sandbox ${JSON.stringify(state.version)}, and svc-sandbox ${version} reads format ${format}`,
+    );
+  }
+  const startedWith = membersOf(state.started_with) ?? {};
+  const snapshot = scenarioIn(state, "world");
+  const scenario = scenarioIn(state, "scenario");
+  const revokedAt = Object.entries(membersOf(state.revoked_at) ?? {});
+  if (snapshot.clock?.now === undefined) throw new Flaw("its world.clock.now is missing");
+  refuseLostKeys(snapshot, scenario);
+  return {
+    name: textIn(state.name, "name"),
+    savedAt: timeIn(state.saved_at, "saved_at"),
+    startedWith: {
+      name: textIn(startedWith.name, "started_with.name"),
+      sha256: textIn(startedWith.sha256, "started_with.sha256"),
+    },
+    snapshot,
+    scenario,
+    revokedAt: Object.fromEntries(revokedAt.map(([ref, at]) => [ref, timeIn(at, `revoked_at.${ref}`)])),
+  };
+}
+
+function scenarioIn(state: Members, name: "world" | "scenario"): Scenario {
+  try {
+    // A world grows with every key that is made; what could be written has to be read again.
+    return checkScenario(state[name], { mostValues: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    const [first] = error.problems;
+    const more = error.problems.length - 1;
+    const path = first?.path === "" ? name : `${name}.${first?.path}`;
+    throw new Flaw(
+      `its ${path} is broken: ${first?.message}${more > 0 ? ` (and ${more} more like it)` : ""}`,
+    );
+  }
+}
+
+function refuseLostKeys(snapshot: Scenario, scenario: Scenario): void {
+  const there = new Set(describedKeys(snapshot).map(({ ref }) => ref));
+  const lost = describedKeys(scenario).find(({ ref }) => !there.has(ref));
+  if (lost !== undefined)
+    throw new Flaw(`its scenario has a key ${JSON.stringify(lost.ref)} that its world lacks`);
+}
+
+function membersOf(value: unknown): Members | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Members)
+    : undefined;
+}
+
+function textIn(value: unknown, name: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new Flaw(`its ${name} is not a text`);
+}
+
+function timeIn(value: unknown, name: string): number {
+  const time = typeof value === "string" ? parseTime(value) : undefined;
+  if (time !== undefined) return time;
+  throw new Flaw(`its ${name} is not a time`);
+}

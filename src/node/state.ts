@@ -1,0 +1,99 @@
+import { SandboxError } from "../domain/sandbox-error.js";
+import { createHost, type Host } from "../sandbox/host.js";
+import { restoreWorld } from "../sandbox/restore-world.js";
+import { snapshotWorld } from "../sandbox/snapshot.js";
+import type { World } from "../sandbox/world.js";
+import type { NamedScenario } from "../scenario/resolve-source.js";
+import { nodeEdge } from "./edge.js";
+import { openWorld } from "./open-world.js";
+import { saveOnChange } from "./save-on-change.js";
+import { readState, type StatePlace, writeState } from "./state-file.js";
+import type { SavedState, ScenarioIdentity } from "./state-format.js";
+
+/** A host whose world outlives the process. */
+export interface KeptState {
+  readonly host: Host;
+  /** When the world that goes on was saved (epoch milliseconds, wall clock); `undefined` for a new one. */
+  readonly savedAt: number | undefined;
+  /**
+   * Writes the state, and from now on every change before it is acknowledged; `onProblem` hears of a failed write that
+   * nobody waits for. Throws `state_unwritable`.
+   */
+  readonly keep: (onProblem: (error: unknown) => void) => void;
+  /** Says that the server's own scenario is this one from now on. */
+  readonly startsWith: (scenario: NamedScenario) => void;
+  /** Writes what is not written yet, and keeps nothing any more. */
+  readonly close: () => void;
+}
+
+/**
+ * Opens the state of a server: the world that the file holds goes on, or, where there is none, `start` starts one.
+ *
+ * Throws `state_unreadable`, or `state_mismatch` for a state of another scenario; the file stays as it is then.
+ */
+export function openState(place: StatePlace, own: NamedScenario, start: () => World): KeptState {
+  const saved = readState(place);
+  if (saved !== undefined) refuseOther(saved, own, place);
+  const host = saved === undefined ? createHost(start) : restoredHost(saved, own);
+  let startedWith = identityOf(own);
+  const save = (whatToDo: string) => writeState(place, stateOf(host.world(), startedWith), whatToDo);
+  let close = () => {};
+  return {
+    host,
+    savedAt: saved?.savedAt,
+    keep(onProblem) {
+      save("Name another file with --state.");
+      close = saveOnChange(
+        host,
+        () => save("The change is made, but a restart would not know of it."),
+        onProblem,
+      );
+    },
+    startsWith(scenario) {
+      startedWith = identityOf(scenario);
+    },
+    close: () => close(),
+  };
+}
+
+function restoredHost(saved: SavedState, own: NamedScenario): Host {
+  // A file that was moved is called by its new name; a scenario that was put in its place later keeps its own.
+  const name = saved.name === saved.startedWith.name ? own.name : saved.name;
+  return createHost(
+    () => restoreWorld(saved, nodeEdge.time() - saved.savedAt, { edge: nodeEdge, name }),
+    () => openWorld(saved.scenario, { name }),
+  );
+}
+
+function stateOf(world: World, startedWith: ScenarioIdentity): SavedState {
+  const revoked = [...world.registry.keys.values()].flatMap(({ key: { ref, revokedAt } }) =>
+    revokedAt === undefined ? [] : [[ref, revokedAt] as const],
+  );
+  return {
+    name: world.name,
+    // Read before the clock: it goes on a moment ahead rather than going back.
+    savedAt: nodeEdge.time(),
+    startedWith,
+    snapshot: snapshotWorld(world),
+    scenario: world.scenario,
+    revokedAt: Object.fromEntries(revoked),
+  };
+}
+
+function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
+  return { name, sha256: nodeEdge.sha256(JSON.stringify(scenario)) };
+}
+
+function refuseOther({ startedWith }: SavedState, own: NamedScenario, { given }: StatePlace): void {
+  if (startedWith.sha256 === identityOf(own).sha256) return;
+  const [before, now] = [JSON.stringify(startedWith.name), JSON.stringify(own.name)];
+  const why =
+    before === now
+      ? `the scenario ${now} is another one than when the state began`
+      : `it was begun with the scenario ${before}, and this is ${now}`;
+  throw new SandboxError(
+    "state_mismatch",
+    `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Name another file with --state, or remove this one to start anew.`,
+    { state: startedWith.name, scenario: own.name },
+  );
+}

@@ -1,0 +1,33 @@
+import { SandboxError } from "../../domain/sandbox-error.js";
+import { faultFindings } from "../../scenario/fault-rules.js";
+import { parseWhen } from "../../scenario/when.js";
+import { armFaults, type Fault } from "../faults.js";
+import type { World } from "../world.js";
+
+/**
+ * Puts well-shaped faults in the place of those in force; durations in them count from now.
+ *
+ * Throws `validation_failed` with everything that contradicts itself or the world, and changes nothing then.
+ */
+export function changeFaults(world: World, faults: readonly Fault[]): void {
+  const { clock, registry, seed, events } = world;
+  const now = clock.now();
+  const surroundings = {
+    keys: registry.keys,
+    organizations: registry.organizations,
+    fromStart(text: string) {
+      const instant = parseWhen(text, now);
+      return instant === undefined ? undefined : instant - now;
+    },
+  };
+  const findings = faults.flatMap((fault, index) => faultFindings(fault, ["faults", index], surroundings));
+  const fields = Object.fromEntries(
+    findings.map(({ path, message, hint }) => [path.join("."), `${message}: ${hint}`]),
+  );
+  const [first] = Object.values(fields);
+  if (first !== undefined) {
+    throw new SandboxError("validation_failed", `Failed to change the faults: ${first}.`, { fields });
+  }
+  world.faults.armed = armFaults(faults, seed, now);
+  events.announce({ type: "faults.changed" });
+}

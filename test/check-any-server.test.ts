@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { asJson } from "../src/check/as-json.js";
+import { asJunit } from "../src/check/as-junit.js";
+import { asMarkdown } from "../src/check/as-markdown.js";
+import type { NoAnswer, RawAnswer } from "../src/check/probe.js";
+import { runCheck } from "../src/check/run-check.js";
+import { probeKeys } from "./support/probed-server.js";
+import { propertySeed } from "./support/property-seed.js";
+
+const headerName = fc.constantFrom(
+  "Content-Type",
+  "X-Request-Id",
+  "Retry-After",
+  "RateLimit",
+  "X-RateLimit-Limit",
+  "Date",
+  "ETag",
+  "constructor",
+  "__proto__",
+  "X-Odd",
+);
+const headerValue = fc.oneof(
+  fc.constantFrom("application/json", "text/html", "7", "", ...Object.values(probeKeys)),
+  fc.string(),
+);
+const likely = fc.constantFrom(
+  { error: { code: "unauthorized", message: "No." } },
+  {
+    error: {
+      code: "access_denied",
+      message: Object.values(probeKeys).join(),
+      details: { required_scope: "a:b" },
+    },
+  },
+  {
+    data: {
+      organization: { id: "1", name: "x", type: "bank" },
+      scopes: ["x", "__proto__"],
+      limits: { per_minute: 2 },
+    },
+  },
+  { data: { usage: { today: 1.5 }, limits: { per_minute: -3 } } },
+);
+const bytes = fc.oneof(
+  fc.oneof(likely, fc.jsonValue()).map((value) => new TextEncoder().encode(JSON.stringify(value))),
+  fc.uint8Array({ maxLength: 50 }),
+  fc.constant(new TextEncoder().encode('{"data":{"usage":{"today":1e400},"limits":{"per_minute":1e400}}}')),
+  fc.constant(new TextEncoder().encode("[".repeat(30_000) + "]".repeat(30_000))),
+);
+const answer: fc.Arbitrary<RawAnswer> = fc.record({
+  status: fc.oneof(fc.constantFrom(200, 401, 403, 404, 429), fc.integer({ min: 200, max: 599 })),
+  headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 6 }),
+  body: bytes,
+});
+const noAnswer: fc.Arbitrary<NoAnswer> = fc.constant({ kind: "reset", found: "nothing", hint: "Look." });
+const replies = fc.array(fc.oneof({ weight: 9, arbitrary: answer }, { weight: 1, arbitrary: noAnswer }), {
+  minLength: 1,
+  maxLength: 12,
+});
+
+test("whatever a server answers, a check ends, keeps to its budget, and prints no key", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      replies,
+      fc.integer({ min: 1, max: 20 }),
+      fc.boolean(),
+      async (all, maxRequests, probeLimits) => {
+        let sent = 0;
+        const report = await runCheck(async () => all[sent++ % all.length] as RawAnswer | NoAnswer, {
+          url: "https://api.example/v1/relying-party/me",
+          env: probeKeys,
+          maxRequests,
+          probeLimits,
+          unknownKey: "SVC_test_sbx000000000000",
+        });
+        expect(sent).toBe(report.requests);
+        expect(sent).toBeLessThanOrEqual(maxRequests);
+        const printed = [asJson(report), asMarkdown(report), asJunit(report)].join("\n");
+        for (const key of Object.values(probeKeys))
+          expect(printed).not.toContain(key.slice("SVC_test_".length));
+        expect(parse(report.assumptions).assumptions).toEqual(JSON.parse(asJson(report)).learned);
+      },
+    ),
+    { ...propertySeed, numRuns: 400 },
+  );
+});

@@ -1,0 +1,227 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import type { Profile } from "../src/domain/assumptions.js";
+import { type SandboxServer, startServer } from "../src/node/start-server.js";
+import { bundledScenarios } from "../src/scenario/bundled.js";
+import { probeKeys, serveProbed } from "./support/probed-server.js";
+import { type Ran, runCli } from "./support/run-cli.js";
+
+type Assumed = Readonly<Record<string, unknown>>;
+
+async function serveSandbox(seed: number, assumptions: Assumed): Promise<SandboxServer> {
+  const scenario = { ...bundledScenarios["key-states"], assumptions } as never;
+  const server = await startServer({ scenario, seed });
+  onTestFinished(() => server.close(100));
+  return server;
+}
+
+/** Every key of the sandbox, as `keys --format env` writes them. */
+function keysOf({ sandbox }: SandboxServer, refs = sandbox.keys.list().map(({ ref }) => ref)) {
+  return Object.fromEntries(
+    refs.map((ref) => [`SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`, sandbox.secret(ref)]),
+  );
+}
+
+async function check(server: SandboxServer, ...argv: string[]) {
+  const ran = await runCli(["check", server.url, "--json", ...argv], { env: keysOf(server) });
+  expect(ran.stderr).toBe("");
+  return { ...ran, report: JSON.parse(ran.stdout) };
+}
+
+describe("against the sandbox itself, a check", () => {
+  test.each<Profile>([
+    "minimal",
+    "typical",
+  ])("finds nothing in the profile %s, limits included", async (profile) => {
+    const server = await serveSandbox(1, { profile });
+    const { code, report } = await check(server, "--max-requests", "20", "--probe-limits");
+    expect(report.differences).toEqual([]);
+    expect(report.paths.filter(({ verdict }: { verdict: string }) => verdict !== "agrees")).toEqual([]);
+    expect([code, report.verdict, report.notes]).toEqual([0, "agrees", []]);
+  });
+
+  test.each(
+    Array.from({ length: 30 }, (_, index) => index + 1),
+  )("finds nothing in the profile varied, seed %i", async (seed) => {
+    const server = await serveSandbox(seed, { profile: "varied" });
+    for (const argv of [[], ["--max-requests", "40", "--probe-limits"]]) {
+      const { code, report } = await check(server, ...argv);
+      expect(report.differences).toEqual([]);
+      expect(code).toBe(0);
+    }
+  });
+
+  test.each<Assumed>([
+    { profile: "minimal" },
+    { profile: "typical" },
+    {
+      profile: "minimal",
+      rate_limit_code: "QUOTA.exceeded",
+      retry_after: "date",
+      rate_limit_headers: "legacy",
+    },
+    { profile: "typical", me_scope: null, error_details: false, www_authenticate: false },
+    { profile: "minimal", request_id_on_errors: true, error_details: true },
+  ])("learns assumptions that make another sandbox the same, from %j", async (assumptions) => {
+    const argv = ["--max-requests", "20", "--probe-limits"];
+    const { report, ...ran } = await check(await serveSandbox(1, assumptions), ...argv);
+    const learned = parse(report.assumptions_yaml).assumptions;
+    expect(learned).toEqual(report.learned);
+    const again = await check(await serveSandbox(1, learned), ...argv);
+    expect(again.report.assumptions_yaml).toBe(report.assumptions_yaml);
+    const { profile, ...given } = assumptions;
+    expect(learned).toMatchObject(given);
+    expect([ran.code, again.code]).toEqual([0, 0]);
+  });
+
+  test("needs no key to try three paths, and says what the others need", async () => {
+    const server = await serveSandbox(1, {});
+    const { code, stdout } = await runCli(["check", server.url], { env: {} });
+    expect(stdout).toMatch(/^ {2}401\.unknown +agrees +401 unauthorized$/m);
+    expect(stdout).toMatch(/^ {2}200\.test +not tried +needs a test key in SVC_KEY_ACTIVE or SVC_API_KEY$/m);
+    expect(stdout).toMatch(/^ {2}401\.revoked +not tried +needs SVC_KEY_REVOKED$/m);
+    expect(code).toBe(0);
+  });
+
+  test("takes SVC_API_KEY for the active key, of whichever kind it is", async () => {
+    const server = await serveSandbox(1, {});
+    const path = async (ref: string) => {
+      const env = { SVC_API_KEY: server.sandbox.secret(ref) };
+      const { stdout } = await runCli(["check", server.url], { env });
+      return /^ {2}(\S+) +agrees +200, SVC_API_KEY$/m.exec(stdout)?.[1];
+    };
+    expect([await path("active"), await path("live"), await path("legacy-live")]).toEqual([
+      "200.test",
+      "200.live",
+      "200.live",
+    ]);
+  });
+
+  test("works under a base URL with a path, with and without a slash at its end", async () => {
+    const server = await serveProbed(undefined, "/gateway/v1/relying-party/me");
+    for (const base of [`${server.url}/gateway`, `${server.url}/gateway/`]) {
+      expect(await runCli(["check", base], { env: probeKeys })).toMatchObject({ code: 0, stderr: "" });
+    }
+  });
+});
+
+describe("a check", () => {
+  const paths = (ran: Ran, verdict: string) =>
+    [...ran.stdout.matchAll(/^ {2}([2-4]\d\d\.\S+) +(agrees|differs|not tried)/gm)]
+      .filter((match) => match[2] === verdict)
+      .map((match) => match[1]);
+
+  test.each([1, 3, 4, 10])("sends no more than %i requests, one for each path", async (most) => {
+    const server = await serveProbed();
+    const ran = await runCli(["check", server.url, "--max-requests", String(most)], { env: probeKeys });
+    const sent = server.requests().map(({ ref }) => ref);
+    expect(sent).toHaveLength(Math.min(most, 9));
+    expect(new Set(sent).size).toBe(Math.min(most, 8));
+    expect(paths(ran, "agrees")).toHaveLength(Math.min(most, 8));
+    if (most < 8) expect(ran.stdout).toContain(`the ${most} requests of --max-requests are used up`);
+  });
+
+  test("sends no more than 10 when it is not told otherwise, however wrong the answers are", async () => {
+    const server = await serveProbed((reply, { number }) => {
+      reply.headers[`X-${number}`] = "1";
+      reply.status = 500 + (number % 4);
+    });
+    await runCli(["check", server.url], {
+      env: { ...probeKeys, SVC_KEY_LEGACY: "legacysvc_test_0123456789abcdef" },
+    });
+    expect(server.requests().length).toBeLessThanOrEqual(10);
+    const varying = await serveProbed((reply, { number }) => {
+      reply.headers[`X-${number}`] = "1";
+    });
+    const env = {
+      ...probeKeys,
+      SVC_KEY_ROTATED: "SVC_test_rotated0123456789",
+      SVC_KEY_RETIRING: "SVC_test_retiring0123",
+    };
+    await runCli(["check", varying.url], { env });
+    expect(varying.requests()).toHaveLength(10);
+  });
+
+  test("R22 uses a limit up when it is asked to and there is room, and says so when there is none", async () => {
+    const limited = (perMinute: number) =>
+      serveProbed((reply, { ref, count }) => {
+        // biome-ignore lint/suspicious/noExplicitAny: the body is made another here
+        if (reply.status === 200) (reply.body as any).data.limits.per_minute = perMinute;
+        if (ref !== "active" || count <= perMinute) return;
+        reply.status = 429;
+        reply.headers = { "Content-Type": "application/json", "Retry-After": "7" };
+        reply.body = { error: { code: "slow_down", message: "Slow down." } };
+      });
+    const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
+    const small = await limited(3);
+    const ran = await runCli(["check", small.url, "--probe-limits"], { env });
+    expect(ran.stdout).toMatch(/^ {2}429\.per_minute +agrees +429 slow_down, SVC_API_KEY$/m);
+    expect(ran.stdout).toMatch(/^ {2}rate_limit_code: slow_down +# /m);
+    expect(ran.stdout).toMatch(/^ {2}retry_after: seconds +# /m);
+    expect(small.requests()).toHaveLength(7);
+
+    const large = await limited(60);
+    const refused = await runCli(["check", large.url, "--probe-limits"], { env });
+    expect(refused.stdout).toContain(
+      "needs 61 requests, one more than per_minute, and 5 are left; --max-requests 66 has room for them",
+    );
+    expect(large.requests()).toHaveLength(5);
+
+    const without = await limited(3);
+    await runCli(["check", without.url], { env });
+    expect(without.requests()).toHaveLength(5);
+  });
+
+  test("R22 finds that there is no limit, unless a minute may have ended meanwhile", async () => {
+    const serve = (date: (number: number) => string) =>
+      serveProbed((reply, { number }) => {
+        reply.headers.Date = date(number);
+        // biome-ignore lint/suspicious/noExplicitAny: the body is made another here
+        if (reply.status === 200) (reply.body as any).data.limits.per_minute = 2;
+      });
+    const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
+    const unlimited = await serve(() => "Mon, 02 Mar 2026 09:00:30 GMT");
+    const ran = await runCli(["check", unlimited.url, "--probe-limits"], { env });
+    expect(ran.stdout).toMatch(/429\.per_minute {2}status {2}R22\n.*429\n.*200 for 3 requests in one minute/);
+    expect(ran.code).toBe(1);
+    const turning = await serve((number) => `Mon, 02 Mar 2026 09:0${number}:00 GMT`);
+    const unsure = await runCli(["check", turning.url, "--probe-limits"], { env });
+    expect(unsure.stdout).toMatch(/429\.per_minute +not tried +SVC_API_KEY, a minute may have ended/);
+  });
+
+  test("takes a 429 that it did not ask for as no difference, and learns from it", async () => {
+    const { url } = await serveProbed((reply, { ref }) => {
+      if (ref !== "live") return;
+      Object.assign(reply, { status: 429, body: { error: { code: "busy", message: "Later." } } });
+    });
+    const { code, stdout } = await runCli(["check", url], { env: probeKeys });
+    expect(stdout).toMatch(/^ {2}200\.live +not tried +429 busy, SVC_KEY_LIVE, a limit was met instead/m);
+    expect(stdout).toMatch(/^ {2}rate_limit_code: busy/m);
+    expect(code).toBe(0);
+  });
+
+  test("sends no more after two requests in a row without an answer", async () => {
+    const server = await serveProbed((_reply, { number }) => (number > 1 ? "handled" : undefined));
+    const ran = await runCli(["check", server.url, "--timeout", "100ms"], { env: probeKeys });
+    expect(server.requests()).toHaveLength(3);
+    expect(ran.stdout).toContain("nothing was sent after 2 requests without an answer");
+    expect(ran.code).toBe(1);
+  });
+
+  test("does not send what is no key, or a key of another kind than its variable says", async () => {
+    const server = await serveProbed();
+    const env = {
+      SVC_KEY_ACTIVE: "hunter2hunter2hunter2",
+      SVC_KEY_REVOKED: "SVC_test_with space",
+      SVC_KEY_LIVE: probeKeys.SVC_KEY_ACTIVE as string,
+      SVC_KEY_MAIN: "SVC_test_main0123456789",
+    };
+    const { stdout, code } = await runCli(["check", server.url], { env });
+    expect(server.requests().map(({ ref }) => ref)).toEqual(["none", "malformed", "unknown"]);
+    expect(stdout).toMatch(/200\.test +not tried +SVC_KEY_ACTIVE holds no key: it does not begin with/);
+    expect(stdout).toMatch(/200\.live +not tried +SVC_KEY_LIVE holds no live key$/m);
+    expect(stdout).toContain("SVC_KEY_MAIN is not used: its name tells no path.");
+    expect(stdout).not.toContain("hunter2");
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,153 @@
+import { execFile } from "node:child_process";
+import { generateKeyPairSync, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { CertificatePair } from "../src/node/index.js";
+import { makeSelfSigned } from "../src/node/tls-self-signed.js";
+import { askHttps } from "./support/ask-https.js";
+import { type Running, type RunOptions, runCli, startCli } from "./support/run-cli.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+
+const run = promisify(execFile);
+const me = "/v1/relying-party/me";
+
+let pair: CertificatePair;
+beforeAll(async () => {
+  pair = await makeSelfSigned("localhost");
+});
+
+function start(argv: readonly string[], options: RunOptions = {}): Running {
+  const running = startCli([...argv, "--port", "0"], { cwd: temporaryFolder(), ...options });
+  onTestFinished(async () => {
+    await running.stop();
+  });
+  return running;
+}
+
+describe("--tls", () => {
+  it("prints https addresses, the fingerprint, and a curl line that works when it is pasted", async () => {
+    const running = start(["--tls"]);
+    const [, line] = await running.stdout.shows(/\n {2}(curl -i -k .*)\n/);
+    expect(running.stdout.text()).toMatch(/^svc-sandbox is listening on https:\/\/127\.0\.0\.1:\d+\n/);
+    expect(running.stdout.text()).toMatch(
+      /\n {2}TLS {8}self-signed, SHA-256 (?:[0-9A-F]{2}:){31}[0-9A-F]{2}\n/,
+    );
+    const { stdout } = await run("bash", ["-c", `${line} -s`]);
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it("gives the certificate to scripts, for clients that check it", async () => {
+    const running = start(["--json"], { env: { SVC_SANDBOX_TLS: "1" } });
+    const [line] = await running.stdout.shows(/.*\n/);
+    const { base_url, certificate } = JSON.parse(line as string);
+    expect((await askHttps(base_url + me, certificate)).status).toBe(401);
+    const file = join(temporaryFolder({ "ca.pem": certificate }), "ca.pem");
+    const { stdout } = await run("curl", ["-s", "--cacert", file, base_url + me]);
+    expect(JSON.parse(stdout).error.code).toBe("unauthorized");
+  });
+
+  it("writes the https address for clients", async () => {
+    const cwd = temporaryFolder();
+    const running = start(["--tls", "--write-env", "sandbox.env", "--quiet"], { cwd });
+    await running.stdout.shows(/\n/);
+    expect(readFileSync(join(cwd, "sandbox.env"), "utf8")).toMatch(/^SVC_BASE_URL=https:\/\//);
+  });
+});
+
+describe("--cert and --key", () => {
+  it("serve the certificate that they name", async () => {
+    const cwd = temporaryFolder({ "cert.pem": pair.cert, "key.pem": pair.key });
+    const running = start(["--cert", "cert.pem", "--key", "key.pem"], { cwd });
+    const [, url] = await running.stdout.shows(/listening on (\S+)[\s\S]*Try it/);
+    expect((await askHttps(url + me, pair.cert)).status).toBe(401);
+    expect(running.stdout.text()).toContain(new X509Certificate(pair.cert).fingerprint256);
+  });
+
+  const both = ["--cert", "cert.pem", "--key", "key.pem"];
+  it.each<[string, () => Promise<Record<string, string>>, readonly string[], RegExp]>([
+    [
+      "the certificate alone",
+      async () => ({ "cert.pem": pair.cert }),
+      ["--cert", "cert.pem"],
+      /^Failed to serve HTTPS: --cert was given without --key\. Give both, or --tls alone/,
+    ],
+    [
+      "the key alone",
+      async () => ({ "key.pem": pair.key }),
+      ["--tls", "--key", "key.pem"],
+      /^Failed to serve HTTPS: --key was given without --cert\./,
+    ],
+    [
+      "a file that is not there",
+      async () => ({ "key.pem": pair.key }),
+      both,
+      /^Failed to read the file of --cert, "cert\.pem": there is no such file\./,
+    ],
+    [
+      "a folder",
+      async () => ({ "cert.pem": pair.cert, "key.pem/inside": "" }),
+      both,
+      /^Failed to read the file of --key, "key\.pem": it is a directory\./,
+    ],
+    [
+      "no PEM",
+      async () => ({ "cert.pem": "certificate", "key.pem": pair.key }),
+      both,
+      /--cert "cert\.pem" holds no certificate, but something that is no PEM/,
+    ],
+    [
+      "a broken PEM",
+      async () => ({ "cert.pem": pair.cert, "key.pem": pair.key.slice(0, 90) }),
+      both,
+      /--key "key\.pem" holds no private key, but a broken PEM\./,
+    ],
+    [
+      "the two exchanged",
+      async () => ({ "cert.pem": pair.key, "key.pem": pair.cert }),
+      both,
+      /--cert "cert\.pem" holds no certificate, but a private key; are the two exchanged\?\n/,
+    ],
+    [
+      "the certificate twice",
+      async () => ({ "cert.pem": pair.cert, "key.pem": pair.cert }),
+      both,
+      /--key "key\.pem" holds no private key, but a certificate; are the two exchanged\?\n/,
+    ],
+    [
+      "the key of another certificate",
+      async () => ({ "cert.pem": pair.cert, "key.pem": (await makeSelfSigned("localhost")).key }),
+      both,
+      /the key of --key "key\.pem" is not the one of the certificate in --cert "cert\.pem"\./,
+    ],
+    [
+      "a key with a passphrase",
+      async () => ({ "cert.pem": pair.cert, "key.pem": encryptedKey() }),
+      both,
+      /the key of --key "key\.pem" is encrypted\. Give one without a passphrase\./,
+    ],
+    [
+      "an empty name",
+      async () => ({}),
+      ["--cert", "", "--key", "key.pem"],
+      /^Failed to read --cert: the name of the file/,
+    ],
+  ])("with %s end with 2, and show nothing of a key", async (_name, files, argv, says) => {
+    const { code, stdout, stderr } = await runCli([...argv, "--port", "0"], {
+      cwd: temporaryFolder(await files()),
+    });
+    expect(stderr).toMatch(says);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).not.toContain(pair.key.split("\n")[1]);
+  });
+});
+
+function encryptedKey(): string {
+  const { privateKey } = generateKeyPairSync("ec", {
+    namedCurve: "P-256",
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" },
+  });
+  return privateKey;
+}

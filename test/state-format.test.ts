@@ -1,0 +1,93 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createSandbox, SandboxError } from "../src/index.js";
+import { hostOf } from "../src/library/host-of.js";
+import { sandboxOn } from "../src/library/sandbox-on.js";
+import { nodeEdge } from "../src/node/edge.js";
+import { parseState, type SavedState, stateText } from "../src/node/state-format.js";
+import { createHost } from "../src/sandbox/host.js";
+import { changeAssumptions } from "../src/sandbox/lifecycle/change-assumptions.js";
+import { restoreWorld } from "../src/sandbox/restore-world.js";
+import { snapshotWorld } from "../src/sandbox/snapshot.js";
+import type { World } from "../src/sandbox/world.js";
+import { anyScenario, command } from "./model/commands.js";
+import { movedTo, played, roundOfRequests, transcript } from "./model/transcript.js";
+import { propertySeed } from "./support/property-seed.js";
+
+const commands = fc.array(command, { minLength: 1, maxLength: 25 });
+const assumptions = fc.record(
+  {
+    minute_window: fc.constantFrom("fixed" as const, "sliding" as const),
+    day_resets_at: fc.constantFrom("00:00", "06:30", "23:59"),
+    retiring_counts_as_active: fc.boolean(),
+    scopes: fc.constantFrom(["attestations:read"], ["attestations:read", "consents:read"]),
+    profile: fc.constantFrom("minimal" as const, "typical" as const, "varied" as const),
+  },
+  { requiredKeys: [] },
+);
+const startedWith = { name: "model", sha256: "0".repeat(64) };
+
+function stateOf(world: World): SavedState {
+  return {
+    name: world.name,
+    savedAt: Date.parse("2026-03-02T09:00:00Z"),
+    startedWith,
+    snapshot: snapshotWorld(world),
+    scenario: world.scenario,
+    revokedAt: {},
+  };
+}
+
+/** Changes assumptions, unless they contradict the world. */
+function assume(world: World, { profile, ...change }: Assumed): void {
+  try {
+    changeAssumptions(world, change, profile);
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+  }
+}
+
+type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : never;
+
+test("whatever happened in a world, its state can be read again and goes on exactly as the world does", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyScenario,
+      commands,
+      assumptions,
+      commands,
+      async (scenario, before, assumed, after) => {
+        const game = played(createSandbox({ scenario }));
+        await transcript(game, before);
+        const world = hostOf(game.sandbox).world();
+        assume(world, assumed);
+        await transcript(game, before.slice(0, 10));
+        const state = stateOf(world);
+        const read = parseState(stateText(state), "state.json");
+        expect(read).toEqual(state);
+        const restored = restoreWorld(read, 60_000, { edge: nodeEdge, name: "model" });
+        const continued = movedTo(sandboxOn(createHost(() => restored)), game);
+        expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());
+        const following = [...after, ...roundOfRequests];
+        expect(await transcript(continued, following)).toEqual(await transcript(game, following));
+      },
+    ),
+    { numRuns: 300, ...propertySeed },
+  );
+});
+
+test("a world that has grown larger than a scenario may be can be read again", () => {
+  const sandbox = createSandbox({ scenario: "active" });
+  const [{ ref: first } = { ref: "" }] = sandbox.keys.list();
+  let latest = first;
+  // One long chain, so that what follows it is tried too.
+  for (let i = 0; i < 8000; i++) {
+    latest = sandbox.keys.rotate(latest, { overlap: 0, as: `key-${i}` }).key.ref;
+  }
+  const state = stateOf(hostOf(sandbox).world());
+  const read = parseState(stateText(state), "state.json");
+  const restored = sandboxOn(createHost(() => restoreWorld(read, 0, { edge: nodeEdge, name: "active" })));
+  expect(restored.keys.list()).toHaveLength(sandbox.keys.list().length);
+  expect(restored.keys.get(latest)).toEqual(sandbox.keys.get(latest));
+  expect(restored.keys.get(first)).toEqual(sandbox.keys.get(first));
+});

@@ -1,0 +1,244 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { type SandboxServer, type ServerOptions, startServer } from "../src/node/index.js";
+import { control } from "./support/call-control.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+
+const own = {
+  version: 1,
+  name: "Own",
+  clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+  organizations: {
+    "a-bank": {
+      type: "bank",
+      live_access: "approved",
+      keys: {
+        main: { environment: "test" },
+        other: { environment: "test" },
+        pinned: { environment: "test", secret: "SVC_test_sbxPinnedByTheScenario0000000" },
+      },
+    },
+  },
+} as const;
+
+function stateFile(): string {
+  return join(temporaryFolder(), "state.json");
+}
+
+async function start(state: string, options: Partial<ServerOptions> = {}): Promise<SandboxServer> {
+  const server = await startServer({ scenario: own, ...options, state });
+  onTestFinished(() => server.close(0));
+  return server;
+}
+
+/** The file as it would be left behind if the server were killed now. */
+function copyOf(file: string): string {
+  const copy = stateFile();
+  writeFileSync(copy, readFileSync(file));
+  return copy;
+}
+
+async function statusOf(server: SandboxServer, secret: string): Promise<number> {
+  return (await fetch(`${server.url}/v1/relying-party/me`, { headers: { "x-api-key": secret } })).status;
+}
+
+async function whole(server: SandboxServer) {
+  return (await control(server.controlUrl, "GET /state")).body.data;
+}
+
+test("what administrators did survives a restart, and keys made at run time still work", async () => {
+  const file = stateFile();
+  const before = await start(file);
+  const call = (line: string, body: object = {}) => control(before.controlUrl, line, body);
+  const made = await call("POST /keys", { organization: "a-bank", environment: "test", name: "CI" });
+  const rotated = await call("POST /keys/main/rotate", { overlap_minutes: 30 });
+  await call("POST /keys/other/revoke");
+  await call("POST /clock/advance", { by: "10m" });
+  await call("PATCH /organizations/a-bank", { live_access: "suspended" });
+  await call("PUT /assumptions", { rate_limit_code: "slow_down" });
+  await call("PUT /faults", { faults: [{ when: { key: "main", every: 1000 }, then: { status: 503 } }] });
+  const expected = await whole(before);
+
+  const after = await start(copyOf(file));
+  expect(await whole(after)).toEqual(expected);
+  const faults = (await control(after.controlUrl, "GET /faults")).body.data;
+  expect(faults).toMatchObject([{ then: { status: 503 } }]);
+  expect(expected.keys.find(({ ref }: { ref: string }) => ref === "other").revoked_at).toBe(
+    "2026-03-02T09:00:00.000Z",
+  );
+  expect(expected.clock).toEqual({ now: "2026-03-02T09:10:00.000Z", frozen: true });
+  expect(await statusOf(after, made.body.data.secret)).toBe(200);
+  expect(await statusOf(after, rotated.body.data.secret)).toBe(200);
+  expect(await statusOf(after, after.sandbox.secret("main"))).toBe(200);
+  expect(await statusOf(after, after.sandbox.secret("other"))).toBe(401);
+  await control(after.controlUrl, "POST /clock/advance", { by: "31m" });
+  expect(await statusOf(after, after.sandbox.secret("main"))).toBe(401);
+});
+
+test("a second and a third restart change nothing either", async () => {
+  const file = stateFile();
+  const first = await start(file);
+  await control(first.controlUrl, "POST /keys/main/rotate", { overlap_minutes: 0 });
+  const expected = await whole(first);
+  for (let i = 0; i < 2; i++) {
+    const next = await start(copyOf(file));
+    expect(await whole(next)).toEqual(expected);
+    await next.close(0);
+  }
+});
+
+test("requests are in the file within a second, and when the server stops", async () => {
+  const file = stateFile();
+  const server = await start(file);
+  for (let i = 0; i < 3; i++) await statusOf(server, server.sandbox.secret("main"));
+  const usedAt = performance.now();
+  const today = () =>
+    JSON.parse(readFileSync(file, "utf8")).world.organizations["a-bank"].keys.main.usage.today;
+  await vi.waitFor(() => expect(today()).toBe(3), { timeout: 5000, interval: 10 });
+  expect(performance.now() - usedAt).toBeLessThan(1500);
+  await statusOf(server, server.sandbox.secret("main"));
+  await server.close();
+  expect(today()).toBe(4);
+  const after = await start(file);
+  expect(after.sandbox.keys.get("main").usage).toEqual({ thisMinute: 4, today: 4 });
+});
+
+test("nothing is written while nothing happens", async () => {
+  const file = stateFile();
+  const server = await start(file);
+  rmSync(file);
+  await server.close();
+  expect(existsSync(file)).toBe(false);
+});
+
+test("reset after a restart goes back to the scenario, with the seed and the clock of the first start", async () => {
+  const file = stateFile();
+  const options = { seed: 7, now: "2027-01-01T00:00:00Z", frozen: true, profile: "typical" } as const;
+  const before = await start(file, options);
+  const expected = await whole(before);
+  const secret = before.sandbox.secret("main");
+  await control(before.controlUrl, "POST /keys/main/revoke", {});
+  await control(before.controlUrl, "POST /clock/advance", { by: "1d" });
+
+  const after = await start(copyOf(file), { seed: 8 });
+  expect(after.sandbox.seed).toBe(7);
+  await control(after.controlUrl, "POST /reset", {});
+  expect(await whole(after)).toEqual(expected);
+  expect(after.sandbox.secret("main")).toBe(secret);
+});
+
+test("a clock that runs goes on by the time that has passed", async () => {
+  const file = stateFile();
+  const before = await start(file, { frozen: false, now: "2026-03-02T09:00:00Z" });
+  await control(before.controlUrl, "POST /clock/advance", { by: "1h" });
+  const state = JSON.parse(readFileSync(file, "utf8"));
+  const hourAgo = new Date(Date.parse(state.saved_at) - 3_600_000).toISOString();
+  writeFileSync(file, JSON.stringify({ ...state, saved_at: hourAgo }));
+  const after = await start(copyOf(file));
+  const now = Date.parse(after.sandbox.clock.now());
+  expect(now).toBeGreaterThanOrEqual(Date.parse("2026-03-02T11:00:00Z"));
+  expect(now).toBeLessThan(Date.parse("2026-03-02T11:01:00Z"));
+});
+
+test("a clock that stands still stays where it stood", async () => {
+  const file = stateFile();
+  await start(file, { now: "2026-03-02T09:00:00Z" });
+  const state = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify({ ...state, saved_at: "2020-01-01T00:00:00.000Z" }));
+  expect((await start(copyOf(file))).sandbox.clock.now()).toBe("2026-03-02T09:00:00.000Z");
+});
+
+test("a wall clock that was set back does not move the sandbox's back", async () => {
+  const file = stateFile();
+  await start(file, { frozen: false });
+  const state = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify({ ...state, saved_at: "2100-01-01T00:00:00.000Z" }));
+  const now = Date.parse((await start(copyOf(file))).sandbox.clock.now());
+  expect(now).toBeGreaterThanOrEqual(Date.parse(state.world.clock.now));
+});
+
+test("a scenario that was put in place later goes on after a restart with the same options", async () => {
+  const file = stateFile();
+  const before = await start(file);
+  await control(before.controlUrl, "PUT /scenario", { name: "rotation" });
+  await control(before.controlUrl, "POST /keys", {
+    organization: before.sandbox.organizations.list()[0]?.ref,
+    environment: "test",
+    name: "CI",
+  });
+  const after = await start(copyOf(file));
+  expect([after.sandbox.name, after.sandbox.keys.get("ci").state]).toEqual(["rotation", "active"]);
+  await control(after.controlUrl, "POST /reset", {});
+  expect(after.sandbox.name).toBe("rotation");
+});
+
+test("an instance that is made after a restart begins as the scenario says, not as the world stands", async () => {
+  const file = stateFile();
+  const before = await start(file);
+  await control(before.controlUrl, "POST /keys", { organization: "a-bank", environment: "test", name: "CI" });
+  const after = await start(copyOf(file));
+  const { body } = await control(after.controlUrl, "POST /instances", {});
+  expect(Object.keys(body.data.keys)).toEqual(["main", "other", "pinned"]);
+  const { data } = (await control(body.data.control_url, "GET /keys")).body;
+  expect(data.map(({ ref }: { ref: string }) => ref)).toEqual(["main", "other", "pinned"]);
+});
+
+test("R35 the file holds no secret but those that the scenario pins, and is its owner's alone", async () => {
+  const file = stateFile();
+  const server = await start(file);
+  const made = await control(server.controlUrl, "POST /keys", {
+    organization: "a-bank",
+    environment: "test",
+    name: "CI",
+  });
+  const text = readFileSync(file, "utf8");
+  expect(text).not.toContain(made.body.data.secret);
+  expect(text).not.toContain(server.sandbox.secret("main"));
+  expect(text).toContain(own.organizations["a-bank"].keys.pinned.secret);
+  expect(text).toContain(`"sha256":"`);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(existsSync(`${file}.tmp`)).toBe(false);
+});
+
+test("a change that cannot be written is answered with 500, and is written once there is room again", async () => {
+  const folder = join(temporaryFolder(), "volume");
+  mkdirSync(folder);
+  const file = join(folder, "state.json");
+  const defects: unknown[] = [];
+  const server = await start(file, { onDefect: (error) => defects.push(error) });
+  rmSync(folder, { recursive: true });
+  const { status, body } = await control(server.controlUrl, "POST /keys/main/revoke", {});
+  expect([status, body.error.code]).toEqual([500, "internal_error"]);
+  expect(defects).toEqual([
+    expect.objectContaining({
+      code: "state_unwritable",
+      message: expect.stringMatching(
+        /^Failed to write the state to ".*state\.json": its folder does not exist\. The change is made/,
+      ),
+    }),
+  ]);
+  expect(await statusOf(server, server.sandbox.secret("other"))).toBe(200);
+  mkdirSync(folder);
+  await vi.waitFor(() => expect(existsSync(file)).toBe(true), { timeout: 5000, interval: 20 });
+  const after = await start(copyOf(file));
+  expect(after.sandbox.keys.get("main").state).toBe("revoked");
+});
+
+test("subscribers hear of a change that could not be written: it has happened", async () => {
+  const folder = join(temporaryFolder(), "volume");
+  mkdirSync(folder);
+  const server = await start(join(folder, "state.json"));
+  const events = await fetch(`${server.controlUrl}/events`);
+  const reader = (events.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  rmSync(folder, { recursive: true });
+  await control(server.controlUrl, "POST /keys/main/revoke", {});
+  let heard = "";
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    heard += decoder.decode(read.value, { stream: true });
+    if (heard.includes("key.revoked")) break;
+  }
+  expect(heard).toContain("event: key.revoked");
+  await reader.cancel();
+});

@@ -1,0 +1,24 @@
+/** What a control plane answered. */
+export interface ControlAnswer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of it, it checks
+  readonly body: any;
+}
+
+/** Calls a control plane, with a body as JSON. */
+export async function control(
+  controlUrl: string | undefined,
+  call: string,
+  body?: object,
+): Promise<ControlAnswer> {
+  const [method, path] = call.split(" ");
+  const response = await fetch(`${controlUrl}${path}`, {
+    method: method as string,
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+}

@@ -1,0 +1,99 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { onTestFinished } from "vitest";
+
+/** An event as it came over the wire. */
+export interface SeenEvent {
+  readonly id: number;
+  readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of it, it checks
+  readonly data: any;
+}
+
+/** Somebody who listens to `/__sandbox/events`. */
+export interface Subscriber {
+  readonly status: number;
+  readonly events: readonly SeenEvent[];
+  /** All that came, as it came. */
+  readonly text: () => string;
+  /** Resolves once the events that have come are what is waited for; rejects when the stream ends before. */
+  readonly until: (reached: (events: readonly SeenEvent[]) => boolean) => Promise<void>;
+  /** Resolves when the server has ended the stream, with how. */
+  readonly ended: Promise<"ended" | "cut off">;
+  readonly leave: () => void;
+}
+
+const patience = 10_000;
+
+/** Subscribes; resolves once the server has answered. `from` is the id of the last event that was seen. */
+export function subscribe(
+  url: string,
+  { from, base = "", method = "GET" }: { from?: string | number; base?: string; method?: string } = {},
+): Promise<Subscriber> {
+  return new Promise((resolve, reject) => {
+    const headers = from === undefined ? {} : { "last-event-id": String(from) };
+    const asking = httpRequest(
+      `${url}${base}/__sandbox/events`,
+      { method, headers, agent: false },
+      (answer) => resolve(listenTo(asking, answer)),
+    );
+    asking.on("error", reject).end();
+    onTestFinished(() => void asking.destroy());
+  });
+}
+
+function listenTo(asking: ClientRequest, answer: IncomingMessage): Subscriber {
+  const events: SeenEvent[] = [];
+  let text = "";
+  let unread = "";
+  let waiting: (() => void)[] = [];
+  let over = false;
+  const wake = () => {
+    const woken = waiting;
+    waiting = [];
+    for (const one of woken) one();
+  };
+  answer.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+    unread += chunk;
+    const blocks = unread.split("\n\n");
+    unread = blocks.pop() as string;
+    for (const block of blocks) if (block.startsWith("id: ")) events.push(eventOf(block));
+    wake();
+  });
+  const ended = new Promise<"ended" | "cut off">((resolve) => {
+    answer.once("close", () => {
+      over = true;
+      wake();
+      resolve(answer.complete ? "ended" : "cut off");
+    });
+  });
+  answer.on("error", () => {});
+  asking.on("error", () => {});
+  return {
+    status: answer.statusCode ?? 0,
+    events,
+    text: () => text,
+    ended,
+    leave: () => void asking.destroy(),
+    async until(reached) {
+      const deadline = setTimeout(wake, patience);
+      const start = performance.now();
+      while (!reached(events)) {
+        if (over || performance.now() - start >= patience) {
+          throw new Error(`after ${events.length} events what was waited for has not come`);
+        }
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      }
+      clearTimeout(deadline);
+    },
+  };
+}
+
+function eventOf(block: string): SeenEvent {
+  const [id, event, data] = block.split("\n").map((line) => line.slice(line.indexOf(": ") + 2));
+  return {
+    id: Number(id),
+    event: event as string,
+    data: JSON.parse(data as string),
+  };
+}

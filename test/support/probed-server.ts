@@ -1,0 +1,126 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { mePath } from "./seen.js";
+
+/** An answer that a server is about to send. */
+export interface Reply {
+  status: number;
+  headers: Record<string, string | string[]>;
+  body: unknown;
+  /** What is sent instead of the body as JSON. */
+  bytes?: string | Buffer;
+}
+
+/** What a request presents. */
+export interface Presented {
+  /** The ref of its key; `none`, `malformed` or `unknown` when it has none of the server's. */
+  readonly ref: string;
+  readonly apiKey: string | undefined;
+  /** Counted from 1. */
+  readonly number: number;
+  /** How often this ref was presented, this time included. */
+  readonly count: number;
+  /** The answer itself, for whoever wants to do worse than answer wrongly. */
+  readonly response: ServerResponse;
+}
+
+/** Changes the right answer into a wrong one; `handled` when it has dealt with the request itself. */
+export type Misbehave = (reply: Reply, presented: Presented) => unknown;
+
+/** A server that counts what it is asked. */
+export interface ProbedServer {
+  readonly url: string;
+  readonly requests: () => readonly { readonly ref: string; readonly path: string | undefined }[];
+}
+
+const liveAccess = ["live_access_not_approved", "Live access is not approved."] as const;
+const refusals: Readonly<Record<string, readonly [code: string, message: string]>> = {
+  "wrong-scope": ["insufficient_scope", "The key lacks the scope."],
+  "organization-inactive": ["access_denied", "The organization is not active."],
+  "live-not-approved": liveAccess,
+  "live-suspended": liveAccess,
+};
+
+/** The keys of every such server, as the environment variables of a check hold them. */
+export const probeKeys: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries({
+    active: "SVC_test_",
+    live: "SVC_live_",
+    revoked: "SVC_test_",
+    expired: "SVC_test_",
+    "wrong-scope": "SVC_test_",
+  }).map(([ref, prefix]) => [
+    `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`,
+    `${prefix}R${ref.replaceAll("-", "")}Secret0123456789`,
+  ]),
+);
+
+const refOf = new Map(
+  Object.entries(probeKeys).map(([name, key]) => [
+    key,
+    name.slice("SVC_KEY_".length).toLowerCase().replaceAll("_", "-"),
+  ]),
+);
+
+/** Serves the contract, except for what is made wrong; gone when the test is over. */
+export async function serveProbed(misbehave: Misbehave = () => {}, path = mePath): Promise<ProbedServer> {
+  const requests: { ref: string; path: string | undefined }[] = [];
+  const server = createServer((request, response) => {
+    const apiKey = request.headers["x-api-key"] as string | undefined;
+    const ref = presentedRef(apiKey);
+    requests.push({ ref, path: request.url });
+    const number = requests.length;
+    const count = requests.filter((one) => one.ref === ref).length;
+    const reply: Reply =
+      request.url === path
+        ? rightReply(ref, number, count)
+        : { status: 404, headers: json, body: { error: { code: "not_found", message: "No." } } };
+    if (misbehave(reply, { ref, apiKey, number, count, response }) === "handled") return;
+    response.writeHead(reply.status, reply.headers);
+    response.end(reply.bytes ?? JSON.stringify(reply.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests: () => requests };
+}
+
+const json = { "Content-Type": "application/json" };
+
+function presentedRef(apiKey: string | undefined): string {
+  if (apiKey === undefined) return "none";
+  return refOf.get(apiKey) ?? (apiKey.startsWith("SVC_") ? "unknown" : "malformed");
+}
+
+function rightReply(ref: string, number: number, today: number): Reply {
+  const refusal = refusals[ref];
+  if (ref === "active" || ref === "live") {
+    const headers = { ...json, "X-Request-Id": `req-${number}` };
+    return { status: 200, headers, body: { data: contextOf(ref === "active" ? "test" : "live", today) } };
+  }
+  if (refusal !== undefined) {
+    const [code, message] = refusal;
+    return { status: 403, headers: { ...json }, body: { error: { code, message } } };
+  }
+  return {
+    status: 401,
+    headers: { ...json },
+    body: { error: { code: "unauthorized", message: "No valid key." } },
+  };
+}
+
+function contextOf(environment: string, today: number) {
+  return {
+    organization: { id: "5d1f7f0e-6c0b-4f57-9c53-0d2f3ce1a6b4", name: "A Bank", type: "bank" },
+    environment,
+    scopes: ["attestations:read"],
+    limits: { per_minute: 60, per_day: 1000 },
+    usage: { today },
+  };
+}

@@ -1,0 +1,65 @@
+import { handle } from "../../src/api/handle.js";
+import type { PathId } from "../../src/domain/outcomes.js";
+import { unknownSecret } from "../../src/sandbox/secrets.js";
+import { scenarioSecret, type World } from "../../src/sandbox/world.js";
+import { mePath, type Seen } from "./seen.js";
+
+/** A request of the tests of `varied`; `key` is a ref, or what is given as the header itself. */
+export interface Asked {
+  readonly method?: string;
+  readonly path?: string;
+  readonly key?: string | { readonly header: string };
+}
+
+/** An answer as the core gives it: names of headers in their case and order. */
+export interface Answered extends Seen {
+  readonly pathId: PathId;
+}
+
+/** Asks the core of a world. */
+export function ask(world: World, { method = "GET", path = mePath, key }: Asked): Answered {
+  const { answer, pathId } = handle(world, { method, path, apiKey: headerFor(world, key) });
+  const { headers: flat } = answer;
+  const headers = flat.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, flat[index + 1] as string] as const] : [],
+  );
+  return { status: answer.status, headers, body: answer.body, pathId };
+}
+
+function headerFor(world: World, key: Asked["key"]): string | undefined {
+  if (key === "unknown") return unknownSecret(world.seed);
+  return typeof key === "object" ? key.header : key && scenarioSecret(world, key);
+}
+
+/** The keys of a world that its scenario describes. */
+export function refsOf(world: World): string[] {
+  return [...world.registry.keys.keys()];
+}
+
+/** Every kind of key that is rejected. */
+export const rejectedKeys: readonly Asked["key"][] = [
+  undefined,
+  { header: "" },
+  { header: "nonsense" },
+  { header: "SVC_test_sbx, SVC_test_sbx" },
+  "unknown",
+  "revoked",
+  "expired",
+  "rotated",
+];
+
+/** Everything that can be asked of `key-states`: every key and none, by GET and HEAD, and what the API does not have. */
+export function everyQuestion(world: World): Asked[] {
+  const keys = [...refsOf(world), ...rejectedKeys.slice(0, 5)];
+  return [
+    ...keys.flatMap((key) => [withKey(key), { method: "HEAD", ...withKey(key) }]),
+    ...["POST", "DELETE", "OPTIONS"].map((method) => ({ method, key: "active" })),
+    { path: "/v1/relying-party/attestations", key: "active" },
+    { path: "/", method: "HEAD" },
+    { path: "/v1/relying-party/me/" },
+  ];
+}
+
+function withKey(key: Asked["key"]): Asked {
+  return key === undefined ? {} : { key };
+}

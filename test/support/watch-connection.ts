@@ -1,0 +1,53 @@
+import { connect } from "node:net";
+import { mePath } from "./seen.js";
+
+/** What a client saw on a connection of its own. */
+export interface Watched {
+  /** Everything that came, as Latin-1. */
+  readonly text: string;
+  /** When each part of it came, in milliseconds after the request was sent, and how many bytes it had. */
+  readonly parts: readonly { readonly at: number; readonly bytes: number }[];
+  /** How it was over: the server ended it or reset it, or the client gave up after nothing had come for a while. */
+  readonly over: "ended" | "reset" | "given up";
+}
+
+/** Sends one request over `node:net` and watches what becomes of the connection; gives up after so much silence. */
+export function watchConnection(
+  port: number,
+  { key, method = "GET", patience = 300 }: { key: string; method?: string; patience?: number },
+): Promise<Watched> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1" });
+    const parts: { at: number; bytes: number }[] = [];
+    let text = "";
+    let started = 0;
+    let over: Watched["over"] = "ended";
+    socket.setTimeout(patience, () => {
+      over = "given up";
+      socket.destroy();
+    });
+    socket.on("connect", () => {
+      started = performance.now();
+      socket.write(`${method} ${mePath} HTTP/1.1\r\nHost: any.example\r\nx-api-key: ${key}\r\n\r\n`);
+    });
+    socket.on("data", (chunk) => {
+      parts.push({ at: performance.now() - started, bytes: chunk.length });
+      text += chunk.toString("latin1");
+    });
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ECONNRESET") over = "reset";
+    });
+    socket.on("close", () => resolve({ text, parts, over }));
+  });
+}
+
+/** Status, announced length and body of the one answer in the text; the body may be shorter than announced. */
+export function readAnswer(text: string): { status: number; announced: number; body: string } {
+  const headEnd = text.indexOf("\r\n\r\n");
+  const head = text.slice(0, headEnd);
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]),
+    announced: Number(/^content-length: (\d+)$/im.exec(head)?.[1]),
+    body: text.slice(headEnd + 4),
+  };
+}

@@ -1,0 +1,139 @@
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { HttpResponse, http } from "msw";
+import { expect, onTestFinished, test } from "vitest";
+import { type SandboxServer, type ServerOptions, startServer } from "../src/node/index.js";
+import { makeSelfSigned } from "../src/node/tls-self-signed.js";
+import { askHttps } from "./support/ask-https.js";
+
+const me = "/v1/relying-party/me";
+
+async function start(options: Partial<ServerOptions> = {}): Promise<SandboxServer> {
+  const server = await startServer({ tls: true, ...options });
+  onTestFinished(() => server.close(0));
+  return server;
+}
+
+const portOf = ({ url }: SandboxServer) => Number(new URL(url).port);
+
+test("a client that is given the certificate reaches the API by all names of this machine", async () => {
+  const server = await start();
+  expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+  expect(server.controlUrl).toBe(`${server.url}/__sandbox`);
+  const headers = { "x-api-key": server.sandbox.secret("active") };
+  for (const name of ["127.0.0.1", "localhost"]) {
+    const { status } = await askHttps(`https://${name}:${portOf(server)}${me}`, server.certificate, {
+      headers,
+    });
+    expect([name, status]).toEqual([name, 200]);
+  }
+  const six = await start({ host: "::1" });
+  expect((await askHttps(`${six.url}${me}`, six.certificate)).status).toBe(401);
+});
+
+test("the certificate is valid for --host too, for a year, and is no authority for others", async () => {
+  const { cert } = await makeSelfSigned("sandbox.bank.example");
+  const certificate = new X509Certificate(cert);
+  expect(certificate.checkHost("sandbox.bank.example")).toBeDefined();
+  expect(certificate.checkIP("127.0.0.1")).toBeDefined();
+  expect(certificate.checkIP("::1")).toBeDefined();
+  expect(certificate.checkHost("other.example")).toBeUndefined();
+  expect(certificate.ca).toBe(false);
+  expect(Date.parse(certificate.validFrom)).toBeLessThan(Date.now());
+  const days = (Date.parse(certificate.validTo) - Date.now()) / 86_400_000;
+  expect(Math.round(days)).toBe(365);
+  const anywhere = new X509Certificate((await makeSelfSigned("0.0.0.0")).cert);
+  expect(anywhere.subjectAltName).not.toContain("0.0.0.0");
+  expect(new X509Certificate((await makeSelfSigned("10.1.2.3")).cert).checkIP("10.1.2.3")).toBeDefined();
+  expect(new X509Certificate((await makeSelfSigned("fe80::1%eth0")).cert).checkIP("fe80::1")).toBeDefined();
+});
+
+test("every server has a certificate of its own", async () => {
+  const [one, other] = [await start(), await start()];
+  expect(one.certificate).not.toBe(other.certificate);
+  await expect(askHttps(one.url + me, other.certificate)).rejects.toThrow();
+});
+
+test("a client that does not trust the certificate, or speaks no TLS, is turned away, and the server lives on", async () => {
+  const server = await start();
+  await expect(askHttps(server.url + me, undefined)).rejects.toMatchObject({
+    code: "DEPTH_ZERO_SELF_SIGNED_CERT",
+  });
+  const plain = connect(portOf(server), "127.0.0.1");
+  plain.on("error", () => {});
+  plain.write(`GET ${me} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  const startedAt = performance.now();
+  plain.resume();
+  await once(plain, "close");
+  expect(performance.now() - startedAt).toBeLessThan(900);
+  const half = connect(portOf(server), "127.0.0.1");
+  half.on("error", () => {});
+  await once(half, "connect");
+  half.resetAndDestroy();
+  expect((await askHttps(server.url + me, server.certificate)).status).toBe(401);
+});
+
+test("what is no HTTP inside of TLS gets the API's 400", async () => {
+  const server = await start();
+  const socket = connectTls({ port: portOf(server), host: "127.0.0.1", ca: server.certificate as string });
+  socket.write("nonsense\r\n\r\n");
+  const [answer] = await once(socket, "data");
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*"bad_request"/);
+});
+
+test("a key of 16 KB is a malformed key under TLS too", async () => {
+  const server = await start();
+  const headers = { "x-api-key": `SVC_test_${"x".repeat(16_000)}` };
+  expect((await askHttps(server.url + me, server.certificate, { headers })).status).toBe(401);
+});
+
+test("the control plane takes this server's own origin and no other, and its instances are served over HTTPS", async () => {
+  const server = await start();
+  const { certificate: ca, controlUrl, url } = server;
+  const ask = (origin: string) => askHttps(`${controlUrl}/state`, ca, { headers: { origin } });
+  expect((await ask(url)).status).toBe(200);
+  expect((await ask("https://evil.example")).status).toBe(403);
+  const made = await askHttps(`${controlUrl}/instances`, ca, { method: "POST", json: {} });
+  expect(made.body.data.base_url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/i\/\w+$/);
+  expect((await askHttps(made.body.data.base_url + me, ca)).status).toBe(401);
+  const page = await askHttps(`${controlUrl}/`, ca);
+  expect(page.headers["content-type"]).toMatch(/^text\/html/);
+});
+
+test("handlers of one's own see https, and a network error of theirs ends the connection", async () => {
+  const failures: unknown[] = [];
+  const server = await start({
+    handlers: [
+      http.get("*/where", ({ request }) => HttpResponse.text(request.url)),
+      http.get("*/reset", () => HttpResponse.error()),
+    ],
+    onHandlerError: (error) => failures.push(error),
+  });
+  expect((await askHttps(`${server.url}/where`, server.certificate)).body).toBe(`${server.url}/where`);
+  await expect(askHttps(`${server.url}/reset`, server.certificate)).rejects.toMatchObject({
+    code: "ECONNRESET",
+  });
+  expect(failures).toEqual([]);
+});
+
+test("a certificate of one's own is served as it is", async () => {
+  const tls = await makeSelfSigned("127.0.0.1");
+  const server = await start({ tls });
+  expect(server.certificate).toBe(tls.cert);
+  expect((await askHttps(server.url + me, tls.cert)).status).toBe(401);
+});
+
+test("a pair that does not fit is refused by startServer with a code", async () => {
+  const [one, other] = [await makeSelfSigned("localhost"), await makeSelfSigned("localhost")];
+  await expect(startServer({ tls: { cert: one.cert, key: other.key } })).rejects.toMatchObject({
+    code: "certificate_unusable",
+    message: "Failed to serve HTTPS: the key of tls.key is not the one of the certificate in tls.cert.",
+  });
+});
+
+test("without TLS nothing is said of a certificate", async () => {
+  const server = await start({ tls: false });
+  expect([server.url.startsWith("http://"), server.certificate]).toEqual([true, undefined]);
+});

@@ -1,0 +1,176 @@
+import { parseList } from "structured-headers";
+import { expect, test } from "vitest";
+import { chooser } from "../src/api/variation/chooser.js";
+import { variationTable } from "../src/api/variation/table.js";
+import { outcomes } from "../src/domain/outcomes.js";
+import type { World } from "../src/sandbox/world.js";
+import { openTestWorld } from "./support/doors.js";
+import { expectDescribed } from "./support/expect-described.js";
+import { headerOf } from "./support/seen.js";
+import { type Answered, ask, everyQuestion, rejectedKeys } from "./support/varied.js";
+
+const varied = (seed: number) => openTestWorld("key-states", { profile: "varied", seed });
+
+/** Checks a varied answer against those that `minimal` and `typical` give to the same request. */
+function expectPromised(answer: Answered, minimal: Answered, typical: Answered, askedAt: number): void {
+  expect([answer.status, answer.pathId]).toEqual([minimal.status, minimal.pathId]);
+  expectHeaders(answer);
+  if (answer.status === 429) expectRetryAfter(answer, typical, askedAt);
+  if (minimal.body === "") expect(answer.body).toBe("");
+  else expectBody(answer, minimal);
+}
+
+function expectBody(answer: Answered, minimal: Answered): void {
+  expectDescribed(answer);
+  const bytes = new TextEncoder().encode(answer.body).length;
+  expect(headerOf(answer, "content-length")).toBe(String(bytes));
+  const found = JSON.parse(answer.body);
+  const promised = JSON.parse(minimal.body);
+  // R1, R27: nothing else at the top level.
+  expect(Object.keys(found)).toEqual(Object.keys(promised));
+  if (answer.status === 200) expectContext(found.data, promised.data);
+  else if (answer.status !== 429) expect(found.error.code).toBe(promised.error.code);
+  else expect(found.error.code).toMatch(/./);
+}
+
+function expectContext(found: typeof context, promised: typeof context): void {
+  expect(found).toMatchObject({ ...promised, organization: expect.anything(), scopes: expect.anything() });
+  // R2: exactly these three.
+  const { name, ...organization } = found.organization;
+  const { name: given, ...rest } = promised.organization;
+  expect(organization).toEqual(rest);
+  expect(name.startsWith(given)).toBe(true);
+  expect(found.scopes).toEqual(expect.arrayContaining(promised.scopes));
+}
+const context = { organization: { id: "", name: "", type: "" }, scopes: [""] };
+
+function expectHeaders(answer: Answered): void {
+  const names = answer.headers.map(([name]) => name.toLowerCase()).filter((name) => name !== "vary");
+  expect(new Set(names).size).toBe(names.length);
+  for (const [name, value] of answer.headers) {
+    expect(name).toMatch(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/);
+    expect(value).toMatch(/^[\x20-\x7e]*$/);
+  }
+  expect(headerOf(answer, "content-type")).toMatch(/^application\/json( ?; ?charset="?utf-8"?)?$/i);
+  expect(headerOf(answer, "www-authenticate") ?? "ApiKey").toMatch(/^ApiKey/);
+  if (answer.status === 405) {
+    expect(headerOf(answer, "allow")?.split(/, */).sort()).toEqual(["GET", "HEAD"]);
+  }
+  for (const name of ["ratelimit", "ratelimit-policy"]) {
+    expect(parseList(headerOf(answer, name) ?? "").map(([item]) => item)).toEqual(
+      headerOf(answer, name) === undefined ? [] : ["minute", "day"],
+    );
+  }
+}
+
+function expectRetryAfter(answer: Answered, typical: Answered, askedAt: number): void {
+  const value = headerOf(answer, "retry-after");
+  if (value === undefined) return;
+  const seconds = Number(headerOf(typical, "retry-after"));
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  if (/^\d+$/.test(value)) expect(Number(value)).toBeGreaterThanOrEqual(seconds);
+  else expect(Date.parse(value)).toBeGreaterThanOrEqual(askedAt + seconds * 1000);
+}
+
+/** The answers of `varied`, `minimal` and `typical` to one request. */
+interface Compared {
+  readonly world: World;
+  readonly answers: readonly [varied: Answered, minimal: Answered, typical: Answered];
+  readonly askedAt: number;
+}
+
+/** Asks three worlds the same, again and again, until there are as many answers as wanted. */
+function* compared(wanted: number): Generator<Compared> {
+  const profiles = ["varied", "minimal", "typical"] as const;
+  let count = 0;
+  for (let seed = 1; ; seed++) {
+    const worlds = profiles.map((profile) => openTestWorld("key-states", { profile, seed }));
+    const [world] = worlds as [World];
+    // As many rounds as the overlap of the key that is being replaced lasts, and a few more.
+    for (let round = 0; round < 75; round++) {
+      for (const question of everyQuestion(world)) {
+        const askedAt = Date.now();
+        const answers = worlds.map((one) => ask(one, question)) as unknown as Compared["answers"];
+        yield { world, answers, askedAt };
+        count += 1;
+        if (count === wanted) return;
+      }
+      for (const { clock } of worlds) clock.advance(25_000);
+    }
+  }
+}
+
+/** The variants that an answer shows, as `row: variant`. */
+function variantsIn({ seed, requestIds }: World, status: number): string[] {
+  const choose = chooser(seed, requestIds.answered());
+  return variationTable
+    .filter(({ statuses }) => statuses.includes(status))
+    .map((row) => `${row.id}: ${choose(row).variant.id}`);
+}
+
+test("R1–R7 R27 R28 R48 10,000 varied answers on every path say what is promised, and nearly all variants are seen", ({
+  annotate,
+}) => {
+  const seen = new Set<string>();
+  const paths = new Set<string>();
+  for (const { world, answers, askedAt } of compared(10_000)) {
+    expectPromised(...answers, askedAt);
+    paths.add(answers[0].pathId);
+    for (const one of variantsIn(world, answers[0].status)) seen.add(one);
+  }
+  const answering = outcomes.map(({ path }) => path).filter((path) => !path.startsWith("fault."));
+  expect([...paths].sort()).toEqual(answering.sort());
+  const all = variationTable.flatMap(({ id, variants }) => variants.map((one) => `${id}: ${one.id}`));
+  const share = all.filter((one) => seen.has(one)).length / all.length;
+  annotate(`${(share * 100).toFixed(1)} % of ${all.length} variants`);
+  expect(share).toBeGreaterThanOrEqual(0.95);
+});
+
+test("R7 every answer has an id of its own, and the journal knows the answer by it", () => {
+  const world = varied(5);
+  const ids: string[] = [];
+  for (let round = 0; round < 100; round++) {
+    for (const question of everyQuestion(world)) {
+      const answer = ask(world, question);
+      const [entry] = world.journal.list({ limit: 1 });
+      const id = headerOf(answer, "x-request-id");
+      expect(id ?? entry?.id).toBe(entry?.id);
+      ids.push(entry?.id as string);
+      const code = answer.body === "" ? entry?.code : (JSON.parse(answer.body).error?.code ?? null);
+      expect(entry?.code).toBe(code);
+    }
+  }
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("R14 whatever is wrong with a key, the answer to the request of a number is the same bytes", () => {
+  const worlds = rejectedKeys.map(() => varied(7));
+  const different = new Set<string>();
+  for (let round = 0; round < 300; round++) {
+    const [first, ...others] = worlds.map((world, index) => {
+      const key = rejectedKeys[(index + round) % rejectedKeys.length];
+      const { status, headers, body } = ask(world, key === undefined ? {} : { key });
+      return JSON.stringify({ status, headers, body });
+    });
+    for (const other of others) expect(other).toBe(first);
+    different.add(first as string);
+  }
+  expect(different.size).toBe(300);
+});
+
+test("a HEAD has the headers that the GET in its place would have", () => {
+  const [heads, gets] = [varied(3), varied(3)];
+  for (const question of everyQuestion(heads).filter(({ method }) => method === "HEAD")) {
+    const head = ask(heads, question);
+    expect(head.body).toBe("");
+    expect(head.headers).toEqual(ask(gets, { ...question, method: "GET" }).headers);
+  }
+});
+
+test("two seeds give different answers", () => {
+  const bodies = [1, 2].map((seed) => {
+    const world = varied(seed);
+    return Array.from({ length: 20 }, () => ask(world, {}).body);
+  });
+  expect(bodies[0]).not.toEqual(bodies[1]);
+});

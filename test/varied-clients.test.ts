@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import { chooser } from "../src/api/variation/chooser.js";
+import { variationTable } from "../src/api/variation/table.js";
+import { createSandbox } from "../src/library/create-sandbox.js";
+import type { Sandbox } from "../src/library/sandbox.js";
+import { correctClient, type Decision } from "./support/correct-client.js";
+import { openTestWorld } from "./support/doors.js";
+import { headerOf } from "./support/seen.js";
+import { type Answered, type Asked, ask, refsOf } from "./support/varied.js";
+
+/** Takes an answer as a sloppy client does; false when the client has come to grief. */
+type Client = (answer: Answered) => boolean;
+
+const good: Asked = { key: "active" };
+const rejected: Asked = { key: "revoked" };
+const limited: Asked = { key: "rate-limited" };
+const wrongMethod: Asked = { key: "active", method: "POST" };
+
+const dataIn = ({ body }: Answered) => JSON.parse(body).data;
+const errorIn = ({ body }: Answered) => JSON.parse(body).error;
+const hasOnly = (value: object, ...names: string[]) =>
+  Object.keys(value).every((name) => names.includes(name));
+const lacks =
+  (...names: string[]): Client =>
+  (answer) =>
+    names.every((name) => headerOf(answer, name) === undefined);
+
+/** For each row of the table a client that relies on what the row varies, and on nothing else that is open. */
+const sloppyClients: Readonly<Record<string, readonly [asked: Asked, relies: string, client: Client]>> = {
+  rate_limit_code: [
+    limited,
+    "knows a limit by its code rather than by the 429",
+    (answer) => errorIn(answer).code === "rate_limited",
+  ],
+  request_id_on_errors: [rejected, "takes an answer with an id for a success", lacks("x-request-id")],
+  error_details: [
+    limited,
+    "decodes errors without details",
+    (answer) => errorIn(answer).details === undefined,
+  ],
+  retry_after: [
+    limited,
+    "reads Retry-After as a number",
+    (answer) => Number(headerOf(answer, "retry-after") ?? 60) >= 1,
+  ],
+  rate_limit_headers: [
+    limited,
+    "takes no header about limits for no limits",
+    lacks("ratelimit", "x-ratelimit-limit"),
+  ],
+  www_authenticate: [rejected, "shows a login when it is challenged", lacks("www-authenticate")],
+  request_id_form: [
+    good,
+    "stores request ids in 28 characters",
+    (answer) => /^req_[0-9a-f]{24}$/.test(headerOf(answer, "x-request-id") ?? ""),
+  ],
+  data_members: [
+    good,
+    "refuses members of data that it does not know",
+    (answer) => hasOnly(dataIn(answer), "organization", "environment", "scopes", "limits", "usage"),
+  ],
+  limits_members: [
+    good,
+    "adds up all limits",
+    (answer) => hasOnly(dataIn(answer).limits, "per_minute", "per_day"),
+  ],
+  usage_members: [good, "expects one figure in usage", (answer) => hasOnly(dataIn(answer).usage, "today")],
+  scopes: [
+    good,
+    "knows all scopes there are",
+    (answer) =>
+      dataIn(answer).scopes.every((one: string) => /^(attestations|consents):(read|write)$/.test(one)),
+  ],
+  scope_order: [
+    good,
+    "looks at the first scope",
+    (answer) => dataIn(answer).scopes[0] === "attestations:read",
+  ],
+  organization_name: [
+    good,
+    "keeps names in 40 characters of ASCII",
+    (answer) => /^[\x20-\x7e]{1,40}$/.test(dataIn(answer).organization.name),
+  ],
+  error_members: [
+    rejected,
+    "refuses members of error that it does not know",
+    (answer) => hasOnly(errorIn(answer), "code", "message", "details"),
+  ],
+  details_without_reason: [
+    rejected,
+    "decodes a 401 without details",
+    (answer) => errorIn(answer).details === undefined,
+  ],
+  message: [
+    rejected,
+    "knows a rejected key by the message",
+    (answer) => errorIn(answer).message === "A valid API key is required.",
+  ],
+  member_order: [
+    good,
+    "reads members by their place",
+    (answer) => Object.keys(dataIn(answer))[0] === "organization",
+  ],
+  whitespace: [
+    good,
+    "cuts the body apart at its braces",
+    ({ body }) => body.startsWith('{"') && body.endsWith("}}") && !body.includes('": '),
+  ],
+  escapes: [good, "searches the body as a text", ({ body }) => body.includes('"environment"')],
+  content_type: [
+    good,
+    "compares Content-Type as a text",
+    (answer) => headerOf(answer, "content-type") === "application/json",
+  ],
+  allow: [wrongMethod, "compares Allow as a text", (answer) => headerOf(answer, "allow") === "GET, HEAD"],
+  cache_control: [good, "keeps what is not forbidden to keep", lacks("cache-control")],
+  vary: [good, "fails on a header of caches", lacks("vary")],
+  server: [good, "guesses the environment from the server's name", lacks("server")],
+  via: [good, "takes a gateway's answer for an error page", lacks("via")],
+  security_headers: [
+    good,
+    "copies headers on to its own page",
+    lacks("strict-transport-security", "content-security-policy"),
+  ],
+  unknown_headers: [
+    good,
+    "refuses headers that it does not know",
+    lacks("server-timing", "x_upstream.name", "x-debug"),
+  ],
+  header_order: [
+    good,
+    "reads the first header",
+    ({ headers }) => headers[0]?.[0].toLowerCase() === "content-type",
+  ],
+  header_casing: [
+    good,
+    "looks headers up by their case",
+    ({ headers }) => headers.some(([name]) => name === "X-Request-Id"),
+  ],
+};
+
+const patience = 60;
+
+/** The numbers of the requests on which the client came to grief. */
+function failuresOf(client: Client, asked: Asked, profile: "minimal" | "varied"): number[] {
+  const world = openTestWorld("key-states", { profile, seed: 1 });
+  return Array.from({ length: patience }, (_, index) => index + 1).filter(() => {
+    world.clock.advance(2_000);
+    return !client(ask(world, asked));
+  });
+}
+
+test("there is a sloppy client for every row of the table", () => {
+  expect(Object.keys(sloppyClients).sort()).toEqual(variationTable.map(({ id }) => id).sort());
+});
+
+describe.each(Object.entries(sloppyClients))("%s", (id, [asked, relies, client]) => {
+  test(`a client that ${relies} passes under minimal and is caught under varied`, ({ annotate }) => {
+    expect(failuresOf(client, asked, "minimal")).toEqual([]);
+    const failures = failuresOf(client, asked, "varied");
+    expect(failures.length).toBeGreaterThan(0);
+    annotate(`caught by request ${failures[0]}, and by ${failures.length} of ${patience}`);
+    // It is this row that catches it, and no other.
+    const row = variationTable.find((one) => one.id === id) as (typeof variationTable)[number];
+    for (const number of failures) expect(chooser(1, number)(row).variant).not.toBe(row.variants[0]);
+  });
+});
+
+test("a correct client decides under 200 seeds of varied what it decides under minimal", async () => {
+  const decisionsOf = async (profile: "minimal" | "varied", seed: number): Promise<Decision[]> => {
+    const sandbox: Sandbox = createSandbox({ scenario: "key-states", profile, seed, frozen: true });
+    const keys = [...sandbox.keys.list().map(({ ref }) => sandbox.secret(ref)), sandbox.unknownSecret(), ""];
+    const decisions: Decision[] = [];
+    for (const key of keys) decisions.push(await correctClient(sandbox.fetch, key));
+    return decisions;
+  };
+  for (let seed = 1; seed <= 200; seed++) {
+    expect(await decisionsOf("varied", seed), `seed ${seed}`).toEqual(await decisionsOf("minimal", seed));
+  }
+});
+
+test("the correct client tells every answer of key-states from the others", async () => {
+  const sandbox: Sandbox = createSandbox({ scenario: "key-states", profile: "varied", seed: 4 });
+  const kinds = new Set<string>();
+  for (const ref of refsOf(openTestWorld("key-states"))) {
+    kinds.add((await correctClient(sandbox.fetch, sandbox.secret(ref))).kind);
+  }
+  expect([...kinds].sort()).toEqual(["context", "forbidden", "key_rejected", "limited"]);
+});

@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Profile } from "../src/domain/assumptions.js";
+import { createSandbox } from "../src/library/create-sandbox.js";
+import type { Sandbox } from "../src/library/sandbox.js";
+import { startServer } from "../src/node/start-server.js";
+import { parseScenario } from "../src/scenario/parse-scenario.js";
+import { comparable } from "./support/conformance-script.js";
+import { doors, mePath, type Seen } from "./support/doors.js";
+import { runCli } from "./support/run-cli.js";
+import type { Send } from "./support/seen.js";
+
+// The date of a Retry-After is that of the client's clock, and is to be the same at every door.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 2, 2, 9) }));
+afterEach(() => void vi.useRealTimers());
+
+const open = (seed: number) =>
+  createSandbox({ scenario: "key-states", profile: "varied", seed, frozen: true });
+const refs = ["active", "live", "revoked", "wrong-scope", "rate-limited", "live-suspended", "expired"];
+
+/** Asks with several keys and none, by several methods, `rounds` times. */
+async function conversation(sandbox: Sandbox, send: Send, rounds: number): Promise<Seen[]> {
+  const seen: Seen[] = [];
+  for (let round = 0; round < rounds; round++) {
+    for (const ref of refs) seen.push(await send({ headers: { "x-api-key": sandbox.secret(ref) } }));
+    seen.push(await send({}), await send({ method: "HEAD" }), await send({ method: "POST" }));
+    seen.push(await send({ path: "/v1/relying-party/nothing" }));
+  }
+  return seen.map(comparable);
+}
+
+async function through(door: (typeof doors)[number], sandbox: Sandbox, rounds = 5): Promise<Seen[]> {
+  const { send, close } = await door.open(sandbox);
+  try {
+    return await conversation(sandbox, send, rounds);
+  } finally {
+    await close();
+  }
+}
+
+const [core, ...others] = doors as [(typeof doors)[number], ...(typeof doors)[number][]];
+
+test.each(others)("the same seed gives the same bytes through sandbox.fetch and $name", async (door) => {
+  expect(await through(door, open(11))).toEqual(await through(core, open(11)));
+});
+
+test("a reset sandbox varies as it did at first", async () => {
+  const sandbox = open(12);
+  const first = await through(core, sandbox);
+  sandbox.reset();
+  expect(await through(core, sandbox)).toEqual(first);
+});
+
+test("a snapshot goes on varying as the sandbox does, also after JSON", async () => {
+  const sandbox = open(13);
+  await through(core, sandbox, 2);
+  const snapshot = sandbox.snapshot();
+  expect(snapshot.assumptions).toEqual({ profile: "varied" });
+  const continued = createSandbox({ scenario: JSON.parse(JSON.stringify(snapshot)) });
+  expect(await through(core, continued)).toEqual(await through(core, sandbox));
+});
+
+test("a snapshot keeps what the scenario gave, which stays fixed", async () => {
+  const scenario = parseScenario(
+    "version: 1\nextends: key-states\nassumptions: { profile: varied, rate_limit_code: slow_down }",
+  );
+  const sandbox = createSandbox({ scenario: createSandbox({ scenario }).snapshot() });
+  expect(sandbox.snapshot().assumptions).toEqual({ profile: "varied", rate_limit_code: "slow_down" });
+  for (let i = 0; i < 30; i++) expect(await limitedCode(sandbox)).toBe("slow_down");
+});
+
+async function limitedCode(sandbox: Sandbox): Promise<string> {
+  const headers = { "x-api-key": sandbox.secret("rate-limited") };
+  const answer = await sandbox.fetch(`https://any.example${mePath}`, { headers });
+  return ((await answer.json()) as { error: { code: string } }).error.code;
+}
+
+/** The header that `typical` has on a 401, in the answers to a few requests without a key. */
+async function challenges(url: string): Promise<Set<boolean>> {
+  const seen = new Set<boolean>();
+  for (let i = 0; i < 20; i++) seen.add((await fetch(url + mePath)).headers.has("www-authenticate"));
+  return seen;
+}
+
+const challenged: Readonly<Record<Profile, readonly boolean[]>> = {
+  minimal: [false],
+  typical: [true],
+  varied: [false, true],
+};
+const profiles = Object.keys(challenged) as Profile[];
+
+test.each(profiles)("the profile %s is an option of createSandbox and of startServer", async (profile) => {
+  const sandbox = createSandbox({ profile });
+  expect(sandbox.profile).toBe(profile);
+  const fetched = new Set<boolean>();
+  for (let i = 0; i < 20; i++) {
+    fetched.add((await sandbox.fetch(`https://any.example${mePath}`)).headers.has("www-authenticate"));
+  }
+  expect([...fetched].sort()).toEqual(challenged[profile]);
+  await using server = await startServer({ profile });
+  expect([...(await challenges(server.url))].sort()).toEqual(challenged[profile]);
+});
+
+test.each(
+  profiles,
+)("the profile %s can be put into the assumptions of a running sandbox", async (profile) => {
+  await using server = await startServer({ profile: profile === "minimal" ? "typical" : "minimal" });
+  const answer = await fetch(`${server.controlUrl}/assumptions`, {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ profile }),
+  });
+  expect(await answer.json()).toMatchObject({ data: { profile } });
+  expect([...(await challenges(server.url))].sort()).toEqual(challenged[profile]);
+});
+
+test("what is put into the assumptions stays fixed until a profile is put in its place", async () => {
+  await using server = await startServer({ profile: "varied" });
+  const put = (body: object) =>
+    fetch(`${server.controlUrl}/assumptions`, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  await put({ www_authenticate: false });
+  expect(await challenges(server.url)).toEqual(new Set([false]));
+  await put({ rate_limit_code: "slow_down" });
+  expect(await challenges(server.url)).toEqual(new Set([false]));
+  await put({ profile: "varied" });
+  expect((await challenges(server.url)).size).toBe(2);
+});
+
+test("a profile that does not exist is refused with those that do", async () => {
+  const wrong = { profile: "typcial" as Profile };
+  const message = expect.objectContaining({
+    code: "validation_failed",
+    message:
+      'Failed to use the profile "typcial": it must be minimal, typical or varied. Did you mean "typical"?',
+  });
+  expect(() => createSandbox(wrong)).toThrow(message);
+  await expect(startServer(wrong)).rejects.toEqual(message);
+  await using server = await startServer();
+  const answer = await fetch(`${server.controlUrl}/assumptions`, {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(wrong),
+  });
+  expect(answer.status).toBe(422);
+  expect(await answer.text()).toMatch(/typical/);
+  const { code, stderr } = await runCli(["start", "--profile", "typcial", "--port", "0"]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/--profile.*typical/)]);
+});
