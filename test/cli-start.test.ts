@@ -251,6 +251,7 @@ describe("the request log", () => {
       fingerprint: null,
       status: 401,
       code: "unauthorized",
+      fault: null,
       path_id: "401.missing",
       duration_ms: expect.any(Number),
     });

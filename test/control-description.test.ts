@@ -28,6 +28,7 @@ test("the description is OpenAPI 3.1.0 with the version of the package, and is s
   const { body } = await ask("/control.openapi.json");
   expect(body).toEqual(JSON.parse(JSON.stringify(description)));
   expect(body.openapi).toBe("3.1.0");
+  for (const { url } of description.servers) expect(url).toMatch(/^[\w:/.-]+$/);
   expect(body.info).toEqual({
     title: expect.any(String),
     version: (await ask("/health")).body.version,

@@ -303,7 +303,7 @@ describe("subscribers", () => {
 });
 
 test("an instance that is removed, or goes because nobody uses it, ends the streams of its events and no other", async () => {
-  const { server, ask } = await serveControl({ instanceTtl: 100 });
+  const { server, ask } = await serveControl({ instanceTtl: 1000 });
   const bases: string[] = [];
   for (let i = 0; i < 2; i++) bases.push(`/i/${(await ask("/instances", { method: "POST" })).body.data.id}`);
   const outer = await subscribe(server.url);

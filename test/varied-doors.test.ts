@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { KeyRow } from "../src/cli/key-rows.js";
 import type { Profile } from "../src/domain/assumptions.js";
 import { createSandbox } from "../src/library/create-sandbox.js";
+import { guard } from "../src/library/guard.js";
 import type { Sandbox } from "../src/library/sandbox.js";
 import { startServer } from "../src/node/start-server.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
 import { comparable } from "./support/conformance-script.js";
 import { doors, mePath, type Seen } from "./support/doors.js";
-import { runCli } from "./support/run-cli.js";
+import { baseUrl, runCli, startCli } from "./support/run-cli.js";
 import type { Send } from "./support/seen.js";
 
 // The date of a Retry-After is that of the client's clock, and is to be the same at every door.
@@ -111,6 +113,39 @@ test.each(
   });
   expect(await answer.json()).toMatchObject({ data: { profile } });
   expect([...(await challenges(server.url))].sort()).toEqual(challenged[profile]);
+});
+
+test.each(profiles)("the profile %s is a flag of the command", async (profile) => {
+  const running = startCli(["start", "key-states", "--profile", profile, "--port", "0"]);
+  expect([...(await challenges(await baseUrl(running)))].sort()).toEqual(challenged[profile]);
+  expect(running.stdout.text()).toContain(`Profile    ${profile}`);
+  expect((await running.stop()).code).toBe(0);
+});
+
+test("R14 the guard refuses with varied answers, too, and knows a caller by the id that the journal has", async () => {
+  const sandbox = open(14);
+  const bodies = new Set<string>();
+  const ids: string[] = [];
+  for (let i = 0; i < 20; i++) {
+    const { refusal } = guard(new Request("https://any.example/mine"), { sandbox });
+    bodies.add((await refusal?.text()) ?? "");
+    const headers = { "x-api-key": sandbox.secret("active") };
+    ids.push(
+      guard(new Request("https://any.example/mine", { headers }), { sandbox }).caller?.requestId ?? "",
+    );
+  }
+  expect(bodies.size).toBeGreaterThan(10);
+  const journal = sandbox.requests.list().filter(({ key }) => key === "active");
+  expect(ids).toEqual(journal.map(({ id }) => id));
+});
+
+test("keys names no code for a 429 whose code varies", async () => {
+  const limitedUnder = async (profile: string) => {
+    const { stdout } = await runCli(["keys", "key-states", "--format", "json", "--profile", profile]);
+    return (JSON.parse(stdout) as KeyRow[]).find(({ ref }) => ref === "rate-limited");
+  };
+  expect(await limitedUnder("typical")).toMatchObject({ status: 429, code: "rate_limited" });
+  expect(await limitedUnder("varied")).toMatchObject({ status: 429, code: null });
 });
 
 test("what is put into the assumptions stays fixed until a profile is put in its place", async () => {

@@ -13,10 +13,10 @@ export async function fetchAnswer(
   const request = new Request(input, init);
   request.signal.throwIfAborted();
   const answer = answerWebRequest(world, request);
-  if (answer instanceof Response) return answer;
+  if ("status" in answer) return answer;
   const held = { input, request };
   const canBeAborted = init?.signal !== undefined || input instanceof Request;
-  if (canBeAborted) waiting.add(held);
+  
   try {
     const response = await answer;
     if (response.type === "error") throw connectionReset();

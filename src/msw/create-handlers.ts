@@ -29,7 +29,7 @@ export function createHandlers(sandbox: Sandbox, { baseUrl = "*" }: HandlerOptio
   const answer =
     (base: string) =>
     ({ request }: { request: Request }) =>
-      answerWebRequest(host.world(), request, base);
+      untilNobodyWaits(answerWebRequest(host.world(), request, base), request);
   if (baseUrl === "*") return [http.all(anyHost, answer(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     const { origin, pathname } = urlOf(baseUrl);
@@ -40,6 +40,18 @@ export function createHandlers(sandbox: Sandbox, { baseUrl = "*" }: HandlerOptio
   // Relative to where the page or the server is, which msw knows.
   const base = withoutSlash(baseUrl);
   return [http.all(base, answer(base)), http.all(`${base}/*`, answer(base))];
+}
+
+// A client that aborts has been told so by then; msw would take it for a failure of the handler.
+function untilNobodyWaits(
+  answer: Response | Promise<Response>,
+  { signal }: Request,
+): Response | Promise<Response> {
+  if ("status" in answer) return answer;
+  return answer.catch((error) => {
+    if (signal.aborted) return Response.error();
+    throw error;
+  });
 }
 
 function urlOf(baseUrl: string): URL {

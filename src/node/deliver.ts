@@ -15,9 +15,9 @@ export function deliver(delivery: Delivery, answer: ApiAnswer, response: ServerR
   later(delivery.delayMs, () => {
     if (delivery.kind === "reset") return resetConnection(response);
     response.writeHead(answer.status, answer.headers as string[]);
+    response.flushHeaders();
     const { parts, pauseMs } = partsOf(answer.body, delivery);
     if (parts.length === 0) return finish(delivery, response);
-    response.flushHeaders();
     const sendFrom = (index: number) =>
       later(pauseMs, () => {
         const isLast = index === parts.length - 1;

@@ -6,6 +6,7 @@ import { routeAt } from "../api/routes.js";
 import type { Host } from "../sandbox/host.js";
 import type { Beside } from "./beside.js";
 import type { Instances } from "./control/instances.js";
+import { isControlPath } from "./control-path.js";
 import { deliver } from "./deliver.js";
 import { enterInstance } from "./enter-instance.js";
 import type { ControlContext, ControlHandler } from "./lazy-control.js";
@@ -15,9 +16,6 @@ import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
-
-/** Where the control plane lives; everything else belongs to the API. */
-export const controlPath = "/__sandbox";
 
 /** A server of HTTP or of HTTPS; the two have the same events and methods. */
 export type AnyServer = Server | TlsServer;
@@ -122,10 +120,4 @@ function createServer(
 // To a client that speaks no TLS, or does not trust the certificate, there is nothing to say that it would understand.
 function isHandshakeError({ code = "" }: NodeJS.ErrnoException): boolean {
   return code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_");
-}
-
-function isControlPath(path: string): boolean {
-  return (
-    path.startsWith(controlPath) && (path.length === controlPath.length || path[controlPath.length] === "/")
-  );
 }

@@ -22,7 +22,7 @@ export function checkBody<Name extends ControlBodyName>(name: Name, value: unkno
   const form = controlBodySchema(name) as FieldForm;
   const problems = checked.success
     ? keysIn(value)
-    : withoutMisspelt(checked.error.issues.flatMap((issue) => problemsOf(issue, value, form)));
+    : withoutMisspelt(checked.error.issues.flatMap((issue) => problemsOf(issue, value, form))).map(redacted);
   if (checked.success && problems.length === 0) return checked.data as ControlBody<Name>;
   const [first] = problems;
   throw new SandboxError(
@@ -37,6 +37,10 @@ interface Problem {
   readonly problem: string;
   /** The path of the field that was probably meant. */
   readonly meant?: string | undefined;
+}
+
+function redacted({ path, problem }: Problem): Problem {
+  return { path: redactKeys(path), problem: redactKeys(problem) };
 }
 
 // A field that is only misspelt is not missing as well.

@@ -1,3 +1,4 @@
+import { redactKeys } from "../domain/api-key.js";
 import type { TextKind } from "./fields.js";
 import { quote } from "./quote.js";
 import { maximumRefLength } from "./ref.js";
@@ -55,6 +56,14 @@ function waitSlip(name: string, value: string): Slip {
 
 /** What is wrong with a text that should be a ref, with the kebab-case form of it. */
 export function refSlip(value: string): Slip {
+  // Not even in another spelling is a key shown (R46).
+  if (redactKeys(value) !== value) {
+    return {
+      code: "bad_ref",
+      message: "an API key cannot be a ref",
+      hint: "write the short name of the key",
+    };
+  }
   const message = `${quote(value)} cannot be a ref`;
   if (value.length > maximumRefLength) {
     return { code: "bad_ref", message, hint: `a ref has ${maximumRefLength} characters at most` };

@@ -27,6 +27,7 @@ export interface Operation {
 /** The control plane's description of itself. */
 export const description = controlOpenApiDocument() as unknown as {
   readonly openapi: string;
+  readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 };

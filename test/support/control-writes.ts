@@ -60,7 +60,6 @@ export function writesFor(instance: string): readonly Write[] {
       method: "PUT",
       path: "/faults",
       described: "/faults",
-      // biome-ignore lint/suspicious/noThenProperty: a fault says so
       json: { faults: [{ when: { every: 10 }, then: { status: 503 } }] },
     },
     { method: "DELETE", path: "/requests", described: "/requests" },

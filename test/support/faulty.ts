@@ -1,0 +1,58 @@
+import { handle } from "../../src/api/handle.js";
+import type { Fault, Scenario } from "../../src/index.js";
+import type { JournalEntry } from "../../src/sandbox/journal.js";
+import { scenarioSecret, type World } from "../../src/sandbox/world.js";
+import { openTestWorld } from "./doors.js";
+import { mePath } from "./seen.js";
+
+/** A bank with a key `main` and two others, and an insurer; with these faults. */
+export function scenarioWith(faults: readonly Fault[]): Scenario {
+  return {
+    version: 1,
+    clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+    organizations: {
+      bank: {
+        type: "bank",
+        keys: {
+          main: { environment: "test", limits: { per_minute: 1_000_000, per_day: 1_000_000 } },
+          other: { environment: "test", limits: { per_minute: 1_000_000, per_day: 1_000_000 } },
+          revoked: { environment: "test", state: "revoked" },
+        },
+      },
+      insurer: { type: "insurer", keys: { third: { environment: "test" } } },
+    },
+    faults: [...faults],
+  };
+}
+
+/** A world with these faults. */
+export const worldWith = (...faults: Fault[]): World => openTestWorld(scenarioWith(faults));
+
+/** The plainest thing that a fault can do. */
+export const unavailable = { status: 503 } as const;
+
+/** Which request to send. */
+export interface FaultySent {
+  readonly key?: string;
+  readonly method?: string;
+  readonly path?: string;
+}
+
+/** Sends one request to the world; answers its line of the journal. */
+export function send(
+  world: World,
+  { key = "main", method = "GET", path = mePath }: FaultySent = {},
+): JournalEntry {
+  handle(world, { method, path, apiKey: scenarioSecret(world, key) });
+  const [entry] = world.journal.list({ limit: 1 });
+  if (entry === undefined) throw new Error("the journal has nothing");
+  return entry;
+}
+
+/** Whether each of so many requests meets a fault. */
+export function met(world: World, times: number, sent?: FaultySent): boolean[] {
+  return Array.from({ length: times }, () => send(world, sent).fault !== null);
+}
+
+/** How many requests of a key were counted today. */
+export const used = (world: World, key = "main"): number => world.registry.key(key).usage.dayCount;

@@ -4,7 +4,7 @@ import { openApiDocument } from "../../api/openapi.js";
 import { redactPath } from "../../api/redact-path.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { checkBody } from "../../scenario/check-body.js";
-import { controlPath } from "../http-server.js";
+import { controlPath } from "../control-path.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../lazy-control.js";
 import { actorOf } from "./actor.js";
 import type { ControlCall } from "./call.js";

@@ -1,5 +1,5 @@
 import { controlBodySchema } from "../../scenario/control-bodies.js";
-import { controlPath } from "../http-server.js";
+import { controlPath } from "../control-path.js";
 import { version } from "../version.js";
 import { answerSchemas } from "./answer-schemas.js";
 import type { ControlCall } from "./call.js";
@@ -27,7 +27,8 @@ export function controlOpenApiDocument(): Record<string, unknown> {
       description:
         "The administrators' dashboard as an API, and what a sandbox needs on top. Not part of the relying-party API. An instance has the same calls under /i/{id}, those on instances aside.",
     },
-    servers: [{ url: "{base_url}", variables: { base_url: { default: "http://127.0.0.1:4747" } } }],
+    // The server that this was got from. Not a template: validators ask for a URI reference.
+    servers: [{ url: "/" }],
     security: [{}, { controlToken: [] }],
     paths,
     components: {

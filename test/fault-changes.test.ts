@@ -1,0 +1,111 @@
+import { expect, test } from "vitest";
+import { stringify } from "yaml";
+import { createSandbox, type Fault, parseScenario, type Sandbox } from "../src/index.js";
+import { changeFaults } from "../src/sandbox/lifecycle/change-faults.js";
+import { mePath } from "./support/doors.js";
+import { scenarioWith, unavailable, worldWith } from "./support/faulty.js";
+
+const repeating: Fault[] = [
+  { when: { key: "main", every: 3 }, then: { reset: true } },
+  { when: { requests: [2, 5] }, then: unavailable },
+  { when: { after: "10m", until: "1h" }, then: { latency: "1ms" } },
+  { when: { probability: 0.3 }, then: { malformed: true } },
+];
+
+/** The fault that each of so many requests meets. */
+async function trace(sandbox: Sandbox, times: number): Promise<unknown[]> {
+  const headers = { "x-api-key": sandbox.secret("main") };
+  for (let i = 0; i < times; i++) {
+    await sandbox.fetch(`https://any.example${mePath}`, { headers }).catch(() => {});
+  }
+  return sandbox.requests.list({ limit: times }).map(({ fault }) => fault);
+}
+
+test("a snapshot goes on counting, and keeps after and until at their instants", async () => {
+  const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
+  await trace(sandbox, 4);
+  sandbox.clock.advance("9m");
+  const snapshot = sandbox.snapshot();
+  expect(snapshot.faults?.[2]?.when).toEqual({
+    after: "2026-03-02T09:10:00.000Z",
+    until: "2026-03-02T10:00:00.000Z",
+  });
+  const continued = createSandbox({ scenario: parseScenario(stringify(snapshot)) });
+  expect(continued.snapshot()).toEqual(snapshot);
+  for (const one of [sandbox, continued]) one.clock.advance("1m");
+  expect(await trace(continued, 12)).toEqual(await trace(sandbox, 12));
+});
+
+test("a snapshot has the faults that were set in the place of the scenario's", () => {
+  const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
+  sandbox.faults.set([]);
+  expect(sandbox.snapshot().faults).toEqual([]);
+  const plain = createSandbox({ scenario: "active" });
+  expect(plain.snapshot()).not.toHaveProperty("faults");
+  plain.faults.set([{ then: unavailable }]);
+  expect(plain.snapshot().faults).toEqual([{ then: unavailable }]);
+});
+
+test("reset goes back to the scenario's faults, and to their first request", async () => {
+  const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
+  const first = await trace(sandbox, 9);
+  sandbox.faults.set([{ then: { reset: true } }]);
+  sandbox.reset();
+  expect(await trace(sandbox, 9)).toEqual(first);
+});
+
+test("list and set fit each other: what list answers can be set, and counts on", async () => {
+  const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
+  await trace(sandbox, 4);
+  const listed = sandbox.faults.list();
+  expect(listed[0]).toEqual({ ...repeating[0], requests_matched: 4 });
+  sandbox.clock.advance("5m");
+  expect(sandbox.faults.set(listed)).toEqual(listed);
+  expect(sandbox.snapshot().faults).toEqual(listed);
+});
+
+test("what list answers and what set is given can be changed afterwards without effect", () => {
+  const given: Fault[] = [{ when: { requests: [1] }, then: { latency: { min: "1ms", max: "2ms" } } }];
+  const sandbox = createSandbox({ scenario: scenarioWith([]) });
+  const answered = sandbox.faults.set(given);
+  const before = sandbox.faults.list();
+  given[0]?.when?.requests?.push(2);
+  answered[0]?.when?.requests?.push(3);
+  given.pop();
+  expect(sandbox.faults.list()).toEqual(before);
+});
+
+test("durations in faults that are set count from then", async () => {
+  const sandbox = createSandbox({ scenario: scenarioWith([]) });
+  sandbox.clock.advance("1h");
+  sandbox.faults.set([{ when: { after: "10m" }, then: { reset: true } }]);
+  expect(await trace(sandbox, 1)).toEqual([null]);
+  sandbox.clock.advance("10m");
+  expect(await trace(sandbox, 1)).toEqual(["fault.reset"]);
+  sandbox.faults.set([]);
+  expect(await trace(sandbox, 1)).toEqual([null]);
+});
+
+test("faults can be set for keys that were made at run time, and are in the snapshot with them", () => {
+  const sandbox = createSandbox({ scenario: scenarioWith([]) });
+  sandbox.keys.create({ organization: "bank", environment: "test", name: "Late", ref: "late" });
+  const faults = sandbox.faults.set([{ when: { key: "late" }, then: { hang: true } }]);
+  expect(createSandbox({ scenario: sandbox.snapshot() }).faults.list()).toEqual(faults);
+});
+
+test("R46 a key in the place of a ref is refused and not shown", () => {
+  const sandbox = createSandbox({ scenario: scenarioWith([]) });
+  const secret = sandbox.secret("main");
+  const set = () => sandbox.faults.set([{ when: { key: secret }, then: { hang: true } }]);
+  expect(set).toThrow(expect.objectContaining({ code: "validation_failed" }));
+  expect(set).not.toThrow(secret.slice(20));
+});
+
+test("a change of the faults is told, a refused one is not", () => {
+  const world = worldWith();
+  const heard: string[] = [];
+  world.events.subscribe(({ type }) => heard.push(type));
+  changeFaults(world, [{ then: { hang: true } }]);
+  expect(() => changeFaults(world, [{ then: {} }])).toThrow();
+  expect(heard).toEqual(["faults.changed"]);
+});

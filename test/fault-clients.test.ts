@@ -1,0 +1,128 @@
+import got from "got";
+import ky from "ky";
+import { setupServer } from "msw/node";
+import { Agent, RetryAgent, request } from "undici";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createSandbox, type Fault } from "../src/index.js";
+import { createHandlers } from "../src/msw/create-handlers.js";
+import { startServer } from "../src/node/start-server.js";
+import { mePath } from "./support/doors.js";
+import { scenarioWith } from "./support/faulty.js";
+
+// Clients of other people, each with the retries that it brings along: they recover where every other request fails.
+
+interface Asked {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What the client got in the end; rejects when it gave up. */
+type Client = (asked: Asked) => Promise<{ data: { usage: { today: number } } }>;
+
+const gotClient: Client = ({ url, headers }) =>
+  got(url, {
+    headers,
+    timeout: { request: 400 },
+    retry: { limit: 2, calculateDelay: ({ attemptCount }) => (attemptCount > 2 ? 0 : 10) },
+  }).json();
+
+const kyOver =
+  (fetch: typeof globalThis.fetch): Client =>
+  ({ url, headers }) =>
+    ky(url, {
+      headers,
+      fetch,
+      timeout: 400,
+      retry: { limit: 2, delay: () => 10, retryOnTimeout: true },
+    }).json();
+
+const undiciClient: Client = async ({ url, headers }) => {
+  const agent = new Agent({ headersTimeout: 400, bodyTimeout: 400 });
+  const dispatcher = new RetryAgent(agent, {
+    maxRetries: 2,
+    minTimeout: 10,
+    errorCodes: ["ECONNRESET", "UND_ERR_SOCKET", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"],
+  });
+  try {
+    const { body } = await request(url, { headers, dispatcher });
+    return (await body.json()) as Awaited<ReturnType<Client>>;
+  } finally {
+    await agent.destroy();
+  }
+};
+
+const clients: Readonly<Record<string, Client>> = {
+  got: gotClient,
+  ky: kyOver(globalThis.fetch),
+  undici: undiciClient,
+};
+
+const everyOther = (then: Fault["then"]) =>
+  scenarioWith([{ when: { key: "main", requests: [1, 3, 5] }, then }]);
+
+const troubles: readonly Fault["then"][] = [
+  { status: 503 },
+  { status: 502, body: "html" },
+  { status: 504, latency: "50ms" },
+  { reset: true },
+  { hang: true },
+  { latency: "1h" },
+];
+
+describe.each(Object.entries(clients))("%s over a socket", (_name, client) => {
+  test.each(troubles)("recovers when every other request meets %j", async (then) => {
+    const server = await startServer({ scenario: everyOther(then) });
+    onTestFinished(() => server.close(0));
+    const headers = { "x-api-key": server.sandbox.secret("main") };
+    for (let i = 1; i <= 3; i++) {
+      const { data } = await client({ url: server.url + mePath, headers });
+      expect(data.usage.today).toBeGreaterThanOrEqual(i);
+    }
+    expect(server.sandbox.requests.total()).toBe(6);
+  });
+
+  test("gives up when every request fails, and the failures have counted nothing", async () => {
+    const server = await startServer({ scenario: scenarioWith([{ then: { status: 503 } }]) });
+    onTestFinished(() => server.close(0));
+    const headers = { "x-api-key": server.sandbox.secret("main") };
+    const answer = client({ url: server.url + mePath, headers });
+    await answer.then(
+      (body) => expect(body).toHaveProperty("error"),
+      (error) => expect(error).toBeInstanceOf(Error),
+    );
+    expect(server.sandbox.requests.total()).toBeGreaterThan(1);
+    expect(server.sandbox.keys.get("main").usage.today).toBe(0);
+  });
+});
+
+test.each(troubles)("ky over sandbox.fetch recovers when every other request meets %j", async (then) => {
+  const sandbox = createSandbox({ scenario: everyOther(then) });
+  const headers = { "x-api-key": sandbox.secret("main") };
+  const client = kyOver(sandbox.fetch as typeof fetch);
+  for (let i = 1; i <= 3; i++) await client({ url: `https://api.example${mePath}`, headers });
+  expect(sandbox.requests.total()).toBe(6);
+});
+
+test.each(troubles)("got over msw recovers when every other request meets %j", async (then) => {
+  const sandbox = createSandbox({ scenario: everyOther(then) });
+  const server = setupServer(...createHandlers(sandbox, { baseUrl: "http://api.example" }));
+  server.listen({ onUnhandledRequest: "error" });
+  onTestFinished(() => server.close());
+  const headers = { "x-api-key": sandbox.secret("main") };
+  for (let i = 1; i <= 3; i++) await gotClient({ url: `http://api.example${mePath}`, headers });
+  expect(sandbox.requests.total()).toBe(6);
+});
+
+test.each<Fault["then"]>([
+  { truncate: true },
+  { malformed: true },
+])("a client that tries again when it cannot read the answer recovers from %j", async (then) => {
+  const server = await startServer({ scenario: everyOther(then) });
+  onTestFinished(() => server.close(0));
+  const headers = { "x-api-key": server.sandbox.secret("main") };
+  const read = async () => (await fetch(server.url + mePath, { headers })).json();
+  for (let i = 1; i <= 3; i++) {
+    const { data } = await read().catch(read);
+    expect(data.usage.today).toBe(i);
+  }
+});

@@ -1,0 +1,242 @@
+import { request } from "node:http";
+import { afterEach, expect, test } from "vitest";
+import type { Fault } from "../src/index.js";
+import { type SandboxServer, startServer } from "../src/node/start-server.js";
+import { mePath } from "./support/doors.js";
+import { scenarioWith } from "./support/faulty.js";
+import { readAnswer, type Watched, watchConnection } from "./support/watch-connection.js";
+
+let server: SandboxServer;
+
+// A server on which every request with the key `main` meets the fault, and none with another key.
+async function serve(then: Fault["then"]): Promise<SandboxServer> {
+  server = await startServer({ scenario: scenarioWith([{ when: { key: "main" }, then }]) });
+  return server;
+}
+
+afterEach(async () => {
+  // Whatever a client was put through, the server answers the next one, and has counted nothing it should not have.
+  const other = await callWith("other");
+  expect(other.status).toBe(200);
+  expect((await other.json()).data.usage.today).toBe(1);
+  await server.close(0);
+});
+
+const port = () => Number(new URL(server.url).port);
+const watch = (options: { method?: string; patience?: number } = {}): Promise<Watched> =>
+  watchConnection(port(), { key: server.sandbox.secret("main"), ...options });
+const callWith = (key: string, init: RequestInit = {}) =>
+  fetch(server.url + mePath, { ...init, headers: { "x-api-key": server.sandbox.secret(key) } });
+const call = (init?: RequestInit) => callWith("main", init);
+const counted = () => server.sandbox.keys.get("main").usage.today;
+
+async function failureOf(promise: Promise<unknown>): Promise<{ name: string; code: string | undefined }> {
+  try {
+    await promise;
+  } catch (error) {
+    const { name, cause } = error as Error & { cause?: { code?: string } };
+    return { name, code: cause?.code };
+  }
+  throw new Error("it did not fail");
+}
+
+test("latency: nothing for so long, then the whole answer, which counts", async () => {
+  await serve({ latency: "400ms" });
+  const { text, parts, over } = await watch({ patience: 1500 });
+  expect(parts[0]?.at).toBeGreaterThan(390);
+  expect(parts[0]?.at).toBeLessThan(1400);
+  expect(JSON.parse(readAnswer(text).body).data.usage.today).toBe(1);
+  expect(over).toBe("given up");
+  const started = performance.now();
+  expect((await (await call()).json()).data.usage.today).toBe(2);
+  expect(performance.now() - started).toBeGreaterThan(390);
+});
+
+test("latency: a client that goes away first leaves nothing behind, and has been counted", async () => {
+  await serve({ latency: "1h" });
+  expect((await watch({ patience: 50 })).text).toBe("");
+  expect((await failureOf(call({ signal: AbortSignal.timeout(50) }))).name).toBe("TimeoutError");
+  expect(counted()).toBe(2);
+});
+
+test("status: the API's error body on a connection that stays", async () => {
+  await serve({ status: 503 });
+  const { text, over } = await watch();
+  const { status, announced, body } = readAnswer(text);
+  expect([status, announced]).toEqual([503, body.length]);
+  expect(JSON.parse(body).error.code).toBe("service_unavailable");
+  expect(over).toBe("given up");
+  expect((await call()).status).toBe(503);
+  expect(counted()).toBe(0);
+});
+
+test("status with html: a page that is announced as one", async () => {
+  await serve({ status: 502, body: "html" });
+  const response = await call();
+  expect([response.status, response.headers.get("content-type")]).toEqual([502, "text/html"]);
+  expect(await response.text()).toContain("<h1>502 Bad Gateway</h1>");
+  expect(counted()).toBe(0);
+});
+
+test("reset: the connection is reset before a byte has come", async () => {
+  await serve({ reset: true });
+  expect(await watch()).toEqual({ text: "", parts: [], over: "reset" });
+  expect(await failureOf(call())).toEqual({ name: "TypeError", code: "ECONNRESET" });
+  expect(counted()).toBe(0);
+});
+
+test("reset after a latency: silence first", async () => {
+  await serve({ reset: true, latency: "200ms" });
+  const started = performance.now();
+  expect((await watch({ patience: 1500 })).over).toBe("reset");
+  expect(performance.now() - started).toBeGreaterThan(190);
+});
+
+test("hang: nothing comes until the client gives up", async () => {
+  await serve({ hang: true });
+  expect(await watch({ patience: 400 })).toEqual({ text: "", parts: [], over: "given up" });
+  expect((await failureOf(call({ signal: AbortSignal.timeout(100) }))).name).toBe("TimeoutError");
+  expect(counted()).toBe(0);
+});
+
+test("truncate: half of the announced body, then the connection ends", async () => {
+  await serve({ truncate: true });
+  const { text, over } = await watch();
+  const { status, announced, body } = readAnswer(text);
+  expect(status).toBe(200);
+  expect(body).toHaveLength(Math.floor(announced / 2));
+  expect(body).toMatch(/^\{"data":\{"organization":/);
+  expect(over).toBe("ended");
+  const response = await call();
+  expect(response.status).toBe(200);
+  expect((await failureOf(response.text())).code).toBe("UND_ERR_SOCKET");
+  expect(counted()).toBe(0);
+});
+
+test("malformed: 200, the whole body, and no JSON", async () => {
+  await serve({ malformed: true });
+  const { status, announced, body } = readAnswer((await watch()).text);
+  expect([status, announced]).toEqual([200, body.length]);
+  const response = await call();
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect((await failureOf(response.json())).name).toBe("SyntaxError");
+  expect(counted()).toBe(0);
+});
+
+test("slow: the head at once, then so many bytes per second, and the answer counts", async () => {
+  await serve({ slow: 200 });
+  const { text, parts, over } = await watch({ patience: 600 });
+  const { announced, body } = readAnswer(text);
+  expect(body).toHaveLength(announced);
+  expect(JSON.parse(body).data.usage.today).toBe(1);
+  expect(parts[0]?.at).toBeLessThan(200);
+  expect(parts.length).toBeGreaterThan(10);
+  const took = (parts.at(-1)?.at ?? 0) / 1000;
+  // Timers are late, never early; a busy machine makes them later.
+  expect(announced / took).toBeLessThan(215);
+  expect(announced / took).toBeGreaterThan(100);
+  expect(over).toBe("given up");
+  expect((await (await call()).json()).data.usage.today).toBe(2);
+});
+
+test("slow: a client that goes away in the middle leaves nothing behind", async () => {
+  await serve({ slow: 20 });
+  const abort = new AbortController();
+  const response = await call({ signal: abort.signal });
+  setTimeout(() => abort.abort(), 150);
+  expect((await failureOf(response.text())).name).toBe("AbortError");
+});
+
+test("slow and truncated: half of it byte by byte, then the connection ends", async () => {
+  await serve({ slow: 300, truncate: true });
+  const { text, parts, over } = await watch();
+  const { announced, body } = readAnswer(text);
+  expect(body).toHaveLength(Math.floor(announced / 2));
+  expect(parts.length).toBeGreaterThan(4);
+  expect(over).toBe("ended");
+});
+
+test.each<Fault["then"]>([
+  { latency: "20ms" },
+  { status: 503 },
+  { malformed: true },
+  { slow: 100 },
+  { truncate: true },
+])("HEAD: %j has the head of the answer and no body", async (then) => {
+  await serve(then);
+  const { text, over } = await watch({ method: "HEAD", patience: 400 });
+  const { status, announced, body } = readAnswer(text);
+  expect(body).toBe("");
+  expect(announced).toBeGreaterThan(40);
+  expect(status).toBe(then.status ?? 200);
+  expect(over).toBe(then.truncate ? "ended" : "given up");
+  expect((await call({ method: "HEAD" })).status).toBe(status);
+});
+
+test.each<Fault["then"]>([{ reset: true }, { hang: true }])("HEAD: %j has nothing", async (then) => {
+  await serve(then);
+  const { text, over } = await watch({ method: "HEAD" });
+  expect([text, over]).toEqual(["", then.reset ? "reset" : "given up"]);
+});
+
+test.each<Fault["then"]>([
+  { reset: true },
+  { hang: true },
+  { truncate: true },
+  { status: 500 },
+  { latency: "5ms" },
+])("a request with a body is met by %j too", async (then) => {
+  await serve(then);
+  const met = await new Promise<string>((resolve) => {
+    const sending = request(server.url + mePath, {
+      method: "POST",
+      headers: { "x-api-key": server.sandbox.secret("main") },
+      timeout: 200,
+    });
+    sending.on("timeout", () => sending.destroy(new Error("silence")));
+    sending.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    sending.on("response", (response) => {
+      response.resume();
+      response.on("end", () => resolve(String(response.statusCode)));
+      response.on("error", (error: NodeJS.ErrnoException) => resolve(String(error.code)));
+    });
+    sending.end("x".repeat(100_000));
+  });
+  const expected = then.reset || then.truncate ? "ECONNRESET" : then.hang ? "silence" : undefined;
+  expect(met).toBe(expected ?? (then.status === 500 ? "500" : "405"));
+});
+
+test("several requests on one connection meet their faults one after the other", async () => {
+  server = await startServer({
+    scenario: scenarioWith([
+      { when: { key: "main", requests: [1, 3] }, then: { latency: "100ms", status: 503 } },
+      { when: { key: "main", requests: [4] }, then: { reset: true } },
+    ]),
+  });
+  const one = `GET ${mePath} HTTP/1.1\r\nHost: x\r\nx-api-key: ${server.sandbox.secret("main")}\r\n\r\n`;
+  const { connect } = await import("node:net");
+  const text = await new Promise<string>((resolve) => {
+    const socket = connect(port(), "127.0.0.1", () => socket.write(one.repeat(3)));
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk;
+      if (received.split("HTTP/1.1 ").length === 4) socket.write(one);
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(received));
+  });
+  expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual(["503", "200", "503"]);
+  expect(counted()).toBe(1);
+});
+
+test("X-Sandbox-Path names the fault, or the path of an answer that is only late", async () => {
+  server = await startServer({
+    explain: true,
+    scenario: scenarioWith([
+      { when: { key: "main", requests: [1] }, then: { status: 504 } },
+      { when: { key: "main" }, then: { latency: "1ms" } },
+    ]),
+  });
+  const paths = [await call(), await call()].map(({ headers }) => headers.get("x-sandbox-path"));
+  expect(paths).toEqual(["fault.status", "200.test"]);
+});
