@@ -9,11 +9,12 @@ test("ten thousand requests that meet each fault leave nothing behind", { timeou
   const script = join(import.meta.dirname, "support/fault-memory.ts");
   const flags = ["--expose-gc", "--import", "tsx", script, String(requestsEach), "1500", "100"];
   const { stdout } = await promisify(execFile)(process.execPath, flags, { timeout: 230_000 });
-  const { grown, timers, today, total, requests } = JSON.parse(stdout);
+  const { grown, ended, timers, today, total, requests } = JSON.parse(stdout);
   process.stdout.write(`bytes for each request: ${JSON.stringify(grown)}\n`);
   expect(Object.keys(grown)).toHaveLength(14);
   // One request, its socket and its answer take some kilobytes. What is less than this is the noise of the heap.
   for (const [name, bytes] of Object.entries(grown)) expect(bytes, name).toBeLessThan(120);
+  expect(ended).toBe(true);
   expect(timers).toBe(0);
   expect(total).toBe(requests);
   // Only what came late or slowly, and whole, has counted: two faults of seven.

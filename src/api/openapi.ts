@@ -26,7 +26,8 @@ export function openApiDocument(): Record<string, unknown> {
       description:
         "Relying parties (banks and insurers) confirm an API key and see its context. What the specification leaves open is left open here too.",
     },
-    servers: [{ url: "{base_url}", variables: { base_url: { default: "http://127.0.0.1:4747" } } }],
+    // The service's own host is not announced yet; the specification writes {base_url} for it.
+    servers: [{ url: "http://127.0.0.1:4747", description: "The sandbox, at its default address." }],
     security: [{ apiKey: [] }],
     paths: Object.fromEntries(endpoints.map((endpoint) => [endpoint.path, { get: operation(endpoint) }])),
     components: {

@@ -61,5 +61,7 @@ export function keyTable(
 
 /** Status and code: `401 unauthorized`. */
 export function answerOf({ status, code }: { status: number; code: string | null }): string {
+  // A fault has left the request without one.
+  if (status === 0) return "no answer";
   return code === null ? String(status) : `${status} ${code}`;
 }

@@ -8,7 +8,8 @@ import { requestText } from "./request-text.js";
 
 /** What a running command says while it runs, all of it on stderr. */
 export interface Log {
-  readonly request: (entry: JournalEntry) => void;
+  /** Left out when requests are not logged. */
+  readonly request?: (entry: JournalEntry) => void;
   /** Something good to know; not with `--quiet`. */
   readonly note: (message: string) => void;
   /** Something that went wrong; always. */
@@ -21,15 +22,15 @@ export interface Log {
 export function createLog(flags: Flags, io: Io): Log {
   const { log = "pretty", quiet = false, verbose = false } = flags;
   const said = log === "json" ? jsonLog(io) : textLog(io, verbose);
-  const silent = () => {};
+  const { request, ...rest } = said;
   return {
-    ...said,
-    request: log === "off" || quiet ? silent : said.request,
-    note: quiet ? silent : said.note,
+    ...rest,
+    ...(log !== "off" && !quiet && { request }),
+    note: quiet ? () => {} : said.note,
   };
 }
 
-function textLog(io: Io, verbose: boolean): Log {
+function textLog(io: Io, verbose: boolean): Required<Log> {
   const palette = paletteFor(io.stderr, io.env);
   const write = (message: string) => io.stderr.write(`${redactKeys(message).trimEnd()}\n`);
   return {
@@ -41,7 +42,7 @@ function textLog(io: Io, verbose: boolean): Log {
 }
 
 // The library that writes JSON lines is loaded with the first of them: nothing waits for it before.
-function jsonLog(io: Io): Log {
+function jsonLog(io: Io): Required<Log> {
   let queue: Promise<JsonLog> | undefined;
   const say = (line: (log: JsonLog) => void) => {
     queue ??= import("../node/log.js").then(({ createJsonLog }) =>

@@ -23,7 +23,7 @@ function reloading(...loads: (() => LoadedScenario)[]) {
       exchanged.push(world);
     },
     follow: async (files) => void say(`follow ${files.join(" ")}`),
-    log: { request: () => {}, note: say, problem: say, written: async () => {} },
+    log: { note: say, problem: say, written: async () => {} },
     verbose: false,
   });
   return { reload, said, exchanged };

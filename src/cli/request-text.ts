@@ -10,10 +10,11 @@ const pathWidth = "/v1/relying-party/me".length;
 /**
  * A request as one line: time on the sandbox's clock, method, path, answer, path id, milliseconds, key.
  *
- * The key is its ref, the fingerprint of one that the scenario does not have, or `-`. Verbose adds the request id.
+ * The key is its ref, the fingerprint of one that the scenario does not have, or `-`. A fault that let the answer wait
+ * stands behind it. Verbose adds the request id.
  */
 export function requestText(entry: JournalEntry, palette: Palette, verbose = false): string {
-  const { at, method, path, status, pathId, key, fingerprint, durationMs } = entry;
+  const { at, method, path, status, pathId, fault, key, fingerprint, durationMs } = entry;
   // Without fractions of a second: the order of the lines says what they would.
   const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
   return [
@@ -24,6 +25,8 @@ export function requestText(entry: JournalEntry, palette: Palette, verbose = fal
     pathId.padEnd(pathIdWidth),
     palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
     key ?? fingerprint ?? "-",
+    // Where the fault only let the answer wait; any other is the path itself.
+    ...(fault === null || fault === pathId ? [] : [palette.dim(fault)]),
     ...(verbose ? [palette.dim(entry.id)] : []),
   ].join("  ");
 }

@@ -22,13 +22,13 @@ export async function deliverOverWeb(
   const isWhole = cutAfter === undefined && bytesPerSecond === undefined;
   if (isWhole || request.method === "HEAD") return toResponse(answer, request.method);
   if (cutAfter !== undefined && isInMiddleware(request)) return closedEarly(answer, delivery, request);
-  return toResponse(answer, request.method, bodyOf(answer, delivery, request.signal));
+  return toResponse(answer, request.method, bodyOf(answer, delivery, request));
 }
 
 function bodyOf(
   { body }: ApiAnswer,
   delivery: Delivery,
-  signal: AbortSignal,
+  request: Request,
   isCut = delivery.cutAfter !== undefined,
 ): ReadableStream<Uint8Array> {
   const { parts, pauseMs } = partsOf(body, delivery);
@@ -36,7 +36,8 @@ function bodyOf(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (pauseMs > 0) await wait(pauseMs, signal);
+        // The request itself is held, because its signal alone would not hear of it when the client's is aborted.
+        if (pauseMs > 0) await wait(pauseMs, request.signal);
         const part = parts[sent];
         if (part !== undefined) controller.enqueue(part);
         else if (isCut) controller.error(new TypeError("terminated"));
@@ -59,5 +60,5 @@ function networkError(request: Request): Response {
 
 function closedEarly(answer: ApiAnswer, delivery: Delivery, request: Request): Response {
   const headers = [...answer.headers, "Connection", "close"];
-  return toResponse({ ...answer, headers }, request.method, bodyOf(answer, delivery, request.signal, false));
+  return toResponse({ ...answer, headers }, request.method, bodyOf(answer, delivery, request, false));
 }

@@ -16,7 +16,7 @@ export async function fetchAnswer(
   if ("status" in answer) return answer;
   const held = { input, request };
   const canBeAborted = init?.signal !== undefined || input instanceof Request;
-  
+  if (canBeAborted) waiting.add(held);
   try {
     const response = await answer;
     if (response.type === "error") throw connectionReset();

@@ -1,4 +1,4 @@
-import { describeFaults, type Fault } from "../sandbox/faults.js";
+import { describeFaults } from "../sandbox/faults.js";
 import type { Host } from "../sandbox/host.js";
 import { changeFaults } from "../sandbox/lifecycle/change-faults.js";
 import { clearRequests } from "../sandbox/lifecycle/clear-requests.js";
@@ -11,7 +11,7 @@ import { unknownSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import { viewKey, viewOrganization, viewRequest } from "../sandbox/views.js";
 import { scenarioSecret, type World } from "../sandbox/world.js";
-import { checkBody } from "../scenario/check-body.js";
+import { checkFaults } from "../scenario/check-faults.js";
 import { fetchAnswer } from "./fetch-answer.js";
 import { attachHost } from "./host-of.js";
 import type {
@@ -113,7 +113,7 @@ function faultsOf(world: () => World): SandboxFaults {
   return {
     list,
     set(faults) {
-      changeFaults(world(), checkBody("faults_change", { faults }).faults as Fault[]);
+      changeFaults(world(), checkFaults(faults));
       return list();
     },
   };

@@ -85,7 +85,8 @@ export async function serveHost(host: Host, options: ServeOptions): Promise<Runn
   const address = await listen(server, port, bindTo);
   url = baseUrlOf(address, certificate === undefined ? "http" : "https");
   const loopback = isLoopback(address);
-  const token = options.controlToken ?? (loopback ? undefined : randomBytes(24).toString("base64url"));
+  const token =
+    (options.controlToken || undefined) ?? (loopback ? undefined : randomBytes(24).toString("base64url"));
   control = lazyControl({ loopback, token, stopping: stopping.signal }, onDefect);
 
   return {

@@ -22,12 +22,17 @@ export const maximumShapeFindings = 500;
 export function checkShape(value: unknown): { scenario: Scenario } | { findings: Finding[] } {
   const checked = scenarioSchema.safeParse(value);
   if (checked.success) return { scenario: checked.data as Scenario };
+  return { findings: shapeFindings(checked.error.issues, value, []) };
+}
+
+/** What the schema has found wrong with the part of a scenario at a path, in words. */
+export function shapeFindings(issues: readonly Issue[], scenario: unknown, at: Path): Finding[] {
   const findings: Finding[] = [];
-  for (const { issue, path } of issuesOf(checked.error.issues, value, [])) {
-    findings.push(...findingsOf(issue, path, value));
+  for (const { issue, path } of issuesOf(issues, scenario, at)) {
+    findings.push(...findingsOf(issue, path, scenario));
     if (findings.length >= maximumShapeFindings) break;
   }
-  return { findings: withoutMisspelt(findings) };
+  return withoutMisspelt(findings);
 }
 
 // A field that is only misspelt is not missing as well.

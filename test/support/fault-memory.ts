@@ -90,9 +90,28 @@ for (const [name, then] of Object.entries(faults)) {
   grown[`${name} on a socket`] = await growth(then.hang ? giveUpOnSocket : callOnSocket);
   grown[`${name} in process`] = await growth(then.hang ? giveUpInProcess : callInProcess);
 }
+
+/** Whether a request that hangs still ends with the client's signal once all that nobody holds is gone. */
+async function endsAfterCollection(): Promise<boolean> {
+  const abort = new AbortController();
+  server.sandbox.faults.set([{ then: { hang: true } }]);
+  const request = () => new Request(`https://any.example${mePath}`, { headers, signal: abort.signal });
+  let ended = false;
+  server.sandbox.fetch(request()).catch(() => {
+    ended = true;
+  });
+  await settled();
+  abort.abort();
+  await settled();
+  return ended;
+}
+
 agent.destroy();
 const today = server.sandbox.keys.get("main").usage.today;
 const total = server.sandbox.requests.total();
+const ended = await endsAfterCollection();
 await server.close();
 const timers = process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-process.stdout.write(`${JSON.stringify({ grown, timers, today, total, requests: (count + warmUp) * 14 })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ grown, ended, timers, today, total, requests: (count + warmUp) * 14 })}\n`,
+);

@@ -25,9 +25,13 @@ export const start: Run = async (call) => {
   const startWorld = () => openNamed(loaded, flags);
   const state = await openNamedState(loaded, startWorld, { flags, io, log });
   const host = state?.host ?? createHost(startWorld);
-  host.subscribe((event) => {
-    if (event.type === "request") log.request(event.request);
-  });
+  // Without a log nobody listens, and what nobody hears need not be put together with every request.
+  const { request: logRequest } = log;
+  if (logRequest !== undefined) {
+    host.subscribe((event) => {
+      if (event.type === "request") logRequest(event.request);
+    });
+  }
   const options = await serveOptions(flags, io, log);
   const server = await serveHost(host, options);
   let stopWatching = async () => {};

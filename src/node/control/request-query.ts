@@ -1,5 +1,15 @@
+import { outcomes } from "../../domain/outcomes.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import type { JournalQuery } from "../../sandbox/journal.js";
+import { nearest } from "../../scenario/nearest.js";
+import { quote } from "../../scenario/quote.js";
+
+const paths: readonly string[] = outcomes.map(({ path }) => path);
+
+function unknownPath(given: string): string {
+  const meant = nearest(given, paths);
+  return `is no path id${meant === undefined ? "" : `; did you mean ${quote(meant)}?`}`;
+}
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -12,6 +22,7 @@ export function requestQuery(query: Query): JournalQuery {
   }
   const limit = limitOf(query);
   const pathId = textOf(query, "path_id");
+  if (pathId !== undefined && !paths.includes(pathId)) throw invalid("path_id", unknownPath(pathId));
   const key = textOf(query, "key");
   return {
     ...(limit !== undefined && { limit }),

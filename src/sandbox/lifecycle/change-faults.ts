@@ -1,4 +1,4 @@
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { faultsRefused } from "../../scenario/check-faults.js";
 import { faultFindings } from "../../scenario/fault-rules.js";
 import { parseWhen } from "../../scenario/when.js";
 import { armFaults, type Fault } from "../faults.js";
@@ -21,13 +21,7 @@ export function changeFaults(world: World, faults: readonly Fault[]): void {
     },
   };
   const findings = faults.flatMap((fault, index) => faultFindings(fault, ["faults", index], surroundings));
-  const fields = Object.fromEntries(
-    findings.map(({ path, message, hint }) => [path.join("."), `${message}: ${hint}`]),
-  );
-  const [first] = Object.values(fields);
-  if (first !== undefined) {
-    throw new SandboxError("validation_failed", `Failed to change the faults: ${first}.`, { fields });
-  }
+  if (findings.length > 0) throw faultsRefused(findings);
   world.faults.armed = armFaults(faults, seed, now);
   events.announce({ type: "faults.changed" });
 }

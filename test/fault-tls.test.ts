@@ -1,0 +1,55 @@
+import { get } from "node:https";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../src/node/start-server.js";
+import { mePath } from "./support/doors.js";
+
+const server = () =>
+  startServer({
+    tls: true,
+    // Written out here, so that its types are checked as a user's are.
+    scenario: {
+      version: 1,
+      organizations: {
+        bank: { type: "bank", keys: { main: { environment: "test" }, other: { environment: "test" } } },
+      },
+      faults: [
+        { when: { key: "main", requests: [1] }, then: { reset: true } },
+        {
+          when: { key: "main", requests: [2] },
+          then: { truncate: true, latency: { min: "1ms", max: "9ms" } },
+        },
+        { when: { key: "main", requests: [3] }, then: { status: 502, body: "html" } },
+        { when: { key: "main", requests: [4] }, then: { slow: 2000 } },
+        { when: { key: "main" }, then: { hang: true } },
+      ],
+    },
+  });
+
+test("faults under TLS: a connection that ends, a body that breaks off, and the rest as without", async () => {
+  const { url, certificate, sandbox, close } = await server();
+  onTestFinished(() => close(0));
+  const call = (ref: "main" | "other") =>
+    new Promise<string>((resolve) => {
+      const headers = { "x-api-key": sandbox.secret(ref) };
+      const sending = get(
+        url + mePath,
+        { headers, ca: certificate, agent: false, timeout: 300 },
+        (response) => {
+          let bytes = 0;
+          response.on("data", (chunk) => {
+            bytes += chunk.length;
+          });
+          response.on("end", () => resolve(`${response.statusCode}`));
+          response.on("error", () =>
+            resolve(`${response.statusCode} cut after ${bytes > 0 ? "some" : "no"} bytes`),
+          );
+        },
+      );
+      sending.on("timeout", () => sending.destroy(new Error("silence")));
+      sending.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    });
+  const seen: string[] = [];
+  for (let i = 0; i < 5; i++) seen.push(await call("main"));
+  expect(seen).toEqual(["ECONNRESET", "200 cut after some bytes", "502", "200", "silence"]);
+  expect(await call("other")).toBe("200");
+});
