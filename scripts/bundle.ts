@@ -35,10 +35,19 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
     chunkFileNames: "[name]-[hash].js",
     minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
     keepNames: false,
+    codeSplitting: { groups: [...alwaysTogether] },
   });
   await bundled.close();
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
+
+// The rooms that import nothing, and what every scenario needs of its room, in one file each: a dozen small files take
+// longer to find and to link than to run. Nothing in them may lead to a large package.
+const light = "bundled|duration|nearest|quote|ref|scenario-not-found|when";
+const alwaysTogether = [
+  { name: "domain", test: /\/src\/(?:domain|synthetic)\// },
+  { name: "scenario", test: new RegExp(`/src/scenario/(?:${light})(?:\\.generated)?\\.ts$`) },
+];
 
 /**
  * Takes the import of `node:module` out of the code that every chunk shares: browsers load these chunks too.
