@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../domain/key.js";
 import type { Organization } from "../domain/organization.js";
 import { SandboxError } from "../domain/sandbox-error.js";
-import { nearest } from "../scenario/nearest.js";
+import { didYouMean } from "../scenario/nearest.js";
 import type { Usage } from "./usage.js";
 
 /** An organization's place in the registry; the record in it is replaced when the organization changes. */
@@ -70,13 +70,12 @@ export function unknownRef(
   known: ReadonlyMap<string, unknown>,
 ): never {
   const refs = [...known.keys()];
-  // Over HTTP and from JavaScript anything may come in.
-  const suggestion = nearest(String(ref), refs);
   const shown = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
   throw new SandboxError(
     "unknown_ref",
     `Failed to find the ${kind} ${JSON.stringify(ref)}: this scenario has ${shown.join(", ") || "none"}.${
-      suggestion === undefined ? "" : ` Did you mean ${JSON.stringify(suggestion)}?`
+      // Over HTTP and from JavaScript anything may come in.
+      didYouMean(String(ref), refs)
     }`,
     { kind, ref, known: refs },
   );

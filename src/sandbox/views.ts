@@ -1,11 +1,7 @@
 import { type Environment, fingerprintOf } from "../domain/api-key.js";
 import { type KeyLimits, type KeyState, keyStateAt } from "../domain/key.js";
-import type {
-  LiveAccess,
-  Organization,
-  OrganizationStatus,
-  OrganizationType,
-} from "../domain/organization.js";
+import type { Organization } from "../domain/organization.js";
+import type { Clock } from "./clock.js";
 import type { JournalEntry } from "./journal.js";
 import type { KeyEntry } from "./registry.js";
 import { settleUsage } from "./usage.js";
@@ -31,15 +27,13 @@ export interface KeyView {
   readonly replaces: string | null;
 }
 
-/** An organization as lists show it. */
-export interface OrganizationView {
-  readonly ref: string;
-  readonly id: string;
-  readonly name: string;
-  readonly type: OrganizationType;
-  readonly status: OrganizationStatus;
-  readonly sandboxAccess: boolean;
-  readonly liveAccess: LiveAccess;
+/** An organization as lists show it: all that there is. */
+export type OrganizationView = Organization;
+
+/** The clock as lists show it; `now` is ISO 8601. */
+export interface ClockView {
+  readonly now: string;
+  readonly frozen: boolean;
 }
 
 /** A request as the journal shows it; `at` is ISO 8601. */
@@ -66,6 +60,11 @@ export function viewKey({ key, usage }: KeyEntry, world: World): KeyView {
     replacedBy: key.replacedBy ?? null,
     replaces: key.replaces ?? null,
   };
+}
+
+/** The clock as it is now. */
+export function viewClock(clock: Clock): ClockView {
+  return { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() };
 }
 
 /** The organization as it is now. */

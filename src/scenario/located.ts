@@ -36,13 +36,6 @@ export function plainOf(located: Located): unknown {
   return Object.fromEntries([...located.members].map(([name, member]) => [name, plainOf(member)]));
 }
 
-/** What is at a path, or `undefined`. */
-export function locatedAt(root: Located, path: Path): Located | undefined {
-  let current: Located | undefined = root;
-  for (const step of path) current = current && childOf(current, step);
-  return current;
-}
-
 function childOf(located: Located, step: string | number): Located | undefined {
   if (located.kind === "list") return located.items[Number(step)];
   return located.kind === "mapping" ? located.members.get(String(step)) : undefined;

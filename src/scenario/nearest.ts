@@ -27,3 +27,9 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
 function plain(name: string): string {
   return name.toLowerCase().replace(/[\s-]/g, "_");
 }
+
+/** ` Did you mean "x"?` for the nearest candidate, to be put behind a sentence; empty when none is near. */
+export function didYouMean(name: string, candidates: Iterable<string>): string {
+  const meant = nearest(name, candidates);
+  return meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
+}

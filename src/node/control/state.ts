@@ -1,6 +1,6 @@
 import { snakeCase } from "../../api/snake-case.js";
 import { describeFaults } from "../../sandbox/faults.js";
-import { viewKey, viewOrganization } from "../../sandbox/views.js";
+import { viewClock, viewKey, viewOrganization } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
 
 /** The world as the control plane shows it; never a key, only fingerprints (R34). */
@@ -9,7 +9,7 @@ export function worldState(world: World): Record<string, unknown> {
   return {
     scenario: world.name,
     seed: world.seed,
-    clock: { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() },
+    clock: viewClock(clock),
     assumptions: { profile: world.profile, ...world.assumptions },
     faults: describeFaults(world.faults),
     organizations: [...registry.organizations.values()].map(({ organization }) =>

@@ -5,7 +5,7 @@ import { changeAssumptions } from "../../sandbox/lifecycle/change-assumptions.js
 import { clearRequests } from "../../sandbox/lifecycle/clear-requests.js";
 import { advanceClock, changeClock } from "../../sandbox/lifecycle/move-clock.js";
 import { updateOrganization } from "../../sandbox/lifecycle/update-organization.js";
-import { viewOrganization } from "../../sandbox/views.js";
+import { viewClock, viewOrganization } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
 import { parseDuration } from "../../scenario/duration.js";
 import { parseTime } from "../../scenario/when.js";
@@ -164,5 +164,5 @@ function assumptionsView({ assumptions, profile }: World): unknown {
 }
 
 function clockView({ clock }: World): unknown {
-  return { data: { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() } };
+  return { data: viewClock(clock) };
 }

@@ -2,7 +2,7 @@ import type { Environment } from "../../domain/api-key.js";
 import { defaultLimits, defaultScopes, type KeyLimits } from "../../domain/key.js";
 import type { Organization } from "../../domain/organization.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
-import { nearest } from "../../scenario/nearest.js";
+import { didYouMean } from "../../scenario/nearest.js";
 import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { requireRoomForKey } from "./active-key.js";
@@ -81,12 +81,9 @@ function requireScopes(world: World, scopes: readonly string[]): void {
   const known = world.assumptions.scopes;
   const unknown = scopes.find((scope) => !known.includes(scope));
   if (unknown === undefined) return;
-  const suggestion = nearest(unknown, known);
   throw new SandboxError(
     "unknown_scope",
-    `Failed to create a key: there is no scope ${JSON.stringify(unknown)}; there are ${known.join(", ")}.${
-      suggestion === undefined ? "" : ` Did you mean ${JSON.stringify(suggestion)}?`
-    }`,
+    `Failed to create a key: there is no scope ${JSON.stringify(unknown)}; there are ${known.join(", ")}.${didYouMean(unknown, known)}`,
     { scope: unknown, known: [...known] },
   );
 }

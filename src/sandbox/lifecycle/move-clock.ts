@@ -1,3 +1,4 @@
+import { viewClock } from "../views.js";
 import type { World } from "../world.js";
 
 /** What can be done to the clock: set it to an instant (epoch milliseconds), freeze or resume it. */
@@ -21,9 +22,5 @@ export function advanceClock({ clock, events }: World, by: number): void {
 }
 
 function announceClock({ clock, events }: Pick<World, "clock" | "events">): void {
-  events.announce({
-    type: "clock.moved",
-    now: new Date(clock.now()).toISOString(),
-    frozen: clock.isFrozen(),
-  });
+  events.announce({ type: "clock.moved", ...viewClock(clock) });
 }
