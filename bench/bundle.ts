@@ -9,13 +9,14 @@ export interface Bundle {
   readonly server: string;
   readonly client: string;
   readonly library: string;
+  readonly farmers: string;
   /** Where they lie; other files of a run may lie there too. */
   readonly folder: string;
   readonly remove: () => Promise<void>;
 }
 
 /**
- * Bundles the server, the client and the user of the library into the system's temporary folder, with the options of the package's own build.
+ * Bundles the server, the client, the user of the library and the maker of farmers into the system's temporary folder, with the options of the package's own build.
  *
  * What a command line cannot do is measured with these: a scenario of a million keys, a look at the heap.
  */
@@ -24,7 +25,12 @@ export async function bundlePrograms(): Promise<Bundle> {
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-bench-"));
   const bundle = await rolldown({
     cwd: root,
-    input: { server: "bench/server.ts", client: "bench/client.ts", library: "bench/library-program.ts" },
+    input: {
+      server: "bench/server.ts",
+      client: "bench/client.ts",
+      library: "bench/library-program.ts",
+      farmers: "bench/farmers-program.ts",
+    },
     platform: "node",
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
     treeshake: true,
@@ -42,6 +48,7 @@ export async function bundlePrograms(): Promise<Bundle> {
     server: join(folder, "server.mjs"),
     client: join(folder, "client.mjs"),
     library: join(folder, "library.mjs"),
+    farmers: join(folder, "farmers.mjs"),
     folder,
     remove: () => rm(folder, { recursive: true, force: true }),
   };

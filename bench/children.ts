@@ -3,6 +3,8 @@ import { once } from "node:events";
 import type {
   ClientOrder,
   ClientReading,
+  FarmersOrder,
+  FarmersReading,
   LibraryOrder,
   LibraryReading,
   ServerOrder,
@@ -29,6 +31,12 @@ export interface ClientChild {
 /** The library in a process of its own. */
 export interface LibraryChild {
   readonly measure: (order: LibraryOrder) => Promise<LibraryReading>;
+  readonly stop: () => Promise<void>;
+}
+
+/** The maker of farmers in a process of its own. */
+export interface FarmersChild {
+  readonly measure: (order: FarmersOrder) => Promise<FarmersReading>;
   readonly stop: () => Promise<void>;
 }
 
@@ -60,6 +68,12 @@ export function startClient(file: string): ClientChild {
 export function startLibrary(file: string, node: string): LibraryChild {
   const child = fork(file, { execPath: node, execArgv: ["--expose-gc"], env: childEnvironment() });
   return { measure: (order) => ask(child, order) as Promise<LibraryReading>, stop: () => stop(child) };
+}
+
+/** Starts the program that makes farmers, on the given Node. */
+export function startFarmers(file: string, node: string): FarmersChild {
+  const child = fork(file, { execPath: node, execArgv: [], env: childEnvironment() });
+  return { measure: (order) => ask(child, order) as Promise<FarmersReading>, stop: () => stop(child) };
 }
 
 /** Ends a child process that this bench started; resolves when it is gone. */

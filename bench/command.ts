@@ -5,7 +5,8 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { childEnvironment, type ServerChild, stop } from "./children.js";
 
-const bin = fileURLToPath(new URL("../bin/svc-sandbox.js", import.meta.url));
+/** The command as it is installed. */
+export const commandFile = fileURLToPath(new URL("../bin/svc-sandbox.js", import.meta.url));
 
 /** Runs `svc-sandbox start` as it is installed, with its default settings but no log, and these flags; resolves once it accepts requests. */
 export async function startCommand(
@@ -13,10 +14,14 @@ export async function startCommand(
   scenario: string,
   flags: readonly string[] = [],
 ): Promise<ServerChild> {
-  const child = spawn(node, [bin, "start", scenario, "--port", "0", "--json", "--log", "off", ...flags], {
-    env: childEnvironment(),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    node,
+    [commandFile, "start", scenario, "--port", "0", "--json", "--log", "off", ...flags],
+    {
+      env: childEnvironment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   // A bench that fails must not leave its servers behind.
   const orphaned = () => child.kill();
   process.once("exit", orphaned);

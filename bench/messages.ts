@@ -29,6 +29,20 @@ export interface ClientReading {
   readonly p99: number;
 }
 
+/** One round of farmers, sent to their program. */
+export interface FarmersOrder {
+  /** How many to make each time. */
+  readonly farmers: number;
+}
+
+/** Records a second, and seconds for each farmer at both ends of a million. */
+export interface FarmersReading {
+  readonly farmers: number;
+  readonly faker: number;
+  readonly first: number;
+  readonly last: number;
+}
+
 /** One round of the library, sent to its program. */
 export interface LibraryOrder {
   /** How many requests to answer; a tenth as often, sandboxes are made. */

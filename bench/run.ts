@@ -1,6 +1,7 @@
 import { parseBenchArguments } from "./arguments.js";
 import { bundlePrograms } from "./bundle.js";
 import { measureControl } from "./control.js";
+import { measureFarmers } from "./farmers.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
 import { measureLibrary } from "./library.js";
@@ -15,6 +16,7 @@ const measurements = {
   memory: measureMemory,
   "first-answer": measureFirstAnswer,
   library: measureLibrary,
+  farmers: measureFarmers,
 };
 
 const asked = parseBenchArguments(process.argv.slice(2), Object.keys(measurements));

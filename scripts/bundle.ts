@@ -43,9 +43,10 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
 
 // The rooms that import nothing, and what every scenario needs of its room, in one file each: a dozen small files take
 // longer to find and to link than to run. Nothing in them may lead to a large package.
-const light = "bundled|duration|nearest|quote|ref|scenario-not-found|when";
+const light = "bundled|duration|nearest|population|quote|ref|scenario-not-found|when";
 const alwaysTogether = [
-  { name: "domain", test: /\/src\/(?:domain|synthetic)\// },
+  // What farmers are made from is a file of its own, which most starts do not load.
+  { name: "domain", test: /\/src\/(?:domain\/|synthetic\/(?!farmers\/)|synthetic\/farmers\/farmer-id)/ },
   { name: "scenario", test: new RegExp(`/src/scenario/(?:${light})(?:\\.generated)?\\.ts$`) },
 ];
 

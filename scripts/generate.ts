@@ -7,6 +7,7 @@ import { foundText } from "../src/scenario/parse-scenario.js";
 import type { FoundScenario } from "../src/scenario/resolve-extends.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { ScenarioError } from "../src/scenario/scenario-error.js";
+import { farmerNamesModule } from "./farmer-names.js";
 import { nameTablesModule } from "./name-tables.js";
 import { resolvedScenarioJsonSchema, scenarioJsonSchema } from "./scenario-json-schema.js";
 
@@ -19,6 +20,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     "src/scenario/json-schema.generated.ts": jsonSchemaModule(),
     "src/scenario/bundled.generated.ts": bundledModule(await bundledScenarios()),
     "src/synthetic/name-tables.generated.ts": nameTablesModule(),
+    "src/synthetic/farmers/names.generated.ts": farmerNamesModule(),
   };
 }
 
@@ -64,10 +66,14 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
 }
 
 function bundledModule(scenarios: Record<string, Scenario>): string {
-  const keyRefs = mapValues(scenarios, ({ organizations = {} }) =>
-    Object.values(organizations).flatMap(({ keys = {} }) => Object.keys(keys)),
-  );
-  const organizationRefs = mapValues(scenarios, ({ organizations = {} }) => Object.keys(organizations));
+  const keyRefs = mapValues(scenarios, ({ organizations = {}, population }) => [
+    ...Object.values(organizations).flatMap(({ keys = {} }) => Object.keys(keys).map(quoted)),
+    ...(population === undefined ? [] : [template(`${anyOrganization}-key-${anyNumber}`)]),
+  ]);
+  const organizationRefs = mapValues(scenarios, ({ organizations = {}, population }) => [
+    ...Object.keys(organizations).map(quoted),
+    ...(population === undefined ? [] : [template(anyOrganization)]),
+  ]);
   return [
     "// Made by `npm run generate` from scenarios/*.yaml. Do not edit.",
     'import type { Scenario } from "./scenario.generated.js";',
@@ -77,7 +83,7 @@ function bundledModule(scenarios: Record<string, Scenario>): string {
     "/** The refs of the organizations of each bundled scenario. */",
     refsInterface("BundledOrganizationRefs", organizationRefs),
     "/** The name of a bundled scenario. */",
-    `export type ScenarioName = ${unionOf(Object.keys(scenarios))};`,
+    `export type ScenarioName = ${unionOf(Object.keys(scenarios).map(quoted))};`,
     "",
     "export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = ",
   ]
@@ -92,8 +98,20 @@ function refsInterface(name: string, refs: Record<string, readonly string[]>): s
   return [`export interface ${name} {`, ...members, "}", ""].join("\n");
 }
 
-function unionOf(names: readonly string[]): string {
-  return names.map((name) => JSON.stringify(name)).join(" | ") || "never";
+function unionOf(types: readonly string[]): string {
+  return types.join(" | ") || "never";
+}
+
+// Of a population the compiler knows no more than how its refs are formed.
+const anyNumber = ["$", "{number}"].join("");
+const anyOrganization = `organization-${anyNumber}`;
+
+function template(text: string): string {
+  return `\`${text}\``;
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name);
 }
 
 function mapValues<From, To>(record: Record<string, From>, map: (value: From) => To): Record<string, To> {

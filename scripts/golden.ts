@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
+import { farmerAt } from "../src/synthetic/farmers/farmer-at.js";
 
 const folder = new URL("../fixtures/", import.meta.url);
 const seeds = [1, 7];
@@ -26,8 +27,17 @@ export async function goldenFiles(): Promise<Record<string, object>> {
     files[`sparse.seed-${seed}.json`] = await goldenWorld(() =>
       createSandbox({ scenario: sparse, seed, frozen: true }),
     );
+    files[`farmers.seed-${seed}.json`] = goldenFarmers(seed);
   }
   return files;
+}
+
+/** The first farmers of all locales, and one far behind them. */
+function goldenFarmers(seed: number): object {
+  const now = "2026-03-02T09:00:00.000Z";
+  const source = { seed, start: Date.parse(now) };
+  const indexes = [0, 1, 2, 3, 4, 5, 6, 1_000_000];
+  return { seed, now, farmers: indexes.map((index) => ({ index, farmer: farmerAt(source, index) })) };
 }
 
 /** Everything of a world that the seed decides, and what each key is answered when they call one after the other. */

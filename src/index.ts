@@ -1,6 +1,7 @@
 /* Sandboxes */
 
 export { openApiDocument } from "./api/openapi.js";
+export type { AdviceId, AdviceLevel } from "./domain/advice.js";
 export type { Assumptions, Profile } from "./domain/assumptions.js";
 /* What is said of the API */
 export { type ApiErrorCode, outcomes, type PathId } from "./domain/outcomes.js";
@@ -14,6 +15,7 @@ export type {
   ActingAs,
   CreatedKey,
   Duration,
+  FarmerPage,
   Instant,
   KeyCreation,
   KeyRotation,
@@ -21,11 +23,22 @@ export type {
   RequestQuery,
   Sandbox,
   SandboxClock,
+  SandboxAttestations,
+  SandboxConsents,
+  SandboxFarmers,
   SandboxFaults,
   SandboxKeys,
   SandboxOrganizations,
   SandboxRequests,
 } from "./library/sandbox.js";
+export type {
+  Coverage,
+  Report,
+  ReportedAdvice,
+  ReportedPath,
+  ReportedRequest,
+} from "./report/report.js";
+export type { AttestationView, ConsentView } from "./sandbox/consent-views.js";
 export type { Fault } from "./sandbox/faults.js";
 export type { KeyView, OrganizationView, RequestView } from "./sandbox/views.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
@@ -34,3 +47,5 @@ export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
 export { ScenarioError } from "./scenario/scenario-error.js";
 export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/scenario-problem.js";
+/* Synthetic data */
+export type { Farmer } from "./synthetic/farmers/farmer.js";

@@ -4,10 +4,12 @@ import { expect, test } from "vitest";
 import { foreseeKey } from "../src/api/foresee.js";
 import { handle } from "../src/api/handle.js";
 import { type FaultPathId, faultPathIds, outcomeOf, outcomes, type PathId } from "../src/domain/outcomes.js";
+import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
 import { defaultKeyRef, scenarioSecret } from "../src/sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
 import { answeringScenarios } from "./support/answering-scenarios.js";
 import { describeDoors, mePath, openTestWorld } from "./support/doors.js";
+import { baseUrl, runCli, startCli } from "./support/run-cli.js";
 
 /** What each key of each bundled scenario gets when the clock starts; the first of each is the default key. */
 const promised: Readonly<Record<ScenarioName, Readonly<Record<string, PathId>>>> = {
@@ -79,16 +81,42 @@ const promised: Readonly<Record<ScenarioName, Readonly<Record<string, PathId>>>>
     hanging: "200.test",
   },
   rotation: { retiring: "200.retiring", rotated: "401.rotated", replacement: "200.replacement" },
+  "announced-endpoints": {
+    lending: "200.test",
+    "lending-live": "200.live",
+    statistics: "200.test",
+    underwriting: "200.test",
+  },
+  // Its keys are made while it runs.
+  onboarding: {},
+  population: {
+    "core-banking": "200.test",
+    "core-banking-live": "200.live",
+    "nightly-batch": "200.test",
+    "lost-laptop": "401.revoked",
+    ...ofPopulation(200, ["200.test", "200.live", "200.test"]),
+  },
 };
+
+/** What the keys of so many organizations get, each of them in its turn. */
+function ofPopulation(organizations: number, paths: readonly PathId[]): Record<string, PathId> {
+  const numbers = Array.from({ length: organizations }, (_, index) => index + 1);
+  return Object.fromEntries(
+    numbers.flatMap((number) =>
+      paths.map((path, index) => [`organization-${number}-key-${index + 1}`, path] as const),
+    ),
+  );
+}
 
 const names = Object.keys(promised) as ScenarioName[];
 
-test("the bundled scenarios are the files in scenarios/, each opening with a comment that says how to run it", () => {
+test("the bundled scenarios are the files in scenarios/, each opening with a comment that says how to run and play it", () => {
   const folder = join(import.meta.dirname, "../scenarios");
   expect(readdirSync(folder).sort()).toEqual(names.map((name) => `${name}.yaml`).sort());
   for (const name of names) {
     const comment = readFileSync(join(folder, `${name}.yaml`), "utf8").split(/^[^#]/m)[0] ?? "";
     expect(comment).toContain(`npx svc-sandbox start ${name}`);
+    expect(comment).toContain(`npx svc-sandbox play ${name}`);
     expect(comment).toContain("curl");
   }
 });
@@ -154,4 +182,25 @@ test("the way out: what time changes, changes", () => {
   expect(foreseeKey(world, "rate-limited").pathId).toBe("429.per_day");
   world.clock.advance(29 * 60_000);
   expect(foreseeKey(world, "retiring").pathId).toBe("401.rotated");
+});
+
+test("live-suspended: a day after the start the suspension is lifted by itself, and not before (R20)", () => {
+  const world = openTestWorld("live-suspended");
+  const refs = ["live-suspended", "second-live", "test"];
+  const paths = () => refs.map((ref) => foreseeKey(world, ref).pathId);
+  advanceClock(world, 24 * 3_600_000 - 1);
+  expect(paths()).toEqual(["403.live_suspended", "403.live_suspended", "200.test"]);
+  advanceClock(world, 1);
+  expect(paths()).toEqual(["200.live", "200.live", "200.test"]);
+});
+
+test("onboarding starts without a key, and every word of the command line knows what to do about it", async () => {
+  expect(await runCli(["keys", "onboarding", "--format", "json"])).toMatchObject({ code: 0, stdout: "[]\n" });
+  expect(await runCli(["keys", "onboarding", "--format", "env"])).toMatchObject({ code: 0, stdout: "" });
+  expect((await runCli(["explain", "none", "onboarding"])).stdout).toContain("401.missing");
+  const running = startCli(["start", "onboarding", "--port", "0"]);
+  const url = await baseUrl(running);
+  expect(running.stdout.text()).toMatch(/^ {2}curl -i http:\/\/127\.0\.0\.1:\d+\/v1\/relying-party\/me$/m);
+  expect((await fetch(`${url}${mePath}`)).status).toBe(401);
+  expect((await running.stop()).code).toBe(0);
 });

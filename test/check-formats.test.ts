@@ -1,28 +1,9 @@
-import { SaxesParser } from "saxes";
 import { expect, test } from "vitest";
 import { type Misbehave, probeKeys, serveProbed } from "./support/probed-server.js";
 import { runCli } from "./support/run-cli.js";
+import { elementsOf } from "./support/xml-elements.js";
 
 const formats = ["text", "json", "markdown", "junit"];
-
-interface Element {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-}
-
-/** The elements of an XML document; throws when it is not well-formed. */
-function elementsOf(xml: string): Element[] {
-  const elements: Element[] = [];
-  const parser = new SaxesParser();
-  parser.on("opentag", ({ name, attributes }) => {
-    elements.push({ name, attributes: attributes as Record<string, string> });
-  });
-  parser.on("error", (error) => {
-    throw error;
-  });
-  parser.write(xml).close();
-  return elements;
-}
 
 /** Answers with everything that could break out of a format, and with the key in every place there is. */
 const hostile: Misbehave = (reply, { apiKey = "none" }) => {

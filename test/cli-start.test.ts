@@ -253,6 +253,7 @@ describe("the request log", () => {
       code: "unauthorized",
       fault: null,
       path_id: "401.missing",
+      advice: [],
       duration_ms: expect.any(Number),
     });
     expect(note).toMatchObject({ level: "info", event: "note", message: expect.stringMatching(/^Stopping/) });

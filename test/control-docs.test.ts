@@ -91,6 +91,11 @@ test("the line for events shows them as they happen", async () => {
   expect(heard).toMatch(/^id: \d+\nevent: key\.revoked\ndata: \{"key":\{"ref":"active",/m);
 });
 
+test("the line for a story tells its next step", async () => {
+  const { stdout } = await runCommand(block("sh", "/story/next"), { cwd: temporaryFolder() }).ended;
+  expect(JSON.parse(stdout).data).toMatchObject({ told: 1, step: { number: 1, kind: "say" } });
+});
+
 test("a client that is given the certificate reaches HTTPS, as the page says", async () => {
   const user = installedFolder();
   onTestFinished(user.remove);
@@ -162,6 +167,6 @@ test("links lead to headings that there are", () => {
 });
 
 test("every block is run by a test", () => {
-  const run = ["send() {", "urllib", "HttpClient", "curl -sN", "--tls", "--cacert", "--state"];
+  const run = ["send() {", "urllib", "HttpClient", "curl -sN", "--tls", "--cacert", "--state", "/story/next"];
   expect(blocks.filter(({ text }) => !run.some((words) => text.includes(words)))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openWorld } from "../src/node/open-world.js";
@@ -76,6 +76,21 @@ test("explain, list and show print what the README says of them", async () => {
   expect([explained.code, listed.code]).toEqual([0, 0]);
 });
 
+test("exec prints what the README says of a client that sends a revoked key twice", async () => {
+  const client = `const { SVC_BASE_URL, SVC_API_KEY, SVC_KEY_REVOKED } = process.env;
+for (const key of [SVC_API_KEY, SVC_KEY_REVOKED, SVC_KEY_REVOKED])
+  await fetch(SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": key } });`;
+  writeFileSync(join(user.folder, "client.mjs"), client);
+  writeFileSync(join(user.folder, "package.json"), '{ "scripts": { "test": "node client.mjs" } }');
+  const { code, stderr } = await runCommand(block("svc-sandbox exec"), { cwd: user.folder }).ended;
+  expect(code).toBe(0);
+  const printed = stderr.split("\n");
+  const shown = blocks.find(({ language, text }) => language === "text" && text.includes("Coverage"));
+  const lines = shown?.text.trimEnd().split("\n") ?? [];
+  const missing = lines.filter((line) => line.trim() !== "…" && !printed.includes(line));
+  expect([missing, lines.length > 10]).toEqual([[], true]);
+});
+
 test("a scenario of one's own is written, checked and served until it is stopped", async () => {
   const running = runCommand(block("svc-sandbox init"), { cwd: user.folder, env: { SVC_SANDBOX_PORT: "0" } });
   await running.until(/listening on/);
@@ -107,6 +122,7 @@ test("every block is run by a test, those of a clone by CI", () => {
     "curl -i",
     "while IFS==",
     "explain",
+    "svc-sandbox exec",
     "svc-sandbox list",
     "svc-sandbox init",
     "--write-env",

@@ -9,13 +9,14 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   synthetic: ["domain"],
   sandbox: ["domain", "scenario", "synthetic"],
   api: ["domain", "scenario", "synthetic", "sandbox"],
-  library: ["domain", "scenario", "synthetic", "sandbox", "api"],
-  check: ["domain", "api"],
+  report: ["domain", "scenario", "synthetic", "sandbox", "api"],
+  library: ["domain", "scenario", "synthetic", "sandbox", "api", "report"],
+  check: ["domain", "api", "report"],
   // The door `svc-sandbox`.
-  "index.ts": ["domain", "scenario", "synthetic", "sandbox", "api", "library"],
-  msw: ["domain", "scenario", "synthetic", "sandbox", "api", "library"],
-  node: ["domain", "scenario", "synthetic", "sandbox", "api", "library", "check"],
-  cli: ["domain", "scenario", "synthetic", "sandbox", "api", "library", "check", "node"],
+  "index.ts": ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
+  msw: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
+  node: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check"],
+  cli: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check", "node"],
 };
 
 const roomOfPackage: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { Scenario } from "../src/index.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../src/node/index.js";
 import { control } from "./support/call-control.js";
 import { temporaryFolder } from "./support/temporary-folder.js";
@@ -241,4 +242,36 @@ test("subscribers hear of a change that could not be written: it has happened", 
   }
   expect(heard).toContain("event: key.revoked");
   await reader.cancel();
+});
+
+test("a timeline and a story go on after a restart where they were", async () => {
+  const file = stateFile();
+  const scenario: Scenario = {
+    ...structuredClone(own),
+    timeline: [
+      { at: "10m", rotate: { key: "main", as: "next", overlap: "0s" } },
+      { at: "30m", revoke: { key: "next" } },
+    ],
+    story: [{ say: "One." }, { rotate: { key: "other", as: "told" } }, { request: { key: "told" } }],
+  };
+  const before = await start(file, { scenario });
+  const next = async ({ controlUrl }: SandboxServer) =>
+    (await control(controlUrl, "POST /story/next", {})).body.data.step;
+  await control(before.controlUrl, "POST /clock/advance", { by: "20m" });
+  await next(before);
+  const { secret } = (await next(before)).performed;
+  const after = await start(copyOf(file), { scenario });
+  expect(after.sandbox.keys.list()).toEqual(before.sandbox.keys.list());
+  expect((await control(after.controlUrl, "GET /story")).body.data).toMatchObject({ told: 2, steps: 3 });
+  // Its secret is in no file: the seed gives it again.
+  expect(readFileSync(file, "utf8")).not.toContain(secret);
+  expect(await next(after)).toMatchObject({ number: 3, of: 3, answer: { status: 200 } });
+  await control(after.controlUrl, "POST /clock/advance", { by: "10m" });
+  expect(after.sandbox.keys.get("next")).toMatchObject({
+    state: "revoked",
+    revokedAt: "2026-03-02T09:30:00.000Z",
+  });
+  await control(after.controlUrl, "POST /reset", {});
+  expect(after.sandbox.keys.list().map(({ ref }) => ref)).toEqual(["main", "other", "pinned"]);
+  expect((await control(after.controlUrl, "GET /story")).body.data).toMatchObject({ told: 0, steps: 3 });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { beginCall } from "../src/api/call.js";
+import type { Success } from "../src/api/endpoint.js";
 import { me } from "../src/api/endpoints/me.js";
 import type { ApiAnswer } from "../src/api/messages.js";
 import { errorReply, successReply } from "../src/api/reply.js";
@@ -43,7 +44,7 @@ function answersOf(profile: Profile, choose: Choose): ApiAnswer[] {
     const variation = begun.variation && variationFrom(world, begun.number, choose);
     const call = { ...begun, variation };
     if (call.entry !== undefined && path === "200.test") {
-      return successReply(world, call, me.respond(call.entry, world));
+      return successReply(world, call, me, me.respond(call.entry, world, nothingAsked) as Success);
     }
     return errorReply(world, call, {
       path,
@@ -53,6 +54,7 @@ function answersOf(profile: Profile, choose: Choose): ApiAnswer[] {
   });
 }
 
+const nothingAsked = { now: 0, params: {}, query: {}, body: undefined, idempotencyKey: undefined };
 const draw = () => 0;
 const asMinimal: Choose = (row) => ({ variant: row.variants[0], draw });
 const all = variationTable.flatMap((row) => row.variants.map((variant) => ({ row, variant })));

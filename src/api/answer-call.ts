@@ -2,14 +2,16 @@ import type { GatePathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import { admit, isAdmitted } from "./admit.js";
+import { askedOf } from "./ask.js";
 import type { BegunCall } from "./call.js";
 import type { Endpoint } from "./endpoint.js";
-import type { ApiAnswer } from "./messages.js";
+import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { errorReply, successReply } from "./reply.js";
 import type { Route } from "./routes.js";
 
 /** What a request asks for, as far as the API has it. */
 export interface Target {
+  readonly request: ApiRequest;
   readonly route: Route | undefined;
   readonly endpoint: Endpoint | undefined;
 }
@@ -20,8 +22,28 @@ export interface Ending {
   readonly answer: ApiAnswer;
 }
 
+/** An ending of which the world does not know yet. */
+interface Decided extends Ending {
+  readonly carryOut?: (() => void) | undefined;
+}
+
 /** Answers a call as the API does: from the gate or, past it, from the endpoint. Counts it if it is let in (R24). */
-export function answerCall(world: World, call: BegunCall, { route, endpoint }: Target): Ending {
+export function answerCall(world: World, call: BegunCall, target: Target): Ending {
+  const decided = decide(world, call, target);
+  decided.carryOut?.();
+  return decided;
+}
+
+/** How the call would end now, without counting it and without changing anything. */
+export function foreseeAnswer(world: World, call: BegunCall, target: Target): Ending {
+  const { entry } = call;
+  if (entry === undefined) return decide(world, call, target);
+  // Counted in the copy alone, so that a success tells the usage that the caller would have seen.
+  const usage = { ...entry.usage, recent: [...entry.usage.recent] };
+  return decide(world, { ...call, entry: { ...entry, usage } }, target);
+}
+
+function decide(world: World, call: BegunCall, { request, route, endpoint }: Target): Decided {
   if (route === undefined) {
     const pathId = "404.unknown_path";
     return { pathId, answer: errorReply(world, call, { path: pathId }) };
@@ -32,17 +54,12 @@ export function answerCall(world: World, call: BegunCall, { route, endpoint }: T
   }
   const scope = endpoint.scope(world.assumptions);
   const pathId = admit(world, call, scope);
-  const answer = isAdmitted(pathId)
-    ? successReply(world, call, endpoint.respond(call.entry as KeyEntry, world))
-    : errorReply(world, call, { path: pathId, scope });
-  return { pathId, answer };
-}
-
-/** How the call would end now, without counting it. */
-export function foreseeAnswer(world: World, call: BegunCall, target: Target): Ending {
-  const { entry } = call;
-  if (entry === undefined) return answerCall(world, call, target);
-  // Counted in the copy alone, so that a success tells the usage that the caller would have seen.
-  const usage = { ...entry.usage, recent: [...entry.usage.recent] };
-  return answerCall(world, { ...call, entry: { ...entry, usage } }, target);
+  if (!isAdmitted(pathId)) return { pathId, answer: errorReply(world, call, { path: pathId, scope }) };
+  const asked = askedOf(endpoint, route, request, call.now);
+  const responded = "refused" in asked ? asked : endpoint.respond(call.entry as KeyEntry, world, asked);
+  if ("refused" in responded) {
+    const { refused, details } = responded;
+    return { pathId: refused, answer: errorReply(world, call, { path: refused, details }) };
+  }
+  return { pathId, answer: successReply(world, call, endpoint, responded), carryOut: responded.carryOut };
 }

@@ -1,6 +1,8 @@
 import { fingerprintOf } from "../domain/api-key.js";
 import type { Assumptions } from "../domain/assumptions.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
+import type { RequestSigns } from "../domain/request-signs.js";
+import { judge, noAdvice } from "../sandbox/conduct.js";
 import { entryOf, type RequestNote } from "../sandbox/journal.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
@@ -50,6 +52,11 @@ export interface CallEnding {
   readonly path: string;
   readonly pathId: PathId;
   readonly status: number;
+  readonly signs: RequestSigns;
+  /** Whether the API does not have its path, or not with its method. */
+  readonly misdirected: boolean;
+  /** Whether a story sent it: the journal has it, and nobody's conduct is judged by it. Default: false. */
+  readonly isTold?: boolean;
   /** Left out when no fault hit the call. */
   readonly faulty?:
     | { readonly fault: FaultPathId; readonly code: string | null; readonly delivery: Delivery }
@@ -61,6 +68,7 @@ export function recordCall(world: World, call: BegunCall, ending: CallEnding): v
   const { method, path, pathId, status, faulty } = ending;
   const { started, now, number, apiKey, sha256, entry, variation } = call;
   const isStranger = entry === undefined && apiKey !== undefined;
+  const delayMs = faulty === undefined ? 0 : faulty.delivery.delayMs;
   const note: RequestNote = {
     number,
     variedId: variation?.requestId,
@@ -73,9 +81,24 @@ export function recordCall(world: World, call: BegunCall, ending: CallEnding): v
     code: faulty === undefined ? codeOf(pathId, assumedFor(world, call)) : faulty.code,
     pathId,
     fault: faulty === undefined ? null : faulty.fault,
-    durationMs: world.edge.stopwatch() - started + (faulty === undefined ? 0 : faulty.delivery.delayMs),
+    advice:
+      ending.isTold === true
+        ? noAdvice
+        : judge(world.conduct, world, {
+            apiKey,
+            sha256,
+            entry,
+            signs: ending.signs,
+            misdirected: ending.misdirected,
+            now,
+            started,
+            answered: started + delayMs,
+            pathId,
+          }),
+    durationMs: world.edge.stopwatch() - started + delayMs,
   };
   world.journal.record(note);
+  if (ending.isTold !== true) world.tally.count(note, world.requestIds.idOf);
   if (world.events.isHeard()) {
     world.events.announce({ type: "request", request: entryOf(note, world.requestIds.idOf) });
   }

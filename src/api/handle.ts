@@ -1,5 +1,5 @@
 import { redactKeys } from "../domain/api-key.js";
-import type { PathId } from "../domain/outcomes.js";
+import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import type { World } from "../sandbox/world.js";
 import { answerCall } from "./answer-call.js";
 import { beginCall, recordCall } from "./call.js";
@@ -7,13 +7,16 @@ import type { Delivery } from "./delivery.js";
 import { meetFault } from "./meet-fault.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { redactPath } from "./redact-path.js";
-import { withoutBody } from "./reply.js";
+import { inPreview, withoutBody } from "./reply.js";
+import { signsTaken } from "./request-content.js";
 import { routeAt } from "./routes.js";
 
 /** An answer, and the path on which it was given; the path is for journals and doors, not for the caller. */
 export interface Handled {
   readonly answer: ApiAnswer;
   readonly pathId: PathId;
+  /** The fault that hit the request, also when it only let the answer wait. */
+  readonly fault: FaultPathId | null;
   /** What a fault has done to the delivery; `undefined` when the answer is simply to be sent. */
   readonly delivery: Delivery | undefined;
 }
@@ -21,33 +24,38 @@ export interface Handled {
 /**
  * Answers one request to the API and writes it into the journal.
  *
- * Synchronous, and never throws: every request has an answer. Counts the request against the key's limits (R24). The
- * answer to a request that meets a fault has to be delivered as `delivery` says.
+ * Synchronous, and never throws by itself: every request has an answer. Counts the request against the key's limits
+ * (R24). The answer to a request that meets a fault has to be delivered as `delivery` says.
  *
  * @example
  * handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined }).answer.status; // 401
  */
 export function handle(world: World, request: ApiRequest): Handled {
-  const { method, path, apiKey } = request;
+  const { method, path, apiKey, signs = 0 } = request;
   const call = beginCall(world, apiKey);
-  const route = routeAt(path);
+  const route = routeAt(path, world.preview);
   const endpoint = route?.methods.get(method);
-  const target = { route, endpoint };
+  const target = { request, route, endpoint };
 
   const faulty = world.faults.armed.length === 0 ? undefined : meetFault(world, call, target);
-  const { pathId, answer } = faulty ?? answerCall(world, call, target);
+  const { pathId, answer: given } = faulty ?? answerCall(world, call, target);
+  const answer = route?.preview === true ? inPreview(given) : given;
 
   recordCall(world, call, {
     // What the API does not know may hold anything, keys included.
     method: endpoint === undefined ? redactKeys(method) : method,
-    path: route === undefined ? redactPath(path) : route.path,
+    path: route === undefined || route.parameters.length > 0 ? redactPath(path) : route.path,
     pathId,
     status: answer.status,
+    signs: endpoint?.takes === undefined ? signs : signs & ~signsTaken(endpoint.takes),
+    misdirected: endpoint === undefined,
+    isTold: request.isTold === true,
     faulty,
   });
   return {
     pathId,
     answer: method === "HEAD" ? withoutBody(answer) : answer,
+    fault: faulty?.fault ?? null,
     delivery: faulty?.delivery,
   };
 }

@@ -1,3 +1,6 @@
+import type { RequestSigns } from "../domain/request-signs.js";
+import type { RequestContent } from "./request-content.js";
+
 /** A request to the API as plain data; every door makes one of these. */
 export interface ApiRequest {
   /** Upper case, as HTTP sends it. */
@@ -6,6 +9,12 @@ export interface ApiRequest {
   readonly path: string;
   /** The `x-api-key` header, white space around it stripped; several joined by `, `; `undefined` when there is none. */
   readonly apiKey: string | undefined;
+  /** What else it shows of its client; it changes nothing in the answer. Default: nothing. */
+  readonly signs?: RequestSigns;
+  /** Its query, body and headers, for an endpoint that takes any of them. Default: none. */
+  readonly content?: RequestContent;
+  /** Whether a story sends it, so that nothing is said of the client. Default: false. */
+  readonly isTold?: boolean;
 }
 
 /** An answer of the API as plain data. */

@@ -2,6 +2,7 @@ import type { Assumptions } from "../domain/assumptions.js";
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
 import type { World } from "../sandbox/world.js";
 import { assumedFor, type BegunCall, requestIdOf } from "./call.js";
+import type { Endpoint, Success } from "./endpoint.js";
 import { codeOf, errorBody } from "./error-body.js";
 import { errorDetails } from "./error-details.js";
 import { readLimits } from "./limit-reading.js";
@@ -9,15 +10,18 @@ import type { ApiAnswer, JsonBody } from "./messages.js";
 import { challengeHeaders, type FlatHeaders, rateLimitHeaders, retryAfterHeaders } from "./open-headers.js";
 import { vary } from "./variation/vary.js";
 
-/** The 200 of a call that was let in (R1, R7). */
-export function successReply(world: World, call: BegunCall, body: JsonBody): ApiAnswer {
+/** The success of a call that was let in (R1, R7). */
+export function successReply(world: World, call: BegunCall, endpoint: Endpoint, success: Success): ApiAnswer {
   const form = assumedFor(world, call).rate_limit_headers;
-  const extra =
+  const limits =
     form === "none" || call.entry === undefined
       ? []
       : rateLimitHeaders(form, readLimits(call.entry, world, call.now));
-  const answer = answerOf(200, body, ["X-Request-Id", requestIdOf(world, call), ...extra]);
-  return call.variation === undefined ? answer : vary(answer, call.variation);
+  const more = success.headers === undefined ? limits : [...limits, ...success.headers];
+  const headers = ["X-Request-Id", requestIdOf(world, call), ...more];
+  const answer = answerOf(endpoint.status ?? 200, success, headers);
+  if (call.variation === undefined) return answer;
+  return vary(answer, call.variation, { isContext: endpoint.answersContext === true });
 }
 
 /** What a refusal may need to say. */
@@ -27,6 +31,8 @@ export interface Refusal {
   readonly scope?: string | null;
   /** The methods that the path takes, for a 405. */
   readonly allow?: string;
+  /** What the endpoint says of its own refusal. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The refusal of a call. Rows that share a code share their bytes, so that nothing tells them apart (R14). */
@@ -84,8 +90,9 @@ function detailsOf(
   world: World,
   { entry, now }: BegunCall,
   assumptions: Assumptions,
-  { path, scope = null }: Refusal,
+  { path, scope = null, details }: Refusal,
 ) {
+  if (details !== undefined) return details;
   const { status } = outcomeOf(path);
   if (!assumptions.error_details || entry === undefined || (status !== 403 && status !== 429))
     return undefined;
@@ -103,4 +110,9 @@ function answerOf(status: number, body: JsonBody, headers: FlatHeaders): ApiAnsw
 /** The same answer without its body, for HEAD. */
 export function withoutBody(answer: ApiAnswer): ApiAnswer {
   return { ...answer, body: "" };
+}
+
+/** The same answer of an endpoint that is not released. Differs from the service: it will have no such header. */
+export function inPreview(answer: ApiAnswer): ApiAnswer {
+  return { ...answer, headers: [...answer.headers, "X-Sandbox-Preview", "true"] };
 }

@@ -1,3 +1,4 @@
+import { xmlAttribute, xmlText } from "../report/xml-text.js";
 import { conclusion } from "./conclusion.js";
 import type { Difference } from "./observation.js";
 import type { CheckReport, Verdict } from "./report.js";
@@ -18,7 +19,7 @@ export function asJunit(report: CheckReport): string {
   const counts = countsOf(cases);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name=${attribute(`svc-sandbox check ${report.url}`)} ${counts}>`,
+    `<testsuites name=${xmlAttribute(`svc-sandbox check ${report.url}`)} ${counts}>`,
     ...suites.flat(),
     "</testsuites>",
     "",
@@ -62,10 +63,10 @@ function suite(group: TestCase["group"], all: readonly TestCase[]): string[] {
 }
 
 function testCase({ group, name, verdict, reason, differences }: TestCase): string[] {
-  const open = `    <testcase classname="svc-sandbox.check.${group}" name=${attribute(name)} time="0"`;
+  const open = `    <testcase classname="svc-sandbox.check.${group}" name=${xmlAttribute(name)} time="0"`;
   if (verdict === "agrees") return [`${open}/>`];
   if (verdict === "not_tried") {
-    return [`${open}>`, `      <skipped message=${attribute(reason)}/>`, "    </testcase>"];
+    return [`${open}>`, `      <skipped message=${xmlAttribute(reason)}/>`, "    </testcase>"];
   }
   const lines = differences.map(
     ({ pathId, at, expected, found }) => `${pathId} ${at}: expected ${expected}, found ${found}`,
@@ -73,7 +74,7 @@ function testCase({ group, name, verdict, reason, differences }: TestCase): stri
   const message = lines[0] ?? reason;
   return [
     `${open}>`,
-    `      <failure message=${attribute(message)} type="difference">${escaped(lines.join("\n"))}</failure>`,
+    `      <failure message=${xmlAttribute(message)} type="difference">${xmlText(lines.join("\n"))}</failure>`,
     "    </testcase>",
   ];
 }
@@ -81,19 +82,4 @@ function testCase({ group, name, verdict, reason, differences }: TestCase): stri
 function countsOf(cases: readonly TestCase[]): string {
   const count = (verdict: Verdict) => cases.filter((one) => one.verdict === verdict).length;
   return `tests="${cases.length}" failures="${count("differs")}" errors="0" skipped="${count("not_tried")}" time="0"`;
-}
-
-function attribute(text: string): string {
-  return `"${escaped(text)}"`;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (found) => entities[found] as string);
 }

@@ -1,19 +1,20 @@
 import { me } from "../api/endpoints/me.js";
 import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
 import type { RunningServer } from "../node/serve-host.js";
-import { defaultKeyRef, scenarioSecrets, type World } from "../sandbox/world.js";
+import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../sandbox/announced-keys.js";
+import type { World } from "../sandbox/world.js";
 import { certificateText } from "./certificate-text.js";
 import { keyRows, keyTable } from "./key-rows.js";
 import type { Palette } from "./palette.js";
 
-/** How many keys the table shows; `svc-sandbox keys` shows them all. */
+/** How many keys the table shows at most; `svc-sandbox keys` shows them all. */
 const shownKeys = 40;
 
 /** The lines that `start` prints for people; a control token only when they cannot know it. */
 export function banner(world: World, server: RunningServer, palette: Palette, tokenIsNew: boolean): string {
   const { url, controlUrl, controlToken, certificate } = server;
-  const rows = keyRows(world);
-  const more = rows.length - shownKeys;
+  const { keys, leftOut } = firstKeys(world, shownKeys);
+  const rows = keyRows(world, secretsOf(keys, world));
   return [
     palette.bold(`svc-sandbox is listening on ${url}`),
     "",
@@ -27,8 +28,8 @@ export function banner(world: World, server: RunningServer, palette: Palette, to
     `  Clock      ${clockText(world)}`,
     `  Profile    ${profileText(world)}`,
     "",
-    ...keyTable(rows.slice(0, shownKeys), ["ref", "secret"], palette).map((line) => `  ${line}`),
-    ...(more > 0 ? [`  … and ${more} more: svc-sandbox keys ${world.name}`] : []),
+    ...keyTable(rows, ["ref", "secret"], palette).map((line) => `  ${line}`),
+    ...(leftOut > 0 ? [`  … and ${leftOut} more: svc-sandbox keys ${world.name}`] : []),
     "",
     "Try it:",
     `  ${curlLine(world, server)}`,
@@ -40,13 +41,15 @@ export function banner(world: World, server: RunningServer, palette: Palette, to
 /** The one line that `start --json` prints. */
 export function listeningLine(world: World, server: RunningServer): string {
   const { url, controlUrl, controlToken, certificate } = server;
+  const { keys, leftOut } = announcedKeys(world);
   const line = {
     event: "listening",
     base_url: url,
     control_url: controlUrl ?? null,
     scenario: world.name,
     seed: world.seed,
-    keys: scenarioSecrets(world),
+    keys: secretsOf(keys, world),
+    ...(leftOut > 0 && { keys_left_out: leftOut }),
     ...(controlToken !== undefined && { control_token: controlToken }),
     ...(certificate !== undefined && { certificate }),
   };
@@ -54,8 +57,7 @@ export function listeningLine(world: World, server: RunningServer): string {
 }
 
 function curlLine(world: World, { url, certificate }: RunningServer): string {
-  const ref = defaultKeyRef(world.scenario);
-  const secret = ref === undefined ? undefined : scenarioSecrets(world)[ref];
+  const secret = defaultSecret(world);
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
   // The brackets of an IPv6 address are a pattern for the shell without quotes, and for curl without -g.
   const target = url.includes("[") ? `-g "${url}${me.path}"` : url + me.path;

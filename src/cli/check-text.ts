@@ -1,8 +1,8 @@
 import { conclusion, verdictWords } from "../check/conclusion.js";
 import type { Difference } from "../check/observation.js";
 import type { CheckReport, Verdict } from "../check/report.js";
+import { alignColumns } from "../report/align-columns.js";
 import type { Palette } from "./palette.js";
-import { alignColumns } from "./table.js";
 
 /** The report of a check for people, with a line end. */
 export function checkText(report: CheckReport, palette: Palette): string {

@@ -29,13 +29,26 @@ export async function cli(argv: readonly string[], io: Io): Promise<number> {
 
 async function runCommand(argv: readonly string[], io: Io): Promise<number> {
   await refuseHelpOnNothing(argv);
-  const understood = await understandOrExplain(argv, io);
+  const { own, rest = [] } = await splitCommandLine(argv, io);
+  const understood = await understandOrExplain(own, io);
   if (understood === undefined) return exitCode.fine;
   const { row, words, given } = understood;
   const implied = !commands.some(({ name }) => name === argv[0]);
-  const call: Call = { words, implied, io, flags: readFlags(row.flags, given, io.env) };
+  const flags = readFlags(row.flags, given, io.env);
+  const call: Call = { words, rest, implied, io, flags };
   await refuseExcess(call, row.name, row.words);
   return (await row.load())(call);
+}
+
+// Of most commands everything is ours to read, also what stands behind `--`.
+async function splitCommandLine(
+  argv: readonly string[],
+  io: Io,
+): Promise<{ own: readonly string[]; rest?: readonly string[] }> {
+  const row = commands.find(({ name, rest }) => name === argv[0] && rest !== undefined);
+  if (row === undefined) return { own: argv };
+  const { takeRest } = await import("./take-rest.js");
+  return takeRest(row, argv, io);
 }
 
 async function understandOrExplain(argv: readonly string[], io: Io) {

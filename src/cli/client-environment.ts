@@ -1,4 +1,6 @@
-import { defaultKeyRef, scenarioSecrets, type World } from "../sandbox/world.js";
+import { variableOf } from "../domain/key-variable.js";
+import { announcedKeys, defaultSecret, secretsOf } from "../sandbox/announced-keys.js";
+import { scenarioSecrets, type World } from "../sandbox/world.js";
 
 /** Where a client finds the sandbox. */
 export interface Addresses {
@@ -6,22 +8,24 @@ export interface Addresses {
   readonly controlUrl: string | undefined;
 }
 
-/** The environment variables for a client: addresses when it is served, the default key, and every key by its ref. */
-export function clientEnvironment(world: World, addresses?: Addresses): Record<string, string> {
-  const secrets = scenarioSecrets(world);
-  const ref = defaultKeyRef(world.scenario);
-  const standard = ref === undefined ? undefined : secrets[ref];
+/**
+ * The environment variables for a client: addresses when it is served, the default key, and the keys by their refs.
+ *
+ * Of a large population some keys are left out, unless `all` is asked for: a process cannot be given them all.
+ */
+export function clientEnvironment(
+  world: World,
+  addresses?: Addresses,
+  { all = false } = {},
+): Record<string, string> {
+  const secrets = all ? scenarioSecrets(world) : secretsOf(announcedKeys(world).keys, world);
+  const standard = defaultSecret(world);
   return {
     ...(addresses !== undefined && { SVC_BASE_URL: addresses.url }),
     ...(addresses?.controlUrl !== undefined && { SVC_CONTROL_URL: addresses.controlUrl }),
     ...(standard !== undefined && { SVC_API_KEY: standard }),
     ...Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [variableOf(name), secret])),
   };
-}
-
-/** The variable that holds the key of a ref: `SVC_KEY_RATE_LIMITED`. */
-export function variableOf(ref: string): string {
-  return `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`;
 }
 
 // Not every reader of .env files takes quotes off, and keys and addresses need none: a shell touches brackets (of an

@@ -5,6 +5,8 @@ import type { Io } from "./io.js";
 export interface Call {
   /** What is not a flag, in order. */
   readonly words: readonly string[];
+  /** What stands behind `--`, for a command that takes a command line there. */
+  readonly rest: readonly string[];
   readonly flags: Flags;
   readonly io: Io;
   /** Whether the command's own name was left out, as in `svc-sandbox key-states`. */
@@ -35,6 +37,8 @@ export interface CommandRow {
   /** What it prints and where, for its own help. */
   readonly description: string;
   readonly words: readonly Argument[];
+  /** How the command line is called that it takes behind `--`, which is not ours to read. */
+  readonly rest?: string;
   readonly flags: readonly FlagName[];
   readonly examples: readonly Example[];
   /** Loads the code; only the command that runs is loaded. */

@@ -1,4 +1,6 @@
 import type { Argument, CommandRow } from "./command.js";
+import { execRow } from "./exec-row.js";
+import { fixturesRow } from "./fixtures-row.js";
 
 const scenario: Argument = {
   spec: "[scenario]",
@@ -53,6 +55,7 @@ export const commands: readonly CommandRow[] = [
     ],
     load: async () => (await import("./commands/start.js")).start,
   },
+  execRow(scenario),
   {
     name: "list",
     summary: "list the bundled scenarios",
@@ -124,6 +127,49 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/keys.js")).keys,
   },
   {
+    name: "verify",
+    summary: "run the stories of scenarios as tests",
+    description:
+      "Tells the story of each scenario without waiting, in a world of its own whose clock stands still until the story moves it, and says step by step what came of it. A story ends with the first step that is not as it expects; its place in the file is shown. Exits with 1 when a story does not hold or there is none, with 2 when a scenario cannot be read.",
+    words: [{ spec: "[scenario...]", text: "bundled names or files" }],
+    flags: ["all", "verifyWatch", "seed", "now", "frozen", "profile", "json", "quiet", "noColor", "verbose"],
+    examples: [
+      { line: "svc-sandbox verify my.yaml", does: "one story" },
+      { line: "svc-sandbox verify my.yaml --watch", does: "again whenever the file changes" },
+      { line: "svc-sandbox verify scenarios/*.yaml --quiet", does: "many, for CI: only what failed" },
+      { line: "svc-sandbox verify --all --profile varied", does: "every bundled story, in another profile" },
+    ],
+    load: async () => (await import("./commands/verify.js")).verify,
+  },
+  {
+    name: "play",
+    summary: "tell the story of a scenario to an audience",
+    description:
+      "Tells a story: what is said, what is sent, what comes back, how the clock moves; with pauses to read it, or step by step. Keys are shown by their refs. Goes on when an answer is not as the story expects, and exits with 1 then.",
+    words: [scenario],
+    flags: [
+      "speed",
+      "step",
+      "playPort",
+      "playHost",
+      "seed",
+      "now",
+      "frozen",
+      "profile",
+      "json",
+      "noColor",
+      "verbose",
+    ],
+    examples: [
+      { line: "svc-sandbox play rotation", does: "with time to read" },
+      { line: "svc-sandbox play rotation --step", does: "Enter for the next step, q to end" },
+      { line: "svc-sandbox play my.yaml --step --port 4747", does: "a client of yours meets the same world" },
+      { line: "svc-sandbox play my.yaml --json", does: "for machines: a line for each step" },
+    ],
+    load: async () => (await import("./commands/play.js")).play,
+  },
+  fixturesRow,
+  {
     name: "explain",
     summary: "say which checks a request with a key meets, and how it ends",
     description:
@@ -158,12 +204,40 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import("./commands/check.js")).check,
   },
   {
+    name: "report",
+    summary: "print what a running sandbox says of its client: paths met, paths missed, advice",
+    description:
+      "Asks a running sandbox which of the ways in which a request can end its clients have met, how to meet the others, and what to do better. A server's report counts the requests to its instances, too; an instance has a report of its own. Exits with 1 when --min-coverage or --strict does not hold, with 2 when no report can be got.",
+    words: [
+      {
+        spec: "[url]",
+        text: "the sandbox's base URL or control URL (default: SVC_CONTROL_URL, else http://127.0.0.1:4747)",
+      },
+    ],
+    flags: ["reportFormat", "json", "minCoverage", "strict", "controlToken", "timeout", "verbose"],
+    examples: [
+      { line: "svc-sandbox report", does: "for people" },
+      {
+        line: 'svc-sandbox report --format markdown >> "$GITHUB_STEP_SUMMARY"',
+        does: "in the summary of a CI job",
+      },
+      { line: "svc-sandbox report --min-coverage 80 --strict", does: "as a gate" },
+    ],
+    load: async () => (await import("./commands/report.js")).report,
+  },
+  {
     name: "openapi",
     summary: "print the OpenAPI 3.1.0 document of the API",
     description: "Prints the OpenAPI 3.1.0 document of the API as JSON.",
     words: [],
-    flags: ["verbose"],
-    examples: [{ line: "svc-sandbox openapi > openapi.json", does: "keep it in a file" }],
+    flags: ["preview", "verbose"],
+    examples: [
+      { line: "svc-sandbox openapi > openapi.json", does: "keep it in a file" },
+      {
+        line: "svc-sandbox openapi --preview",
+        does: "with the announced endpoints, as this project guesses them",
+      },
+    ],
     load: async () => (await import("./commands/openapi.js")).openapi,
   },
   {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { writeFailure, writeFileAtomically } from "../node/write-file.js";
+import { announcedKeys } from "../sandbox/announced-keys.js";
 import type { World } from "../sandbox/world.js";
 import { quote } from "../scenario/quote.js";
 import { type Addresses, clientEnvironment, environmentLines } from "./client-environment.js";
@@ -12,10 +13,12 @@ export async function writeEnvFile(
   world: World,
   addresses: Addresses,
 ): Promise<void> {
+  const { leftOut } = announcedKeys(world);
+  const note = leftOut === 0 ? "" : `# ${leftOut} more keys: svc-sandbox keys ${world.name} --format env\n`;
   try {
     await writeFileAtomically(
       resolve(cwd, file),
-      environmentLines(clientEnvironment(world, addresses)),
+      environmentLines(clientEnvironment(world, addresses)) + note,
       0o600,
     );
   } catch (error) {

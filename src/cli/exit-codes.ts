@@ -40,4 +40,6 @@ export const exitCodeOf: Readonly<Record<SandboxErrorCode, number>> = {
   overlap_out_of_range: exitCode.usage,
   scopes_required: exitCode.usage,
   unknown_scope: exitCode.usage,
+  consent_not_open: exitCode.usage,
+  attestation_not_open: exitCode.usage,
 };

@@ -1,16 +1,18 @@
 import { type Profile, profiles } from "../domain/assumptions.js";
+import { farmerLocaleChoices, mostFarmers } from "../domain/farmer-locales.js";
+import { type ReportFormat, reportFormats } from "../report/formats.js";
 import { parseDuration } from "../scenario/duration.js";
 import { nearest } from "../scenario/nearest.js";
 import { listed, quote } from "../scenario/quote.js";
 import { timeSlip } from "../scenario/time-slips.js";
 import { parseTime } from "../scenario/when.js";
 import {
+  type FixtureFormat,
+  fixtureFormats,
   type KeyFormat,
   keyFormats,
   type LogFormat,
   logFormats,
-  type ReportFormat,
-  reportFormats,
 } from "./formats.js";
 import { usageError } from "./usage-error.js";
 
@@ -90,8 +92,55 @@ export function readRequestCount(text: string, from: string): number {
   );
 }
 
+export function readPercent(text: string, from: string): number {
+  const percent = wholeNumber(text);
+  if (percent !== undefined && percent <= 100) return percent;
+  throw usageError(
+    `Failed to read ${from}: ${quote(text)} is not a percentage. Give a whole number from 0 to 100.`,
+  );
+}
+
+export function readSpeed(text: string, from: string): number {
+  if (text === "max") return Number.POSITIVE_INFINITY;
+  const speed = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
+  if (speed > 0) return speed;
+  throw usageError(
+    `Failed to read ${from}: ${quote(text)} is not a speed. Give a number above 0, such as 2 or 0.5, or max not to wait at all.`,
+  );
+}
+
 export function readFormat(text: string, from: string): KeyFormat {
   return oneOf(keyFormats, text, from);
+}
+
+export function readFixtureFormat(text: string, from: string): FixtureFormat {
+  return oneOf(fixtureFormats, text, from);
+}
+
+export function readCount(text: string, from: string): number {
+  const count = wholeNumber(text);
+  if (count !== undefined && count <= mostFarmers) return count;
+  throw usageError(
+    `Failed to read ${from}: ${quote(text)} is not a number of records. Give a whole number from 0 to ${mostFarmers}.`,
+  );
+}
+
+export function readIndex(text: string, from: string): number {
+  const index = wholeNumber(text);
+  if (index !== undefined && index < mostFarmers) return index;
+  throw usageError(
+    `Failed to read ${from}: ${quote(text)} is not an index. Give a whole number from 0 to ${mostFarmers - 1}.`,
+  );
+}
+
+export function readLocale(text: string, from: string): string {
+  // `en-gh` is what the standards call it, and nobody minds the letter case.
+  const wanted = text.replace("-", "_").toLowerCase();
+  return oneOf(
+    farmerLocaleChoices,
+    farmerLocaleChoices.find((one) => one.toLowerCase() === wanted) ?? text,
+    from,
+  );
 }
 
 const yes = new Set(["1", "true", "yes", "on"]);

@@ -1,4 +1,6 @@
 import type { Profile } from "../domain/assumptions.js";
+import type { ReportFormat } from "../report/formats.js";
+import { type FixtureFlags, fixtureFlags } from "./fixture-flags.js";
 import {
   readDuration,
   readFormat,
@@ -6,6 +8,7 @@ import {
   readLogFormat,
   readNow,
   readPath,
+  readPercent,
   readPort,
   readProfile,
   readReportFormat,
@@ -13,10 +16,11 @@ import {
   readSeed,
   readToken,
 } from "./flag-values.js";
-import type { KeyFormat, LogFormat, ReportFormat } from "./formats.js";
+import type { KeyFormat, LogFormat } from "./formats.js";
+import { type StoryFlags, storyFlags } from "./story-flags.js";
 
 /** The flags as a command sees them; one that is left out was given nowhere. */
-export interface Flags {
+export interface Flags extends FixtureFlags, StoryFlags {
   readonly port?: number;
   readonly host?: string;
   readonly seed?: number;
@@ -40,10 +44,18 @@ export interface Flags {
   readonly log?: LogFormat;
   readonly format?: KeyFormat;
   readonly reportFormat?: ReportFormat;
+  /** In percent. */
+  readonly minCoverage?: number;
+  readonly strict?: boolean;
+  readonly preview?: boolean;
   readonly maxRequests?: number;
   /** Milliseconds. */
   readonly timeout?: number;
   readonly probeLimits?: boolean;
+  readonly execPort?: number;
+  readonly execLog?: LogFormat;
+  /** The files to write the report to. */
+  readonly report?: readonly string[];
   readonly json?: boolean;
   readonly force?: boolean;
   readonly quiet?: boolean;
@@ -57,6 +69,8 @@ export interface Flag {
   readonly text: string;
   /** Understands the value, which came from the named flag or variable; throws a usage error. Left out: a switch. */
   readonly read?: (text: string, from: string) => Flags[keyof Flags];
+  /** Whether it can be given more than once; its value is a list then. */
+  readonly repeatable?: true;
   /** Environment variables that stand in for it, the first one set wins. */
   readonly variables: readonly string[];
 }
@@ -178,6 +192,22 @@ export const flags = {
     read: readReportFormat,
     variables: [],
   },
+  minCoverage: {
+    spec: "--min-coverage <percent>",
+    text: "exit with 1 when less of the promised paths was met than this, from 0 to 100 (default: 0)",
+    read: readPercent,
+    variables: ["SVC_SANDBOX_MIN_COVERAGE"],
+  },
+  strict: {
+    spec: "--strict",
+    text: "exit with 1 when there is advice of the level error",
+    variables: ["SVC_SANDBOX_STRICT"],
+  },
+  preview: {
+    spec: "--preview",
+    text: "also the announced endpoints, consent requests and attestations; their shapes are a guess",
+    variables: ["SVC_SANDBOX_PREVIEW"],
+  },
   maxRequests: {
     spec: "--max-requests <number>",
     text: "how many requests are sent at most (default: 10)",
@@ -195,6 +225,28 @@ export const flags = {
     text: "meet a limit on purpose: use the keys that are at theirs, and else up to per_minute + 1 requests of a working key, if --max-requests has room for them",
     variables: [],
   },
+  // `PORT` is for the command, which may listen itself.
+  execPort: {
+    spec: "-p, --port <number>",
+    text: "the port to listen on (default: 0, any free one)",
+    read: readPort,
+    variables: ["SVC_SANDBOX_PORT"],
+  },
+  execLog: {
+    spec: "--log <format>",
+    text: "how requests are logged on stderr: pretty, json or off (default: off)",
+    read: readLogFormat,
+    variables: ["SVC_SANDBOX_LOG"],
+  },
+  report: {
+    spec: "--report <file>",
+    text: "write the report to this file and not to stderr, as its name ends: .json, .md, .xml (JUnit) or .txt; may be given more than once",
+    read: readPath,
+    repeatable: true,
+    variables: ["SVC_SANDBOX_REPORT"],
+  },
+  ...storyFlags,
+  ...fixtureFlags,
   json: { spec: "--json", text: "print JSON instead of text", variables: ["SVC_SANDBOX_JSON"] },
   force: { spec: "--force", text: "overwrite the file when it exists", variables: [] },
   quiet: {

@@ -2,10 +2,10 @@
 export const logFormats = ["pretty", "json", "off"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
-/** How findings can be printed. */
-export const reportFormats = ["text", "json", "markdown", "junit"] as const;
-export type ReportFormat = (typeof reportFormats)[number];
-
 /** How keys can be listed. */
 export const keyFormats = ["table", "json", "env"] as const;
 export type KeyFormat = (typeof keyFormats)[number];
+
+/** How synthetic records can be written. */
+export const fixtureFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
+export type FixtureFormat = (typeof fixtureFormats)[number];

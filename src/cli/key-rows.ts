@@ -2,9 +2,9 @@ import { foreseenCode } from "../api/error-body.js";
 import { foreseeKey } from "../api/foresee.js";
 import { keyStateAt } from "../domain/key.js";
 import { outcomeOf } from "../domain/outcomes.js";
+import { alignColumns } from "../report/align-columns.js";
 import { scenarioSecrets, type World } from "../sandbox/world.js";
 import { type Palette, paintStatus } from "./palette.js";
-import { alignColumns } from "./table.js";
 
 /** A key of the scenario and how a request with it would end now. */
 export interface KeyRow {
@@ -18,10 +18,10 @@ export interface KeyRow {
   readonly path_id: string;
 }
 
-/** The keys of the scenario, in its order. */
-export function keyRows(world: World): KeyRow[] {
+/** The keys of the scenario in its order, or those of them whose secrets are given. */
+export function keyRows(world: World, secrets = scenarioSecrets(world)): KeyRow[] {
   const now = world.clock.now();
-  return Object.entries(scenarioSecrets(world)).map(([ref, secret]) => {
+  return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = world.registry.key(ref);
     const { pathId } = foreseeKey(world, ref);
     return {

@@ -1,5 +1,6 @@
 import { redactKeys } from "../domain/api-key.js";
 import type { JsonLog } from "../node/log.js";
+import type { Host } from "../sandbox/host.js";
 import type { JournalEntry } from "../sandbox/journal.js";
 import type { Flags } from "./flags.js";
 import type { Io } from "./io.js";
@@ -28,6 +29,15 @@ export function createLog(flags: Flags, io: Io): Log {
     ...(log !== "off" && !quiet && { request }),
     note: quiet ? () => {} : said.note,
   };
+}
+
+// Without a log nobody listens, and what nobody hears need not be put together with every request.
+/** Logs the requests of a host, if requests are logged. */
+export function logRequests(host: Host, { request: logRequest }: Log): void {
+  if (logRequest === undefined) return;
+  host.subscribe((event) => {
+    if (event.type === "request") logRequest(event.request);
+  });
 }
 
 function textLog(io: Io, verbose: boolean): Required<Log> {

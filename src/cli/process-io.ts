@@ -16,6 +16,18 @@ export function processIo(process: NodeJS.Process): Io {
     env: process.env,
     cwd: process.cwd(),
     stopSignal: () => stopSignalOf(process),
+    takeSignals: (listener) => takeSignals(process, listener),
+    endSoon: () => endSoon(process),
+    // Loaded when needed: few commands wait, and fewer are waited for.
+    async wait(milliseconds, signal) {
+      const { setTimeout: sleep } = await import("node:timers/promises");
+      // It rejects when it is aborted, which is to have waited long enough.
+      await sleep(milliseconds, undefined, { signal }).catch(() => {});
+    },
+    async keyPresses() {
+      const { keyPressesOf } = await import("./key-presses.js");
+      return keyPressesOf(process.stdin);
+    },
   };
 }
 
@@ -28,9 +40,26 @@ function outputOf(stream: NodeJS.WriteStream): Output {
   });
   return {
     isTTY: stream.isTTY,
+    // Looked up each time: windows are made wider. Some terminals say 0, which is not to know.
+    get columns() {
+      return stream.columns || undefined;
+    },
     write(text) {
       if (!closed) stream.write(text);
     },
+    room: (until) =>
+      new Promise((resolve) => {
+        const events = ["drain", "error", "close"];
+        const look = () => {
+          for (const event of events) stream.off(event, look);
+          until.removeEventListener("abort", look);
+          resolve(!closed);
+        };
+        // A turn of the event loop, in which signals come through.
+        if (closed || !stream.writableNeedDrain || until.aborted) return void setImmediate(look);
+        for (const event of events) stream.on(event, look);
+        until.addEventListener("abort", look);
+      }),
   };
 }
 
@@ -46,9 +75,21 @@ function stopSignalOf(process: NodeJS.Process): AbortSignal {
       // Whoever asks twice does not want to wait for open requests.
       if (stopping.signal.aborted) process.exit(128 + number);
       stopping.abort();
-      // Keeps nothing alive itself: it is for what handlers of the user's own leave running.
-      setTimeout(() => process.exit(), stopWithin).unref();
+      endSoon(process);
     });
   }
   return stopping.signal;
+}
+
+function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals) => void): () => void {
+  const taken = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+  for (const name of taken) process.on(name, listener);
+  return () => {
+    for (const name of taken) process.off(name, listener);
+  };
+}
+
+// Keeps nothing alive itself: it is for what handlers of the user's own leave running.
+function endSoon(process: NodeJS.Process): void {
+  setTimeout(() => process.exit(), stopWithin).unref();
 }

@@ -1,7 +1,7 @@
 import { Command, type Argument as CommanderArgument, CommanderError, Option } from "commander";
 import type { CommandRow, Example } from "./command.js";
 import { commands } from "./commands.js";
-import { flags } from "./flags.js";
+import { type Flag, flags } from "./flags.js";
 import type { Io } from "./io.js";
 import type { GivenFlag } from "./read-flags.js";
 
@@ -55,18 +55,23 @@ function commandOf(row: CommandRow, io: Io): Command {
   const command = configure(new Command(row.name), io)
     .summary(row.summary)
     .description(row.description)
-    .usage([...row.words.map(({ spec }) => spec), "[flags]"].join(" "))
+    .usage([...row.words.map(({ spec }) => spec), "[flags]", ...restOf(row)].join(" "))
     // We say ourselves which word is too many.
     .allowExcessArguments(true)
     .addHelpText("after", `\n${exampleText(row.examples)}`);
   for (const { spec, text } of row.words) command.argument(spec, text);
   for (const name of row.flags) {
-    const { spec, text } = flags[name];
-    const { variables } = flags[name] as { variables: readonly string[] };
+    const { spec, text, variables, repeatable }: Flag = flags[name];
     const also = variables.length === 0 ? "" : ` [${variables.join(", ")}]`;
-    command.addOption(new Option(spec, text + also));
+    const option = new Option(spec, text + also);
+    if (repeatable) option.argParser((one, others: string[] = []) => [...others, one]);
+    command.addOption(option);
   }
   return command;
+}
+
+function restOf({ rest }: Pick<CommandRow, "rest">): string[] {
+  return rest === undefined ? [] : ["--", rest];
 }
 
 function configure(command: Command, io: Io): Command {
@@ -75,7 +80,10 @@ function configure(command: Command, io: Io): Command {
     .helpOption("-h, --help", "print this help")
     .configureHelp({
       styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
-      subcommandTerm: (one) => [one.name(), ...one.registeredArguments.map(wordTerm)].join(" "),
+      subcommandTerm: (one) => {
+        const row = commands.find(({ name }) => name === one.name());
+        return [one.name(), ...one.registeredArguments.map(wordTerm), ...restOf(row ?? {})].join(" ");
+      },
     })
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
@@ -93,11 +101,11 @@ function wordTerm(word: CommanderArgument): string {
   return word.required ? `<${name}>` : `[${name}]`;
 }
 
-function givenTo(command: Command, name: keyof typeof flags): string | boolean | undefined {
+function givenTo(command: Command, name: keyof typeof flags): ReturnType<GivenFlag> {
   const option = new Option(flags[name].spec);
   const attribute = option.attributeName();
   if (command.getOptionValueSource(attribute) !== "cli") return undefined;
-  const value = command.getOptionValue(attribute) as string | boolean;
+  const value = command.getOptionValue(attribute) as string | boolean | readonly string[];
   return option.negate ? true : value;
 }
 

@@ -2,8 +2,11 @@ import { readSwitch } from "./flag-values.js";
 import { type Flag, type FlagName, type Flags, flags } from "./flags.js";
 import type { Io } from "./io.js";
 
-/** Looks up what the command line says of a flag: its text, `true` for a switch, `undefined` when it is not there. */
-export type GivenFlag = (name: FlagName) => string | boolean | undefined;
+/**
+ * Looks up what the command line says of a flag: its text, or its texts when it can be given more than once; `true` for
+ * a switch; `undefined` when it is not there.
+ */
+export type GivenFlag = (name: FlagName) => string | readonly string[] | boolean | undefined;
 
 /**
  * The flags of a command: from the command line, else from the environment.
@@ -27,10 +30,13 @@ export function longForm({ spec }: Flag): string {
   return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
 }
 
-function flagValue(flag: Flag, given: string | boolean | undefined, env: Io["env"]): Flags[keyof Flags] {
-  if (given !== undefined) return typeof given === "string" ? flag.read?.(given, longForm(flag)) : given;
+function flagValue(flag: Flag, given: ReturnType<GivenFlag>, env: Io["env"]): unknown {
+  if (typeof given === "string") return flag.read?.(given, longForm(flag));
+  if (typeof given === "object") return given.map((one) => flag.read?.(one, longForm(flag)));
+  if (given !== undefined) return given;
   // An empty variable is the usual way to unset one.
   const variable = flag.variables.find((one) => (env[one] ?? "") !== "");
   if (variable === undefined) return undefined;
-  return (flag.read ?? readSwitch)(env[variable] as string, variable);
+  const value = (flag.read ?? readSwitch)(env[variable] as string, variable);
+  return flag.repeatable ? [value] : value;
 }

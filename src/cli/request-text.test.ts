@@ -19,3 +19,14 @@ test.each([
   const [entry] = world.journal.list();
   expect(entry && requestText(entry, palette)).toMatch(line);
 });
+
+test("the advice that a request earned stands at the end of its line", () => {
+  const world = openWorld(bundledScenarios["key-states"]);
+  const apiKey = scenarioSecret(world, "revoked");
+  for (let i = 0; i < 2; i++) handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey });
+  const lines = world.journal.list().map((entry) => requestText(entry, palette));
+  expect(lines).toEqual([
+    expect.stringMatching(/ revoked$/),
+    expect.stringMatching(/ revoked {2}same-key-after-401$/),
+  ]);
+});

@@ -1,4 +1,6 @@
+import { type AdviceId, adviceOf } from "../domain/advice.js";
 import { outcomes } from "../domain/outcomes.js";
+import { visible } from "../report/visible.js";
 import type { JournalEntry } from "../sandbox/journal.js";
 import { answerOf } from "./key-rows.js";
 import { type Palette, paintStatus } from "./palette.js";
@@ -11,10 +13,10 @@ const pathWidth = "/v1/relying-party/me".length;
  * A request as one line: time on the sandbox's clock, method, path, answer, path id, milliseconds, key.
  *
  * The key is its ref, the fingerprint of one that the scenario does not have, or `-`. A fault that let the answer wait
- * stands behind it. Verbose adds the request id.
+ * stands behind it, and what advice the request earned. Verbose adds the request id.
  */
 export function requestText(entry: JournalEntry, palette: Palette, verbose = false): string {
-  const { at, method, path, status, pathId, fault, key, fingerprint, durationMs } = entry;
+  const { at, method, path, status, pathId, fault, key, fingerprint, advice, durationMs } = entry;
   // Without fractions of a second: the order of the lines says what they would.
   const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
   return [
@@ -27,14 +29,11 @@ export function requestText(entry: JournalEntry, palette: Palette, verbose = fal
     key ?? fingerprint ?? "-",
     // Where the fault only let the answer wait; any other is the path itself.
     ...(fault === null || fault === pathId ? [] : [palette.dim(fault)]),
+    ...advice.map((id) => paintAdvice(palette, id)),
     ...(verbose ? [palette.dim(entry.id)] : []),
   ].join("  ");
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const control = /[\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g;
-
-// What a client sent must not move the cursor or recolour the terminal of whoever reads the log.
-function visible(text: string): string {
-  return text.replace(control, "\uFFFD");
+function paintAdvice({ red, yellow, dim }: Palette, id: AdviceId): string {
+  return { error: red, warning: yellow, note: dim }[adviceOf(id).level](id);
 }

@@ -4,5 +4,8 @@ export function isVerbose(
   env: Readonly<Record<string, string | undefined>>,
 ): boolean {
   const set = env.SVC_SANDBOX_VERBOSE?.toLowerCase() ?? "";
-  return argv.includes("--verbose") || !["", "0", "false", "no", "off"].includes(set);
+  // Behind `--` stands the command line of another program.
+  const end = argv.indexOf("--");
+  const own = end === -1 ? argv : argv.slice(0, end);
+  return own.includes("--verbose") || !["", "0", "false", "no", "off"].includes(set);
 }

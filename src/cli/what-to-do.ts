@@ -28,6 +28,14 @@ export const whatToDo: Readonly<Record<PathId, string>> = {
   "429.per_day": "Wait until the day is over, and spread the requests; or agree on a higher limit.",
   "404.unknown_path": "Correct the path: GET /v1/relying-party/me is the one there is.",
   "405.method": "Use GET: the Allow header of the answer lists what the path takes.",
+  "400.bad_request":
+    "Send the body as JSON in UTF-8, with Content-Type: application/json, no longer than 64 KiB.",
+  "404.unknown_record":
+    "Check the id: a key sees the records of its own organization and environment, and a live key sees no synthetic farmer.",
+  "409.conflict": "Read the record again: its state does not allow this any more.",
+  "422.validation": "Correct what error.details.fields names, and send the request again.",
+  "422.idempotency_key":
+    "Make a new Idempotency-Key for each new request; send the same one only to repeat it.",
   "fault.latency": "Wait for it: give the request more time than the answer takes, and do not send it twice.",
   "fault.status": "Send the request again after a while, each time a longer one; give up after a few times.",
   "fault.reset": "Connect anew and send the request again; reading who you are can be repeated safely.",

@@ -55,9 +55,14 @@ export function isWellFormedKey(presented: string): boolean {
   if (start === 0 || start === presented.length) return false;
   // Not a regular expression: V8 keeps the last string that one was tried on, and this string is a key (R35).
   for (let i = start; i < presented.length; i++) {
-    if (keyCharacters[presented.charCodeAt(i)] !== 1) return false;
+    if (!isKeyCharacter(presented.charCodeAt(i))) return false;
   }
   return true;
+}
+
+/** Whether the character of this code may stand in a key, behind its prefix. */
+export function isKeyCharacter(code: number): boolean {
+  return keyCharacters[code] === 1;
 }
 
 function prefixLength(presented: string): number {

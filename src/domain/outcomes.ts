@@ -16,6 +16,8 @@ export interface Outcome {
   readonly when: string;
   /** Whether the specification promises this path; coverage counts the promised ones. */
   readonly promised: boolean;
+  /** Whether there is no such answer but with the preview of the announced endpoints. Default: false. */
+  readonly preview?: true;
 }
 
 const unauthorized = {
@@ -32,6 +34,8 @@ const liveAccess = {
 } as const;
 const limited = { status: 429, code: "rate_limited", message: "Too many requests.", promised: true } as const;
 const success = { status: 200, code: null, message: null, promised: true } as const;
+const notFound = { status: 404, code: "not_found", message: "There is nothing at this path." } as const;
+const announced = { promised: false, preview: true } as const;
 const fault = { status: 0, code: null, message: null, promised: false } as const;
 
 export const outcomes = [
@@ -76,9 +80,7 @@ export const outcomes = [
   { path: "429.per_day", ...limited, when: "more requests in a day than the key's per_day" },
   {
     path: "404.unknown_path",
-    status: 404,
-    code: "not_found",
-    message: "There is nothing at this path.",
+    ...notFound,
     promised: false,
     when: "a path that the API does not have",
   },
@@ -89,6 +91,44 @@ export const outcomes = [
     message: "This path does not take this method.",
     promised: false,
     when: "a method that the path does not take",
+  },
+  {
+    path: "400.bad_request",
+    status: 400,
+    code: "bad_request",
+    message: "The body of the request is not JSON, or too long.",
+    ...announced,
+    when: "a body that is no JSON, not sent as JSON, or longer than 64 KiB (preview)",
+  },
+  {
+    path: "404.unknown_record",
+    ...notFound,
+    ...announced,
+    when: "a farmer, consent request or attestation that is not there, or not for this key (preview)",
+  },
+  {
+    path: "409.conflict",
+    status: 409,
+    code: "conflict",
+    message: "The record is not in a state that allows this.",
+    ...announced,
+    when: "a change that the state of the record does not allow (preview)",
+  },
+  {
+    path: "422.validation",
+    status: 422,
+    code: "validation_failed",
+    message: "The request is not valid.",
+    ...announced,
+    when: "a field, parameter or header that is not as described (preview)",
+  },
+  {
+    path: "422.idempotency_key",
+    status: 422,
+    code: "idempotency_key_reused",
+    message: "This Idempotency-Key was sent with another body before.",
+    ...announced,
+    when: "an Idempotency-Key that came with another body before (preview)",
   },
   { path: "fault.latency", ...fault, when: "a fault that lets the answer wait" },
   { path: "fault.status", ...fault, when: "a fault with a status from 500 to 504" },

@@ -1,8 +1,28 @@
+/** The reasons for which the dashboard refuses to change something. */
+export const refusalCodes = [
+  "validation_failed",
+  "unknown_ref",
+  "not_an_administrator",
+  "sandbox_access_off",
+  "live_access_not_approved",
+  "key_limit_reached",
+  "key_not_active",
+  "name_taken",
+  "overlap_out_of_range",
+  "scopes_required",
+  "unknown_scope",
+  "consent_not_open",
+  "attestation_not_open",
+] as const;
+
+/** The code of a refusal of the dashboard. */
+export type RefusalCode = (typeof refusalCodes)[number];
+
 /** Every reason for which this tool itself refuses something; a closed list, stable for callers. */
 export type SandboxErrorCode =
+  | RefusalCode
   | "scenario_invalid"
   | "scenario_not_found"
-  | "unknown_ref"
   | "usage"
   | "address_in_use"
   | "address_unavailable"
@@ -14,19 +34,9 @@ export type SandboxErrorCode =
   | "certificate_unusable"
   | "clock_backwards"
   | "secret_not_kept"
-  | "validation_failed"
   | "not_found"
   | "method_not_allowed"
-  | "unsupported_media_type"
-  | "not_an_administrator"
-  | "sandbox_access_off"
-  | "live_access_not_approved"
-  | "key_limit_reached"
-  | "key_not_active"
-  | "name_taken"
-  | "overlap_out_of_range"
-  | "scopes_required"
-  | "unknown_scope";
+  | "unsupported_media_type";
 
 /**
  * What our tool says when it refuses; never what the pretended API answers.

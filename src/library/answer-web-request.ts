@@ -1,20 +1,38 @@
 import { handle } from "../api/handle.js";
+import type { ApiRequest } from "../api/messages.js";
+import { signsOfWebRequest } from "../api/read-signs.js";
+import { takenAt } from "../api/request-content.js";
 import type { World } from "../sandbox/world.js";
 import { deliverOverWeb } from "./deliver-over-web.js";
+import { readContent } from "./read-content.js";
 import { toResponse } from "./to-response.js";
 
 /**
  * Answers a web `Request` to the API; `base` is the path under which the API is mounted, without a slash at its end.
  *
- * At once, unless a fault has got hold of the answer.
+ * At once, unless a fault has got hold of the answer, or the endpoint takes a body or a query. `world` is asked when the
+ * request is there as a whole.
  */
-export function answerWebRequest(world: World, request: Request, base = ""): Response | Promise<Response> {
-  const { pathname } = new URL(request.url);
-  const { answer, delivery } = handle(world, {
-    method: request.method,
-    path: pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname,
-    apiKey: request.headers.get("x-api-key") ?? undefined,
-  });
+export function answerWebRequest(
+  world: () => World,
+  request: Request,
+  base = "",
+): Response | Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  const { method } = request;
+  const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
+  const apiKey = request.headers.get("x-api-key") ?? undefined;
+  const read = { method, path, apiKey, signs: signsOfWebRequest(request, search) };
+  const atFirst = world();
+  const takes = takenAt(atFirst.preview, method, path);
+  if (takes === undefined) return answerRead(atFirst, read, request);
+  return readContent(request, search, takes.body !== undefined).then((content) =>
+    answerRead(world(), { ...read, content }, request),
+  );
+}
+
+function answerRead(world: World, read: ApiRequest, request: Request): Response | Promise<Response> {
+  const { answer, delivery } = handle(world, read);
   return delivery === undefined
     ? toResponse(answer, request.method)
     : deliverOverWeb(delivery, answer, request);

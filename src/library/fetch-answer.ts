@@ -6,7 +6,7 @@ const waiting = new Set<object>();
 
 /** Answers as `fetch` does: rejects when the request's signal is aborted, and with a `TypeError` for a network error. */
 export async function fetchAnswer(
-  world: World,
+  world: () => World,
   input: Request | URL | string,
   init: RequestInit | undefined,
 ): Promise<Response> {

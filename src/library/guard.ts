@@ -1,9 +1,11 @@
 import { admit, isAdmitted } from "../api/admit.js";
 import { beginCall, recordCall, requestIdOf } from "../api/call.js";
+import { signsOfWebRequest } from "../api/read-signs.js";
 import { redactPath } from "../api/redact-path.js";
 import { errorReply } from "../api/reply.js";
 import { redactKeys } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
+import { isInput } from "../domain/request-signs.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
 import { currentSandbox } from "./current-sandbox.js";
 import { hostOf } from "./host-of.js";
@@ -45,11 +47,15 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
   const world = hostOf(options.sandbox ?? currentSandbox()).world();
   const call = beginCall(world, request.headers.get("x-api-key") ?? undefined);
   const pathId = admit(world, call, options.scope ?? null);
+  const { pathname, search } = new URL(request.url);
   recordCall(world, call, {
     method: redactKeys(request.method),
-    path: redactPath(new URL(request.url).pathname),
+    path: redactPath(pathname),
     pathId,
     status: outcomeOf(pathId).status,
+    // Whether this endpoint takes a query or a body is its own business.
+    signs: signsOfWebRequest(request, search) & ~isInput,
+    misdirected: false,
   });
   const { entry } = call;
   if (entry === undefined || !isAdmitted(pathId)) {

@@ -5,11 +5,14 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 export type ScenarioSource = ScenarioName | Scenario;
 
 type OrganizationsIn<Value> = Value extends { readonly organizations: infer Organizations }
-  ? keyof Organizations & string
+  ? (keyof Organizations & string) | InPopulation<Value, `organization-${number}`>
   : string;
 type KeysIn<Value> = Value extends { readonly organizations: infer Organizations }
-  ? { [Ref in keyof Organizations]: KeysOf<Organizations[Ref]> }[keyof Organizations]
+  ?
+      | { [Ref in keyof Organizations]: KeysOf<Organizations[Ref]> }[keyof Organizations]
+      | InPopulation<Value, `organization-${number}-key-${number}`>
   : string;
+type InPopulation<Value, Ref> = Value extends { readonly population: object } ? Ref : never;
 type KeysOf<Organization> = Organization extends { readonly keys: infer Keys } ? keyof Keys & string : never;
 
 /** The refs of the keys of a scenario, as far as its type says them. */

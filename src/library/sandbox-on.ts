@@ -1,3 +1,4 @@
+import { reportOf } from "../report/report-of.js";
 import { describeFaults } from "../sandbox/faults.js";
 import type { Host } from "../sandbox/host.js";
 import { changeFaults } from "../sandbox/lifecycle/change-faults.js";
@@ -12,6 +13,8 @@ import { snapshotWorld } from "../sandbox/snapshot.js";
 import { viewKey, viewOrganization, viewRequest } from "../sandbox/views.js";
 import { scenarioSecret, type World } from "../sandbox/world.js";
 import { checkFaults } from "../scenario/check-faults.js";
+import { attestationsOn, consentsOf } from "./consents-of.js";
+import { farmersOf } from "./farmers-of.js";
 import { fetchAnswer } from "./fetch-answer.js";
 import { attachHost } from "./host-of.js";
 import type {
@@ -43,12 +46,16 @@ export function sandboxOn(host: Host): Sandbox {
     },
     secret: (ref) => scenarioSecret(world(), ref),
     unknownSecret: () => unknownSecret(world().seed),
-    fetch: (input, init) => fetchAnswer(world(), input, init),
+    fetch: (input, init) => fetchAnswer(world, input, init),
     clock: clockOf(world),
     keys: keysOf(world),
     organizations: organizationsOf(world),
+    farmers: farmersOf(world),
+    consents: consentsOf(world),
+    attestations: attestationsOn(world),
     faults: faultsOf(world),
     requests: requestsOf(world),
+    report: () => reportOf(host),
     snapshot: () => snapshotWorld(world()),
     reset: host.reset,
   };

@@ -3,10 +3,13 @@ import type { Assumptions, Profile } from "../domain/assumptions.js";
 import type { KeyLimits } from "../domain/key.js";
 import type { LiveAccess, OrganizationStatus } from "../domain/organization.js";
 import type { PathId } from "../domain/outcomes.js";
+import type { Report } from "../report/report.js";
+import type { AttestationView, ConsentView } from "../sandbox/consent-views.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { Actor } from "../sandbox/lifecycle/administrator.js";
 import type { KeyView, OrganizationView, RequestView } from "../sandbox/views.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import type { Farmer } from "../synthetic/farmers/farmer.js";
 import type { Known } from "./refs.js";
 
 /** A length of time: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
@@ -44,8 +47,19 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly clock: SandboxClock;
   readonly keys: SandboxKeys<KeyRef, OrganizationRef>;
   readonly organizations: SandboxOrganizations<OrganizationRef>;
+  readonly farmers: SandboxFarmers;
+  /** With `preview: true` in the scenario; every call throws `not_found` without. */
+  readonly consents: SandboxConsents;
+  /** With `preview: true` in the scenario; every call throws `not_found` without. */
+  readonly attestations: SandboxAttestations;
   readonly faults: SandboxFaults;
   readonly requests: SandboxRequests;
+  /**
+   * Which ways of ending the clients have met, and how they behaved, since the start or the last `requests.clear()`.
+   *
+   * It is about the client, not the world: `reset` leaves it as it is.
+   */
+  readonly report: () => Report;
   /** The world as it is now, as a scenario that starts a world which behaves the same. Holds no key made at run time. */
   readonly snapshot: () => Scenario;
   /** Starts the scenario again, as if the sandbox had just been created. */
@@ -123,6 +137,25 @@ export interface SandboxOrganizations<OrganizationRef extends string = string> {
   update(ref: OrganizationRef, change: OrganizationUpdate, as?: ActingAs): OrganizationView;
 }
 
+/** Which farmers to list. */
+export interface FarmerPage {
+  /** The index of the first one. Default: 0. */
+  readonly offset?: number;
+  /** At most this many. Default: 20. */
+  readonly limit?: number;
+}
+
+/** The synthetic farmers: made from the seed and an index when they are asked for, each on its own. */
+export interface SandboxFarmers {
+  readonly count: number;
+  /** Throws `unknown_ref` for an index that none has; they are counted from 0. */
+  at(index: number): Farmer;
+  /** Throws `unknown_ref` when none has this `farmer_id`. */
+  get(id: string): Farmer;
+  /** Fewer at the end. Throws `validation_failed` for an offset or a limit that is no whole number from 0. */
+  list(page?: FarmerPage): Farmer[];
+}
+
 /** What goes wrong between the client and the API. */
 export interface SandboxFaults {
   /** The faults in force; times in them are instants. */
@@ -133,6 +166,28 @@ export interface SandboxFaults {
    * Throws `validation_failed` with what is wrong with each field in `details.fields`, and changes nothing then.
    */
   set(faults: readonly Fault[]): Fault[];
+}
+
+/** The consent requests that clients have made, and what farmers decide about them. Preview: shapes may change. */
+export interface SandboxConsents {
+  /** In the order in which they were made. */
+  list(): ConsentView[];
+  /** Throws `unknown_ref`, or `consent_not_open` unless it is pending. */
+  grant(id: string): ConsentView;
+  /** Throws `unknown_ref`, or `consent_not_open` unless it is pending. */
+  reject(id: string): ConsentView;
+  /** Throws `unknown_ref`, or `consent_not_open` unless it is granted. */
+  revoke(id: string): ConsentView;
+}
+
+/** The attestations that farmers have consented to. Preview: shapes may change. */
+export interface SandboxAttestations {
+  /** In the order of their consent requests. */
+  list(): AttestationView[];
+  /** Throws `unknown_ref`, or `attestation_not_open` unless it is ready and active. */
+  suspend(id: string): AttestationView;
+  /** Throws `unknown_ref`, or `attestation_not_open` unless it is suspended. */
+  resume(id: string): AttestationView;
 }
 
 /** Which requests to list. */
@@ -151,5 +206,6 @@ export interface SandboxRequests {
   list(query?: RequestQuery): RequestView[];
   /** How many there were since the start, the last reset or `clear`, those that fell out included. */
   readonly total: () => number;
+  /** Forgets them, and lets the report start anew. */
   readonly clear: () => void;
 }

@@ -29,7 +29,7 @@ export function createHandlers(sandbox: Sandbox, { baseUrl = "*" }: HandlerOptio
   const answer =
     (base: string) =>
     ({ request }: { request: Request }) =>
-      untilNobodyWaits(answerWebRequest(host.world(), request, base), request);
+      untilNobodyWaits(answerWebRequest(host.world, request, base), request);
   if (baseUrl === "*") return [http.all(anyHost, answer(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     const { origin, pathname } = urlOf(baseUrl);

@@ -1,5 +1,6 @@
 import * as crypto from "node:crypto";
 import type { Edge } from "../sandbox/edge.js";
+import { loadedFarmers } from "./load-farmers.js";
 
 // The one-shot hash takes half the time of createHash, but Node has it only since 20.12; bundlers for other
 // runtimes may not have it at all.
@@ -13,5 +14,6 @@ export const nodeEdge: Edge = {
   sha256,
   time: () => Date.now(),
   stopwatch: () => performance.now(),
+  farmers: loadedFarmers,
   random: () => crypto.randomBytes(4).readUInt32LE(),
 };

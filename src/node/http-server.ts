@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "nod
 import type { Server as TlsServer } from "node:https";
 import { handle } from "../api/handle.js";
 import type { ApiRequest } from "../api/messages.js";
+import { takenAt } from "../api/request-content.js";
 import { routeAt } from "../api/routes.js";
 import type { Host } from "../sandbox/host.js";
 import type { Beside } from "./beside.js";
@@ -10,6 +11,7 @@ import { isControlPath } from "./control-path.js";
 import { deliver } from "./deliver.js";
 import { enterInstance } from "./enter-instance.js";
 import type { ControlContext, ControlHandler } from "./lazy-control.js";
+import { readContent } from "./read-content.js";
 import { queryOf, readRequest } from "./read-request.js";
 import { refuse, refuseSocket, statusOfParserError } from "./refusal.js";
 import type { CertificatePair } from "./tls.js";
@@ -46,12 +48,19 @@ export interface HttpServerOptions {
 export function createHttpServer(options: HttpServerOptions): AnyServer {
   const { control, beside, explain, onDefect } = options;
 
-  const answer = (host: Host, read: ApiRequest, response: ServerResponse) => {
+  const answerWith = (host: Host, read: ApiRequest, response: ServerResponse) => {
     const { answer, pathId, delivery } = handle(host.world(), read);
     const headers = explain ? [...answer.headers, "X-Sandbox-Path", pathId] : (answer.headers as string[]);
     if (delivery !== undefined) return deliver(delivery, { ...answer, headers }, response);
     response.writeHead(answer.status, headers);
     response.end(answer.body);
+  };
+  const answer = (host: Host, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
+    const takes = takenAt(host.world().preview, read.method, read.path);
+    if (takes === undefined) return answerWith(host, read, response);
+    readContent(request, takes.body !== undefined, (content) =>
+      guarded(response, () => answerWith(host, { ...read, content }, response)),
+    );
   };
   const guarded = (response: ServerResponse, work: () => void) => {
     try {
@@ -70,10 +79,10 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     if (control !== undefined && isControlPath(read.path)) {
       return control(request, response, { host, instances });
     }
-    if (beside !== undefined && routeAt(read.path) === undefined) {
-      return beside(host, request, response, () => guarded(response, () => answer(host, read, response)));
+    if (beside !== undefined && routeAt(read.path, host.world().preview) === undefined) {
+      return beside(host, request, response, () => guarded(response, () => answerWith(host, read, response)));
     }
-    answer(host, read, response);
+    answer(host, read, request, response);
   };
   const outermost: ControlContext = { host: options.host, instances: options.instances };
   const serve = (request: IncomingMessage, response: ServerResponse) => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Host } from "../sandbox/host.js";
 import type { Instances } from "./control/instances.js";
+import { loadFarmers } from "./load-farmers.js";
 import { refuse } from "./refusal.js";
 
 /** On whose behalf a call is made: the server's own sandbox, or one of its instances. */
@@ -37,7 +38,7 @@ export function lazyControl(
 ): ControlHandler {
   let loading: Promise<ControlHandler> | undefined;
   return (request, response, context) => {
-    loading ??= import("./control/app.js").then(({ createControlApp }) =>
+    loading ??= Promise.all([import("./control/app.js"), loadFarmers()]).then(([{ createControlApp }]) =>
       createControlApp(surroundings, onDefect),
     );
     loading

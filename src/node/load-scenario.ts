@@ -2,9 +2,11 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { SandboxError } from "../domain/sandbox-error.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
+import type { ScenarioLookup } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { scenarioNotFound } from "../scenario/scenario-not-found.js";
 import { maximumScenarioBytes } from "../scenario/scenario-text.js";
+import { loadFarmersFor } from "./load-farmers.js";
 
 /** A scenario and where it came from. */
 export interface LoadedScenario {
@@ -25,27 +27,33 @@ export async function loadScenario(
   nameOrFile: string,
   options: { cwd?: string } = {},
 ): Promise<LoadedScenario> {
+  const found = await findScenario(nameOrFile, options);
+  await loadFarmersFor(found.scenario);
+  return found;
+}
+
+async function findScenario(nameOrFile: string, options: { cwd?: string }): Promise<LoadedScenario> {
   if (isScenarioName(nameOrFile)) {
     return { scenario: bundledScenarios[nameOrFile], name: nameOrFile, files: [] };
   }
-  const file = resolve(options.cwd ?? process.cwd(), nameOrFile);
-  const files = [file];
-  const text = readScenarioFile(file, nameOrFile);
+  const { text, file, load, files } = openScenarioFile(nameOrFile, options.cwd ?? process.cwd());
   const { parseScenario } = await import("../scenario/parse-scenario.js");
-  const scenario = parseScenario(text, {
-    file: nameOrFile,
-    load(name, from) {
-      const base = isAbsolute(name)
-        ? name
-        : resolve(
-            from === undefined ? dirname(file) : dirname(resolve(options.cwd ?? process.cwd(), from)),
-            name,
-          );
-      files.push(base);
-      return { text: readScenarioFile(base, name), file: base };
-    },
-  });
+  const scenario = parseScenario(text, { file, load });
   return { scenario, name: nameOrFile, files };
+}
+
+/** The text of a scenario file, and how the parser gets at the files that it extends; `files` fills with their paths. */
+export function openScenarioFile(nameOrFile: string, cwd: string) {
+  const file = resolve(cwd, nameOrFile);
+  const files = [file];
+  const load: ScenarioLookup = (name, from) => {
+    const base = isAbsolute(name)
+      ? name
+      : resolve(from === undefined ? dirname(file) : dirname(resolve(cwd, from)), name);
+    files.push(base);
+    return { text: readScenarioFile(base, name), file: base };
+  };
+  return { text: readScenarioFile(file, nameOrFile), file: nameOrFile, load, files };
 }
 
 /** Reads a scenario file as UTF-8; throws `scenario_not_found` or `file_unreadable`. The parser refuses what is no text. */

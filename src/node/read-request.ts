@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { ApiRequest } from "../api/messages.js";
+import { signsOfHeader, signsOfQuery } from "../api/read-signs.js";
 
 /** The request target's path: without its query, and without scheme and authority in the absolute form. */
 export function pathOf(target: string): string {
@@ -26,6 +27,8 @@ export function queryOf(target: string): string {
 export function readRequest(request: IncomingMessage): ApiRequest | undefined {
   let apiKey: string | undefined;
   let hosts = 0;
+  const target = request.url ?? "/";
+  let signs = signsOfQuery(queryOf(target));
   // The raw headers, because building Node's header object costs as much as the rest of the answer.
   const raw = request.rawHeaders;
   for (let i = 0; i < raw.length; i += 2) {
@@ -34,9 +37,11 @@ export function readRequest(request: IncomingMessage): ApiRequest | undefined {
       apiKey = apiKey === undefined ? (raw[i + 1] as string) : `${apiKey}, ${raw[i + 1]}`;
     } else if (name.length === 4 && name.toLowerCase() === "host") {
       hosts += 1;
+    } else {
+      signs |= signsOfHeader(name, raw[i + 1] as string);
     }
   }
   // HTTP/1.1 asks for exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
-  return { method: request.method ?? "GET", path: pathOf(request.url ?? "/"), apiKey };
+  return { method: request.method ?? "GET", path: pathOf(target), apiKey, signs };
 }

@@ -6,8 +6,10 @@ import type { Beside } from "./beside.js";
 import { createInstances, defaultInstanceTtl } from "./control/instances.js";
 import { controlPath } from "./control-path.js";
 import { createHttpServer } from "./http-server.js";
+import { keepTime } from "./keep-time.js";
 import { type ControlHandler, lazyControl } from "./lazy-control.js";
 import { close, listen } from "./listen.js";
+import { loadFarmers, loadFarmersFor } from "./load-farmers.js";
 import type { CertificatePair } from "./tls.js";
 import type { UserHandlers } from "./user-handlers.js";
 
@@ -67,8 +69,13 @@ export async function serveHost(host: Host, options: ServeOptions): Promise<Runn
   const stopping = new AbortController();
   const serverUrl = () => url;
   const instances = withControl
-    ? createInstances({ serverUrl, ttl: options.instanceTtl ?? defaultInstanceTtl })
+    ? createInstances({
+        serverUrl,
+        ttl: options.instanceTtl ?? defaultInstanceTtl,
+        tally: host.tally,
+      })
     : undefined;
+  await loadFarmersFor(host.world().scenario);
   const beside = await besideOf(host, options, serverUrl);
   const certificate = tls === false ? undefined : await pairFor(tls, bindTo);
   const server = createHttpServer({
@@ -89,12 +96,14 @@ export async function serveHost(host: Host, options: ServeOptions): Promise<Runn
     (options.controlToken || undefined) ?? (loopback ? undefined : randomBytes(24).toString("base64url"));
   control = lazyControl({ loopback, token, stopping: stopping.signal }, onDefect);
 
+  const stopTime = keepTime(host);
   return {
     url,
     controlUrl: withControl ? url + controlPath : undefined,
     controlToken: withControl ? token : undefined,
     certificate: certificate?.cert,
     close(grace = defaultGrace) {
+      stopTime();
       stopping.abort();
       instances?.close();
       return close(server, grace);
@@ -120,6 +129,7 @@ async function besideOf(
     import("../library/sandbox-on.js"),
     import("./beside.js"),
     import("./user-handlers.js"),
+    loadFarmers(),
   ]);
   const sandbox = sandboxOn(host);
   const answer = await answerFromHandlers(handlers, { sandbox, baseUrl, from: handlersFile });

@@ -8,6 +8,7 @@ import { createHost } from "../sandbox/host.js";
 import type { World } from "../sandbox/world.js";
 import { type NamedScenario, resolveSource } from "../scenario/resolve-source.js";
 import { nodeEdge } from "./edge.js";
+import { loadFarmers } from "./load-farmers.js";
 import { loadScenario } from "./load-scenario.js";
 import { type RunningServer, type ServeOptions, serveHost } from "./serve-host.js";
 import type { KeptState } from "./state.js";
@@ -60,7 +61,8 @@ export async function startServer<const Source extends ScenarioSource | (string 
   options: ServerOptions<Source> = {},
 ): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>> {
   const { scenario = "key-states", state: file, ...rest } = options;
-  const named = await namedScenario(scenario);
+  // Its sandbox shows farmers without waiting.
+  const [named] = await Promise.all([namedScenario(scenario), loadFarmers()]);
   const start = starterOf(nodeEdge, named.scenario, { ...rest, name: named.name });
   const state = file === undefined ? undefined : await openStateFile(file, named, start);
   const host = state?.host ?? createHost(start);

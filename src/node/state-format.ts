@@ -30,7 +30,7 @@ const format = 1;
 
 /** A state as the text of a file. Holds no full keys but those that the scenario pins (R35). */
 export function stateText(state: SavedState): string {
-  const { name, savedAt, startedWith, snapshot, scenario, revokedAt } = state;
+  const { name, savedAt, startedWith, snapshot, scenario, revokedAt, told } = state;
   return `${JSON.stringify({
     svc_sandbox_state: format,
     version,
@@ -39,6 +39,7 @@ export function stateText(state: SavedState): string {
     started_with: startedWith,
     world: snapshot,
     revoked_at: Object.fromEntries(Object.entries(revokedAt).map(([ref, at]) => [ref, isoOf(at)])),
+    ...(told > 0 && { story_steps_told: told }),
     scenario,
   })}\n`;
 }
@@ -98,6 +99,7 @@ function checkState(value: unknown): SavedState {
     snapshot,
     scenario,
     revokedAt: Object.fromEntries(revokedAt.map(([ref, at]) => [ref, timeIn(at, `revoked_at.${ref}`)])),
+    told: countIn(state.story_steps_told ?? 0, "story_steps_told"),
   };
 }
 
@@ -138,4 +140,9 @@ function timeIn(value: unknown, name: string): number {
   const time = typeof value === "string" ? parseTime(value) : undefined;
   if (time !== undefined) return time;
   throw new Flaw(`its ${name} is not a time`);
+}
+
+function countIn(value: unknown, name: string): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw new Flaw(`its ${name} is not a count`);
 }

@@ -77,6 +77,7 @@ function stateOf(world: World, startedWith: ScenarioIdentity): SavedState {
     snapshot: snapshotWorld(world),
     scenario: world.scenario,
     revokedAt: Object.fromEntries(revoked),
+    told: world.story.next,
   };
 }
 

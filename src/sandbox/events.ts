@@ -1,4 +1,9 @@
+import type { PathId } from "../domain/outcomes.js";
+import type { RefusalCode } from "../domain/sandbox-error.js";
+import type { ConsentView } from "./consent-views.js";
 import type { JournalEntry } from "./journal.js";
+import type { ActionName } from "./story/perform-action.js";
+import type { StepKind } from "./story/story.js";
 import type { KeyView, OrganizationView } from "./views.js";
 
 /** What happens in a world, as it happens. Holds no keys (R34). */
@@ -8,10 +13,31 @@ export type WorldEvent =
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
   | { readonly type: "key.revoked"; readonly key: KeyView }
   | { readonly type: "organization.updated"; readonly organization: OrganizationView }
+  | { readonly type: "consent.requested"; readonly consent: ConsentView }
+  /** The farmer or the relying party has decided, or an attestation was suspended; not what time does. */
+  | { readonly type: "consent.changed"; readonly consent: ConsentView }
   | { readonly type: "clock.moved"; readonly now: string; readonly frozen: boolean }
   | { readonly type: "assumptions.changed" }
   | { readonly type: "faults.changed" }
   | { readonly type: "requests.cleared" }
+  /** Something of the timeline has happened; `refusal` is the code with which the dashboard refused it. */
+  | {
+      readonly type: "timeline.step";
+      readonly at: string;
+      readonly action: ActionName;
+      readonly refusal: RefusalCode | null;
+      readonly expected: RefusalCode | null;
+    }
+  /** A step of the story was told; its place is counted from 1. */
+  | {
+      readonly type: "story.step";
+      readonly step: number;
+      readonly of: number;
+      readonly kind: StepKind;
+      readonly say: string | null;
+      readonly pathId: PathId | null;
+      readonly asExpected: boolean;
+    }
   /** Another world runs: a reset, or another scenario. */
   | { readonly type: "world.started"; readonly scenario: string; readonly seed: number };
 

@@ -1,8 +1,11 @@
 import { type Announcements, createAnnouncements } from "./events.js";
+import { settleTimeline } from "./story/timeline.js";
+import { createTally, type Tally } from "./tally.js";
 import type { World } from "./world.js";
 
 /** The place where one world at a time runs; doors ask it for the world with every request. */
 export interface Host {
+  /** The world that runs; what its timeline says has happened by now. */
   readonly world: () => World;
   /** Puts the world that `start` starts in the place of this one, between two requests; changes nothing when it throws. */
   readonly exchange: (start: () => World) => void;
@@ -10,26 +13,35 @@ export interface Host {
   readonly reset: () => void;
   /** Calls the listener with everything that happens from now on, whichever world runs; answers how to stop that. */
   readonly subscribe: Announcements["subscribe"];
+  /** Counts the requests of every world that runs here: the client stays the same when the world does not. */
+  readonly tally: Tally;
 }
 
 /** Makes a host and starts its first world. `restart` is what `reset` starts, where that is another one. */
 export function createHost(start: () => World, restart: () => World = start): Host {
   const announcements = createAnnouncements();
   let startAgain = restart;
+  const tally = createTally();
   let world = start();
   world.events.passOnTo(announcements);
+  world.tally = tally;
 
   const exchange = (startNext: () => World) => {
     const next = startNext();
     next.events.passOnTo(announcements);
+    next.tally = tally;
     startAgain = startNext;
     world = next;
     announcements.announce({ type: "world.started", scenario: world.name, seed: world.seed });
   };
   return {
-    world: () => world,
+    world() {
+      settleTimeline(world);
+      return world;
+    },
     exchange,
     reset: () => exchange(startAgain),
     subscribe: announcements.subscribe,
+    tally,
   };
 }

@@ -13,6 +13,7 @@ const note = (number: number, ref = "a"): RequestNote => ({
   code: null,
   pathId: "200.test",
   fault: null,
+  advice: [],
   durationMs: 0,
 });
 

@@ -1,3 +1,4 @@
+import type { AdviceId } from "../domain/advice.js";
 import { fingerprintOf } from "../domain/api-key.js";
 import type { KeyRecord } from "../domain/key.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
@@ -22,6 +23,8 @@ export interface JournalEntry {
   readonly pathId: PathId;
   /** The fault that hit the request, also when it only let the answer wait; `pathId` is that of the answer then. */
   readonly fault: FaultPathId | null;
+  /** What its client should hear of how it behaves; nearly always nothing. */
+  readonly advice: readonly AdviceId[];
   /** Milliseconds that the answer took, with the latency of a fault. */
   readonly durationMs: number;
 }
@@ -43,6 +46,8 @@ export interface RequestNote {
   readonly code: string | null;
   readonly pathId: PathId;
   readonly fault: FaultPathId | null;
+  /** Not changed any more, and shared by many notes. */
+  readonly advice: readonly AdviceId[];
   readonly durationMs: number;
 }
 
@@ -83,6 +88,7 @@ function overwrite(slot: Slot, note: RequestNote): void {
   slot.code = note.code;
   slot.pathId = note.pathId;
   slot.fault = note.fault;
+  slot.advice = note.advice;
   slot.durationMs = note.durationMs;
 }
 

@@ -2,6 +2,7 @@ import type { KeyRecord } from "../domain/key.js";
 import type { Organization } from "../domain/organization.js";
 import { SandboxError } from "../domain/sandbox-error.js";
 import { didYouMean } from "../scenario/nearest.js";
+import type { KeyConduct } from "./conduct-memory.js";
 import type { Usage } from "./usage.js";
 
 /** An organization's place in the registry; the record in it is replaced when the organization changes. */
@@ -14,6 +15,8 @@ export interface KeyEntry {
   key: KeyRecord;
   readonly holder: OrganizationEntry;
   readonly usage: Usage;
+  /** What its clients have learned; left out for as long as that is nothing. */
+  conduct?: KeyConduct;
   /** What an endpoint may keep of its answer between two requests; valid for exactly these two records. */
   prepared?: {
     readonly key: KeyRecord;

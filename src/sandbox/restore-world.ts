@@ -10,6 +10,8 @@ export interface RemainingWorld {
   readonly scenario: Scenario;
   /** When its revoked keys were revoked (epoch milliseconds), by ref: a scenario does not say. */
   readonly revokedAt: Readonly<Record<string, number>>;
+  /** How many steps of its story were told. */
+  readonly told: number;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface RemainingWorld {
  * The keys that its scenario describes must all be in the snapshot.
  */
 export function restoreWorld(
-  { snapshot, scenario, revokedAt }: RemainingWorld,
+  { snapshot, scenario, revokedAt, told }: RemainingWorld,
   elapsed: number,
   options: Pick<WorldOptions, "edge" | "name">,
 ): World {
@@ -29,5 +31,6 @@ export function restoreWorld(
   }
   const { clock } = world;
   if (!clock.isFrozen()) clock.advance(Math.max(0, Math.min(elapsed, lastClockInstant - clock.now())));
-  return Object.assign(world, { scenario });
+  const steps = scenario.story ?? [];
+  return Object.assign(world, { scenario, story: { steps, next: Math.min(told, steps.length) } });
 }

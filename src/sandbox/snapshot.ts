@@ -1,20 +1,25 @@
 import { keyStateAt } from "../domain/key.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { describeConsents } from "./build-consents.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./build-keys.js";
 import { describeFaults } from "./faults.js";
 import { isoOf } from "./instants.js";
 import type { KeyEntry, Registry } from "./registry.js";
+import { remainingSteps } from "./story/timeline.js";
 import { settleUsage } from "./usage.js";
 import type { World } from "./world.js";
 
 /**
  * The world as it is now, as a scenario: a world made from it answers every later request as this one would.
  *
- * Keys that the scenario did not have are in it as hashes (R35). Changes nothing.
+ * Keys that the scenario did not have are in it as hashes (R35). Its story is left out. Changes nothing.
  */
 export function snapshotWorld(world: World): Scenario {
-  const { scenario, clock, registry } = world;
-  const given = new Map(describedKeys(scenario).map((one) => [one.ref, one.given]));
+  const { clock, registry } = world;
+  // A story begins where its scenario does, and the timeline has come so far as the clock has.
+  const { story: _story, timeline: _timeline, ...scenario } = world.scenario;
+  const timeline = remainingSteps(world.timeline);
+  const given = new Map(describedKeys(world.scenario).map((one) => [one.ref, one.given]));
   const held = keysByOrganization(registry);
   const organizations: Record<string, ScenarioOrganization> = {};
   for (const [ref, { organization }] of registry.organizations) {
@@ -42,7 +47,11 @@ export function snapshotWorld(world: World): Scenario {
       profile: world.profile,
     } as NonNullable<Scenario["assumptions"]>),
     ...faultsOf(world),
+    ...(world.preview && { consents: describeConsents(world.consents) }),
     organizations,
+    // The clock of what goes on starts later, and the farmers stay as they are.
+    population: { ...scenario.population, as_of: isoOf(world.farmers.start) },
+    ...(timeline.length > 0 && { timeline }),
   };
 }
 

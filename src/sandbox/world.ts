@@ -1,15 +1,24 @@
 import { type Assumptions, assumptionsFor, type Profile } from "../domain/assumptions.js";
 import { SandboxError } from "../domain/sandbox-error.js";
+import { expandPopulation } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { buildConsents } from "./build-consents.js";
 import { buildKeys, describedKeys, secretOf } from "./build-keys.js";
 import { buildOrganizations } from "./build-organizations.js";
 import { type Clock, createClock } from "./clock.js";
+import { type Conduct, createConduct } from "./conduct.js";
+import type { Consents } from "./consents.js";
 import type { Edge } from "./edge.js";
 import { type Announcements, createAnnouncements } from "./events.js";
+import { type Farmers, farmersOf } from "./farm-population.js";
 import { armFaults, type Faults } from "./faults.js";
 import { createJournal, type Journal } from "./journal.js";
 import { createRegistry, type Registry } from "./registry.js";
 import { createRequestIds, type RequestIds } from "./request-ids.js";
+import { deriveSecret } from "./secrets.js";
+import type { Story } from "./story/story.js";
+import { createTimeline, type Timeline } from "./story/timeline.js";
+import { createTally, type Tally } from "./tally.js";
 import { startUsage, type Windows, windowsOf } from "./usage.js";
 import { withOptions } from "./with-options.js";
 
@@ -17,7 +26,10 @@ import { withOptions } from "./with-options.js";
 export interface World {
   /** What people call the scenario: its bundled name, its file, or its title. */
   readonly name: string;
-  /** What it was started from, with what the options said instead: starting that again is to reset it. */
+  /**
+   * What it was started from, its population written out, with what the options said instead: starting that again is to
+   * reset it.
+   */
   readonly scenario: Scenario;
   readonly seed: number;
   /** The profile that the assumptions are based on; with `varied`, answers vary in all that is left open. */
@@ -30,8 +42,17 @@ export interface World {
   readonly assume: (profile: Profile, given: Partial<Assumptions>) => void;
   readonly clock: Clock;
   readonly faults: Faults;
+  readonly farmers: Farmers;
+  /** Whether there is a preview of the announced endpoints; without it their paths are unknown ones (R49). */
+  readonly preview: boolean;
+  readonly consents: Consents;
+  readonly timeline: Timeline;
+  readonly story: Story;
   readonly registry: Registry;
   readonly journal: Journal;
+  readonly conduct: Conduct;
+  /** Where its requests are counted: on its host, once it runs on one, so that the counts outlive it. */
+  tally: Tally;
   /** Tells what happens in this world. */
   readonly events: Announcements;
   readonly requestIds: RequestIds;
@@ -60,7 +81,8 @@ export const defaultSeed = 1;
  *
  * The same scenario, seed and start give the same world: ids, names, secrets, request ids.
  */
-export function createWorld(scenario: Scenario, options: WorldOptions): World {
+export function createWorld(given: Scenario, options: WorldOptions): World {
+  const scenario = expandPopulation(given);
   const { edge } = options;
   const seed = options.seed ?? scenario.seed ?? defaultSeed;
   const pinned = scenario.clock?.now === undefined ? undefined : Date.parse(scenario.clock.now);
@@ -71,9 +93,9 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
     ...(start !== undefined && { start }),
   });
   const now = clock.now();
-  const { profile: scenarioProfile, ...given } = scenario.assumptions ?? {};
+  const { profile: scenarioProfile, ...assumed } = scenario.assumptions ?? {};
   const profile = options.profile ?? scenarioProfile ?? "minimal";
-  const assumptions = assumptionsFor(profile, given);
+  const assumptions = assumptionsFor(profile, assumed);
   const windows = windowsOf(assumptions);
 
   const registry = createRegistry();
@@ -98,7 +120,7 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
     seed,
     profile,
     assumptions,
-    givenAssumptions: given,
+    givenAssumptions: assumed,
     windows,
     assume(base, givenNext) {
       const next = assumptionsFor(base, givenNext);
@@ -111,10 +133,17 @@ export function createWorld(scenario: Scenario, options: WorldOptions): World {
     },
     clock,
     faults: { armed: armFaults(scenario.faults ?? [], seed, now) },
+    farmers: farmersOf(scenario, { seed, start: now, make: edge.farmers }),
+    preview: scenario.preview ?? false,
+    consents: buildConsents(scenario, seed, now),
+    timeline: createTimeline(scenario.timeline ?? [], now),
+    story: { steps: scenario.story ?? [], next: 0 },
     registry,
     events: createAnnouncements(),
     requestIds,
     journal: createJournal(requestIds.idOf),
+    conduct: createConduct(),
+    tally: createTally(),
     edge,
   };
   return world;
@@ -132,12 +161,14 @@ export function scenarioSecrets(world: World): Record<string, string> {
  * Throws `unknown_ref`, with the refs there are, or `secret_not_kept` for a key that was made at run time (R36).
  */
 export function scenarioSecret(world: World, ref: string): string {
-  const entry = world.registry.key(ref);
-  const described = describedKeys(world.scenario).find((one) => one.ref === ref);
-  if (described !== undefined && described.given.sha256 === undefined) return secretOf(described, world.seed);
+  const { key } = world.registry.key(ref);
+  const pinned = world.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
+  // What the seed gives is given again, to keys of the scenario and to those that its timeline and story have made.
+  const secret = pinned ?? deriveSecret(world.seed, key);
+  if (world.edge.sha256(secret) === key.sha256) return secret;
   throw new SandboxError(
     "secret_not_kept",
-    `Failed to tell the secret of ${JSON.stringify(entry.key.ref)}: a key made at run time is shown once, when it is made.`,
+    `Failed to tell the secret of ${JSON.stringify(ref)}: a key made at run time is shown once, when it is made.`,
     { ref },
   );
 }

@@ -1,6 +1,8 @@
+import { consentsFit } from "./consent-rules.js";
 import { faultsFit } from "./fault-rules.js";
 import type { Finding } from "./finding.js";
 import { activeKeysWithinLimit, expiryFitsState, scopesAreKnown, usageAddsUp } from "./key-rules.js";
+import { populatedRefsAreFree } from "./population-rules.js";
 import {
   defaultKeyExists,
   keyRefsAreUnique,
@@ -15,12 +17,15 @@ import {
   replacementsEnd,
 } from "./rotation-rules.js";
 import { secretFitsKey, secretOrHash, secretsAreUnique } from "./secret-rules.js";
+import { keyRefsAreFree, storyFits } from "./story-rules.js";
+import { timelineFits, timelineIsInOrder } from "./timeline-rules.js";
 import { factsOf, type ScenarioRule } from "./world-facts.js";
 
 const rules: readonly ScenarioRule[] = [
   someOrganization,
   organizationIdsAreUnique,
   keyRefsAreUnique,
+  populatedRefsAreFree,
   defaultKeyExists,
   scopesAreKnown,
   usageAddsUp,
@@ -35,6 +40,11 @@ const rules: readonly ScenarioRule[] = [
   replacementsEnd,
   overlapFitsState,
   faultsFit,
+  consentsFit,
+  keyRefsAreFree,
+  timelineFits,
+  timelineIsInOrder,
+  storyFits,
 ];
 
 /**

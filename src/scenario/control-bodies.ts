@@ -4,8 +4,8 @@ import { type Profile, profiles } from "../domain/assumptions.js";
 import { liveAccessStates, organizationStatuses } from "../domain/organization.js";
 import { parseDuration } from "./duration.js";
 import { faultsSchema } from "./fault-schema.js";
-import { choice, count, duration, flag, ref, scope, text, time, timeOrDuration } from "./fields.js";
-import { assumptionsSchema, limitsSchema } from "./schema.js";
+import { choice, count, duration, flag, limits, ref, scope, text, time, timeOrDuration } from "./fields.js";
+import { assumptionsSchema } from "./schema.js";
 
 // What the control plane takes, made of the same fields as scenarios: one spelling, one set of checks and messages.
 
@@ -17,7 +17,7 @@ export const controlBodies = {
     name: text("The name of the key."),
     // An empty list has an error code of its own (R29), and so has a scope that there is not.
     scopes: z.optional(z.array(scope("A scope name.")).check(z.describe("Default: [attestations:read]."))),
-    limits: z.optional(limitsSchema),
+    limits: z.optional(limits),
     ref: z.optional(ref("How to call the key from now on. Default: made from its name.")),
     expires: z.optional(timeOrDuration("When the key expires. Default: never.")),
   }),

@@ -41,6 +41,8 @@ export const wait = (description: string) =>
   pattern("wait", /^\d+(?:ms|s|m|h|d)$/, `${description} A duration such as 250ms or 2s.`);
 export const flag = (description: string) => z.boolean().check(z.describe(description));
 export const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
+export const countUpTo = (most: number, description: string) =>
+  z.int().check(z.minimum(0), z.maximum(most), z.describe(description));
 export const choice = <const Values extends readonly [string, ...string[]]>(
   values: Values,
   description: string,
@@ -52,3 +54,10 @@ export const timeOrDuration = (description: string) =>
     new RegExp(`${timePattern.source}|${durationPattern.source}`),
     `${description} A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.`,
   ).check(z.refine((value) => parseWhen(value, 0) !== undefined));
+
+export const limits = z
+  .strictObject({
+    per_minute: z.optional(count("Requests allowed per minute; 0 answers 429 always. Default: 60.")),
+    per_day: z.optional(count("Requests allowed per day; 0 answers 429 always. Default: 1000.")),
+  })
+  .check(z.describe("The limits of the key."));

@@ -1,10 +1,11 @@
 import { bundledScenarios, isScenarioName, scenarioNames } from "./bundled.js";
 import { foundValue } from "./check-scenario.js";
 import { interpretScenario } from "./interpret-scenario.js";
+import { type Path, placeAt } from "./located.js";
 import { readYaml } from "./read-yaml.js";
-import type { FoundScenario } from "./resolve-extends.js";
+import { type ExtendsOptions, type FoundScenario, resolveExtends } from "./resolve-extends.js";
 import type { Scenario } from "./scenario.generated.js";
-import { createSource } from "./scenario-source.js";
+import { createSource, describePlace, type PlaceDescription } from "./scenario-source.js";
 
 /** The text of a scenario that another one extends, and the file that problems in it are reported for. */
 export interface LoadedScenario {
@@ -47,7 +48,25 @@ export interface ParseOptions {
  */
 export function parseScenario(text: string, { file, load }: ParseOptions = {}): Scenario {
   const { read } = foundText(text, file);
-  return interpretScenario(read, file, {
+  return interpretScenario(read, file, extendsOptions(load));
+}
+
+/** A place in a scenario, as people look it up. */
+export interface FoundPlace extends PlaceDescription {
+  readonly file: string | undefined;
+}
+
+/** Where the field of a path stands, in this text or in one that it extends; `undefined` when no text has it. */
+export function placeOf(text: string, path: Path, { file, load }: ParseOptions = {}): FoundPlace | undefined {
+  const { read } = foundText(text, file);
+  const root = read([]);
+  const whole = root && resolveExtends(root, file, extendsOptions(load), []);
+  const place = whole && placeAt(whole, path, "value");
+  return place && { file: place.source.file, ...describePlace(place) };
+}
+
+function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
+  return {
     find(name, from) {
       if (isScenarioName(name)) return foundValue(bundledScenarios[name]);
       const loaded = load?.(name, from);
@@ -55,7 +74,7 @@ export function parseScenario(text: string, { file, load }: ParseOptions = {}): 
       return "text" in loaded ? foundText(loaded.text, loaded.file) : foundValue(loaded);
     },
     knownNames: scenarioNames,
-  });
+  };
 }
 
 /** The text of a scenario, for one that extends it. */

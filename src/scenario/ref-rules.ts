@@ -1,11 +1,12 @@
 import type { Finding } from "./finding.js";
 import { nearest } from "./nearest.js";
+import { defaultKeysPerOrganization, populatedKeyRef, populatedNumbers } from "./population.js";
 import { quote } from "./quote.js";
 import type { ScenarioRule, WorldFacts } from "./world-facts.js";
 
 /** A world without a relying party can answer nothing but 401. */
-export const someOrganization: ScenarioRule = ({ organizations, refsAreCertain }) =>
-  organizations.size > 0 || !refsAreCertain
+export const someOrganization: ScenarioRule = ({ organizations, population, refsAreCertain }) =>
+  organizations.size > 0 || (population?.organizations ?? 0) > 0 || !refsAreCertain
     ? []
     : [
         {
@@ -63,7 +64,11 @@ export const defaultKeyExists: ScenarioRule = (facts) => {
 };
 
 /** What to offer for a ref that no key has. */
-export function knownKeysHint(ref: string, { keyOf }: WorldFacts): string {
+export function knownKeysHint(ref: string, { keyOf, population }: WorldFacts): string {
+  const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } =
+    population ?? {};
+  if (populatedNumbers(ref)?.key !== undefined && organizations * keysEach > 0)
+    return `those of the population end with ${populatedKeyRef(organizations, keysEach)}`;
   return knownRefsHint(ref, keyOf, "keys");
 }
 

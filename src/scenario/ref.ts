@@ -5,6 +5,9 @@ import { forbiddenNames } from "./forbidden-names.js";
 export const refPattern = /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export const maximumRefLength = 64;
 
+/** What a story sends in the place of a key; no key can be called so. */
+export const reservedKeyRefs: readonly string[] = ["none", "malformed", "unknown"];
+
 /**
  * Whether a scenario could give this ref to a thing.
  *
@@ -14,4 +17,25 @@ export const maximumRefLength = 64;
  */
 export function isRef(text: string): boolean {
   return text.length <= maximumRefLength && refPattern.test(text) && !forbiddenNames.has(text);
+}
+
+/** A ref for a key of this name; not every name has letters to make one from. */
+export function refOfName(name: string): string {
+  const words = trimmed(name.toLowerCase().replace(/[^a-z0-9]+/g, "-"), maximumRefLength);
+  if (isRef(words)) return words;
+  return words === "" ? "key" : trimmed(`key-${words}`, maximumRefLength);
+}
+
+/** The first of `ref`, `ref-2`, `ref-3` … that no key has or can have; a long one is cut, so that it stays a ref. */
+export function freeRefIn(isTaken: (ref: string) => boolean, ref: string): string {
+  let free = ref;
+  for (let i = 2; isTaken(free) || reservedKeyRefs.includes(free); i++) {
+    const suffix = `-${i}`;
+    free = trimmed(ref, maximumRefLength - suffix.length) + suffix;
+  }
+  return free;
+}
+
+function trimmed(words: string, length: number): string {
+  return words.replace(/^-+/, "").slice(0, length).replace(/-+$/, "");
 }

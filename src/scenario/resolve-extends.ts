@@ -26,6 +26,7 @@ const longestChain = 16;
 
 /**
  * The scenario laid over the one it extends, and that one over the one it extends itself, without `extends`.
+ * Everything is inherited but the story.
  *
  * Answers `undefined`, with a finding, when one of them cannot be had.
  */
@@ -89,8 +90,9 @@ export function resolveExtends(
       const value = version === undefined ? undefined : version.kind === "scalar" ? version.value : {};
       findings.push({ ...versionFinding(value), place: version?.place ?? parent.place ?? field?.place });
     }
-    const merged = mergeLocated(without(parent, "version"), without(root, "extends"));
-    return merged as LocatedMapping;
+    // A story is a script about exactly the world that it stands beside: in another one it would prove nothing.
+    const world = without(without(parent, "version"), "story");
+    return mergeLocated(world, without(root, "extends")) as LocatedMapping;
   }
 }
 

@@ -35,7 +35,7 @@ export class ScenarioError extends SandboxError {
  *             ^
  * hint: did you mean "per_minute"?
  */
-export function formatProblem(problem: ScenarioProblem): string {
+export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
   const { file = unnamedScenario, line, column, source, caret, message, hint } = problem;
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
   const field = line === undefined && problem.path !== "" ? `${problem.path}: ` : "";

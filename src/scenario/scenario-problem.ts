@@ -19,7 +19,6 @@ export const scenarioProblemCodes = [
   "not_a_mapping",
   "unsupported_version",
   "unknown_field",
-  "not_supported_yet",
   "missing_field",
   "wrong_type",
   "bad_choice",
@@ -36,6 +35,7 @@ export const scenarioProblemCodes = [
   "no_organizations",
   "duplicate_organization_id",
   "duplicate_key_ref",
+  "taken_by_population",
   "unknown_key_ref",
   "unknown_organization_ref",
   "too_many_active_keys",
@@ -55,6 +55,13 @@ export const scenarioProblemCodes = [
   "replacement_differs",
   "overlap_out_of_range",
   "fault_contradiction",
+  "preview_off",
+  "unknown_farmer",
+  "consent_contradiction",
+  "reserved_key_ref",
+  "step_contradiction",
+  "timeline_order",
+  "cannot_happen",
 ] as const;
 
 export type ScenarioProblemCode = (typeof scenarioProblemCodes)[number];

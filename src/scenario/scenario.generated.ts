@@ -17,7 +17,7 @@ export interface Scenario {
    */
   description?: string;
   /**
-   * Start from another scenario: a bundled name, or a file (relative to this one).
+   * Start from another scenario: a bundled name, or a file (relative to this one). Its story stays behind.
    */
   extends?: string;
   /**
@@ -157,7 +157,12 @@ export interface Scenario {
         | "429.per_minute"
         | "429.per_day"
         | "404.unknown_path"
-        | "405.method";
+        | "405.method"
+        | "400.bad_request"
+        | "404.unknown_record"
+        | "409.conflict"
+        | "422.validation"
+        | "422.idempotency_key";
       /**
        * From then on, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
        */
@@ -358,4 +363,812 @@ export interface Scenario {
       };
     };
   };
+  /**
+   * Organizations, keys and farmers by their number.
+   */
+  population?: {
+    /**
+     * How many organizations there are besides those that are described, under the refs organization-1, organization-2, …: every third one is an insurer, the others are banks. Default: 0.
+     */
+    organizations?: number;
+    /**
+     * How many keys each of them has, under the refs organization-1-key-1, …: test, live, test, …; an organization with a live key is approved. Default: 1.
+     */
+    keys_per_organization?: number;
+    /**
+     * How many synthetic farmers there are. Default: 1000.
+     */
+    farmers?: number;
+    /**
+     * Where the farmers live: a locale, or all of a language. Default: everywhere.
+     */
+    locale?:
+      | "en"
+      | "en_GH"
+      | "en_IN"
+      | "en_NG"
+      | "es"
+      | "es_MX"
+      | "fr"
+      | "fr_SN"
+      | "id"
+      | "id_ID"
+      | "pt"
+      | "pt_BR"
+      | "tr"
+      | "uk"
+      | "vi";
+    /**
+     * The time on which the dates of the farmers hang; snapshots write it. Default: when the clock starts. An ISO 8601 time with a zone.
+     */
+    as_of?: string;
+  };
+  /**
+   * Whether there is a preview of the announced endpoints, consent requests and attestations; their shapes are a guess. Default: false.
+   */
+  preview?: boolean;
+  /**
+   * Consent requests that there are when the clock starts; needs preview: true.
+   *
+   * @maxItems 100000
+   *
+   * Items: A consent request.
+   */
+  consents?: {
+    /**
+     * The organization that asks; always with a test key, since live keys see no farmers here.
+     */
+    organization: string;
+    /**
+     * The farmer, by number: 0 is the first one.
+     */
+    farmer: number;
+    /**
+     * What the data is wanted for. Default: a credit assessment.
+     */
+    purpose?: {
+      /**
+       * What kind of purpose.
+       */
+      code: "credit_assessment" | "insurance_underwriting" | "claim_assessment" | "monitoring";
+      /**
+       * What the farmer reads.
+       */
+      text: string;
+    };
+    /**
+     * What the farmer is asked to have attested. Default: [identity].
+     *
+     * @minItems 1
+     * @maxItems 6
+     *
+     * Items: What may be attested.
+     */
+    permissions?: ("identity" | "land" | "production" | "livestock" | "insurance" | "loans")[];
+    /**
+     * When it was made. Default: when the clock starts. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+     */
+    created_at?: string;
+    /**
+     * When the consent ends, whoever answers. Default: 90 days after it was made. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+     */
+    expires_at?: string;
+    /**
+     * What was done about it, in order.
+     *
+     * @maxItems 1000
+     *
+     * Items: Something that was done about the request.
+     */
+    deeds?: {
+      /**
+       * When it was done. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+       */
+      at: string;
+      /**
+       * What the farmer (grant, reject, revoke) or the relying party (cancel) did.
+       */
+      do: "grant" | "reject" | "revoke" | "cancel";
+    }[];
+    /**
+     * What happened to its attestations, in order; snapshots write it.
+     *
+     * Items: An attestation was suspended, or its suspension ended.
+     */
+    suspensions?: {
+      /**
+       * When it happened. An ISO 8601 time with a zone.
+       */
+      at: string;
+      /**
+       * Of which attestation.
+       */
+      permission: "identity" | "land" | "production" | "livestock" | "insurance" | "loans";
+      /**
+       * Whether it was suspended, or its suspension ended.
+       */
+      suspended: boolean;
+    }[];
+    /**
+     * How a client can send the request again without making another one.
+     */
+    idempotency?: {
+      /**
+       * The Idempotency-Key with which it was made.
+       */
+      key: string;
+      /**
+       * The SHA-256 of what its body said; snapshots write it. Left out: no other body is the same.
+       */
+      sha256?: string;
+    };
+  }[];
+  /**
+   * What happens by itself as the clock passes, in order.
+   *
+   * @maxItems 1000
+   *
+   * Items: One thing that happens, and when.
+   */
+  timeline?: {
+    /**
+     * When it happens. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+     */
+    at: string;
+    /**
+     * An administrator creates a key.
+     */
+    create_key?: {
+      /**
+       * The organization that the key is for.
+       */
+      organization: string;
+      /**
+       * The environment of the key.
+       */
+      environment: "test" | "live";
+      /**
+       * The name of the key.
+       */
+      name: string;
+      /**
+       * Default: [attestations:read].
+       *
+       * Items: A scope name.
+       */
+      scopes?: string[];
+      /**
+       * The limits of the key.
+       */
+      limits?: {
+        /**
+         * Requests allowed per minute; 0 answers 429 always. Default: 60.
+         */
+        per_minute?: number;
+        /**
+         * Requests allowed per day; 0 answers 429 always. Default: 1000.
+         */
+        per_day?: number;
+      };
+      /**
+       * How to call the key from now on. Default: made from its name.
+       */
+      ref?: string;
+      /**
+       * When the key expires. A duration counts from the step. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+       */
+      expires?: string;
+      /**
+       * Who does it in the dashboard; only administrators may (R33). Default: administrator.
+       */
+      actor?: "administrator" | "member";
+    };
+    /**
+     * An administrator replaces a key by a new one.
+     */
+    rotate?: {
+      /**
+       * The key to replace.
+       */
+      key: string;
+      /**
+       * How to call the replacement. Default: the old ref with the next free number.
+       */
+      as?: string;
+      /**
+       * How long the old key goes on working: 0s to 7d; 0s ends it at once. Default: 60m. A duration such as 90s, 10m, 2h, 7d.
+       */
+      overlap?: string;
+      /**
+       * Who does it in the dashboard; only administrators may (R33). Default: administrator.
+       */
+      actor?: "administrator" | "member";
+    };
+    /**
+     * An administrator revokes a key.
+     */
+    revoke?: {
+      /**
+       * The key to revoke.
+       */
+      key: string;
+      /**
+       * Who does it in the dashboard; only administrators may (R33). Default: administrator.
+       */
+      actor?: "administrator" | "member";
+    };
+    /**
+     * Something about an organization changes.
+     */
+    organization?: {
+      /**
+       * The organization.
+       */
+      ref: string;
+      /**
+       * Whether the organization may use the API.
+       */
+      status?: "active" | "inactive";
+      /**
+       * Whether test keys can be created for it.
+       */
+      sandbox_access?: boolean;
+      /**
+       * Where it stands with live access.
+       */
+      live_access?: "not_approved" | "approved" | "suspended";
+    };
+    /**
+     * A farmer decides about a consent request; needs preview: true.
+     */
+    consent?: {
+      /**
+       * The farmer, by number: 0 is the first one.
+       */
+      farmer: number;
+      /**
+       * What the farmer does about the newest consent request that allows it.
+       */
+      do: "grant" | "reject" | "revoke";
+      /**
+       * The organization that asked. Default: any.
+       */
+      organization?: string;
+    };
+    /**
+     * What goes wrong between the client and the API. Of several faults the first one that hits counts.
+     *
+     * @maxItems 100
+     *
+     * Items: A fault: which requests it hits, and what happens then.
+     */
+    faults?: {
+      /**
+       * Which requests it hits: all that is given must hold. Default: every request.
+       */
+      when?: {
+        /**
+         * Requests with this key.
+         */
+        key?: string;
+        /**
+         * Requests with a key of this organization.
+         */
+        organization?: string;
+        /**
+         * Requests that would end on this path without the fault.
+         */
+        path_id?:
+          | "200.test"
+          | "200.live"
+          | "200.legacy"
+          | "200.retiring"
+          | "200.replacement"
+          | "401.missing"
+          | "401.malformed"
+          | "401.unknown"
+          | "401.revoked"
+          | "401.expired"
+          | "401.rotated"
+          | "403.access_denied"
+          | "403.live_not_approved"
+          | "403.live_suspended"
+          | "403.insufficient_scope"
+          | "429.per_minute"
+          | "429.per_day"
+          | "404.unknown_path"
+          | "405.method"
+          | "400.bad_request"
+          | "404.unknown_record"
+          | "409.conflict"
+          | "422.validation"
+          | "422.idempotency_key";
+        /**
+         * From then on, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+         */
+        after?: string;
+        /**
+         * Before then, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+         */
+        until?: string;
+        /**
+         * Every so manieth of the requests that match.
+         */
+        every?: number;
+        /**
+         * Which of the requests that match, by their number: [3, 4]. The first is 1.
+         *
+         * @minItems 1
+         * @maxItems 1000
+         *
+         * Items: The number of a request.
+         */
+        requests?: number[];
+        /**
+         * How likely it is, from 0 to 1; the seed and the number of the request decide.
+         */
+        probability?: number;
+      };
+      /**
+       * What happens then: one thing or more.
+       */
+      then: {
+        /**
+         * How long the answer waits, in real time: a duration such as 250ms, or a range { min: 100ms, max: 2s }.
+         */
+        latency?:
+          | string
+          | {
+              /**
+               * At least so long. A duration such as 250ms or 2s.
+               */
+              min: string;
+              /**
+               * At most so long. A duration such as 250ms or 2s.
+               */
+              max: string;
+            };
+        /**
+         * Answers with this status and the API's error body.
+         */
+        status?: 500 | 501 | 502 | 503 | 504;
+        /**
+         * With status: the API's error body, or a gateway's page. Default: json.
+         */
+        body?: "json" | "html";
+        /**
+         * Resets the connection.
+         */
+        reset?: boolean;
+        /**
+         * Leaves the request without an answer.
+         */
+        hang?: boolean;
+        /**
+         * Cuts the body short and closes the connection.
+         */
+        truncate?: boolean;
+        /**
+         * Answers 200 with broken JSON.
+         */
+        malformed?: boolean;
+        /**
+         * Sends the body at so many bytes per second.
+         */
+        slow?: number;
+      };
+      /**
+       * Requests that matched before the clock starts, for every and requests; snapshots write it. Default: 0.
+       */
+      requests_matched?: number;
+    }[];
+    /**
+     * What has to come of the action. Default: that it is done.
+     */
+    expect?: {
+      /**
+       * The code with which the action is refused.
+       */
+      error:
+        | "validation_failed"
+        | "unknown_ref"
+        | "not_an_administrator"
+        | "sandbox_access_off"
+        | "live_access_not_approved"
+        | "key_limit_reached"
+        | "key_not_active"
+        | "name_taken"
+        | "overlap_out_of_range"
+        | "scopes_required"
+        | "unknown_scope"
+        | "consent_not_open"
+        | "attestation_not_open";
+    };
+  }[];
+  /**
+   * A script to tell, step by step: what play shows and verify proves.
+   *
+   * @maxItems 1000
+   *
+   * Items: A step does one thing: say, request, advance or an action.
+   */
+  story?: {
+    /**
+     * What the narrator says.
+     */
+    say?: string;
+    /**
+     * A client sends a request to the API.
+     */
+    request?: {
+      /**
+       * The ref of the key to send, or none (no key), malformed, or unknown (a key nobody holds). Default: the default key.
+       */
+      key?: string;
+      /**
+       * The method, in upper case. Default: GET.
+       */
+      method?: string;
+      /**
+       * The path, and a query if there is one. Default: /v1/relying-party/me.
+       */
+      path?: string;
+      /**
+       * More headers. The key goes into key instead.
+       */
+      headers?: {
+        [k: string]: string;
+      };
+      /**
+       * A body: a text is sent as it is, all else as JSON.
+       */
+      body?:
+        | string
+        | number
+        | boolean
+        | null
+        | unknown[]
+        | {
+            [k: string]: unknown;
+          };
+      /**
+       * How many times to send the request, one after the other; expect is about the last answer. Default: 1.
+       */
+      repeat?: number;
+    };
+    /**
+     * An administrator creates a key.
+     */
+    create_key?: {
+      /**
+       * The organization that the key is for.
+       */
+      organization: string;
+      /**
+       * The environment of the key.
+       */
+      environment: "test" | "live";
+      /**
+       * The name of the key.
+       */
+      name: string;
+      /**
+       * Default: [attestations:read].
+       *
+       * Items: A scope name.
+       */
+      scopes?: string[];
+      /**
+       * The limits of the key.
+       */
+      limits?: {
+        /**
+         * Requests allowed per minute; 0 answers 429 always. Default: 60.
+         */
+        per_minute?: number;
+        /**
+         * Requests allowed per day; 0 answers 429 always. Default: 1000.
+         */
+        per_day?: number;
+      };
+      /**
+       * How to call the key from now on. Default: made from its name.
+       */
+      ref?: string;
+      /**
+       * When the key expires. A duration counts from the step. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+       */
+      expires?: string;
+      /**
+       * Who does it in the dashboard; only administrators may (R33). Default: administrator.
+       */
+      actor?: "administrator" | "member";
+    };
+    /**
+     * An administrator replaces a key by a new one.
+     */
+    rotate?: {
+      /**
+       * The key to replace.
+       */
+      key: string;
+      /**
+       * How to call the replacement. Default: the old ref with the next free number.
+       */
+      as?: string;
+      /**
+       * How long the old key goes on working: 0s to 7d; 0s ends it at once. Default: 60m. A duration such as 90s, 10m, 2h, 7d.
+       */
+      overlap?: string;
+      /**
+       * Who does it in the dashboard; only administrators may (R33). Default: administrator.
+       */
+      actor?: "administrator" | "member";
+    };
+    /**
+     * An administrator revokes a key.
+     */
+    revoke?: {
+      /**
+       * The key to revoke.
+       */
+      key: string;
+      /**
+       * Who does it in the dashboard; only administrators may (R33). Default: administrator.
+       */
+      actor?: "administrator" | "member";
+    };
+    /**
+     * Something about an organization changes.
+     */
+    organization?: {
+      /**
+       * The organization.
+       */
+      ref: string;
+      /**
+       * Whether the organization may use the API.
+       */
+      status?: "active" | "inactive";
+      /**
+       * Whether test keys can be created for it.
+       */
+      sandbox_access?: boolean;
+      /**
+       * Where it stands with live access.
+       */
+      live_access?: "not_approved" | "approved" | "suspended";
+    };
+    /**
+     * A farmer decides about a consent request; needs preview: true.
+     */
+    consent?: {
+      /**
+       * The farmer, by number: 0 is the first one.
+       */
+      farmer: number;
+      /**
+       * What the farmer does about the newest consent request that allows it.
+       */
+      do: "grant" | "reject" | "revoke";
+      /**
+       * The organization that asked. Default: any.
+       */
+      organization?: string;
+    };
+    /**
+     * What goes wrong between the client and the API. Of several faults the first one that hits counts.
+     *
+     * @maxItems 100
+     *
+     * Items: A fault: which requests it hits, and what happens then.
+     */
+    faults?: {
+      /**
+       * Which requests it hits: all that is given must hold. Default: every request.
+       */
+      when?: {
+        /**
+         * Requests with this key.
+         */
+        key?: string;
+        /**
+         * Requests with a key of this organization.
+         */
+        organization?: string;
+        /**
+         * Requests that would end on this path without the fault.
+         */
+        path_id?:
+          | "200.test"
+          | "200.live"
+          | "200.legacy"
+          | "200.retiring"
+          | "200.replacement"
+          | "401.missing"
+          | "401.malformed"
+          | "401.unknown"
+          | "401.revoked"
+          | "401.expired"
+          | "401.rotated"
+          | "403.access_denied"
+          | "403.live_not_approved"
+          | "403.live_suspended"
+          | "403.insufficient_scope"
+          | "429.per_minute"
+          | "429.per_day"
+          | "404.unknown_path"
+          | "405.method"
+          | "400.bad_request"
+          | "404.unknown_record"
+          | "409.conflict"
+          | "422.validation"
+          | "422.idempotency_key";
+        /**
+         * From then on, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+         */
+        after?: string;
+        /**
+         * Before then, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+         */
+        until?: string;
+        /**
+         * Every so manieth of the requests that match.
+         */
+        every?: number;
+        /**
+         * Which of the requests that match, by their number: [3, 4]. The first is 1.
+         *
+         * @minItems 1
+         * @maxItems 1000
+         *
+         * Items: The number of a request.
+         */
+        requests?: number[];
+        /**
+         * How likely it is, from 0 to 1; the seed and the number of the request decide.
+         */
+        probability?: number;
+      };
+      /**
+       * What happens then: one thing or more.
+       */
+      then: {
+        /**
+         * How long the answer waits, in real time: a duration such as 250ms, or a range { min: 100ms, max: 2s }.
+         */
+        latency?:
+          | string
+          | {
+              /**
+               * At least so long. A duration such as 250ms or 2s.
+               */
+              min: string;
+              /**
+               * At most so long. A duration such as 250ms or 2s.
+               */
+              max: string;
+            };
+        /**
+         * Answers with this status and the API's error body.
+         */
+        status?: 500 | 501 | 502 | 503 | 504;
+        /**
+         * With status: the API's error body, or a gateway's page. Default: json.
+         */
+        body?: "json" | "html";
+        /**
+         * Resets the connection.
+         */
+        reset?: boolean;
+        /**
+         * Leaves the request without an answer.
+         */
+        hang?: boolean;
+        /**
+         * Cuts the body short and closes the connection.
+         */
+        truncate?: boolean;
+        /**
+         * Answers 200 with broken JSON.
+         */
+        malformed?: boolean;
+        /**
+         * Sends the body at so many bytes per second.
+         */
+        slow?: number;
+      };
+      /**
+       * Requests that matched before the clock starts, for every and requests; snapshots write it. Default: 0.
+       */
+      requests_matched?: number;
+    }[];
+    /**
+     * Time passes. A duration such as 90s, 10m, 2h, 7d.
+     */
+    advance?: string;
+    /**
+     * What has to come of the step.
+     */
+    expect?: {
+      /**
+       * The status of the answer.
+       */
+      status?: number;
+      /**
+       * error.code of the answer; null for none.
+       */
+      code?: string | null;
+      /**
+       * The path on which the request ends.
+       */
+      path?:
+        | "200.test"
+        | "200.live"
+        | "200.legacy"
+        | "200.retiring"
+        | "200.replacement"
+        | "401.missing"
+        | "401.malformed"
+        | "401.unknown"
+        | "401.revoked"
+        | "401.expired"
+        | "401.rotated"
+        | "403.access_denied"
+        | "403.live_not_approved"
+        | "403.live_suspended"
+        | "403.insufficient_scope"
+        | "429.per_minute"
+        | "429.per_day"
+        | "404.unknown_path"
+        | "405.method"
+        | "400.bad_request"
+        | "404.unknown_record"
+        | "409.conflict"
+        | "422.validation"
+        | "422.idempotency_key"
+        | "fault.latency"
+        | "fault.status"
+        | "fault.reset"
+        | "fault.hang"
+        | "fault.truncate"
+        | "fault.malformed"
+        | "fault.slow";
+      /**
+       * Headers of the answer: a value, true (it is there) or false (it is not).
+       */
+      headers?: {
+        [k: string]: string | boolean;
+      };
+      /**
+       * What the body holds: of mappings the members that are named, everything else exactly.
+       */
+      body?:
+        | string
+        | number
+        | boolean
+        | null
+        | unknown[]
+        | {
+            [k: string]: unknown;
+          };
+      /**
+       * After an action: the code with which it is refused.
+       */
+      error?:
+        | "validation_failed"
+        | "unknown_ref"
+        | "not_an_administrator"
+        | "sandbox_access_off"
+        | "live_access_not_approved"
+        | "key_limit_reached"
+        | "key_not_active"
+        | "name_taken"
+        | "overlap_out_of_range"
+        | "scopes_required"
+        | "unknown_scope"
+        | "consent_not_open"
+        | "attestation_not_open";
+    };
+  }[];
 }

@@ -1,11 +1,26 @@
 import { z } from "zod/mini";
 import { environments } from "../domain/api-key.js";
 import { assumptionTable, errorCodePattern, profiles } from "../domain/assumptions.js";
-import { keyStates } from "../domain/key.js";
+import { farmerLocaleChoices, mostFarmers } from "../domain/farmer-locales.js";
+import { keyStates, maximumActiveKeys } from "../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../domain/organization.js";
+import { consentsSchema } from "./consent-schema.js";
 import { durationPattern, parseDuration } from "./duration.js";
 import { faultsSchema } from "./fault-schema.js";
-import { choice, count, flag, pattern, ref, scope, text, time, timeOrDuration } from "./fields.js";
+import {
+  choice,
+  count,
+  countUpTo,
+  flag,
+  limits,
+  pattern,
+  ref,
+  scope,
+  text,
+  time,
+  timeOrDuration,
+} from "./fields.js";
+import { storySchema, timelineSchema } from "./story-schema.js";
 
 // The one source of the scenario format: the checks, the JSON Schema and the types of `scenario.generated.ts`
 // are all made from it. Descriptions become the editor's hover text and the doc comments of the types.
@@ -13,13 +28,6 @@ import { choice, count, flag, pattern, ref, scope, text, time, timeOrDuration } 
 const maximumScopes = 100;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-export const limitsSchema = z
-  .strictObject({
-    per_minute: z.optional(count("Requests allowed per minute; 0 answers 429 always. Default: 60.")),
-    per_day: z.optional(count("Requests allowed per day; 0 answers 429 always. Default: 1000.")),
-  })
-  .check(z.describe("The limits of the key."));
 
 const usage = z
   .strictObject({
@@ -53,7 +61,7 @@ export const keySchema = z
           z.describe("The scopes granted to the key. Default: [attestations:read]."),
         ),
     ),
-    limits: z.optional(limitsSchema),
+    limits: z.optional(limits),
     usage: z.optional(usage),
     state: z.optional(choice(keyStates, "The state in which the key starts. Default: active.")),
     expires: z.optional(timeOrDuration("When the key expires.")),
@@ -142,6 +150,37 @@ const clock = z
   })
   .check(z.describe("The clock of the sandbox."));
 
+const maximumOrganizations = 100_000;
+
+const population = z
+  .strictObject({
+    organizations: z.optional(
+      countUpTo(
+        maximumOrganizations,
+        "How many organizations there are besides those that are described, under the refs organization-1, organization-2, …: every third one is an insurer, the others are banks. Default: 0.",
+      ),
+    ),
+    keys_per_organization: z.optional(
+      countUpTo(
+        environments.length * maximumActiveKeys,
+        "How many keys each of them has, under the refs organization-1-key-1, …: test, live, test, …; an organization with a live key is approved. Default: 1.",
+      ),
+    ),
+    farmers: z.optional(countUpTo(mostFarmers - 1, "How many synthetic farmers there are. Default: 1000.")),
+    locale: z.optional(
+      choice(
+        farmerLocaleChoices,
+        "Where the farmers live: a locale, or all of a language. Default: everywhere.",
+      ),
+    ),
+    as_of: z.optional(
+      time(
+        "The time on which the dates of the farmers hang; snapshots write it. Default: when the clock starts.",
+      ),
+    ),
+  })
+  .check(z.describe("Organizations, keys and farmers by their number."));
+
 /** The scenario file: one world. Checks shape only; what fields say of each other is checked in `contradictions.ts`. */
 export const scenarioSchema = z
   .strictObject({
@@ -149,7 +188,9 @@ export const scenarioSchema = z
     name: z.optional(text("What the scenario is called, for people.")),
     description: z.optional(z.string().check(z.maxLength(2000), z.describe("What the scenario shows."))),
     extends: z.optional(
-      text("Start from another scenario: a bundled name, or a file (relative to this one)."),
+      text(
+        "Start from another scenario: a bundled name, or a file (relative to this one). Its story stays behind.",
+      ),
     ),
     seed: z.optional(count("Everything left out is derived from it. Default: 1.")),
     requests_answered: z.optional(
@@ -164,5 +205,14 @@ export const scenarioSchema = z
         .record(ref("The organization's ref."), organizationSchema)
         .check(z.describe("The relying parties of this world, by ref.")),
     ),
+    population: z.optional(population),
+    preview: z.optional(
+      flag(
+        "Whether there is a preview of the announced endpoints, consent requests and attestations; their shapes are a guess. Default: false.",
+      ),
+    ),
+    consents: z.optional(consentsSchema),
+    timeline: z.optional(timelineSchema),
+    story: z.optional(storySchema),
   })
   .check(z.describe("A scenario of svc-sandbox: one world."));

@@ -49,6 +49,14 @@ organizations:
       replacement: { environment: test }
       rotated: { environment: test, state: rotated, overlap_ends: -1h }   # replaced, and its overlap is over
 
+# Who is there beside them, by number: organization-1 with organization-1-key-1 (test), organization-1-key-2 (live) …
+# population:
+#   organizations: 200          # every third one is an insurer
+#   keys_per_organization: 3
+#   farmers: 5000               # synthetic ones; without this line, 1000
+#   locale: en                  # where they live: a language, or a locale such as en_GH; left out: everywhere
+#   as_of: 2026-03-02T09:00:00Z # the day on which their dates hang; left out: when the clock starts
+
 # What goes wrong between the client and the API. Of several faults the first one that hits a request counts.
 # faults:
 #   - when: { key: active, every: 10 }          # every tenth request with this key
@@ -57,6 +65,44 @@ organizations:
 #     then: { latency: { min: 100ms, max: 2s }, slow: 200 }     # the body at 200 bytes per second
 #   - when: { probability: 0.05, after: 10m, until: 2h }
 #     then: { reset: true }                     # or hang: true, truncate: true, malformed: true
+
+# The announced endpoints, consent requests and attestations, as this project guesses them. Left out: unknown paths.
+# preview: true
+# consents:                                     # requests that there are when the clock starts
+#   - organization: harvest-bank
+#     farmer: 0                                 # by number; 0 grants, 1 refuses, 2 never answers, 3 grants and revokes
+#     purpose: { code: credit_assessment, text: To assess an application for a loan. }
+#     permissions: [identity, land]             # production, livestock, insurance, loans
+#     created_at: -3d
+#     expires_at: 87d
+#     deeds: [{ at: -2d, do: grant }]           # grant, reject, revoke, cancel
+#     idempotency: { key: application-7 }       # the Idempotency-Key with which it was made
+
+# What happens by itself as the clock passes; each step does one thing.
+# timeline:
+#   - at: 10m                                   # a time, or a duration from the clock's start
+#     rotate: { key: legacy, as: modern, overlap: 30m }
+#   - at: 1h
+#     organization: { ref: harvest-bank, live_access: suspended }     # or status, sandbox_access
+
+# A script: "svc-sandbox play" tells it to an audience, "svc-sandbox verify" proves it. Each step says something, sends a
+# request, lets time pass, or does what a timeline can do; expect is what has to come of it.
+# story:
+#   - say: A key that works, until an administrator revokes it.
+#   - request: { key: active }                  # or none, malformed, unknown; left out: the default key
+#     expect: { status: 200, path: 200.test, headers: { X-Request-Id: true }, body: { data: { usage: { today: 1 } } } }
+#   - revoke: { key: active, actor: member }    # only administrators may
+#     expect: { error: not_an_administrator }
+#   - revoke: { key: active }
+#   - request: { key: active, repeat: 2 }
+#     expect: { status: 401, code: unauthorized, path: 401.revoked }
+#   - create_key: { organization: harvest-bank, environment: test, name: Core banking, ref: fresh, expires: 30d }
+#   - request: { key: fresh, method: POST, path: /v1/nothing, headers: { X-Trace: "1" }, body: { any: thing } }
+#     expect: { path: 404.unknown_path }
+#   - consent: { farmer: 2, do: grant, organization: harvest-bank }   # with preview: grant, reject or revoke
+#   - advance: 61m
+#   - request: { key: legacy }
+#     expect: { path: 401.rotated }
 
 # What the sandbox does where the specification is silent; these are the defaults.
 assumptions:

@@ -20,11 +20,7 @@ export function textSlip(name: string, value: string, kind: TextKind | undefined
     case "time":
       return { code: "bad_time", ...timeSlip(value, false) };
     case "duration":
-      return {
-        code: "bad_time",
-        message: `${name} is not a duration: ${quote(value)}`,
-        hint: "write it as 90s, 10m, 2h or 7d",
-      };
+      return durationSlip(name, value);
     case "wait":
       return waitSlip(name, value);
     case "duration_or_none":
@@ -40,6 +36,17 @@ export function textSlip(name: string, value: string, kind: TextKind | undefined
     default:
       return formSlip(name, value, kind);
   }
+}
+
+function durationSlip(name: string, value: string): Slip {
+  const isPast = /^-\d+(?:ms|s|m|h|d)$/.test(value);
+  return {
+    code: "bad_time",
+    message: isPast
+      ? `${name} is a length of time, and ${value} is one in the past`
+      : `${name} is not a duration: ${quote(value)}`,
+    hint: isPast ? `write it without the sign: ${value.slice(1)}` : "write it as 90s, 10m, 2h or 7d",
+  };
 }
 
 function waitSlip(name: string, value: string): Slip {

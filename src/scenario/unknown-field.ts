@@ -6,21 +6,11 @@ import { nearest } from "./nearest.js";
 import { listed, quote } from "./quote.js";
 
 /**
- * What is said of a field that the format does not have at this place: that a later version will have it, where it
- * belongs, or what was probably meant.
+ * What is said of a field that the format does not have at this place: where it belongs, or what was probably meant.
  */
 export function unknownField(parent: Path, name: string): Finding {
   const path = [...parent, name];
   const level = levelPath(parent);
-  if (laterFields[level.join(".")]?.includes(name)) {
-    return {
-      code: "not_supported_yet",
-      path,
-      aim: "key",
-      message: `${quote(name)} is not supported yet by this version of svc-sandbox`,
-      hint: "remove it, or use a later version",
-    };
-  }
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
   return {
     code: "unknown_field",
@@ -31,18 +21,13 @@ export function unknownField(parent: Path, name: string): Finding {
   };
 }
 
-/** Fields that are agreed on for later versions of the format, by the level that will have them. */
-const laterFields: Readonly<Record<string, readonly string[]>> = {
-  "": ["timeline", "story", "population", "preview"],
-};
-
 // What other tools and other people call our fields. Where several are given, the one that fits the level is meant.
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   org: ["organizations"],
   orgs: ["organizations"],
   organisation: ["organizations"],
   organisations: ["organizations"],
-  organization: ["organizations"],
+  organization: ["organizations", "ref"],
   relying_parties: ["organizations"],
   api_keys: ["keys"],
   env: ["environment"],
@@ -81,11 +66,34 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   rate: ["probability"],
   percentage: ["probability"],
   path: ["path_id"],
+  path_id: ["path"],
   from: ["after"],
   before: ["until"],
   to: ["until"],
   minimum: ["min"],
   maximum: ["max"],
+  wait: ["advance"],
+  sleep: ["advance"],
+  pass: ["advance"],
+  note: ["say"],
+  tell: ["say"],
+  narrate: ["say"],
+  text: ["say"],
+  send: ["request"],
+  call: ["request"],
+  get: ["request"],
+  assert: ["expect"],
+  then_expect: ["expect"],
+  steps: ["story"],
+  script: ["story"],
+  events: ["timeline"],
+  schedule: ["timeline"],
+  create: ["create_key"],
+  rotate_key: ["rotate"],
+  revoke_key: ["revoke"],
+  times: ["repeat"],
+  count: ["repeat"],
+  url: ["path"],
   base: ["extends"],
   import: ["extends"],
 };
@@ -135,6 +143,8 @@ function sharedSteps(one: readonly string[], other: readonly string[]): number {
 function describeLevel({ path }: Level, from: readonly string[]): string {
   if (path.length === 0) return "at the top level";
   const inside = sharedSteps(path, from) === from.length;
-  const shown = inside ? path.slice(from.length) : path.at(-2) === "<item>" ? path.slice(-1) : path;
+  // Of a list it is said in which, and that its items are meant goes without saying.
+  const named = path.at(-1) === "<item>" ? path.slice(0, -1) : path;
+  const shown = inside ? named.slice(from.length) : named.at(-2) === "<item>" ? named.slice(-1) : named;
   return `in ${quote(shown.join("."))}`;
 }

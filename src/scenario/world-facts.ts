@@ -2,6 +2,8 @@ import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
 import { parseDuration } from "./duration.js";
 import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
+import type { Population } from "./population.js";
+import { mentionedPopulation } from "./population-rules.js";
 import type { Scenario } from "./scenario.generated.js";
 import { parseTime } from "./when.js";
 
@@ -20,20 +22,31 @@ export interface KeyFacts {
   readonly sound: boolean;
 }
 
-/** One fault of a scenario that is well-shaped. */
-export interface FaultFacts {
+type ItemList = "faults" | "consents" | "timeline" | "story";
+
+/** One item of a list of a scenario: a fault, a consent request, or a step; well-shaped. */
+export interface ItemFacts<List extends ItemList> {
   readonly path: Path;
-  readonly fields: NonNullable<Scenario["faults"]>[number];
+  readonly fields: NonNullable<Scenario[List]>[number];
 }
 
 /** What the rules about contradictions look at. */
 export interface WorldFacts {
+  /** Those that are written out, and those of the population that anything speaks of. */
   readonly organizations: ReadonlyMap<string, Partial<OrganizationFields>>;
+  /** Those that are written out. */
   readonly keys: readonly KeyFacts[];
-  /** The first key of each ref. */
+  /** The first key of each ref, also of the population where anything speaks of it. */
   readonly keyOf: ReadonlyMap<string, KeyFacts>;
+  readonly population: Population | undefined;
+  /** The refs of organizations that are in `organizations` for no other reason than that anything speaks of them. */
+  readonly populated: ReadonlySet<string>;
   readonly defaultKey: string | undefined;
-  readonly faults: readonly FaultFacts[];
+  readonly faults: readonly ItemFacts<"faults">[];
+  readonly preview: boolean;
+  readonly consents: readonly ItemFacts<"consents">[];
+  readonly timeline: readonly ItemFacts<"timeline">[];
+  readonly story: readonly ItemFacts<"story">[];
   /** The assumptions as written; `undefined` when one of them is wrong. */
   readonly assumptions: NonNullable<Scenario["assumptions"]> | undefined;
   readonly resolvedAssumptions: Assumptions;
@@ -41,6 +54,8 @@ export interface WorldFacts {
   readonly now: number | undefined;
   /** Whether every ref is readable, so that one that is not found is really missing. */
   readonly refsAreCertain: boolean;
+  /** Whether every step is readable, so that a key that none of them makes is made by none. */
+  readonly stepsAreCertain: boolean;
 }
 
 /** A rule about what fields say of each other: where a scenario breaks it. */
@@ -62,12 +77,22 @@ export function factsOf(value: unknown, known: readonly Finding[]): WorldFacts {
   );
   const keyOf = new Map<string, KeyFacts>();
   for (const key of keys) if (!keyOf.has(key.ref)) keyOf.set(key.ref, key);
-  // Not of the copy: a list has other places for its items when some of them are left out.
-  const { faults: listed } = (value ?? {}) as Scenario;
-  const isWrong = known.some(({ path }) => path.length === 1 && path[0] === "faults");
-  const faults = (Array.isArray(listed) && !isWrong ? listed : [])
-    .map((fields, index) => ({ fields, path: ["faults", index] }))
-    .filter(({ path }) => isSound(path));
+  const populated = new Set<string>();
+  const mentioned = mentionedPopulation(scenario);
+  for (const [ref, organization] of mentioned.organizations) {
+    if (organizations.has(ref)) continue;
+    organizations.set(ref, organization);
+    populated.add(ref);
+  }
+  for (const [ref, key] of mentioned.keys) if (!keyOf.has(ref)) keyOf.set(ref, key);
+  const itemsOf = <List extends ItemList>(list: List): ItemFacts<List>[] => {
+    // Not of the copy: a list has other places for its items when some of them are left out.
+    const listed = ((value ?? {}) as Scenario)[list];
+    const isWrong = known.some(({ path }) => path.length === 1 && path[0] === list);
+    return (Array.isArray(listed) && !isWrong ? listed : [])
+      .map((fields, index) => ({ fields, path: [list, index] }) as ItemFacts<List>)
+      .filter(({ path }) => isSound(path));
+  };
   const assumptions = isSound(["assumptions"]) ? (scenario.assumptions ?? {}) : undefined;
   const { profile = "minimal", ...given } = assumptions ?? {};
   const now = scenario.clock?.now;
@@ -75,17 +100,28 @@ export function factsOf(value: unknown, known: readonly Finding[]): WorldFacts {
     organizations,
     keys,
     keyOf,
+    population: scenario.population,
+    populated,
     defaultKey: scenario.default_key,
-    faults,
+    faults: itemsOf("faults"),
+    // Of one that is wrongly written nobody knows what was meant.
+    preview: scenario.preview ?? !isSound(["preview"]),
+    consents: itemsOf("consents"),
+    timeline: itemsOf("timeline"),
+    story: itemsOf("story"),
     assumptions,
     resolvedAssumptions: assumptionsFor(profile, given),
     now: now === undefined ? undefined : parseTime(now),
     refsAreCertain: !known.some(mayHideKeys),
+    stepsAreCertain: !known.some(
+      ({ path }) => path.length === 0 || path[0] === "timeline" || path[0] === "story",
+    ),
   };
 }
 
 // Whatever is wrong above the fields of a key may have hidden a key, such as a misspelt `keys`.
 function mayHideKeys({ path, code }: Finding): boolean {
+  if (path[0] === "population") return true;
   if (path.length <= 1) return path.length === 0 || path[0] === "organizations" || code === "unknown_field";
   return path[0] === "organizations" && path.length <= 4;
 }

@@ -15,7 +15,7 @@ export function wrongValue(name: string, value: unknown, form: FieldForm): Slip 
   const kind = textKinds.get(form.pattern ?? "");
   switch (form.type) {
     case "integer":
-      return wrongCount(name, value, form.minimum ?? 0);
+      return wrongCount(name, value, form);
     case "number":
       return wrongNumber(name, value, form);
     case "boolean":
@@ -77,22 +77,29 @@ function wrongChoice(name: string, value: unknown, of: readonly unknown[]): Slip
   return { code: "bad_choice", message, hint };
 }
 
-function wrongCount(name: string, value: unknown, least: number): Slip {
+// Why a count goes no further, where that is a rule.
+const whyNoMore: Readonly<Record<string, string>> = {
+  keys_per_organization: "R32 allows five active keys in each environment",
+};
+
+function wrongCount(name: string, value: unknown, { minimum: least = 0, maximum }: FieldForm): Slip {
+  // Every integer has a largest one; only a smaller limit is worth a word.
+  const most = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  const range = most === undefined ? `${least} or more` : `from ${least} to ${most}`;
   if (typeof value !== "number") {
     const looksRight = typeof value === "string" && /^\d+$/.test(value.trim());
     return {
       code: "wrong_type",
       message: `${name} is a whole number, not ${quoteText(value)}`,
-      hint: looksRight ? `write ${value.trim()} without quotes` : `write a whole number, ${least} or more`,
+      hint: looksRight ? `write ${value.trim()} without quotes` : `write a whole number, ${range}`,
     };
   }
-  const hint =
-    value < least
-      ? `write ${least} or more`
-      : Number.isInteger(value)
-        ? "write a smaller number"
-        : wholeHint(value);
-  return { code: "out_of_range", message: `${name} is a whole number, ${least} or more, not ${value}`, hint };
+  const message = `${name} is a whole number, ${range}, not ${value}`;
+  if (value < least) return { code: "out_of_range", message, hint: `write ${least} or more` };
+  if (!Number.isInteger(value)) return { code: "out_of_range", message, hint: wholeHint(value) };
+  const why = Object.hasOwn(whyNoMore, name) ? `: ${whyNoMore[name]}` : "";
+  const hint = most === undefined ? "write a smaller number" : `write ${most} or less${why}`;
+  return { code: "out_of_range", message, hint };
 }
 
 function wrongNumber(name: string, value: unknown, { minimum, maximum }: FieldForm): Slip {

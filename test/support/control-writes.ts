@@ -77,6 +77,7 @@ export function writesFor(instance: string): readonly Write[] {
       headers: yaml,
     },
     { method: "POST", path: "/reset", described: "/reset", json: {} },
+    { method: "POST", path: "/story/next", described: "/story/next", json: {} },
     {
       method: "POST",
       path: "/instances",

@@ -4,6 +4,7 @@ import { hostOf } from "../../src/library/host-of.js";
 import type { Sandbox } from "../../src/library/sandbox.js";
 import { sandboxOn } from "../../src/library/sandbox-on.js";
 import { createHandlers } from "../../src/msw/create-handlers.js";
+import { loadFarmers } from "../../src/node/load-farmers.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/open-world.js";
 import { serveHost } from "../../src/node/serve-host.js";
 import { createHost } from "../../src/sandbox/host.js";
@@ -15,6 +16,9 @@ import { sendOnSocket } from "./send-on-socket.js";
 import { sendWithFetch } from "./send-with-fetch.js";
 
 export { headerOf, mePath, type Seen, type Sent } from "./seen.js";
+
+// As every way to a running server does that shows farmers.
+await loadFarmers();
 
 /** A way to a sandbox that stands open. */
 export interface Knock {

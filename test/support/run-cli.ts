@@ -1,5 +1,5 @@
 import { cli } from "../../src/cli/cli.js";
-import type { Output } from "../../src/cli/io.js";
+import type { KeyPresses, Output } from "../../src/cli/io.js";
 
 /** How a test runs the command line. */
 export interface RunOptions {
@@ -7,6 +7,12 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Whether stdout and stderr pretend to be a terminal. */
   readonly terminal?: boolean;
+  /** How wide that terminal is. */
+  readonly columns?: number;
+  /** The keys that somebody presses, in order, by their names; left out when nobody sits at a keyboard. */
+  readonly keys?: readonly string[];
+  /** Waits so many milliseconds. Default: does not wait. */
+  readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** What a finished run left behind. */
@@ -40,14 +46,21 @@ export function runCli(argv: readonly string[], options: RunOptions = {}): Promi
 /** Runs a command line in this process; does not wait for its end. */
 export function startCli(argv: readonly string[], options: RunOptions = {}): Running {
   const stopping = new AbortController();
-  const stdout = createWritten(options.terminal);
-  const stderr = createWritten(options.terminal);
-  const { env = {}, cwd = process.cwd() } = options;
-  const done = cli(argv, { stdout, stderr, env, cwd, stopSignal: () => stopping.signal }).then((code) => ({
-    code,
-    stdout: stdout.text(),
-    stderr: stderr.text(),
-  }));
+  const stdout = createWritten(options);
+  const stderr = createWritten(options);
+  const { env = {}, cwd = process.cwd(), keys, wait = async () => {} } = options;
+  const io = {
+    stdout,
+    stderr,
+    env,
+    cwd,
+    wait,
+    stopSignal: () => stopping.signal,
+    takeSignals: () => () => {},
+    endSoon() {},
+    keyPresses: async () => keys && pressed(keys),
+  };
+  const done = cli(argv, io).then((code) => ({ code, stdout: stdout.text(), stderr: stderr.text() }));
   return {
     stdout,
     stderr,
@@ -68,11 +81,21 @@ export async function baseUrl({ stdout, done, stderr }: Running): Promise<string
   return match[1] as string;
 }
 
-function createWritten(terminal = false): Written {
+// After the last key nobody presses any more.
+function pressed(keys: readonly string[]): KeyPresses {
+  const left = [...keys];
+  return {
+    next: () => (left.length === 0 ? new Promise(() => {}) : Promise.resolve(left.shift() as string)),
+    close() {},
+  };
+}
+
+function createWritten({ terminal = false, columns }: RunOptions): Written {
   let written = "";
   const waiting = new Set<() => void>();
   return {
     isTTY: terminal,
+    columns,
     write(text) {
       written += text;
       for (const look of waiting) look();

@@ -1,10 +1,13 @@
 import type { HttpHandler } from "msw";
 import { expectTypeOf, test } from "vitest";
 import {
+  type AdviceId,
   type ApiErrorCode,
   type CreatedKey,
   createSandbox,
+  type Farmer,
   type PathId,
+  type Report,
   type Sandbox,
   type SandboxErrorCode,
   type Scenario,
@@ -18,6 +21,28 @@ test("the refs of a bundled scenario are known to the compiler", () => {
   expectTypeOf(sandbox.organizations.get).parameter(0).toEqualTypeOf<"amberfield-mutual">();
   // @ts-expect-error there is no such key
   sandbox.secret("retirng");
+});
+
+test("of a population the compiler knows how its refs are formed", () => {
+  const sandbox = createSandbox({ scenario: "population" });
+  expectTypeOf<"organization-7-key-2" | "core-banking">().toExtend<Parameters<typeof sandbox.secret>[0]>();
+  expectTypeOf<"organization-200">().toExtend<Parameters<typeof sandbox.organizations.get>[0]>();
+  // @ts-expect-error no population has such a key
+  sandbox.secret("organization-7-kay-2");
+  expectTypeOf(sandbox.farmers.at(0)).toEqualTypeOf<Farmer>();
+});
+
+test("the refs of a scenario value with a population are known as well", () => {
+  const sandbox = createSandbox({
+    scenario: {
+      version: 1,
+      organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
+      population: { organizations: 3 },
+    },
+  });
+  expectTypeOf<"main" | "organization-3-key-1">().toExtend<Parameters<typeof sandbox.secret>[0]>();
+  // @ts-expect-error there is no such key
+  sandbox.secret("mian");
 });
 
 test("without a scenario the refs are those of key-states", () => {
@@ -58,6 +83,13 @@ test("path ids and error codes are closed lists", () => {
   const sandbox = createSandbox();
   // @ts-expect-error there is no such path
   sandbox.requests.list({ pathId: "401.tired" });
+});
+
+test("a report is plain data of closed lists", () => {
+  expectTypeOf(createSandbox().report).returns.toEqualTypeOf<Report>();
+  expectTypeOf<Report["advice"][number]["id"]>().toEqualTypeOf<AdviceId>();
+  expectTypeOf<Report["paths"][number]["pathId"]>().toEqualTypeOf<PathId>();
+  expectTypeOf<"key-in-body">().not.toExtend<AdviceId>();
 });
 
 test("the msw door takes any sandbox and gives msw's handlers", () => {

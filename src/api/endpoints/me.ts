@@ -83,6 +83,7 @@ export const me: Endpoint = {
       usage: { today: 1 },
     },
   },
+  answersContext: true,
   respond(caller): JsonBody {
     const { text, bytes } = preparedFor(caller);
     const today = String(caller.usage.dayCount);

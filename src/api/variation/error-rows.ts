@@ -73,10 +73,13 @@ export const errorRows: readonly VariationRow[] = [
 ];
 
 const reasonPhrases: Readonly<Record<number, string>> = {
+  400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
   404: "Not Found",
   405: "Method Not Allowed",
+  409: "Conflict",
+  422: "Unprocessable Content",
   429: "Too Many Requests",
 };
 

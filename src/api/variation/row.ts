@@ -55,8 +55,8 @@ export interface VariationRow {
 }
 
 /** The statuses that answers of the API have. */
-export const refused: readonly number[] = [401, 403, 404, 405, 429];
-export const anyStatus: readonly number[] = [200, ...refused];
+export const refused: readonly number[] = [400, 401, 403, 404, 405, 409, 422, 429];
+export const anyStatus: readonly number[] = [200, 201, ...refused];
 
 /** A variant that adds members to the object at one place of the body. */
 export function withMembers(

@@ -8,22 +8,21 @@ import { parseApiKey, redactKeys } from "../../domain/api-key.js";
 import { isLoopbackHost } from "../../node/address.js";
 import { createSend } from "../../node/check-send.js";
 import { endpointUnder } from "../../node/check-url.js";
+import type { ReportFormat } from "../../report/formats.js";
 import { unknownSecret } from "../../sandbox/secrets.js";
 import { checkText } from "../check-text.js";
-import type { Call, Run } from "../command.js";
+import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import type { ReportFormat } from "../formats.js";
 import type { Io } from "../io.js";
 import { paletteFor } from "../palette.js";
-import { usageError } from "../usage-error.js";
+import { formatOf } from "../report-format.js";
 
 const defaultMaxRequests = 10;
 const defaultTimeout = 10_000;
 
 /** `svc-sandbox check` */
-export const check: Run = async (call) => {
-  const { words, flags, io } = call;
-  const format = formatOf(call);
+export const check: Run = async ({ words, flags, io }) => {
+  const format = formatOf(flags);
   const url = endpointUnder(words[0] ?? "");
   warnOfPlainHttp(url, io);
   const report = await runCheck(createSend(url, flags.timeout ?? defaultTimeout), {
@@ -45,14 +44,6 @@ function print(report: CheckReport, format: ReportFormat, io: Io): void {
   if (format !== "text") io.stdout.write(redactKeys(renderers[format](report)));
   else if (stopped === undefined)
     io.stdout.write(redactKeys(checkText(report, paletteFor(io.stdout, io.env))));
-}
-
-function formatOf({ flags: { reportFormat, json } }: Call): ReportFormat {
-  if (json !== true) return reportFormat ?? "text";
-  if (reportFormat === undefined || reportFormat === "json") return "json";
-  throw usageError(
-    `Failed to read the command line: --json and --format ${reportFormat} contradict each other. Leave one out.`,
-  );
 }
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {

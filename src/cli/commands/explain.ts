@@ -2,6 +2,7 @@ import { me } from "../../api/endpoints/me.js";
 import { foreseenCode } from "../../api/error-body.js";
 import { type Foreseen, foresee } from "../../api/foresee.js";
 import { outcomeOf } from "../../domain/outcomes.js";
+import { alignColumns } from "../../report/align-columns.js";
 import type { World } from "../../sandbox/world.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -9,7 +10,6 @@ import { answerOf } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { type Palette, paintStatus, paletteFor } from "../palette.js";
 import { type Presented, presentedBy } from "../presented.js";
-import { alignColumns } from "../table.js";
 import { whatToDo } from "../what-to-do.js";
 
 /** `svc-sandbox explain` */

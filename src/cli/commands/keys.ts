@@ -13,7 +13,7 @@ export const keys: Run = async (call) => {
   const format = formatOf(call);
   const world = openNamed(await loadNamed(words[0], call), flags);
   if (format === "env") {
-    io.stdout.write(environmentLines(clientEnvironment(world)));
+    io.stdout.write(environmentLines(clientEnvironment(world, undefined, { all: true })));
     return exitCode.fine;
   }
   const rows = keyRows(world);

@@ -1,9 +1,9 @@
+import { alignColumns } from "../../report/align-columns.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { paletteFor } from "../palette.js";
-import { alignColumns } from "../table.js";
 
 /** `svc-sandbox list` */
 export const list: Run = async ({ flags, io }) => {

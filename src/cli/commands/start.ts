@@ -3,13 +3,14 @@ import type { LoadedScenario } from "../../node/load-scenario.js";
 import { type RunningServer, serveHost } from "../../node/serve-host.js";
 import type { KeptState } from "../../node/state.js";
 import { createHost, type Host } from "../../sandbox/host.js";
+import { aborted } from "../aborted.js";
 import { banner, listeningLine } from "../banner.js";
 import type { Call, Run } from "../command.js";
 import { writeEnvFile } from "../env-file.js";
 import { exitCode } from "../exit-codes.js";
 import type { Flags } from "../flags.js";
 import type { Io } from "../io.js";
-import { createLog, type Log } from "../log.js";
+import { createLog, type Log, logRequests } from "../log.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { openNamedState } from "../open-state.js";
 import { paletteFor } from "../palette.js";
@@ -25,13 +26,7 @@ export const start: Run = async (call) => {
   const startWorld = () => openNamed(loaded, flags);
   const state = await openNamedState(loaded, startWorld, { flags, io, log });
   const host = state?.host ?? createHost(startWorld);
-  // Without a log nobody listens, and what nobody hears need not be put together with every request.
-  const { request: logRequest } = log;
-  if (logRequest !== undefined) {
-    host.subscribe((event) => {
-      if (event.type === "request") logRequest(event.request);
-    });
-  }
+  logRequests(host, log);
   const options = await serveOptions(flags, io, log);
   const server = await serveHost(host, options);
   let stopWatching = async () => {};
@@ -101,12 +96,5 @@ function watch(call: Call, { loaded, host, server, state, log }: Served): Promis
       }
       await announceVariables(host, server, flags, io).catch(report);
     },
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }

@@ -1,9 +1,16 @@
 import type { JsonSchema } from "../../api/endpoint.js";
+import { attestationSchema } from "../../api/records/attestation-record.js";
+import { adviceIds, adviceLevels } from "../../domain/advice.js";
 import { environments } from "../../domain/api-key.js";
+import { profiles } from "../../domain/assumptions.js";
+import { permissions, productionStatuses, validityStatuses } from "../../domain/attestation.js";
+import { consentStatuses, purposeCodes } from "../../domain/consent.js";
 import { keyStates } from "../../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
 import { faultPathIds, outcomes } from "../../domain/outcomes.js";
+import { stepKinds } from "../../sandbox/story/story.js";
 import { controlBodySchema } from "../../scenario/control-bodies.js";
+import { farmerSchema } from "../../synthetic/farmers/farmer-schema.js";
 
 // What the control plane answers with, as JSON Schema. Every member is always there, so that clients need not ask;
 // only faults have no more of them than they were given.
@@ -14,12 +21,22 @@ const time = { type: "string", format: "date-time" };
 const timeOrNull = { type: ["string", "null"], format: "date-time" };
 const count = { type: "integer", minimum: 0 };
 const flag = { type: "boolean" };
+const texts = { type: "object", additionalProperties: text };
 
 function object(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: "object", required: Object.keys(properties), additionalProperties: false, properties };
 }
 
+function orNull(schema: JsonSchema): JsonSchema {
+  return { anyOf: [schema, { type: "null" }] };
+}
+
 function component(name: keyof typeof answerSchemas): JsonSchema {
+  return named(name);
+}
+
+// For the parts themselves, whose names cannot be known while they are made.
+function named(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
@@ -32,6 +49,12 @@ function assumptionFields(): Readonly<Record<string, JsonSchema>> {
 function faultSchema(): JsonSchema {
   const { faults } = controlBodySchema("faults_change").properties as { faults: { items: JsonSchema } };
   return faults.items;
+}
+
+// The schema of a whole document says which dialect it is of; a part of one must not.
+function farmerPart(): JsonSchema {
+  const { $schema: _, ...schema } = farmerSchema;
+  return schema;
 }
 
 /** The named parts of the answers. */
@@ -62,6 +85,36 @@ export const answerSchemas = {
     sandbox_access: flag,
     live_access: { enum: liveAccessStates },
   }),
+  Consent: object({
+    id: text,
+    organization: text,
+    farmer: count,
+    farmer_id: text,
+    status: { enum: consentStatuses },
+    purpose: object({ code: { enum: purposeCodes }, text }),
+    permissions: { type: "array", items: { enum: permissions } },
+    created_at: time,
+    respond_by: time,
+    expires_at: time,
+    history: {
+      type: "array",
+      items: object({
+        status: { enum: consentStatuses },
+        at: time,
+        by: { enum: ["relying_party", "farmer", "system"] },
+      }),
+    },
+    attestations: {
+      type: "array",
+      items: object({
+        id: text,
+        type: { enum: permissions },
+        production: { enum: productionStatuses },
+        validity: { enum: [...validityStatuses, null] },
+      }),
+    },
+  }),
+  Attestation: attestationSchema,
   Clock: object({ now: time, frozen: flag }),
   Assumptions: object(assumptionFields()),
   Fault: faultSchema(),
@@ -76,7 +129,95 @@ export const answerSchemas = {
     code: textOrNull,
     path_id: { enum: outcomes.map(({ path }) => path) },
     fault: { enum: [...faultPathIds, null] },
+    advice: { type: "array", items: { enum: adviceIds } },
     duration_ms: { type: "number", minimum: 0 },
+  }),
+  Report: object({
+    scenario: text,
+    seed: count,
+    profile: { enum: profiles },
+    requests: count,
+    coverage: object({ percent: { ...count, maximum: 100 }, met: count, promised: count }),
+    paths: {
+      type: "array",
+      items: object({
+        path_id: { enum: outcomes.map(({ path }) => path) },
+        promised: flag,
+        met: flag,
+        count,
+        when: text,
+        how_to_meet: textOrNull,
+      }),
+    },
+    advice: {
+      type: "array",
+      items: object({
+        id: { enum: adviceIds },
+        level: { enum: adviceLevels },
+        rule: text,
+        count,
+        meaning: text,
+        what_to_do: text,
+        examples: {
+          type: "array",
+          items: object({
+            id: text,
+            at: time,
+            method: text,
+            path: text,
+            key: textOrNull,
+            fingerprint: textOrNull,
+            did_you_mean: textOrNull,
+          }),
+        },
+      }),
+    },
+  }),
+  Farmer: farmerPart(),
+  Story: object({
+    steps: count,
+    told: count,
+    over: flag,
+    next: {
+      anyOf: [object({ number: count, kind: { enum: stepKinds }, say: textOrNull }), { type: "null" }],
+    },
+  }),
+  ToldStep: object({
+    number: count,
+    of: count,
+    kind: { enum: stepKinds },
+    say: textOrNull,
+    request: orNull(
+      object({
+        method: text,
+        path: text,
+        key: text,
+        headers: texts,
+        body: textOrNull,
+        times: count,
+      }),
+    ),
+    answer: orNull(
+      object({
+        status: { type: "integer" },
+        headers: texts,
+        body: text,
+        path_id: { enum: outcomes.map(({ path }) => path) },
+        fault: { enum: [...faultPathIds, null] },
+      }),
+    ),
+    performed: orNull(
+      object({
+        refusal: orNull(object({ code: text, message: text })),
+        key: orNull(named("Key")),
+        replacement: orNull(named("Key")),
+        secret: textOrNull,
+        organization: orNull(named("Organization")),
+        consent: orNull(named("Consent")),
+      }),
+    ),
+    now: time,
+    differences: { type: "array", items: object({ at: text, expected: text, found: text }) },
   }),
   Health: object({ status: { const: "ok" }, version: text, scenario: text, seed: count, now: time }),
   Scenario: object({ name: text, title: text, description: text }),
@@ -104,6 +245,11 @@ export const answerSchemas = {
 export const inData = {
   one: (name: keyof typeof answerSchemas) => object({ data: component(name) }),
   list: (name: keyof typeof answerSchemas) => object({ data: { type: "array", items: component(name) } }),
+  page: (name: keyof typeof answerSchemas) =>
+    object({ data: { type: "array", items: component(name) }, total: count }),
+  told: object({
+    data: object({ step: orNull(component("ToldStep")), steps: count, told: count, over: flag }),
+  }),
   key: object({ data: object({ key: component("Key") }) }),
   issuedKey: object({ data: object({ key: component("Key"), secret: text }) }),
   state: object({

@@ -76,19 +76,32 @@ function methodName({ method }: ControlCall): "post" | "put" | "patch" | "delete
   return method.toLowerCase() as "post" | "put" | "patch" | "delete";
 }
 
-function runCall(call: ControlCall, request: Request, response: Response, context: ControlContext): void {
+function runCall(
+  call: ControlCall,
+  request: Request,
+  response: Response,
+  context: ControlContext,
+): void | Promise<void> {
   const asked = {
     ...context,
     actor: actorOf(request, call.method),
     params: request.params as Record<string, string>,
     query: request.query,
   };
+  const written = call.written?.run({ ...asked, body: undefined });
+  if (written !== undefined) {
+    response.status(call.status).type(written.type).send(written.text);
+    return;
+  }
   const answer =
     call.runYaml !== undefined && isYaml(request)
       ? call.runYaml({ ...asked, body: request.body as string })
       : call.run({ ...asked, body: bodyOf(call, request) as never });
-  if (call.status === 204) response.status(204).end();
-  else response.status(call.status).json(answer);
+  const send = (body: unknown) => {
+    if (call.status === 204) response.status(204).end();
+    else response.status(call.status).json(body);
+  };
+  return answer instanceof Promise ? answer.then(send) : send(answer);
 }
 
 // A GET has no body that anyone reads; a write that takes none is told when it gets one.
@@ -102,7 +115,10 @@ function mountPages(app: Express, contextOf: ContextOf, stopping: AbortSignal): 
       .route(controlPath + path)
       .get(answer)
       .all(refuseMethod(["GET", "HEAD"]));
-  get("/openapi.json", (_request, response) => void response.json(openApiDocument()));
+  get("/openapi.json", (request, response) => {
+    const { preview } = contextOf(request).host.world();
+    response.json(openApiDocument({ preview }));
+  });
   get("/control.openapi.json", (_request, response) => void response.json(controlOpenApiDocument()));
   const streams = createServerStreams(stopping);
   get("/events", (request, response) => streamEvents(contextOf(request).host, request, response, streams));

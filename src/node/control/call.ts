@@ -16,6 +16,12 @@ export interface CallContext<Body> {
   readonly instances: Instances | undefined;
 }
 
+/** An answer that is sent as it is, in the place of JSON. */
+export interface WrittenAnswer {
+  readonly type: string;
+  readonly text: string;
+}
+
 /** One call of the control plane: a row from which its route, its 405, its checks and its description are made. */
 export interface ControlCall<Name extends ControlBodyName = ControlBodyName> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -30,6 +36,11 @@ export interface ControlCall<Name extends ControlBodyName = ControlBodyName> {
   readonly status: 200 | 201 | 204;
   readonly answer: JsonSchema | undefined;
   readonly run: (context: CallContext<ControlBody<Name>>) => unknown;
+  /** The types of content in which it answers beside JSON, and its answer where the query asks for one of them. */
+  readonly written?: {
+    readonly types: readonly string[];
+    readonly run: (context: CallContext<unknown>) => WrittenAnswer | undefined;
+  };
   /** Takes a body sent as YAML; left out where only JSON is taken. */
   readonly runYaml?: (context: CallContext<string>) => unknown;
 }

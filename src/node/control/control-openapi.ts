@@ -47,11 +47,19 @@ function operation(call: ControlCall): Record<string, unknown> {
     responses: {
       [String(call.status)]: {
         description: call.summary,
-        ...(call.answer !== undefined && { content: { "application/json": { schema: call.answer } } }),
+        ...(call.answer !== undefined && {
+          content: { "application/json": { schema: call.answer }, ...writtenContent(call) },
+        }),
       },
       default: refusal,
     },
   };
+}
+
+function writtenContent({ written }: ControlCall): Record<string, unknown> {
+  return Object.fromEntries(
+    (written?.types ?? []).map((type) => [type, { schema: { type: "string" } }] as const),
+  );
 }
 
 const refusal = {

@@ -6,6 +6,7 @@ import { snakeCase } from "../../api/snake-case.js";
 import { createEventLog, type EventLog, type LoggedEvent } from "../../sandbox/event-log.js";
 import type { WorldEvent } from "../../sandbox/events.js";
 import type { Host } from "../../sandbox/host.js";
+import { keepTime } from "../keep-time.js";
 import { rememberStream } from "./open-streams.js";
 
 const logs = new WeakMap<Host, EventLog>();
@@ -73,12 +74,14 @@ export function streamEvents(
   const leave = log.subscribe((logged) => send(eventText(logged)));
   const timer = setInterval(() => send(": still here\n\n"), heartbeat);
   timer.unref();
+  const stopTime = keepTime(host);
   // At once and not when the connection has closed: what is written to a stream that has ended is an error.
   const stop = () => {
     forget();
     ends.delete(end);
     leave();
     clearInterval(timer);
+    stopTime();
   };
   const end = () => {
     stop();

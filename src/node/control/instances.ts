@@ -3,6 +3,7 @@ import { clearInterval, setInterval } from "node:timers";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { base62From } from "../../domain/seed.js";
 import { createHost, type Host } from "../../sandbox/host.js";
+import type { Tally } from "../../sandbox/tally.js";
 import type { World } from "../../sandbox/world.js";
 import { nodeEdge } from "../edge.js";
 import { endStreams } from "./open-streams.js";
@@ -32,6 +33,8 @@ export interface InstancesOptions {
   readonly serverUrl: () => string;
   /** Milliseconds without a request after which an instance goes. */
   readonly ttl: number;
+  /** Where their requests are counted, too: what clients did outlives the instance on which they did it. */
+  readonly tally: Tally;
 }
 
 /** How long an idle instance stays when nothing is said: an hour. */
@@ -40,7 +43,7 @@ export const defaultInstanceTtl = 60 * 60_000;
 const longestWait = 30_000;
 
 /** Makes the place where instances live; idle ones go by themselves. */
-export function createInstances({ serverUrl, ttl }: InstancesOptions): Instances {
+export function createInstances({ serverUrl, ttl, tally }: InstancesOptions): Instances {
   const instances = new Map<string, Instance & { usedAt: number }>();
   const discard = (id: string): boolean => {
     const instance = instances.get(id);
@@ -62,6 +65,7 @@ export function createInstances({ serverUrl, ttl }: InstancesOptions): Instances
         host: createHost(start),
         usedAt: performance.now(),
       };
+      instance.host.tally.passOnTo(tally);
       instances.set(instance.id, instance);
       return instance;
     },

@@ -50,6 +50,8 @@ const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
   key_limit_reached: 409,
   key_not_active: 409,
   name_taken: 409,
+  consent_not_open: 409,
+  attestation_not_open: 409,
 };
 
 /** Answers with what went wrong: our refusals by their codes, what the client sent wrong with 4xx, the rest with 500. */

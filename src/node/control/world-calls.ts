@@ -152,7 +152,7 @@ export const worldCalls: readonly ControlCall[] = [
   controlCall({
     method: "DELETE",
     path: "/requests",
-    summary: "Forgets the requests; keys keep what they have used",
+    summary: "Forgets the requests, and lets the report start anew; keys keep what they have used",
     status: 204,
     answer: undefined,
     run: ({ host }) => clearRequests(host.world()),

@@ -1,5 +1,5 @@
-import { faultsRefused } from "../../scenario/check-faults.js";
 import { faultFindings } from "../../scenario/fault-rules.js";
+import { faultsRefused } from "../../scenario/faults-refused.js";
 import { parseWhen } from "../../scenario/when.js";
 import { armFaults, type Fault } from "../faults.js";
 import type { World } from "../world.js";

@@ -3,12 +3,13 @@ import { defaultLimits, defaultScopes, type KeyLimits } from "../../domain/key.j
 import type { Organization } from "../../domain/organization.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { didYouMean } from "../../scenario/nearest.js";
+import { refOfName } from "../../scenario/ref.js";
 import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { requireRoomForKey } from "./active-key.js";
 import { type Actor, requireAdministrator } from "./administrator.js";
-import { type IssuedKey, issueKey } from "./issue-key.js";
-import { freeRef, refOfName } from "./refs.js";
+import { type IssuedKey, issueKey, randomSecret, type SecretMaker } from "./issue-key.js";
+import { freeRef } from "./refs.js";
 import { requireNewKey } from "./require-new-key.js";
 
 /** The key that an administrator asks for (R29). */
@@ -33,7 +34,12 @@ export interface NewKey {
  * Throws `validation_failed`, `unknown_ref`, `sandbox_access_off` (R30), `live_access_not_approved` (R31), `scopes_required` (R29),
  * `unknown_scope`, `key_limit_reached` (R32) or `name_taken`, and changes nothing then.
  */
-export function createKey(world: World, wanted: NewKey, actor: Actor = "administrator"): IssuedKey {
+export function createKey(
+  world: World,
+  wanted: NewKey,
+  actor: Actor = "administrator",
+  makeSecret: SecretMaker = randomSecret,
+): IssuedKey {
   requireAdministrator(actor);
   requireNewKey(wanted);
   const { organization } = world.registry.organization(wanted.organization);
@@ -41,7 +47,7 @@ export function createKey(world: World, wanted: NewKey, actor: Actor = "administ
   const scopes = wanted.scopes ?? defaultScopes;
   requireScopes(world, scopes);
   requireRoomForKey(world, wanted);
-  const issued = issueKey(world, {
+  const described = {
     ref: wanted.ref ?? freeRef(world, refOfName(wanted.name)),
     organization: wanted.organization,
     name: wanted.name,
@@ -52,7 +58,8 @@ export function createKey(world: World, wanted: NewKey, actor: Actor = "administ
       perDay: wanted.limits?.perDay ?? defaultLimits.perDay,
     },
     ...(wanted.expiresAt !== undefined && { expiresAt: wanted.expiresAt }),
-  });
+  };
+  const issued = issueKey(world, described, makeSecret);
   world.events.announce({ type: "key.created", key: viewKey(world.registry.key(issued.key.ref), world) });
   return issued;
 }

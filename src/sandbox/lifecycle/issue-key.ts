@@ -3,7 +3,7 @@ import type { KeyRecord } from "../../domain/key.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { base62From } from "../../domain/seed.js";
 import { parseDuration } from "../../scenario/duration.js";
-import { secretLength } from "../secrets.js";
+import { deriveSecret, secretLength } from "../secrets.js";
 import { startUsage, type Usage } from "../usage.js";
 import type { World } from "../world.js";
 
@@ -13,18 +13,32 @@ export interface IssuedKey {
   readonly secret: string;
 }
 
+/** Makes the secret of a new key. */
+export type SecretMaker = (
+  world: World,
+  key: { readonly ref: string; readonly environment: Environment },
+) => string;
+
+/** A secret that nobody can work out: for keys that people and programs create. */
+export const randomSecret: SecretMaker = (world, { environment }) =>
+  prefixOf(environment, false) + sandboxMark + base62From(world.edge.random, secretLength);
+
+/** The secret that the seed and the ref give: for keys that the scenario itself creates, the same in every run. */
+export const seededSecret: SecretMaker = ({ seed }, key) => deriveSecret(seed, { ...key, legacy: false });
+
 /**
- * Puts a new key with a random secret into the world; the world keeps only its hash (R35).
+ * Puts a new key into the world, which keeps only its hash (R35).
  *
  * New keys always have the current prefix (R17). Throws `name_taken` when the ref is one that the world has.
  */
 export function issueKey(
   world: World,
   described: Omit<KeyRecord, "sha256" | "legacy">,
+  makeSecret: SecretMaker,
   usage: Usage = startUsage(world.windows, world.clock.now()),
 ): IssuedKey {
   requireFreeRef(world, described.ref);
-  const secret = randomSecret(world, described.environment);
+  const secret = makeSecret(world, described);
   const expiresAt = described.expiresAt ?? defaultExpiry(world);
   const key: KeyRecord = {
     ...described,
@@ -51,8 +65,4 @@ function requireFreeRef(world: World, ref: string): void {
 function defaultExpiry({ assumptions, clock }: World): number | undefined {
   const lifetime = parseDuration(assumptions.default_expiry);
   return lifetime === undefined ? undefined : clock.now() + lifetime;
-}
-
-function randomSecret(world: World, environment: Environment): string {
-  return prefixOf(environment, false) + sandboxMark + base62From(world.edge.random, secretLength);
 }

@@ -1,3 +1,4 @@
+import { settleTimeline } from "../story/timeline.js";
 import { viewClock } from "../views.js";
 import type { World } from "../world.js";
 
@@ -8,19 +9,21 @@ export interface ClockChange {
 }
 
 /** Sets, freezes or resumes the clock; throws `clock_backwards`, and changes nothing then. */
-export function changeClock({ clock, events }: World, { now, frozen }: ClockChange): void {
+export function changeClock(world: World, { now, frozen }: ClockChange): void {
+  const { clock } = world;
   if (now !== undefined) clock.set(now);
   if (frozen === true) clock.freeze();
   if (frozen === false) clock.resume();
-  announceClock({ clock, events });
+  announceClock(world);
 }
 
 /** Moves the clock on by milliseconds; throws `clock_backwards`, and changes nothing then. */
-export function advanceClock({ clock, events }: World, by: number): void {
-  clock.advance(by);
-  announceClock({ clock, events });
+export function advanceClock(world: World, by: number): void {
+  world.clock.advance(by);
+  announceClock(world);
 }
 
-function announceClock({ clock, events }: Pick<World, "clock" | "events">): void {
-  events.announce({ type: "clock.moved", ...viewClock(clock) });
+function announceClock(world: World): void {
+  world.events.announce({ type: "clock.moved", ...viewClock(world.clock) });
+  settleTimeline(world);
 }

@@ -6,7 +6,7 @@ import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { requireActiveKey, requireRoomForKey } from "./active-key.js";
 import { type Actor, requireAdministrator } from "./administrator.js";
-import { type IssuedKey, issueKey } from "./issue-key.js";
+import { type IssuedKey, issueKey, randomSecret, type SecretMaker } from "./issue-key.js";
 import { freeRef } from "./refs.js";
 import { refProblem, requireFields } from "./require-fields.js";
 
@@ -30,6 +30,7 @@ export function rotateKey(
   ref: string,
   { overlap = defaultOverlap, as }: Rotation = {},
   actor: Actor = "administrator",
+  makeSecret: SecretMaker = randomSecret,
 ): IssuedKey & { readonly replaced: KeyRecord } {
   requireAdministrator(actor);
   const entry = requireActiveKey(world, ref, "rotate");
@@ -41,7 +42,7 @@ export function rotateKey(
   const replacementRef = as ?? freeRef(world, ref);
   const { name, organization, environment, scopes, limits } = old;
   const described = { ref: replacementRef, organization, name, environment, scopes, limits, replaces: ref };
-  const issued = issueKey(world, described, replacementUsage(world, entry));
+  const issued = issueKey(world, described, makeSecret, replacementUsage(world, entry));
   entry.key = { ...old, overlapEndsAt: world.clock.now() + overlap, replacedBy: replacementRef };
   world.events.announce({
     type: "key.rotated",

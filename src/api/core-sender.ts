@@ -1,0 +1,60 @@
+import { hasBody } from "../domain/request-signs.js";
+import type { SendStoryRequest, StoryAnswer } from "../sandbox/story/story.js";
+import type { World } from "../sandbox/world.js";
+import { type Delivery, partsOf } from "./delivery.js";
+import { handle } from "./handle.js";
+import { signsOfHeader, signsOfQuery } from "./read-signs.js";
+import { bodyOf, noBody } from "./request-content.js";
+
+/**
+ * Sends the requests of a story straight to the API of a world, without a network; what faults let wait does not wait.
+ *
+ * They are in the journal, and not in the report: that is about the client, which has sent none of them.
+ */
+export function coreSender(world: World): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
+  return ({ method, path: target, headers, body }) => {
+    const [path = "/", query] = target.split(/\?(.*)/s);
+    let signs = signsOfQuery(query === undefined ? "" : `?${query}`);
+    for (const [name, value] of Object.entries(headers)) signs |= signsOfHeader(name, value);
+    if (body !== undefined && body !== "") signs |= hasBody;
+    const { answer, pathId, fault, delivery } = handle(world, {
+      method,
+      path,
+      apiKey: headers["x-api-key"],
+      signs,
+      isTold: true,
+      content: {
+        query: query ?? "",
+        contentType: headers["content-type"],
+        idempotencyKey: headers["idempotency-key"],
+        body: body === undefined ? noBody : bodyOf(new TextEncoder().encode(body)),
+      },
+    });
+    if (delivery?.kind === "reset" || delivery?.kind === "hang") {
+      return { status: 0, headers: {}, body: "", pathId, fault };
+    }
+    return {
+      status: answer.status,
+      headers: headersOf(answer.headers),
+      body: delivery === undefined ? answer.body : cut(answer.body, delivery),
+      pathId,
+      fault,
+    };
+  };
+}
+
+function headersOf(pairs: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i < pairs.length; i += 2) {
+    const name = (pairs[i] as string).toLowerCase();
+    const value = pairs[i + 1] as string;
+    // A header may stand on several lines: together they are a list (RFC 9110).
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  return headers;
+}
+
+function cut(body: string, { cutAfter }: Delivery): string {
+  const { parts } = partsOf(body, { cutAfter, bytesPerSecond: undefined });
+  return new TextDecoder().decode(parts[0]);
+}

@@ -1,0 +1,25 @@
+import { redactKeys } from "../../domain/api-key.js";
+import { askReport } from "../../node/ask-report.js";
+import { formatReport } from "../../report/format-report.js";
+import { gateOf } from "../../report/gate.js";
+import type { Run } from "../command.js";
+import { exitCode } from "../exit-codes.js";
+import { paletteFor } from "../palette.js";
+import { formatOf } from "../report-format.js";
+
+const standardUrl = "http://127.0.0.1:4747";
+const defaultTimeout = 10_000;
+
+/** `svc-sandbox report` */
+export const report: Run = async ({ words, flags, io }) => {
+  const format = formatOf(flags);
+  const found = await askReport({
+    url: words[0] ?? (io.env.SVC_CONTROL_URL || standardUrl),
+    token: flags.controlToken,
+    timeout: flags.timeout ?? defaultTimeout,
+  });
+  const reasons = gateOf(found, flags);
+  const palette = paletteFor(io.stdout, io.env);
+  io.stdout.write(redactKeys(formatReport(found, format, { palette, reasons })));
+  return reasons.length === 0 ? exitCode.fine : exitCode.failed;
+};

@@ -1,0 +1,71 @@
+import { STATUS_CODES } from "node:http";
+import { parseApiKey, prefixOf, sandboxMark } from "../domain/api-key.js";
+import { outcomeOf } from "../domain/outcomes.js";
+import { visible } from "../report/visible.js";
+import type { SentRequest, StoryAnswer } from "../sandbox/story/story.js";
+import { scenarioSecret, type World } from "../sandbox/world.js";
+import { paintJson } from "./paint-json.js";
+import { type Palette, paintStatus } from "./palette.js";
+
+/** A request as a client writes it, a line each: what goes over the wire, but for the key. */
+export function requestLines(request: SentRequest, world: World, palette: Palette): string[] {
+  const { method, path, key, headers, body, times } = request;
+  const apiKey = keyHeader(key, world);
+  return [
+    ...(times === 1 ? [] : [palette.dim(`${times} times, one after the other:`)]),
+    palette.bold(visible(`${method} ${path}`)),
+    ...(apiKey === undefined ? [] : [headerLine("x-api-key", apiKey, palette)]),
+    ...Object.entries(headers).map(([name, value]) => headerLine(name, value, palette)),
+    ...(body === null ? [] : ["", ...bodyLines(body, palette)]),
+  ];
+}
+
+/** An answer as a client reads it, a line each; one that never came is said in words. */
+export function answerLines(
+  { status, headers, body, pathId, fault }: StoryAnswer,
+  palette: Palette,
+): string[] {
+  const { when } = outcomeOf(pathId);
+  if (status === 0)
+    return [palette.red(silence[pathId] ?? "No answer comes."), palette.dim(`${pathId}: ${when}`)];
+  const paint = paintStatus(palette, status);
+  const shown = Object.entries(headers).filter(([name]) => !uninteresting.has(name));
+  return [
+    paint(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
+    ...shown.map(([name, value]) => headerLine(name, value, palette)),
+    ...(body === "" ? [] : ["", ...bodyLines(body, palette)]),
+    "",
+    palette.dim(`${pathId}: ${when}`),
+    ...(fault === null || fault === pathId ? [] : [palette.dim(`${fault}: ${outcomeOf(fault).when}`)]),
+  ];
+}
+
+const silence: Readonly<Record<string, string>> = {
+  "fault.reset": "The connection is reset: no answer comes.",
+  "fault.hang": "Nothing comes back. A client without a timeout would wait for ever.",
+};
+
+const uninteresting: ReadonlySet<string> = new Set(["content-length", "date", "connection"]);
+
+function keyHeader(key: string, world: World): string | undefined {
+  if (key === "none") return undefined;
+  if (key === "malformed") return "…  (malformed: not a key at all)";
+  if (key === "unknown") return `${prefixOf("test", false)}${sandboxMark}…  (a key that nobody holds)`;
+  return `${startOfKey(key, world)}…  (${key})`;
+}
+
+// Of a key no more is shown than what all of its kind have in common.
+function startOfKey(ref: string, world: World): string {
+  const parsed = parseApiKey(scenarioSecret(world, ref));
+  return parsed === undefined ? "" : `${parsed.prefix}${parsed.marked ? sandboxMark : ""}`;
+}
+
+function headerLine(name: string, value: string, palette: Palette): string {
+  return `${palette.cyan(visible(name))}: ${visible(value)}`;
+}
+
+function bodyLines(body: string, palette: Palette): string[] {
+  return paintJson(body, palette)
+    .split("\n")
+    .map((line) => line.trimEnd());
+}

@@ -1,0 +1,54 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, extname, resolve } from "node:path";
+import { redactKeys } from "../domain/api-key.js";
+import { writeFailure } from "../node/write-file.js";
+import { formatReport } from "../report/format-report.js";
+import type { ReportFormat } from "../report/formats.js";
+import type { Report } from "../report/report.js";
+import { quote } from "../scenario/quote.js";
+import type { Flags } from "./flags.js";
+import { usageError } from "./usage-error.js";
+
+/** A file for the report, as it was named, and how the report is written there. */
+export interface ReportTarget {
+  readonly file: string;
+  readonly format: ReportFormat;
+}
+
+const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
+  ".json": "json",
+  ".md": "markdown",
+  ".markdown": "markdown",
+  ".xml": "junit",
+  ".txt": "text",
+};
+
+/** The files that `--report` names; throws `usage` when neither a name nor `--format` says what to write there. */
+export function reportTargets({ report = [], reportFormat }: Flags): ReportTarget[] {
+  return report.map((file) => {
+    const format = reportFormat ?? formatOfEnding[extname(file).toLowerCase()];
+    if (format !== undefined) return { file, format };
+    throw usageError(
+      `Failed to read --report: ${quote(file)} does not say how to write the report. End its name with .json, .md, .xml (JUnit) or .txt, or give --format.`,
+    );
+  });
+}
+
+/** Writes the report to a file, making its folder; throws `usage` when that cannot be done. */
+export async function writeReport(
+  { file, format }: ReportTarget,
+  report: Report,
+  reasons: readonly string[],
+  cwd: string,
+): Promise<void> {
+  const path = resolve(cwd, file);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    // Not by way of a second file: what is named may be a pipe.
+    await writeFile(path, redactKeys(formatReport(report, format, { reasons })));
+  } catch (error) {
+    throw usageError(
+      `Failed to write the report to ${quote(file)}: ${writeFailure(error)}. Name another file with --report.`,
+    );
+  }
+}

@@ -1,0 +1,94 @@
+import { coreSender } from "../api/core-sender.js";
+import { SandboxError, type SandboxErrorCode } from "../domain/sandbox-error.js";
+import type { Host } from "../sandbox/host.js";
+import type { Difference } from "../sandbox/story/difference.js";
+import type { Action } from "../sandbox/story/perform-action.js";
+import { kindOf, type StoryStep, type ToldStep } from "../sandbox/story/story.js";
+import { tellNext } from "../sandbox/story/tell.js";
+import type { World } from "../sandbox/world.js";
+
+/** A step that was told, with what the telling has to say of it beside. */
+export interface TellingStep extends ToldStep {
+  /** As the scenario writes it. */
+  readonly step: StoryStep;
+  /** Why it could not be told; `null` when it was. */
+  readonly failure: { readonly code: SandboxErrorCode; readonly message: string } | null;
+  /** What the timeline did meanwhile. */
+  readonly meanwhile: readonly Happened[];
+}
+
+/** A step of a timeline that was taken. */
+export interface Happened {
+  /** Its place in the timeline, counted from 0. */
+  readonly index: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly action: Action;
+  /** The code with which it was refused. */
+  readonly refusal: string | null;
+}
+
+/**
+ * Tells the next step of the story of the world that runs, straight to its API; `undefined` when the story is over.
+ *
+ * What our tool refuses (a key that cannot be sent, a clock that goes no further) makes a step that failed. What the
+ * timeline was expected to do, and did not, is a difference of the step it happened in.
+ */
+export async function tellStep(host: Host): Promise<TellingStep | undefined> {
+  const taken: { at: string; refusal: string | null; expected: string | null }[] = [];
+  const unsubscribe = host.subscribe((event) => {
+    if (event.type === "timeline.step") taken.push(event);
+  });
+  try {
+    const world = host.world();
+    const step = world.story.steps[world.story.next];
+    if (step === undefined) return undefined;
+    const told = await toldOrFailed(world, step);
+    const first = world.timeline.next - taken.length;
+    const meanwhile = taken.map(({ at, refusal }, index) => ({
+      index: first + index,
+      at,
+      refusal,
+      action: world.timeline.steps[first + index]?.step ?? {},
+    }));
+    const late = taken.flatMap(({ refusal, expected }, index) =>
+      refusal === expected ? [] : [timelineDifference(first + index, expected, refusal)],
+    );
+    return { ...told, step, meanwhile, differences: [...told.differences, ...late] };
+  } finally {
+    unsubscribe();
+  }
+}
+
+/** Whether everything about the step was as the scenario says. */
+export function isAsExpected({ failure, differences }: TellingStep): boolean {
+  return failure === null && differences.length === 0;
+}
+
+type Told = ToldStep & Pick<TellingStep, "failure">;
+
+async function toldOrFailed(world: World, step: StoryStep): Promise<Told> {
+  try {
+    const told = await tellNext(world, coreSender(world));
+    return { ...(told as ToldStep), failure: null };
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    return {
+      number: world.story.next,
+      of: world.story.steps.length,
+      kind: kindOf(step),
+      say: step.say ?? null,
+      request: null,
+      answer: null,
+      performed: null,
+      now: new Date(world.clock.now()).toISOString(),
+      differences: [],
+      failure: { code: error.code, message: error.message },
+    };
+  }
+}
+
+function timelineDifference(index: number, expected: string | null, refusal: string | null): Difference {
+  const shown = (code: string | null) => (code === null ? "nothing" : JSON.stringify(code));
+  return { at: `timeline[${index}].error`, expected: shown(expected), found: shown(refusal) };
+}

@@ -1,0 +1,61 @@
+import { snakeCase } from "../../api/snake-case.js";
+import { viewAttestation, viewConsent } from "../../sandbox/consent-views.js";
+import { type Decision, decideConsent } from "../../sandbox/lifecycle/decide-consent.js";
+import { requirePreview } from "../../sandbox/lifecycle/require-preview.js";
+import { suspendAttestation } from "../../sandbox/lifecycle/suspend-attestation.js";
+import { inData } from "./answer-schemas.js";
+import { type ControlCall, controlCall } from "./call.js";
+
+/** What happens to consent requests and attestations elsewhere: what farmers decide, and suspensions. */
+export const consentCalls: readonly ControlCall[] = [
+  controlCall({
+    method: "GET",
+    path: "/consents",
+    summary:
+      "All consent requests, in the order in which they were made; needs preview: true in the scenario",
+    status: 200,
+    answer: inData.list("Consent"),
+    run({ host }) {
+      const world = host.world();
+      requirePreview(world);
+      return { data: world.consents.all.map((entry) => snakeCase(viewConsent(entry, world))) };
+    },
+  }),
+  decision("grant", "Grants a consent request in the farmer's place"),
+  decision("reject", "Rejects a consent request in the farmer's place"),
+  decision("revoke", "Revokes a consent in the farmer's place"),
+  suspension("suspend", "Suspends an active attestation"),
+  suspension("resume", "Ends the suspension of an attestation"),
+];
+
+function decision(decided: Decision, summary: string): ControlCall {
+  return controlCall({
+    method: "POST",
+    path: `/consents/{id}/${decided}`,
+    summary,
+    body: "nothing",
+    status: 200,
+    answer: inData.one("Consent"),
+    run({ host, params }) {
+      const world = host.world();
+      const entry = decideConsent(world, params.id as string, decided);
+      return { data: snakeCase(viewConsent(entry, world)) };
+    },
+  });
+}
+
+function suspension(name: "suspend" | "resume", summary: string): ControlCall {
+  return controlCall({
+    method: "POST",
+    path: `/attestations/{id}/${name}`,
+    summary,
+    body: "nothing",
+    status: 200,
+    answer: inData.one("Attestation"),
+    run({ host, params }) {
+      const world = host.world();
+      const place = suspendAttestation(world, params.id as string, name === "suspend");
+      return { data: snakeCase(viewAttestation(place, world)) };
+    },
+  });
+}

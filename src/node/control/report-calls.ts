@@ -1,0 +1,56 @@
+import { snakeCase } from "../../api/snake-case.js";
+import { SandboxError } from "../../domain/sandbox-error.js";
+import { formatReport } from "../../report/format-report.js";
+import { type ReportFormat, reportFormats } from "../../report/formats.js";
+import { reportOf } from "../../report/report-of.js";
+import { didYouMean } from "../../scenario/nearest.js";
+import { listed, quote } from "../../scenario/quote.js";
+import { inData } from "./answer-schemas.js";
+import { type ControlCall, controlCall } from "./call.js";
+
+const typeOf: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
+  text: "text/plain",
+  markdown: "text/markdown",
+  junit: "application/xml",
+};
+
+/** What a client has met, and how it behaved. */
+export const reportCalls: readonly ControlCall[] = [
+  controlCall({
+    method: "GET",
+    path: "/report",
+    summary: "Which paths the clients have met, and how they behaved; a server's counts its instances' too",
+    query: { format: `One of ${reportFormats.join(", ")}. Default: json.` },
+    status: 200,
+    answer: inData.one("Report"),
+    run: ({ host }) => ({ data: snakeCase(reportOf(host)) }),
+    written: {
+      types: Object.values(typeOf),
+      run({ host, query }) {
+        const format = formatIn(query);
+        if (format === "json") return undefined;
+        return { type: typeOf[format], text: formatReport(reportOf(host), format) };
+      },
+    },
+  }),
+];
+
+function formatIn(query: Readonly<Record<string, unknown>>): ReportFormat {
+  for (const name of Object.keys(query)) {
+    if (name !== "format") throw invalid(name, "is not a parameter; there is format");
+  }
+  const { format = "json" } = query;
+  const found = reportFormats.find((one) => one === format);
+  if (found !== undefined) return found;
+  if (typeof format !== "string") throw invalid("format", "was given more than once");
+  throw invalid(
+    "format",
+    `${quote(format)} is not one of ${listed(reportFormats, "and")}.${didYouMean(format, reportFormats)}`,
+  );
+}
+
+function invalid(field: string, problem: string): SandboxError {
+  return new SandboxError("validation_failed", `The query is not valid: ${field} ${problem}`, {
+    fields: { [field]: problem },
+  });
+}

@@ -1,0 +1,21 @@
+// Node's own: in jsdom the global one gives a number, which has no `unref`, and fake ones would stop the time.
+import { clearInterval, setInterval } from "node:timers";
+import type { Host } from "../sandbox/host.js";
+
+const howOften = 250;
+
+/**
+ * Lets what the timeline of a host says happen when its time comes, and not only when somebody next looks; answers how
+ * to stop that. A defect in it is told to whoever looks next.
+ */
+export function keepTime(host: Host): () => void {
+  const timer = setInterval(() => {
+    try {
+      host.world();
+    } catch {
+      // What could not be saved is tried again and reported by who saves it.
+    }
+  }, howOften);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { constants } from "node:os";
+import { windowsCommand } from "./windows-command.js";
+
+/** How a command ended: with an exit code, or why it could not be started. */
+export type CommandEnd = { readonly code: number } | { readonly failure: NodeJS.ErrnoException };
+
+/** How to run a command. */
+export interface CommandOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Hands the signals that reach this process to the listener. */
+  readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => void;
+}
+
+/** How long a command may go on, in milliseconds, when it was asked to stop a second time. */
+const patience = 5000;
+
+/**
+ * Runs a command line without a shell, with the streams of this process as its own, and waits for its end.
+ *
+ * Passes signals on to it; the third one, or the second one and some patience, ends it. It does not outlive this process.
+ * The code of a command that a signal has ended is 128 and its number. Never throws.
+ */
+export function runCommand(
+  words: readonly [string, ...string[]],
+  { takeSignals, ...options }: CommandOptions,
+): Promise<CommandEnd> {
+  return new Promise((resolve) => {
+    let child: ChildProcess;
+    try {
+      child = launch(words, options);
+    } catch (error) {
+      return resolve({ failure: error as NodeJS.ErrnoException });
+    }
+    const signals = passSignalsTo(child);
+    takeSignals(signals.pass);
+    // Whatever ends this process, nothing is to be left behind.
+    const takeAlong = () => void child.kill();
+    process.once("exit", takeAlong);
+    const end = (how: CommandEnd) => {
+      process.off("exit", takeAlong);
+      signals.stop();
+      resolve(how);
+    };
+    child.on("error", (failure) => {
+      if (child.pid === undefined) end({ failure });
+    });
+    child.on("exit", (code, signal) =>
+      end({ code: code ?? 128 + constants.signals[signal as NodeJS.Signals] }),
+    );
+  });
+}
+
+function launch(
+  words: readonly [string, ...string[]],
+  { cwd, env }: Omit<CommandOptions, "takeSignals">,
+): ChildProcess {
+  const [program, ...given] = words;
+  const asGiven = { file: program, argv: given, verbatim: false };
+  const { file, argv, verbatim } =
+    process.platform === "win32" ? windowsCommand(words, { cwd, env }) : asGiven;
+  return spawn(file, argv, { cwd, env, stdio: "inherit", windowsVerbatimArguments: verbatim });
+}
+
+function passSignalsTo(child: ChildProcess) {
+  let asked = 0;
+  let isOver = false;
+  let deadline: NodeJS.Timeout | undefined;
+  const kill = () => void child.kill("SIGKILL");
+  return {
+    pass(signal: NodeJS.Signals): void {
+      if (isOver) return;
+      asked += 1;
+      if (asked === 2) deadline = setTimeout(kill, patience);
+      // It has it already. One that was sent to this process alone looks the same: who sends that sends it twice.
+      if (asked === 1 && isFromKeyboard(signal)) return;
+      if (asked < 3) child.kill(signal);
+      else kill();
+    },
+    stop(): void {
+      isOver = true;
+      clearTimeout(deadline);
+    },
+  };
+}
+
+// What is typed at a terminal goes to everything that runs in its foreground. On Windows there is nothing else, and to
+// send a signal is to end a process at once.
+function isFromKeyboard(signal: NodeJS.Signals): boolean {
+  if (process.platform === "win32") return true;
+  return (signal === "SIGINT" || signal === "SIGQUIT") && hasTerminal();
+}
+
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { didYouMean } from "./did-you-mean.js";
+
+test.each([
+  ["POST", "/v1/relying-party/me"],
+  ["GET", "/v1/relying-party/me/"],
+  ["GET", "/V1/Relying-Party/ME"],
+  ["GET", "/v1//relying-party/me"],
+  ["GET", "/v2/relying-party/me"],
+  ["GET", "/v1/relying_party/me"],
+  ["GET", "/v1/relyingparty/me"],
+  ["GET", "/relying-party/me"],
+  ["GET", "/me"],
+  ["GET", "/api/v1/relying-party/me"],
+])("%s %s was probably meant for the endpoint", (method, path) => {
+  expect(didYouMean(method, path)).toBe("GET /v1/relying-party/me");
+});
+
+test("a method that the path takes is kept", () => {
+  expect(didYouMean("HEAD", "/v1/relying-party/me/")).toBe("HEAD /v1/relying-party/me");
+});
+
+test.each([
+  "/",
+  "",
+  "/favicon.ico",
+  "/v1/farmers",
+  "/e",
+  `/${"x".repeat(200)}`,
+])("%s was meant for nothing", (path) => {
+  expect(didYouMean("GET", path)).toBeUndefined();
+});

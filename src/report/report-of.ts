@@ -1,0 +1,63 @@
+import { adviceTable } from "../domain/advice.js";
+import { outcomes } from "../domain/outcomes.js";
+import type { Host } from "../sandbox/host.js";
+import type { AdviceExample, Counted } from "../sandbox/tally.js";
+import { didYouMean } from "./did-you-mean.js";
+import { howToMeet } from "./how-to-meet.js";
+import type { Coverage, Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report.js";
+
+/**
+ * The report of the clients that have called a host: over every world that ran there, since the start or since the
+ * requests were cleared. What it says of meeting a path is true for the world that runs now.
+ */
+export function reportOf({ world, tally }: Pick<Host, "world" | "tally">): Report {
+  const running = world();
+  const counted = tally.read();
+  const hints = howToMeet(running);
+  const paths = outcomes.map(({ path: pathId, promised, when }): ReportedPath => {
+    const count = counted.paths[pathId];
+    const met = count > 0;
+    return { pathId, promised, met, count, when, howToMeet: met ? null : hints(pathId) };
+  });
+  return {
+    scenario: running.name,
+    seed: running.seed,
+    profile: running.profile,
+    requests: counted.requests,
+    coverage: coverageOf(paths),
+    paths,
+    advice: adviceIn(counted, running.preview),
+  };
+}
+
+function coverageOf(paths: readonly ReportedPath[]): Coverage {
+  const promised = paths.filter((row) => row.promised);
+  const met = promised.filter((row) => row.met).length;
+  return { percent: Math.floor((met * 100) / promised.length), met, promised: promised.length };
+}
+
+function adviceIn({ advice }: Counted, preview: boolean): ReportedAdvice[] {
+  return adviceTable
+    .filter(({ id }) => advice[id].count > 0)
+    .map(({ id, level, rule, meaning, whatToDo }) => {
+      const { count, examples } = advice[id];
+      return {
+        id,
+        level,
+        rule,
+        count,
+        meaning,
+        whatToDo,
+        examples: examples.map((one) =>
+          requestOf(
+            one,
+            id === "wrong-method-or-path" ? didYouMean(one.method, one.path, preview) : undefined,
+          ),
+        ),
+      };
+    });
+}
+
+function requestOf(example: AdviceExample, meant: string | undefined): ReportedRequest {
+  return { ...example, at: new Date(example.at).toISOString(), didYouMean: meant ?? null };
+}

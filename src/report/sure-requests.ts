@@ -1,0 +1,61 @@
+import { me } from "../api/endpoints/me.js";
+import { foreseeKey } from "../api/foresee.js";
+import { faultPathOf, isMeant, onlyDelays } from "../domain/fault.js";
+import type { GatePathId, PathId } from "../domain/outcomes.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import { scenarioSecrets, type World } from "../sandbox/world.js";
+
+/** A request of which it is sure how it ends. */
+export interface SureRequest {
+  readonly method: string;
+  readonly path: string;
+  /** A key of the scenario by its ref; or what stands in the header in its place. */
+  readonly key: { readonly ref: string } | "none" | "malformed" | "unknown";
+}
+
+/** For each path the first request that would surely meet it now; paths that none meets are left out. */
+export function sureRequests(world: World): ReadonlyMap<PathId, SureRequest> {
+  const sure = new Map<PathId, SureRequest>();
+  const add = (request: SureRequest, gatePath: GatePathId, entry?: KeyEntry) => {
+    for (const pathId of surelyMet(world, gatePath, entry)) {
+      if (!sure.has(pathId)) sure.set(pathId, request);
+    }
+  };
+  const get = { method: "GET", path: me.path };
+  // Only keys whose secret clients find in their environment.
+  for (const ref of Object.keys(scenarioSecrets(world))) {
+    const { pathId } = foreseeKey(world, ref);
+    add({ ...get, key: { ref } }, pathId as GatePathId, world.registry.key(ref));
+  }
+  add({ ...get, key: "none" }, "401.missing");
+  add({ ...get, key: "malformed" }, "401.malformed");
+  add({ ...get, key: "unknown" }, "401.unknown");
+  add({ method: "GET", path: "/v1/relying-party/nothing", key: "none" }, "404.unknown_path");
+  add({ method: "DELETE", path: me.path, key: "none" }, "405.method");
+  return sure;
+}
+
+// What the faults of the world make of a request that the gate would end on this path.
+function surelyMet(world: World, gatePath: GatePathId, entry: KeyEntry | undefined): PathId[] {
+  const facts = {
+    key: entry?.key.ref,
+    organization: entry?.key.organization,
+    now: world.clock.now(),
+    foreseenPath: () => gatePath,
+  };
+  let isSure = true;
+  for (const { when, effect } of world.faults.armed) {
+    if (!isMeant(when, facts)) continue;
+    const isCertain =
+      when.every === undefined && when.requests === undefined && when.probability === undefined;
+    if (!isCertain) {
+      if (!onlyDelays(effect)) return [];
+      isSure = false;
+    } else if (onlyDelays(effect)) {
+      return isSure ? [gatePath, faultPathOf(effect)] : [gatePath];
+    } else {
+      return isSure ? [faultPathOf(effect)] : [];
+    }
+  }
+  return [gatePath];
+}

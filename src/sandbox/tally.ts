@@ -1,0 +1,82 @@
+import { type AdviceId, adviceIds } from "../domain/advice.js";
+import { outcomes, type PathId } from "../domain/outcomes.js";
+import { entryOf, type JournalEntry, type RequestNote } from "./journal.js";
+
+/** A request that earned an advice; holds no key (R46). */
+export type AdviceExample = Pick<JournalEntry, "id" | "at" | "method" | "path" | "key" | "fingerprint">;
+
+/** How often an advice was earned, and the first requests that earned it. */
+export interface AdviceCount {
+  readonly count: number;
+  readonly examples: readonly AdviceExample[];
+}
+
+/** What was counted; every path and every advice is in it, also those that are 0. */
+export interface Counted {
+  readonly requests: number;
+  readonly paths: Readonly<Record<PathId, number>>;
+  readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
+}
+
+/** Counts requests by path and by advice; unlike the journal it forgets none. It is about the client, not the world. */
+export interface Tally {
+  /** Counts a request; one that a fault let wait counts for its path and for the fault. `idOf` gives its id. */
+  readonly count: (note: RequestNote, idOf: (number: number) => string) => void;
+  /** Counts everything there, too. */
+  readonly passOnTo: (others: Tally) => void;
+  /** What was counted since the start or the last `clear`; a copy. */
+  readonly read: () => Counted;
+  /** Starts anew; what was passed on stays counted there. */
+  readonly clear: () => void;
+}
+
+/** How many requests are kept as examples of an advice. */
+export const mostExamples = 5;
+
+/** Makes a tally of nothing. */
+export function createTally(): Tally {
+  // Boxes, because writing into a map takes longer than reading from it.
+  const paths = new Map<PathId, { count: number }>(outcomes.map(({ path }) => [path, { count: 0 }]));
+  const advice = new Map(adviceIds.map((id) => [id, { count: 0, examples: [] as AdviceExample[] }]));
+  let requests = 0;
+  let others: Tally | undefined;
+
+  const countPath = (pathId: PathId) => {
+    const box = paths.get(pathId);
+    if (box !== undefined) box.count += 1;
+  };
+  const countAdvice = (id: AdviceId, note: RequestNote, idOf: (number: number) => string) => {
+    const row = advice.get(id);
+    if (row === undefined) return;
+    row.count += 1;
+    if (row.examples.length < mostExamples) row.examples.push(exampleOf(entryOf(note, idOf)));
+  };
+  return {
+    count(note, idOf) {
+      requests += 1;
+      countPath(note.pathId);
+      if (note.fault !== null && note.fault !== note.pathId) countPath(note.fault);
+      if (note.advice.length > 0) for (const id of note.advice) countAdvice(id, note, idOf);
+      others?.count(note, idOf);
+    },
+    passOnTo(next) {
+      others = next;
+    },
+    read: () => ({
+      requests,
+      paths: Object.fromEntries([...paths].map(([id, { count }]) => [id, count])) as Counted["paths"],
+      advice: Object.fromEntries(
+        [...advice].map(([id, { count, examples }]) => [id, { count, examples: [...examples] }]),
+      ) as unknown as Counted["advice"],
+    }),
+    clear() {
+      requests = 0;
+      for (const box of paths.values()) box.count = 0;
+      for (const row of advice.values()) Object.assign(row, { count: 0, examples: [] });
+    },
+  };
+}
+
+function exampleOf({ id, at, method, path, key, fingerprint }: JournalEntry): AdviceExample {
+  return { id, at, method, path, key, fingerprint };
+}

@@ -1,0 +1,65 @@
+import { africa } from "./countries-africa.js";
+import { americas } from "./countries-americas.js";
+import { europe } from "./countries-europe.js";
+import { southAsia } from "./countries-south-asia.js";
+import { southEastAsia } from "./countries-south-east-asia.js";
+import type { CropName } from "./crops.js";
+
+/** What may stand on a field of a region: crop, season of the country, weight. */
+export type Growing = readonly [crop: CropName, season: string, weight: number];
+
+/** A circle well inside a subdivision, away from its borders and from the sea, in which farms may lie. */
+export interface Region {
+  /** ISO 3166-2. */
+  readonly code: string;
+  readonly name: string;
+  readonly longitude: number;
+  readonly latitude: number;
+  readonly radiusKm: number;
+  /** A language of the region beside the country's own, BCP 47. */
+  readonly language?: string;
+  readonly grows: readonly Growing[];
+}
+
+/** What the farms of a country have in common. */
+export interface Country {
+  /** ISO 3166-1 alpha-2. */
+  readonly code: string;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** Digits of the currency after the point. */
+  readonly digits: number;
+  /** A round figure, of no particular day. */
+  readonly unitsPerDollar: number;
+  /** Of the farm's area in hectares: half of the farms are below the median. */
+  readonly farmSize: { readonly median: number; readonly deviation: number };
+  readonly meanAge: number;
+  readonly womenShare: number;
+  readonly meanHousehold: number;
+  readonly irrigatedShare: number;
+  readonly insuredShare: number;
+  readonly borrowingShare: number;
+  readonly cooperativeShare: number;
+  /** Month of the beginning (1–12) and length in months. */
+  readonly seasons: Readonly<Record<string, readonly [month: number, months: number]>>;
+  /** In kilograms a hectare, in a usual year without irrigation. */
+  readonly yields: Partial<Readonly<Record<CropName, number>>>;
+  readonly livestock: readonly (readonly [type: LivestockType, share: number, median: number])[];
+  /** What besides drought spoils a harvest here. */
+  readonly perils: readonly Peril[];
+  readonly regions: readonly Region[];
+}
+
+export const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goats", "pigs", "sheep"] as const;
+export type LivestockType = (typeof livestockTypes)[number];
+
+export const perils = ["flood", "frost", "hail", "pest", "storm"] as const;
+export type Peril = (typeof perils)[number];
+
+// ISO 3166-2 codes and names as in ISO's Online Browsing Platform; centres lie in the admin-1 areas of Natural Earth
+// (public domain), at most six tenths of the way to the nearest border. Sizes, shares, yields and months follow the
+// usual order of agricultural censuses, FAOSTAT and FAO's crop calendars. They are chosen to look right, and are no
+// statistics of any country.
+export const countries = { ...africa, ...americas, ...europe, ...southAsia, ...southEastAsia };
+
+export type CountryCode = keyof typeof countries;

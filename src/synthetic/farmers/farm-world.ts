@@ -1,0 +1,15 @@
+import type { FarmerLocale } from "../../domain/farmer-locales.js";
+import type { Draws } from "../../domain/seed.js";
+import type { Country, Region } from "./countries.js";
+
+/** What every part of one farmer is made from. */
+export interface FarmWorld {
+  readonly seed: number;
+  readonly start: number;
+  readonly locale: FarmerLocale;
+  readonly country: Country;
+  readonly region: Region;
+  readonly id: string;
+  /** A stream of this farmer's own for each part, so that a part that is added changes no other. */
+  readonly draws: (label: string, ...more: readonly string[]) => Draws;
+}

@@ -1,0 +1,80 @@
+import { type FarmerLocale, farmerLocales } from "../../domain/farmer-locales.js";
+import { drawsFor, pick } from "../../domain/seed.js";
+import { cooperativeOf } from "./cooperatives.js";
+import type { Country } from "./countries.js";
+import { yearOf } from "./dates.js";
+import { rounded } from "./exact-math.js";
+import type { FarmWorld } from "./farm-world.js";
+import type { Farmer } from "./farmer.js";
+import { farmerId } from "./farmer-id.js";
+import { insuranceOf } from "./insurance.js";
+import { livestockOf } from "./livestock.js";
+import { loansOf } from "./loans.js";
+import { localeFacts } from "./locales.js";
+import { parcelsOf } from "./parcels.js";
+import { householdOf, languageOf, nameOf, personOf } from "./person.js";
+
+/** Where farmers come from. */
+export interface FarmerSource {
+  readonly seed: number;
+  /** The start of the scenario's clock, in milliseconds since 1970; every date hangs on it. */
+  readonly start: number;
+  /**
+   * The locales to mix; see `resolveLocale`.
+   *
+   * Default: all of them.
+   */
+  readonly locales?: readonly FarmerLocale[];
+}
+
+/**
+ * The synthetic farmer at an index: a pure function, at the same cost for each index.
+ *
+ * Throws a `RangeError` for what is no whole number from 0 to 4,294,967,295, and for an empty list of locales.
+ *
+ * @example
+ * farmerAt({ seed: 1, start: Date.UTC(2026, 2, 2) }, 0).synthetic; // true
+ */
+export function farmerAt(source: FarmerSource, index: number): Farmer {
+  const { seed, start, locales = farmerLocales } = source;
+  if (!Number.isInteger(index) || index < 0 || index > 0xffff_ffff) {
+    throw new RangeError(
+      `Failed to make a farmer: the index is ${index}. Give a whole number from 0 to 4294967295.`,
+    );
+  }
+  if (locales.length === 0)
+    throw new RangeError("Failed to make a farmer: there is no locale. Give at least one.");
+  const draws = (label: string, ...more: readonly string[]) =>
+    drawsFor(seed, `farmer.${label}`, String(index), ...more);
+  const locale = pick(draws("locale"), locales);
+  const country: Country = localeFacts[locale].country;
+  const region = pick(draws("region"), country.regions);
+  const id = farmerId(seed, index);
+  const world: FarmWorld = { seed, start, locale, country, region, id, draws };
+
+  const person = personOf(world);
+  const parcels = parcelsOf(world);
+  const area = rounded(
+    parcels.reduce((sum, { properties }) => sum + properties.area_ha, 0),
+    4,
+  );
+  const cooperative = cooperativeOf(world, yearOf(start) - person.birth_year);
+  const insurance = insuranceOf(world, parcels, cooperative !== null);
+  return {
+    farmer_id: id,
+    synthetic: true,
+    name: nameOf(world, person.sex),
+    sex: person.sex,
+    birth_year: person.birth_year,
+    language: languageOf(world),
+    household: householdOf(world, person.sex),
+    farmer_type: area < 2 ? "small" : area < 20 ? "medium" : "large",
+    farm_area_ha: area,
+    location: { country_code: country.code, subdivision_code: region.code, subdivision_name: region.name },
+    parcels,
+    livestock: livestockOf(world, area),
+    cooperative,
+    insurance,
+    loans: loansOf(world, parcels, area, cooperative !== null),
+  };
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { farmerId, indexOfFarmer } from "./farmer-id.js";
+
+test("each index has an id of its own that leads back to it", () => {
+  const indexes = [...Array.from({ length: 20_000 }, (_, i) => i), 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
+  const ids = indexes.map((index) => farmerId(1, index));
+  expect(new Set(ids).size).toBe(indexes.length);
+  expect(ids.map((id) => indexOfFarmer({ seed: 1 }, id))).toEqual(indexes);
+});
+
+test("an id of another seed, a changed one and what is no id lead nowhere", () => {
+  const id = farmerId(1, 5);
+  expect(indexOfFarmer({ seed: 2 }, id)).toBeUndefined();
+  for (let i = 7; i < id.length; i++) {
+    const changed = id.slice(0, i) + (id[i] === "0" ? "1" : "0") + id.slice(i + 1);
+    expect(indexOfFarmer({ seed: 1 }, changed)).toBeUndefined();
+  }
+  for (const other of [
+    "",
+    "farmer_",
+    id.toUpperCase(),
+    `${id}0`,
+    id.slice(0, -1),
+    id.slice(7),
+    ` ${id}`,
+    `${id}\n`,
+  ]) {
+    expect(indexOfFarmer({ seed: 1 }, other)).toBeUndefined();
+  }
+});
+
+test("guessed ids do not hit", () => {
+  const guesses = Array.from(
+    { length: 50_000 },
+    (_, i) => `farmer_${(i * 0x9e3779b97f).toString(16).padStart(16, "0").slice(-16)}`,
+  );
+  expect(guesses.filter((guess) => indexOfFarmer({ seed: 1 }, guess) !== undefined)).toEqual([]);
+});

@@ -1,0 +1,37 @@
+import { drawsFor, mix32 } from "../../domain/seed.js";
+
+const rounds = 6;
+const prefix = "farmer_";
+
+/**
+ * The opaque id of the farmer at an index, another one for each seed.
+ *
+ * The index is one half of a block of 64 bits, zeros are the other; the seed scrambles the block in a way that can be
+ * undone. So an id leads back to its farmer without any list, and a guessed id hits once in four billion.
+ *
+ * @example
+ * farmerId(1, 0); // "farmer_" and 16 hex digits
+ */
+export function farmerId(seed: number, index: number): string {
+  let [left, right] = [0, index >>> 0];
+  for (const key of roundKeys(seed)) [left, right] = [right, (left ^ mix32(right ^ key)) >>> 0];
+  return prefix + hex(left) + hex(right);
+}
+
+/** The index of the farmer with this id, or `undefined` when the seed gives no farmer such an id. Never throws. */
+export function indexOfFarmer({ seed }: { readonly seed: number }, id: string): number | undefined {
+  const digits = id.slice(prefix.length);
+  if (!id.startsWith(prefix) || !/^[0-9a-f]{16}$/.test(digits)) return undefined;
+  let [left, right] = [Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8), 16)];
+  for (const key of roundKeys(seed).reverse()) [left, right] = [(right ^ mix32(left ^ key)) >>> 0, left];
+  return left === 0 ? right : undefined;
+}
+
+function roundKeys(seed: number): number[] {
+  const draw = drawsFor(seed, "farmer.id");
+  return Array.from({ length: rounds }, draw);
+}
+
+function hex(word: number): string {
+  return word.toString(16).padStart(8, "0");
+}

@@ -1,0 +1,98 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createSandbox, outcomes } from "../src/index.js";
+import { client, clientFolder, runExec } from "./support/exec-process.js";
+import { elementsOf } from "./support/xml-elements.js";
+
+describe("the gate", () => {
+  it.each([
+    ["a coverage that is reached", ["--min-coverage", "17"], ["active", "revoked", "none"], 0],
+    ["a coverage that is not", ["--min-coverage", "18"], ["active", "revoked", "none"], 1],
+    ["an error in a strict run", ["--strict"], ["?active"], 1],
+    ["a warning in a strict run", ["--strict"], ["revoked", "revoked"], 0],
+    ["an error, and nobody asked", [], ["?active"], 0],
+  ])("%s", async (_name, argv, words, expected) => {
+    const { code, stderr } = await runExec([...argv, "--", ...client(...words)]);
+    expect([code, stderr]).toEqual([expected, expect.stringMatching(/Coverage \d+ %/)]);
+  });
+
+  it("says why it is not held, also when nothing else is said", async () => {
+    const argv = ["--quiet", "--min-coverage", "90", "--strict", "--", ...client("?active")];
+    expect(await runExec(argv)).toMatchObject({
+      code: 1,
+      stderr:
+        "The coverage is 5 %, and 90 % is asked for: 16 of 17 promised paths were not met.\n" +
+        "There is advice of the level error, and none is asked for: key-in-query.\n",
+    });
+  });
+
+  it("can stand in variables", async () => {
+    const env = { SVC_SANDBOX_MIN_COVERAGE: "90", SVC_SANDBOX_REPORT: "there.json", SVC_SANDBOX_QUIET: "1" };
+    const cwd = clientFolder();
+    const { code, stderr } = await runExec(["--", ...client("active")], { cwd, env });
+    expect([code, stderr.trimEnd().split("\n")]).toEqual([1, [expect.stringContaining("90 % is asked for")]]);
+    expect(JSON.parse(readFileSync(join(cwd, "there.json"), "utf8")).requests).toBe(1);
+  });
+});
+
+describe("--report", () => {
+  it("writes every format that a name ends with, and one line says where", async () => {
+    const cwd = clientFolder();
+    const files = ["a.json", "deep/er/b.md", "c.XML", "d.txt"];
+    const argv = [...files.flatMap((file) => ["--report", file]), "--min-coverage", "90"];
+    const { code, stdout, stderr } = await runExec([...argv, "--", ...client("active", "?revoked")], { cwd });
+    expect([code, stdout.length, stderr]).toEqual([
+      1,
+      0,
+      "Coverage 11 %: 2 of 17 promised paths met. Advice: 1 error. " +
+        'The report is in "a.json", "deep/er/b.md", "c.XML" and "d.txt".\n' +
+        "The coverage is 11 %, and 90 % is asked for: 15 of 17 promised paths were not met.\n",
+    ]);
+    const [json = "", markdown, xml = "", text] = files.map((file) => readFileSync(join(cwd, file), "utf8"));
+    expect(JSON.parse(json)).toMatchObject({
+      requests: 2,
+      coverage: { met: 2 },
+      failures: [expect.any(String)],
+    });
+    expect(markdown).toMatch(/^# Coverage 11 %[\s\S]*\n\| path \|.*\n\|---\|/);
+    const cases = elementsOf(xml).filter(({ attributes }) => attributes.classname?.endsWith(".paths"));
+    expect(cases).toHaveLength(outcomes.filter(({ promised }) => promised).length);
+    expect(text).toMatch(/^2 requests to key-states/);
+  });
+
+  it("is written as --format says, whatever the name; without a file that is for stderr", async () => {
+    const cwd = clientFolder();
+    const argv = ["--format", "junit", "--quiet", "--report", "summary"];
+    await runExec([...argv, "--", ...client("active")], { cwd });
+    expect(elementsOf(readFileSync(join(cwd, "summary"), "utf8")).length).toBeGreaterThan(17);
+    const { stderr } = await runExec(["--format", "json", "--min-coverage", "0", "--", ...client("active")]);
+    expect(JSON.parse(stderr)).toMatchObject({ requests: 1 });
+  });
+
+  it("holds no key, wherever the client put it", async () => {
+    const cwd = clientFolder();
+    const files = ["a.json", "a.md", "a.xml", "a.txt"];
+    const refs = Object.values(createSandbox().keys.list()).map(({ ref }) => ref);
+    const words = refs.flatMap((ref) => [ref, `?${ref}`]);
+    await runExec([...files.flatMap((file) => ["--report", file]), "--", ...client(...words)], { cwd });
+    const { stderr } = await runExec(["--", ...client(...words)], { cwd });
+    const texts = [stderr, ...files.map((file) => readFileSync(join(cwd, file), "utf8"))];
+    for (const secret of refs.map((ref) => createSandbox().secret(ref as "active"))) {
+      for (const text of texts) expect(text).not.toContain(secret);
+    }
+  });
+
+  it("that cannot be written is on stderr, and the code is 2 unless the command's own says more", async () => {
+    const cwd = clientFolder();
+    mkdirSync(join(cwd, "folder.md"));
+    const run = (word: string) =>
+      runExec(["--report", "folder.md", "--", ...client("active", word)], { cwd });
+    const { code, stderr } = await run("active");
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^\n2 requests to key-states/)]);
+    expect(stderr).toMatch(
+      /\nFailed to write the report to "folder\.md": it is a directory\. .*--report\.\n$/,
+    );
+    expect((await run("exit:3")).code).toBe(3);
+  });
+});

@@ -1,0 +1,167 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { parse } from "yaml";
+import { createSandbox, type Farmer, type Sandbox } from "../src/index.js";
+import { farmerColumns, farmerRow } from "../src/synthetic/farmers/farmer-row.js";
+import { geojsonFaults } from "./support/farmer-judges.js";
+import { runCli } from "./support/run-cli.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+
+const bin = join(import.meta.dirname, "../bin/svc-sandbox.js");
+
+async function printed(...argv: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCli(["fixtures", ...argv], { cwd: temporaryFolder() });
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+const records = async (...argv: string[]): Promise<Farmer[]> =>
+  (await printed("farmers", ...argv))
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+/** A table as RFC 4180 says, read by a reader of our own that knows quotes. */
+function readCsv(text: string): string[][] {
+  const cell = /(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n)/g;
+  const rows: string[][] = [[]];
+  for (const [, quoted, plain = "", end] of text.matchAll(cell)) {
+    rows.at(-1)?.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === "\n") rows.push([]);
+  }
+  expect(rows.pop()).toEqual([]);
+  return rows;
+}
+
+describe("svc-sandbox fixtures farmers", () => {
+  it("prints ten farmers, a JSON object a line, the same ones every day", async () => {
+    const farmers = await records();
+    expect(farmers).toHaveLength(10);
+    const sandbox: Sandbox = createSandbox({ scenario: "key-states", now: "2026-03-02T09:00:00Z" });
+    expect(farmers).toEqual(sandbox.farmers.list({ limit: 10 }));
+  });
+
+  it("gives the farmers of a scenario with its seed, time and locale", async () => {
+    const scenario = {
+      version: 1,
+      seed: 7,
+      clock: { now: "2027-05-01T00:00:00Z" },
+      population: { organizations: 1, locale: "en" },
+    } as const;
+    const sandbox: Sandbox = createSandbox({ scenario });
+    const given = ["--seed", "7", "--now", "2027-05-01T00:00:00Z", "--locale", "en", "--from", "990"];
+    expect(await records(...given)).toEqual(sandbox.farmers.list({ offset: 990, limit: 10 }));
+  });
+
+  it("takes a locale as the standards write it", async () => {
+    expect(await records("--locale", "PT-br")).toEqual(await records("--locale", "pt_BR"));
+  });
+
+  it("gives the same records in every format", async () => {
+    const farmers = await records("--count", "40", "--from", "5");
+    const of = (format: string) => printed("farmers", "--count", "40", "--from", "5", "--format", format);
+    expect(JSON.parse(await of("json"))).toEqual(farmers);
+    expect(parse(await of("yaml"))).toEqual(farmers);
+    const [head, ...rows] = readCsv(await of("csv"));
+    expect(head).toEqual([...farmerColumns]);
+    const cells = farmers.map(farmerRow).map((row) => farmerColumns.map((name) => String(row[name] ?? "")));
+    expect(rows).toEqual(cells);
+    const collection = JSON.parse(await of("geojson"));
+    expect(geojsonFaults(collection)).toEqual([]);
+    expect(collection.features.map(({ id }: { id: string }) => id)).toEqual(
+      farmers.flatMap(({ parcels }) => parcels.map(({ id }) => id)),
+    );
+    const owners = collection.features.map(
+      ({ properties }: { properties: { farmer_id: string } }) => properties.farmer_id,
+    );
+    expect(owners).toEqual(farmers.flatMap(({ farmer_id: id, parcels }) => parcels.map(() => id)));
+  });
+
+  it("prints a whole text of each format also when there is nothing in it", async () => {
+    const of = (format: string) => printed("farmers", "--count", "0", "--format", format);
+    expect(await of("ndjson")).toBe("");
+    expect(JSON.parse(await of("json"))).toEqual([]);
+    expect(parse(await of("yaml"))).toEqual([]);
+    expect(await of("csv")).toBe(`${farmerColumns.join(",")}\n`);
+    expect(JSON.parse(await of("geojson"))).toEqual({ type: "FeatureCollection", features: [] });
+  });
+
+  it("reaches the last index", async () => {
+    const [last] = await records("--from", "4294967295", "--count", "1");
+    expect(last?.synthetic).toBe(true);
+  });
+});
+
+describe("svc-sandbox fixtures organizations", () => {
+  it("prints those of a scenario's population", async () => {
+    const sandbox: Sandbox = createSandbox({
+      scenario: { version: 1, seed: 3, population: { organizations: 5 } },
+    });
+    const expected = sandbox.organizations.list().map(({ ref, id, name, type }) => ({ ref, id, name, type }));
+    const json = await printed("organizations", "--count", "5", "--seed", "3", "--format", "json");
+    expect(JSON.parse(json)).toEqual(expected);
+    const csv = await printed("organizations", "--count", "5", "--seed", "3", "--format", "csv");
+    expect(readCsv(csv)).toEqual([
+      ["ref", "id", "name", "type"],
+      ...expected.map((one) => Object.values(one)),
+    ]);
+  });
+});
+
+describe("what fixtures cannot do", () => {
+  it.each([
+    ["famers", /"famers": there are organizations and farmers\. Did you mean farmers\?/],
+    ["farmers --format njson", /"njson" is not one of .* Did you mean ndjson\?/],
+    ["farmers --locale en_GB", /"en_GB" is not one of .* Did you mean en_GH\?/],
+    ["organizations --format geojson", /--format geojson is for farmers/],
+    ["organizations --locale en", /--locale says where farmers live/],
+    ["farmers --count -1", /--count: "-1" is not a number of records/],
+    ["farmers --from 4294967296", /--from: "4294967296" is not an index/],
+    ["farmers --from 4294967295 --count 2", /beyond the last index, 4294967295/],
+  ])("%s ends with 2 and a sentence", async (line, says) => {
+    const { code, stdout, stderr } = await runCli(["fixtures", ...line.split(" ")]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(says);
+  });
+});
+
+describe("a million farmers", () => {
+  function run(count: number) {
+    const argv = [bin, "fixtures", "farmers", "--count", String(count)];
+    const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "pipe"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      stderr += text;
+    });
+    return { child, ended: once(child, "close").then(([code, signal]) => ({ code, signal, stderr })) };
+  }
+
+  it("end without a word when the reader has seen enough", async () => {
+    const { child, ended } = run(1_000_000);
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    expect(await ended).toEqual({ code: 0, signal: null, stderr: "" });
+  });
+
+  it("end without a word on SIGINT", async () => {
+    const { child, ended } = run(1_000_000);
+    child.stdout.resume();
+    await once(child.stdout, "data");
+    child.kill("SIGINT");
+    expect(await ended).toEqual({ code: 0, signal: null, stderr: "" });
+  });
+
+  it("wait for a reader who takes a rest, and then come whole", async () => {
+    const { child, ended } = run(500);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const chunks: string[] = [];
+    child.stdout.setEncoding("utf8").on("data", (text) => chunks.push(text));
+    expect(await ended).toEqual({ code: 0, signal: null, stderr: "" });
+    const lines = chunks.join("").trimEnd().split("\n");
+    expect(lines).toHaveLength(500);
+    expect(JSON.parse(lines.at(-1) as string).synthetic).toBe(true);
+  });
+});

@@ -1,0 +1,273 @@
+import { stripVTControlCharacters } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { longStory, narration } from "./support/long-story.js";
+import { type Running, type RunOptions, runCli, startCli } from "./support/run-cli.js";
+import { storyScenario } from "./support/story-scenario.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+
+const slipping = storyScenario([
+  "- request: { key: revoked }",
+  "  expect: { status: 401, body: { error: { message: Nothing. } } }",
+  "- advance: 9999999d",
+  "- say: Still here.",
+]);
+
+function play(story: string, argv: readonly string[] = [], options: RunOptions = {}) {
+  return runCli(["play", "a.yaml", ...argv], { cwd: temporaryFolder({ "a.yaml": story }), ...options });
+}
+
+function startPlay(story: string, argv: readonly string[], options: RunOptions = {}) {
+  const cwd = temporaryFolder({ "a.yaml": story });
+  const running = startCli(["play", "a.yaml", ...argv], { cwd, ...options });
+  onTestFinished(async () => {
+    await running.stop();
+  });
+  return running;
+}
+
+describe("svc-sandbox play", () => {
+  it("says what is said, shows requests and answers as clients see them, and the rest in words", async () => {
+    const { code, stdout, stderr } = await play(longStory);
+    expect([code, stderr]).toEqual([0, ""]);
+    const paragraphs = [
+      "a.yaml\nIt is 09:00 on 2 March 2026 (UTC), and the clock stands still.",
+      "  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active)",
+      "  200 OK\n  content-type: application/json\n",
+      '  {\n    "data": {\n      "organization": {',
+      "  200.test: a valid test key",
+      "An administrator rotates the key active. The new key is active-2; the old one\nworks for 60 more minutes.",
+      'A member of the organization tries to create the test key ci for a-bank ("CI").',
+      "61 minutes pass: it is 10:01 on 2 March 2026.",
+      '  POST /v1/nothing\n  x-api-key: SVC_test_sbx…  (active)\n  content-type: application/json\n\n  {\n    "a": 1\n  }',
+      "  404 Not Found\n",
+      "  GET /v1/relying-party/me\n\n  401 Unauthorized\n",
+      "  x-api-key: …  (malformed: not a key at all)",
+      "  x-api-key: SVC_test_sbx…  (a key that nobody holds)",
+      "The organization a-bank changes: its status is now inactive.",
+      "From now on faults may befall requests: reset.",
+      "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active-2)\n\n  The connection is reset: no answer comes.",
+      "  Nothing comes back. A client without a timeout would wait for ever.",
+      "The network is well: no more faults.",
+      "An administrator revokes the key active-2.",
+    ];
+    for (const paragraph of paragraphs) expect(stdout).toContain(paragraph);
+    expect(stdout).toMatch(/It is refused:\s+not_an_administrator\.\nOnly administrators/);
+  });
+
+  it.each([
+    40, 80, 120,
+  ])("keeps to the width of a terminal of %i columns, and to 100 at most", async (columns) => {
+    const { stdout } = await play(longStory, ["--speed", "max"], { terminal: true, columns });
+    const plain = stripVTControlCharacters(stdout);
+    // What goes over the wire is shown as it is.
+    const prose = plain.split("\n").filter((line) => !line.startsWith(" "));
+    const longest = Math.max(...prose.map((line) => line.length));
+    const width = Math.min(columns, 100);
+    expect(longest).toBeLessThanOrEqual(width);
+    expect(longest).toBeGreaterThan(width - 12);
+    expect(plain.replace(/\s+/g, " ")).toContain(narration);
+  });
+
+  it("is plain text in a pipe and with --no-color, and coloured on a terminal", async () => {
+    expect((await play(longStory)).stdout).not.toContain("\u001b");
+    expect((await play(longStory, ["--no-color"], { terminal: true })).stdout).not.toContain("\u001b");
+    expect((await play(longStory, [], { terminal: true })).stdout).toContain(
+      "\u001b[1mGET /v1/relying-party/me",
+    );
+  });
+
+  it("never shows a key in full", async () => {
+    const secret = "SVC_test_sbx0123456789abcdefghijklmnopqrs";
+    const story = `${longStory}  - say: The key is ${secret}.\n  - request: { path: "/${secret}", headers: { x-o: ${secret} } }\n`;
+    for (const flags of [[], ["--json"]]) {
+      const { stdout, stderr } = await play(story, flags);
+      expect(stdout + stderr).not.toMatch(/SVC_test_(?!sbx…)\w/);
+    }
+  });
+
+  it("shows nothing of a scenario that a terminal would obey", async () => {
+    const story = storyScenario(['- say: "Red \\e[31m and back\\rward"']);
+    expect((await play(story)).stdout).toContain("Red \uFFFD[31m and back\uFFFDward");
+  });
+
+  it("tells what the timeline does meanwhile", async () => {
+    const more = "timeline:\n  - { at: 10m, revoke: { key: active } }";
+    const { stdout } = await play(storyScenario(["- advance: 1h"], more));
+    expect(stdout).toContain(
+      "1 hour passes: it is 10:00 on 2 March 2026.\nMeanwhile, at 09:10 on 2 March 2026: An administrator revokes the key active.\n",
+    );
+  });
+
+  it("marks what is not as the story expects, goes on, and exits with 1", async () => {
+    const { code, stdout, stderr } = await play(slipping);
+    expect(code).toBe(1);
+    expect(stdout).toContain('Not as the story expects: body.error.message: expected "Nothing.", found');
+    expect(stdout).toMatch(/\nThis step cannot be told: Failed to set the clock /);
+    expect(stdout).toMatch(/\nStill here\.\n/);
+    expect(stderr).toBe("2 steps were not as the story expects.\n");
+  });
+
+  it("gives a line of JSON for each step with --json", async () => {
+    const { code, stdout } = await play(longStory, ["--json"], { terminal: true });
+    expect(code).toBe(0);
+    const steps = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(steps.map(({ number }) => number)).toEqual(steps.map((_, index) => index + 1));
+    expect(steps[1]).toMatchObject({
+      kind: "request",
+      of: steps.length,
+      request: { key: "active", times: 1 },
+      answer: { status: 200, path_id: "200.test", fault: null },
+      differences: [],
+    });
+    expect(steps[2].performed.key).toMatchObject({
+      ref: "active",
+      overlap_ends_at: "2026-03-02T10:00:00.000Z",
+    });
+    expect(steps[2].performed).not.toHaveProperty("secret");
+  });
+
+  it("refuses a scenario without a story, and names some that have one", async () => {
+    const { code, stderr } = await play(storyScenario([]));
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^Failed to play "a\.yaml": the scenario has no story\./),
+    ]);
+  });
+});
+
+describe("the pauses of svc-sandbox play", () => {
+  async function pauses(argv: readonly string[], options: RunOptions = {}): Promise<number[]> {
+    const waited: number[] = [];
+    const wait = async (milliseconds: number) => void waited.push(milliseconds);
+    await play(longStory, argv, { wait, ...options });
+    return waited;
+  }
+
+  it("give time to read on a terminal: more for more, none after the last step", async () => {
+    const waited = await pauses([], { terminal: true });
+    expect(waited).toHaveLength(15);
+    expect(waited[0]).toBeGreaterThan(3000);
+    expect(Math.min(...waited)).toBeGreaterThanOrEqual(1200);
+    expect(Math.max(...waited)).toBeLessThanOrEqual(12_000);
+  });
+
+  it("are shorter with --speed or its variable, and none with --speed max", async () => {
+    const normal = await pauses([], { terminal: true });
+    const twice = normal.map((time) => time / 2);
+    expect(await pauses(["--speed", "2"], { terminal: true })).toEqual(twice);
+    expect(await pauses([], { terminal: true, env: { SVC_SANDBOX_SPEED: "2" } })).toEqual(twice);
+    expect(await pauses(["--speed", "max"], { terminal: true })).toEqual([]);
+  });
+
+  it("are none in a pipe, unless --speed asks for them, and none with --json", async () => {
+    expect(await pauses([])).toEqual([]);
+    expect(await pauses(["--speed", "1"])).toHaveLength(15);
+    expect(await pauses(["--json"], { terminal: true })).toEqual([]);
+  });
+
+  it.each(["0", "-1", "fast", "1e3", ""])("cannot have the speed %j", async (speed) => {
+    const { code, stderr } = await play(longStory, [`--speed=${speed}`]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^Failed to read --speed: .* max /)]);
+  });
+
+  it("end with Ctrl-C, at once and with 0", async () => {
+    const wait = (_: number, signal: AbortSignal) =>
+      new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    const running = startPlay(slipping, [], { terminal: true, wait });
+    await running.stdout.shows(/Nothing/);
+    const { code, stdout } = await running.stop();
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("Still here.");
+    expect(stdout.endsWith("\n\n")).toBe(true);
+  });
+});
+
+describe("svc-sandbox play --step", () => {
+  it("goes on by Enter and Space, and by what presenters' clickers press", async () => {
+    const keys = ["return", "space", "pagedown", "right", "down", ...Array(12).fill("return")];
+    const { code, stdout } = await play(longStory, ["--step"], { keys, terminal: true });
+    expect(code).toBe(0);
+    expect(stdout).toContain("An administrator revokes the key active-2.");
+  });
+
+  it("cannot go back, and says so", async () => {
+    const { stdout, stderr } = await play(longStory, ["--step"], { keys: ["up", "left", "b", "x", "q"] });
+    expect(stderr.match(/A story cannot go back/g)).toHaveLength(3);
+    expect(stdout).not.toContain("GET");
+  });
+
+  it.each(["q", "ctrl-c", "escape"])("ends with %s, and 0", async (key) => {
+    const { code, stdout } = await play(longStory, ["--step"], { keys: ["return", key] });
+    expect(code).toBe(0);
+    expect(stdout).toContain("GET");
+    expect(stdout).not.toContain("rotates");
+  });
+
+  it("ends when it is asked to stop while it waits for a key", async () => {
+    const running = startPlay(longStory, ["--step"], { keys: [] });
+    await running.stdout.shows(/A bank/);
+    expect((await running.stop()).code).toBe(0);
+  });
+
+  it("needs a terminal to press keys in", async () => {
+    const { code, stdout, stderr } = await play(longStory, ["--step"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^Failed to play step by step: --step needs a terminal/);
+  });
+
+  it("contradicts --json", async () => {
+    expect((await play(longStory, ["--step", "--json"], { keys: [] })).code).toBe(2);
+  });
+});
+
+describe("svc-sandbox play --port", () => {
+  const me = (url: string, key: string) =>
+    fetch(`${url}/v1/relying-party/me`, { headers: { "x-api-key": key } }).then(({ status }) => status);
+
+  async function servedAt({ stderr, done }: Running): Promise<string> {
+    const gone = done.then(({ code }) => {
+      throw new Error(`play ended with ${code} before it served:\n${stderr.text()}`);
+    });
+    return (await Promise.race([stderr.shows(/Base URL +(http:\/\/[\d.:]+)\n/), gone]))[1] as string;
+  }
+
+  it("serves the world that is told, so that a client of one's own meets the same", async () => {
+    let goOn = () => {};
+    const wait = (_: number, signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        goOn = resolve;
+        signal.addEventListener("abort", () => resolve());
+      });
+    const running = startPlay(longStory, ["--port", "0", "--speed", "1"], { wait });
+    const url = await servedAt(running);
+    const key = (await running.stderr.shows(/ active +(SVC_test_\w+)/))[1] as string;
+    expect(await me(url, key)).toBe(200);
+    await running.stdout.shows(/A bank/);
+    goOn();
+    // The client's own request counts, too.
+    await running.stdout.shows(/"today": 2\n/);
+    goOn();
+    const replacement = (await running.stderr.shows(/\n {2}active-2 {2}(SVC_test_\w+)\n/))[1] as string;
+    expect(await me(url, replacement)).toBe(200);
+    expect((await running.stop()).code).toBe(0);
+    expect(running.stdout.text()).not.toMatch(/SVC_test_sbx\w/);
+    await expect(me(url, key)).rejects.toThrow();
+  });
+
+  it("listens to nothing without it, whatever the variables of start say", async () => {
+    const { stderr } = await play(longStory, [], {
+      env: { PORT: "1", SVC_SANDBOX_PORT: "1", SVC_SANDBOX_HOST: "x" },
+    });
+    expect(stderr).toBe("");
+  });
+
+  it("waits after the last step, too, when it is told step by step", async () => {
+    const running = startPlay(storyScenario(["- say: Only this."]), ["--port", "0", "--step"], { keys: [] });
+    const url = await servedAt(running);
+    await running.stdout.shows(/Only this/);
+    expect(await me(url, "x")).toBe(401);
+  });
+});

@@ -1,0 +1,243 @@
+import { stripVTControlCharacters } from "node:util";
+import { describe, expect, it } from "vitest";
+import { type RunOptions, runCli } from "./support/run-cli.js";
+import { storyScenario } from "./support/story-scenario.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+import { failing, good } from "./support/verified-stories.js";
+
+function verify(files: Readonly<Record<string, string>>, argv: readonly string[], options: RunOptions = {}) {
+  return runCli(["verify", ...argv], { cwd: temporaryFolder(files), ...options });
+}
+
+const withoutTimes = (text: string) => text.replace(/\(\d+ ms\)/g, "(… ms)");
+
+describe("svc-sandbox verify", () => {
+  it("says of each step what was done and what came of it, and sums up", async () => {
+    const { code, stdout, stderr } = await verify({ "good.yaml": good }, ["good.yaml"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(withoutTimes(stdout)).toBe(`good.yaml  seed 1, from 2026-03-02T09:00:00Z
+  1         A bank calls the API for the first time.
+  2  holds  GET /v1/relying-party/me with active → 200  200.test
+  3  holds  rotate active → active-2, overlap 60m
+  4  holds  revoke active-2, as a member → refused: not_an_administrator
+  5         GET /v1/relying-party/me with active-2, 3 times → 429 rate_limited  429.per_minute
+  6         advance 61m → 2026-03-02T10:01:00Z
+  7  holds  GET /v1/relying-party/me with active → 401 unauthorized  401.rotated
+
+good.yaml: 7 steps, 4 expectations, all hold (… ms)
+`);
+  });
+
+  it("ends a story with the step that fails, and shows each difference where it stands", async () => {
+    const { code, stdout } = await verify({ "bad.yaml": failing }, ["bad.yaml"]);
+    expect(code).toBe(1);
+    expect(withoutTimes(stdout)).toBe(`bad.yaml  seed 1, from 2026-03-02T09:00:00Z
+  1         GET /v1/relying-party/me with active → 200  200.test
+  2  FAILS  GET /v1/relying-party/me with revoked → 401 unauthorized  401.revoked
+
+bad.yaml:15:32: step 2: headers.content-type: expected "text/plain", found "application/json"
+        headers: { content-type: text/plain }
+                                 ^
+
+bad.yaml:16:33: step 2: body.error.message: expected "Nothing.", found "A valid API key is required."
+        body: { error: { message: Nothing. } }
+                                  ^
+
+bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
+`);
+  });
+
+  it("shows signs and colours on a terminal, and no colours with --no-color or NO_COLOR", async () => {
+    const files = { "good.yaml": good, "bad.yaml": failing };
+    const coloured = await verify(files, ["good.yaml", "bad.yaml"], { terminal: true });
+    expect(coloured.stdout).toContain("\u001b[32m✓\u001b[39m");
+    expect(coloured.stdout).toContain("\u001b[31m✗\u001b[39m");
+    const byFlag = await verify(files, ["good.yaml", "--no-color"], { terminal: true });
+    expect(byFlag.stdout).toMatch(/✓ {2}GET/);
+    expect(byFlag.stdout).not.toContain("\u001b");
+    const byVariable = await verify(files, ["good.yaml"], { terminal: true, env: { NO_COLOR: "1" } });
+    expect(byVariable.stdout).not.toContain("\u001b");
+  });
+
+  it("shortens what is said to one line", async () => {
+    const story = storyScenario([`- say: |`, "    One line,", `    and ${"another ".repeat(40)}`]);
+    const { stdout } = await verify({ "a.yaml": story }, ["a.yaml"], { terminal: true, columns: 60 });
+    const line = stdout.split("\n")[1] ?? "";
+    expect(line).toContain("One line, and another");
+    expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(60);
+    expect(line).toContain("…");
+  });
+
+  it("says when nothing in a story could fail", async () => {
+    const { code, stdout } = await verify({ "a.yaml": storyScenario(["- say: Words."]) }, ["a.yaml"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^a\.yaml: 1 step, 0 expectations: nothing that could fail/m);
+  });
+
+  it("fails for a scenario without a story: nothing is proved", async () => {
+    const { code, stdout } = await verify({ "a.yaml": storyScenario([]) }, ["a.yaml"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^a\.yaml: the scenario has no story/);
+  });
+
+  it("fails a step that cannot be told, with its message and place", async () => {
+    const story = storyScenario([
+      "- create_key: { organization: a-bank, environment: live, name: Not allowed, ref: never-made }",
+      "  expect: { error: live_access_not_approved }",
+      "- advance: 9999999d",
+    ]);
+    const { code, stdout } = await verify({ "a.yaml": story }, ["a.yaml"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/2 {2}FAILS {2}advance 9999999d → validation_failed/);
+    expect(stdout).toMatch(
+      /^a\.yaml:13:5: step 2: Failed to set the clock .*\n +- advance: 9999999d\n +\^$/m,
+    );
+  });
+
+  it("fails a request with a key that is not there yet", async () => {
+    const timeline = "timeline:\n  - { at: 10m, rotate: { key: active, as: active-2 } }";
+    const story = storyScenario(["- request: { key: active-2 }"], timeline);
+    const { code, stdout } = await verify({ "a.yaml": story }, ["a.yaml"]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("request with active-2 → unknown_ref\n");
+    expect(stdout).toMatch(/^a\.yaml:13:5: step 1: .*"active-2"/m);
+  });
+
+  it("fails for what the timeline was to do meanwhile, and did not", async () => {
+    const more =
+      "timeline:\n  - { at: 10m, revoke: { key: active } }\n  - { at: 20m, rotate: { key: active } }";
+    const { code, stdout } = await verify({ "a.yaml": storyScenario(["- advance: 1h"], more) }, ["a.yaml"]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("meanwhile, at 2026-03-02T09:10:00Z: revoke active\n");
+    expect(stdout).toContain("rotate active, overlap 60m → refused: key_not_active\n");
+    expect(stdout).toMatch(
+      /^a\.yaml:12:5: step 1: timeline\[1\]\.error: expected nothing, found "key_not_active"$/m,
+    );
+  });
+
+  it("runs the other scenarios when one fails or cannot be read, and exits with the worse code", async () => {
+    const files = { "bad.yaml": failing, "good.yaml": good, "broken.yaml": "version: 1\norganizations: [\n" };
+    const two = await verify(files, ["bad.yaml", "good.yaml", "bad.yaml"]);
+    expect(two.code).toBe(1);
+    expect(two.stdout).toMatch(/all hold \(\d+ ms\)\n\n2 scenarios: 1 does not hold\n$/);
+    const three = await verify(files, ["broken.yaml", "missing.yaml", "good.yaml"]);
+    expect(three.code).toBe(2);
+    expect(three.stderr).toMatch(
+      /^Failed to load the scenario "broken\.yaml": it has .*\n\nbroken\.yaml:\d+:\d+: /,
+    );
+    expect(three.stderr).toContain('Failed to find the scenario "missing.yaml"');
+    expect(three.stdout).toMatch(/3 scenarios: 2 do not hold\n$/);
+  });
+
+  it("prints only what failed with --quiet", async () => {
+    const files = { "bad.yaml": failing, "good.yaml": good };
+    expect(await verify(files, ["good.yaml", "--quiet"])).toEqual({ code: 0, stdout: "", stderr: "" });
+    const { stdout } = await verify(files, ["good.yaml", "bad.yaml", "--quiet"]);
+    expect(stdout).toMatch(/^bad\.yaml:15:32: /);
+    expect(stdout).not.toMatch(/good\.yaml/);
+  });
+
+  it("gives one JSON document with --json", async () => {
+    const { code, stdout, stderr } = await verify({ "good.yaml": good, "bad.yaml": failing }, [
+      "good.yaml",
+      "bad.yaml",
+      "missing.yaml",
+      "--json",
+    ]);
+    expect([code, stderr]).toEqual([2, ""]);
+    const [first, second, third] = JSON.parse(stdout);
+    expect(first).toMatchObject({ name: "good.yaml", passed: true, seed: 1, step_count: 7, not_reached: 0 });
+    expect(first.steps[6]).toMatchObject({
+      number: 7,
+      kind: "request",
+      passed: true,
+      request: { method: "GET", path: "/v1/relying-party/me", key: "active", times: 1 },
+      status: 401,
+      code: "unauthorized",
+      path_id: "401.rotated",
+      now: "2026-03-02T10:01:00.000Z",
+      differences: [],
+    });
+    expect(first.steps[3]).toMatchObject({ kind: "revoke", refusal: "not_an_administrator" });
+    expect(second).toMatchObject({ name: "bad.yaml", passed: false, not_reached: 1 });
+    expect(second.duration_ms).toBeGreaterThan(0);
+    expect(second.steps[1]).toMatchObject({
+      passed: false,
+      place: { file: "bad.yaml", line: 15, column: 32 },
+    });
+    expect(second.steps[1].differences[1]).toEqual({
+      at: "body.error.message",
+      expected: '"Nothing."',
+      found: '"A valid API key is required."',
+      path: "story[1].expect.body.error.message",
+      place: { file: "bad.yaml", line: 16, column: 33 },
+    });
+    expect(third).toMatchObject({ passed: false, problems: [{ code: "scenario_not_found" }], steps: [] });
+  });
+
+  it("points into the file that a timeline is inherited from", async () => {
+    const timeline = "timeline:\n  - { at: 10m, revoke: { key: revoked } }";
+    const { code, stdout } = await verify(
+      {
+        "base.yaml": storyScenario([], timeline),
+        "a.yaml": "version: 1\nextends: ./base.yaml\nstory:\n  - advance: 1h\n",
+      },
+      ["a.yaml"],
+    );
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/base\.yaml:11:5: step 1: timeline\[0\]\.error: .*\n {4}- \{ at: 10m/);
+  });
+
+  it("says with which --now to see a failure again when the scenario does not say when it begins", async () => {
+    const unpinned = failing.replace("clock: { now: 2026-03-02T09:00:00Z }\n", "");
+    const { stdout } = await verify({ "a.yaml": unpinned }, ["a.yaml"]);
+    expect(stdout).toMatch(/\nThe story began at the real time\. To see the same again: --now \d{4}-\S+Z; /);
+    const pinned = await verify({ "a.yaml": unpinned }, ["a.yaml", "--now", "2026-03-02T09:00:00Z"]);
+    expect(pinned.stdout).not.toContain("--now");
+  });
+
+  it("honours --seed, --now and --profile", async () => {
+    const story = storyScenario([
+      "- request: { key: revoked }",
+      "  expect: { headers: { x-request-id: true } }",
+      "- advance: 1h",
+    ]);
+    expect((await verify({ "a.yaml": story }, ["a.yaml"])).code).toBe(1);
+    const { code, stdout } = await verify({ "a.yaml": story }, [
+      "a.yaml",
+      ...["--profile", "typical", "--seed", "7", "--now", "2027-01-01T00:00:00Z"],
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/seed 7, from 2027-01-01T00:00:00Z/);
+    expect(stdout).toMatch(/advance 1h → 2027-01-01T01:00:00Z/);
+  });
+
+  it("shows no key in full", async () => {
+    const secret = "SVC_test_sbx0123456789abcdefghijklmnopqrs";
+    const story = storyScenario([
+      `- say: The key is ${secret}.`,
+      `- request: { headers: { x-other: ${secret} } }`,
+      `  expect: { body: ${secret} }`,
+    ]);
+    for (const flags of [[], ["--json"]]) {
+      const { code, stdout } = await verify({ "a.yaml": story }, ["a.yaml", ...flags]);
+      expect(code).toBe(1);
+      expect(stdout).not.toMatch(/SVC_test_[\w-]/);
+    }
+  });
+
+  it("asks for scenarios when it is given none", async () => {
+    const { code, stderr } = await verify({}, []);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^Failed to verify: no scenario was named\. .*--all/),
+    ]);
+  });
+
+  it("takes every bundled scenario with a story by --all", async () => {
+    const { stdout } = await verify({}, ["--all", "--json"]);
+    const names = JSON.parse(stdout).map(({ name }: { name: string }) => name);
+    expect(names.length).toBeGreaterThan(1);
+    expect(JSON.parse(stdout).every(({ step_count }: { step_count: number }) => step_count > 0)).toBe(true);
+  });
+});

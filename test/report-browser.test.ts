@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startServer } from "../src/node/index.js";
+import { type ChromiumPage, noBrowser, openPage } from "./support/chromium-page.js";
+import { mePath } from "./support/seen.js";
+
+interface PageGlobals {
+  readonly callServer: (where: { url: string; key: string }) => Promise<void>;
+  readonly callWorker: () => Promise<string[][]>;
+}
+
+describe.skipIf(noBrowser !== undefined)("a client in a browser", () => {
+  let chromium: ChromiumPage;
+  beforeAll(async () => {
+    chromium = await openPage(join(import.meta.dirname, "support/report-page.js"));
+  });
+  afterAll(() => chromium.close());
+
+  test("is told when it asks whether it may send a key, which is all that a server sees of it", async () => {
+    const server = await startServer();
+    onTestFinished(() => server.close(0));
+    const where = { url: server.url, key: server.sandbox.secret("active") };
+    await chromium.page.evaluate((to) => (globalThis as unknown as PageGlobals).callServer(to), where);
+    expect(server.sandbox.requests.list().map(({ method, path, advice }) => [method, path, advice])).toEqual([
+      ["OPTIONS", mePath, ["key-from-browser"]],
+      ["GET", mePath, ["key-in-query", "key-from-browser"]],
+      ["GET", "/favicon.ico", []],
+    ]);
+  });
+
+  test("is told through msw's service worker, but not when a test asks the sandbox itself", async () => {
+    const advice = await chromium.page.evaluate(() => (globalThis as unknown as PageGlobals).callWorker());
+    expect(advice).toEqual([["key-from-browser"], []]);
+  });
+});
+
+test("Node's fetch is no browser", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close(0));
+  await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret("active") } });
+  await fetch(server.url + mePath, {
+    method: "HEAD",
+    headers: { "x-api-key": server.sandbox.secret("active") },
+  });
+  expect(server.sandbox.requests.list().map(({ advice }) => advice)).toEqual([[], []]);
+});

@@ -1,0 +1,139 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { handle } from "../src/api/handle.js";
+import { createInstances } from "../src/node/control/instances.js";
+import { openWorld } from "../src/node/open-world.js";
+import { reportOf } from "../src/report/report-of.js";
+import type { Fault } from "../src/sandbox/faults.js";
+import { createHost, type Host } from "../src/sandbox/host.js";
+import type { JournalEntry } from "../src/sandbox/journal.js";
+import { clearRequests } from "../src/sandbox/lifecycle/clear-requests.js";
+import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
+import { scenarioSecrets } from "../src/sandbox/world.js";
+import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
+import { propertySeed } from "./support/property-seed.js";
+import { mePath } from "./support/seen.js";
+
+const faults: Fault[] = [
+  { when: { every: 7 }, then: { status: 503 } },
+  { when: { every: 5 }, then: { latency: "20ms" } },
+  { when: { probability: 0.1 }, then: { slow: 100 } },
+  { when: { probability: 0.1 }, then: { truncate: true } },
+];
+const open = (name: ScenarioName) => () =>
+  openWorld({ ...bundledScenarios[name], faults }, { name, frozen: true });
+
+/** One thing that happens; `place` chooses the server itself or one of its instances. */
+const happening = fc.record({
+  place: fc.nat(4),
+  what: fc.oneof(
+    { weight: 40, arbitrary: fc.constant("ask" as const) },
+    { weight: 4, arbitrary: fc.constantFrom("reset" as const, "advance" as const) },
+    { weight: 4, arbitrary: fc.constantFrom("exchange" as const, "create" as const, "remove" as const) },
+    { weight: 1, arbitrary: fc.constant("clear" as const) },
+  ),
+  times: fc.integer({ min: 5, max: 20 }),
+  key: fc.nat(30),
+  odd: fc.nat(9),
+});
+type Happening = typeof happening extends fc.Arbitrary<infer One> ? One : never;
+
+const odd: Readonly<Record<number, { method?: string; path?: string; signs?: number }>> = {
+  1: { method: "POST" },
+  2: { path: "/v1/nothing" },
+  3: { signs: 1 },
+  4: { signs: 3 },
+  5: { signs: 12 },
+};
+
+/** Sends requests with a key of the world that runs, with none, or with one that nobody holds. */
+function ask(host: Host, { times, key, odd: form }: Happening): void {
+  const world = host.world();
+  const keys = [
+    ...Object.values(scenarioSecrets(world)),
+    undefined,
+    "SVC_test_sbxNobody",
+    "SVC_live_real0",
+    "x",
+  ];
+  for (let i = 0; i < times; i++) {
+    handle(world, { method: "GET", path: mePath, apiKey: keys[key % keys.length], ...odd[form] });
+  }
+}
+
+/** What was heard on a host, request by request. */
+interface Place {
+  readonly id: string | undefined;
+  readonly host: Host;
+  heard: JournalEntry[];
+}
+
+function countOf(heard: readonly JournalEntry[]): Record<string, number> {
+  const counts: Record<string, number> = { requests: heard.length };
+  for (const { pathId, fault, advice } of heard) {
+    for (const id of new Set([pathId, ...(fault === null ? [] : [fault]), ...advice])) {
+      counts[id] = (counts[id] ?? 0) + 1;
+    }
+  }
+  return counts;
+}
+
+function reported(host: Host): Record<string, number> {
+  const { requests, paths, advice } = reportOf(host);
+  return Object.fromEntries([
+    ["requests", requests],
+    ...paths.filter(({ count }) => count > 0).map(({ pathId, count }) => [pathId, count]),
+    ...advice.map(({ id, count }) => [id, count]),
+  ]);
+}
+
+/** Lets everything happen to a server; answers the most requests that were in a report. */
+function play(happenings: readonly Happening[]): number {
+  const host = createHost(open("key-states"));
+  const instances = createInstances({ serverUrl: () => "", ttl: 3_600_000, tally: host.tally });
+  const server: Place = { id: undefined, host, heard: [] };
+  const places = [server];
+  const listen = (place: Place) =>
+    place.host.subscribe((event) => {
+      if (event.type !== "request") return;
+      place.heard.push(event.request);
+      if (place !== server) server.heard.push(event.request);
+    });
+  listen(server);
+  let most = 0;
+  for (const one of happenings) {
+    const place = places[one.place % places.length] as Place;
+    if (one.what === "ask") ask(place.host, one);
+    else if (one.what === "reset") place.host.reset();
+    else if (one.what === "advance") advanceClock(place.host.world(), one.times * 60_000);
+    else if (one.what === "exchange") place.host.exchange(open(one.odd < 5 ? "rotation" : "bad-day"));
+    else if (one.what === "create") {
+      const { id, host: own } = instances.create(open("key-states"));
+      const created = { id, host: own, heard: [] };
+      listen(created);
+      places.push(created);
+    } else if (one.what === "remove" && place.id !== undefined) {
+      instances.remove(place.id);
+      places.splice(places.indexOf(place), 1);
+    } else if (one.what === "clear") {
+      clearRequests(place.host.world());
+      place.heard = [];
+    }
+    most = Math.max(most, server.heard.length);
+  }
+  for (const place of places) expect(reported(place.host)).toEqual(countOf(place.heard));
+  instances.close();
+  return most;
+}
+
+test("the report counts every request, whatever happens to the worlds, the instances and the journal", () => {
+  let most = 0;
+  fc.assert(
+    fc.property(fc.array(happening, { minLength: 150, maxLength: 200, size: "max" }), (happenings) => {
+      most = Math.max(most, play(happenings));
+    }),
+    { ...propertySeed, numRuns: 25 },
+  );
+  // More than the journal holds.
+  expect(most).toBeGreaterThan(1000);
+});

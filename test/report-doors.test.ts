@@ -1,0 +1,230 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../src/node/index.js";
+import { formatReport } from "../src/report/format-report.js";
+import { serveControl } from "./support/control-client.js";
+import { runCli } from "./support/run-cli.js";
+import { mePath } from "./support/seen.js";
+
+/** Calls the API with the key of a ref. */
+async function call(url: string, secret: string | undefined): Promise<void> {
+  await fetch(url + mePath, { headers: secret === undefined ? {} : { "x-api-key": secret } });
+}
+
+async function serve(options: Parameters<typeof startServer>[0] = {}) {
+  const server = await startServer({ frozen: true, ...options });
+  onTestFinished(() => server.close(0));
+  return server;
+}
+
+/** A server that answers everything with the same. */
+async function serveAnswer(status: number, body: string): Promise<string> {
+  const server = createServer((_request, response) => response.writeHead(status).end(body));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test("GET /report answers the report of the library, as the description says", async () => {
+  const { server, ask } = await serveControl();
+  await call(server.url, server.sandbox.secret("revoked"));
+  await call(server.url, server.sandbox.secret("revoked"));
+  const { status, body } = await ask("/report");
+  expect([status, body.data.requests, body.data.coverage]).toEqual([
+    200,
+    2,
+    { percent: 5, met: 1, promised: 17 },
+  ]);
+  expect(body.data.advice).toEqual([
+    expect.objectContaining({ id: "same-key-after-401", level: "warning", count: 1 }),
+  ]);
+  expect(body.data.advice[0].examples).toEqual([
+    {
+      id: server.sandbox.requests.list()[1]?.id,
+      at: "2026-03-02T09:00:00.000Z",
+      method: "GET",
+      path: mePath,
+      key: "revoked",
+      fingerprint: server.sandbox.keys.get("revoked").fingerprint,
+      did_you_mean: null,
+    },
+  ]);
+});
+
+test("the advice of a request is in the journal and in the event", async () => {
+  const { server, host, ask } = await serveControl();
+  const heard: unknown[] = [];
+  host.subscribe((event) => event.type === "request" && heard.push(event.request.advice));
+  await call(server.url, server.sandbox.secret("legacy"));
+  await call(server.url, server.sandbox.secret("active"));
+  expect(heard).toEqual([["legacy-key-in-use"], []]);
+  expect((await ask("/requests")).body.data.map(({ advice }: { advice: string[] }) => advice)).toEqual(heard);
+});
+
+test.each([
+  ["text", "text/plain", /^1 request to key-states/],
+  ["markdown", "text/markdown", /^# Coverage 5 %/],
+  ["junit", "application/xml", /^<\?xml /],
+  ["json", "application/json", /^\{"data":\{"scenario":"key-states"/],
+] as const)("GET /report?format=%s answers with %s", async (format, type, beginning) => {
+  const { server, ask } = await serveControl();
+  await call(server.url, undefined);
+  const answer = await ask(`/report?format=${format}`);
+  expect(answer.headers["content-type"]).toMatch(type);
+  expect(answer.text).toMatch(beginning);
+  if (format !== "json") expect(answer.text).toBe(formatReport(server.sandbox.report(), format));
+});
+
+test.each([
+  ["?format=yaml", "format"],
+  ["?format=markdow", "format"],
+  ["?format=text&format=json", "format"],
+  ["?form=text", "form"],
+])("GET /report%s is refused", async (query, field) => {
+  const { ask } = await serveControl();
+  const { status, body } = await ask(`/report${query}`);
+  expect([status, body.error.code, Object.keys(body.error.details.fields)]).toEqual([
+    422,
+    "validation_failed",
+    [field],
+  ]);
+});
+
+test("a reset, another scenario and a removed instance change nothing about what the client did", async () => {
+  const { server, ask } = await serveControl();
+  await call(server.url, server.sandbox.secret("active"));
+  await ask("/reset", { method: "POST", json: {} });
+  await call(server.url, server.sandbox.secret("revoked"));
+  await ask("/scenario", { method: "PUT", json: { name: "expired" } });
+  await call(server.url, server.sandbox.secret("expired"));
+  const { body } = await ask("/instances", { method: "POST", json: { scenario: "key-states" } });
+  const { id, base_url, keys } = body.data;
+  await call(base_url, keys["live-suspended"]);
+  expect((await ask("/report", { base: `/i/${id}` })).body.data).toMatchObject({ requests: 1 });
+  await ask(`/instances/${id}`, { method: "DELETE", json: {} });
+  const report = server.sandbox.report();
+  expect(report.requests).toBe(4);
+  expect(report.scenario).toBe("expired");
+  expect(report.paths.filter(({ met }) => met).map(({ pathId }) => pathId)).toEqual([
+    "200.test",
+    "401.revoked",
+    "401.expired",
+    "403.live_suspended",
+  ]);
+});
+
+test("DELETE /requests lets the report start anew, and each instance has its own", async () => {
+  const { server, ask } = await serveControl();
+  const { body } = await ask("/instances", { method: "POST", json: {} });
+  const base = `/i/${body.data.id}`;
+  await call(body.data.base_url, undefined);
+  await call(server.url, undefined);
+  const requests = async () => [
+    (await ask("/report")).body.data.requests,
+    (await ask("/report", { base })).body.data.requests,
+  ];
+  expect(await requests()).toEqual([2, 1]);
+  await ask("/requests", { method: "DELETE", json: {}, base });
+  expect(await requests()).toEqual([2, 0]);
+  await call(body.data.base_url, undefined);
+  await ask("/requests", { method: "DELETE", json: {} });
+  expect(await requests()).toEqual([0, 1]);
+});
+
+test("report takes the base URL, the control URL, that of an instance, and SVC_CONTROL_URL", async () => {
+  const server = await serve();
+  await call(server.url, server.sandbox.secret("active"));
+  const expected = { code: 0, stdout: formatReport(server.sandbox.report(), "text"), stderr: "" };
+  for (const url of [server.url, `${server.url}/`, `${server.controlUrl}`, `${server.controlUrl}/report`]) {
+    expect(await runCli(["report", url])).toEqual(expected);
+  }
+  expect(await runCli(["report"], { env: { SVC_CONTROL_URL: String(server.controlUrl) } })).toEqual(expected);
+  const created = await fetch(`${server.controlUrl}/instances`, {
+    method: "POST",
+    body: "{}",
+    headers: { "content-type": "application/json" },
+  });
+  const { data } = (await created.json()) as { data: { base_url: string; control_url: string } };
+  for (const url of [data.base_url, data.control_url]) {
+    expect((await runCli(["report", url])).stdout).toMatch(/^0 requests to key-states/);
+  }
+});
+
+test.each(["text", "json", "markdown", "junit"] as const)("report --format %s", async (format) => {
+  const server = await serve();
+  await call(server.url, server.sandbox.secret("active"));
+  const { code, stdout } = await runCli(["report", server.url, "--format", format]);
+  expect([code, stdout]).toEqual([0, formatReport(server.sandbox.report(), format)]);
+});
+
+test("report exits with 1 when what is asked of it does not hold, and says why", async () => {
+  const server = await serve();
+  await fetch(`${server.url}${mePath}?key=${server.sandbox.secret("active")}`);
+  const run = (...flags: string[]) => runCli(["report", server.url, ...flags]);
+  expect((await run("--min-coverage", "5")).code).toBe(0);
+  const low = await run("--min-coverage", "6");
+  expect([low.code, low.stdout]).toEqual([
+    1,
+    expect.stringMatching(/\nThe coverage is 5 %, and 6 % is asked for/),
+  ]);
+  const strict = await run("--strict", "--format", "json");
+  expect([strict.code, JSON.parse(strict.stdout).failures]).toEqual([
+    1,
+    ["There is advice of the level error, and none is asked for: key-in-query."],
+  ]);
+  expect((await run("--min-coverage", "101")).code).toBe(2);
+});
+
+test("report asks with a token where one is needed", async () => {
+  const server = await serve({ controlToken: "let-me-in-please" });
+  const run = (...flags: string[]) => runCli(["report", server.url, ...flags]);
+  const none = await run();
+  expect([none.code, none.stdout, none.stderr]).toEqual([2, "", expect.stringMatching("--control-token")]);
+  expect((await run("--control-token", "some-other-token")).stderr).toMatch("does not take");
+  expect((await run("--control-token", "let-me-in-please")).code).toBe(0);
+});
+
+test("report exits with 2, and says what to do, when there is no report to be had", async () => {
+  const without = await serve({ control: false });
+  const cases = [
+    ["http://127.0.0.1:1", /nothing listens at this address and port \(ECONNREFUSED\)/],
+    [without.url, /there is no control plane at this URL/],
+    [`${(await serve()).url}/i/nobody`, /the instance is gone/],
+    [await serveAnswer(200, "hello"), /it answered 200, and not with a report/],
+    [await serveAnswer(200, '{"data":{"scenario":1}}'), /it answered 200, and not with a report/],
+    [await serveAnswer(502, "<h1>Bad gateway</h1>"), /it answered 502/],
+    ["not a url", /Failed to read the URL of the sandbox/],
+    ["ftp://127.0.0.1", /Failed to read the URL of the sandbox/],
+    ["http://user:secret@127.0.0.1", /Failed to read the URL of the sandbox/],
+  ] as const;
+  for (const [url, message] of cases) {
+    const { code, stdout, stderr } = await runCli(["report", url]);
+    expect([url, code, stdout, stderr]).toEqual([url, 2, "", expect.stringMatching(message)]);
+    expect(stderr).not.toMatch(/secret|\n\s+at /);
+  }
+});
+
+test("report waits no longer than it is told", async () => {
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const { code, stderr } = await runCli(["report", url, "--timeout", "100ms"]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching("no answer came within 0.1 s")]);
+});
+
+test("colour is for terminals only", async () => {
+  const server = await serve();
+  await call(server.url, server.sandbox.secret("legacy"));
+  const plain = await runCli(["report", server.url]);
+  const coloured = await runCli(["report", server.url], { terminal: true });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colour begins with it
+  const colour = /\u001b\[\d+m/g;
+  expect(plain.stdout).not.toMatch(colour);
+  expect(coloured.stdout).toMatch(colour);
+  expect(coloured.stdout.replace(colour, "")).toBe(plain.stdout);
+});

@@ -1,0 +1,152 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createSandbox, outcomes, type Report } from "../src/index.js";
+import { startServer } from "../src/node/index.js";
+import { formatReport } from "../src/report/format-report.js";
+import { reportFormats } from "../src/report/formats.js";
+import { parseReport } from "../src/report/parse-report.js";
+import { converse } from "./support/raw-socket.js";
+import { mePath } from "./support/seen.js";
+import { elementsOf } from "./support/xml-elements.js";
+
+const clean = createSandbox().report();
+
+/** The report of a client that puts keys and nonsense wherever it can. */
+async function hostileReport(): Promise<{ report: Report; keys: string[] }> {
+  const name = '"<b>|x|</b> `c` @you ]]> &amp; _e_ \u001b[31m\u202e';
+  const keys = {
+    active: { environment: "test" },
+    revoked: { environment: "test", state: "revoked" },
+    pinned: { environment: "live", secret: "SVC_live_PinnedPinnedPinned" },
+  } as const;
+  const server = await startServer({
+    scenario: { version: 1, name, organizations: { bank: { type: "bank", keys } } },
+  });
+  onTestFinished(() => server.close(0));
+  const { sandbox } = server;
+  const secrets = [
+    ...(["active", "revoked", "pinned"] as const).map((ref) => sandbox.secret(ref)),
+    "SVC_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0",
+    "legacysvc_test_0123456789abcdef",
+  ];
+  const port = Number(new URL(server.url).port);
+  const send = (line: string, ...headers: string[]) =>
+    converse(port, {
+      chunks: [`${line} HTTP/1.1\r\nHost: x\r\n${headers.join("\r\n")}\r\n\r\n`],
+      after: "listen",
+    });
+  for (const key of secrets) {
+    const encoded = encodeURIComponent(key).replaceAll("_", "%255F");
+    await send(`GET ${mePath}?key=${key}&b=${encoded}`, `x-api-key: ${key}`, `Authorization: Bearer ${key}`);
+    await send(`GET ${mePath}`, `x-api-key: ${key}`, `Origin: https://${key}`);
+    await send(`GET ${mePath}/${key}/${encoded}/<b>|x|@you\u009b31m\`c\`_e_`, `x-api-key: ${key}`);
+    await send(`DELETE /${key}?${key}`, `x-api-key: ${key}`, `Authorization: Basic ${btoa(key)}`);
+  }
+  return { report: sandbox.report(), keys: secrets };
+}
+
+test.each(reportFormats)("R46 no key is in the format %s, wherever the client put it", async (format) => {
+  const { report, keys } = await hostileReport();
+  expect(report.advice.length).toBeGreaterThan(4);
+  const text = formatReport(report, format, { reasons: ["A reason."] });
+  for (const key of keys) {
+    expect(text).not.toContain(key);
+    expect(text).not.toContain(key.slice("legacysvc_test_".length));
+  }
+  // What a client sent moves no cursor; JSON has escapes of its own.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  if (format !== "json") expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  expect(text.endsWith("\n")).toBe(true);
+});
+
+test("JSON is what the control plane answers, and can be read back", async () => {
+  const { report } = await hostileReport();
+  const { failures, ...plain } = JSON.parse(formatReport(report, "json", { reasons: ["A reason."] }));
+  expect(failures).toEqual(["A reason."]);
+  expect(parseReport(plain)).toEqual(report);
+  expect(plain.paths[0]).toEqual({
+    path_id: "200.test",
+    promised: true,
+    met: true,
+    count: report.paths[0]?.count,
+    when: "a valid test key",
+    how_to_meet: null,
+  });
+});
+
+test.each([
+  undefined,
+  null,
+  7,
+  "x",
+  [],
+  {},
+  { scenario: "x" },
+  { ...clean, paths: [null] },
+  { ...clean, advice: [{ id: "x" }] },
+])("%j is no report", (plain) => {
+  expect(parseReport(plain)).toBeUndefined();
+});
+
+test("the text says plainly that the client never called", () => {
+  const text = formatReport(clean, "text");
+  expect(text).toMatch(/^0 requests to key-states \(seed 1, profile minimal\)\n/);
+  expect(text).toMatch(/\nThe client never called the API\.\n$/);
+  expect(formatReport(clean, "markdown")).toMatch(/^# The client never called the API\.\n/);
+});
+
+test("the text lists every promised path, what else was met, and the advice with its requests", async () => {
+  const sandbox = createSandbox({ frozen: true });
+  const get = (path: string, headers = {}) => sandbox.fetch(`https://any.example${path}`, { headers });
+  for (let i = 0; i < 7; i++) await get("/v1/relying-party/me/");
+  await get(mePath, { "x-api-key": sandbox.secret("legacy") });
+  const text = formatReport(sandbox.report(), "text");
+  expect(text).toMatch(/^ {2}200\.legacy +1 {2}met$/m);
+  expect(text).toMatch(/^ {2}404\.unknown_path +7 {2}not promised$/m);
+  expect(text).not.toContain("405.method");
+  expect(text).toMatch(
+    /^ {2}401\.revoked {2}a revoked key\n {4}send SVC_KEY_REVOKED \(ref revoked\): curl /m,
+  );
+  expect(text).toMatch(/^ {2}warning {2}wrong-method-or-path {2}7 requests {2}R47/m);
+  expect(text.match(/did you mean GET \/v1\/relying-party\/me\?/g)).toHaveLength(5);
+  expect(text).toContain("      and 2 more\n");
+  expect(text).toMatch(/\nCoverage 5 %: 1 of 17 promised paths met\. Advice: 1 warning, 1 note\.\n$/);
+});
+
+test("Markdown is tables whose rows have as many cells as their heads", async () => {
+  const { report } = await hostileReport();
+  const text = formatReport(report, "markdown", { reasons: ["Too | little."] });
+  const tables = text.split("\n\n").filter((block) => block.startsWith("|"));
+  expect(tables).toHaveLength(2);
+  for (const table of tables) {
+    const widths = table
+      .trim()
+      .split("\n")
+      .map((row) => row.split("|").length);
+    expect(new Set(widths).size).toBe(1);
+    expect(table.split("\n")[1]).toMatch(/^\|(?:---\|)+$/);
+  }
+  expect(text).not.toMatch(/<b>|`c`|@you|\]\]>/);
+});
+
+test("JUnit skips what was missed, fails errors and reasons, and has the rest as output", async () => {
+  const { report } = await hostileReport();
+  const elements = elementsOf(formatReport(report, "junit", { reasons: ["The coverage is too low."] }));
+  const named = (name: string) => elements.filter((one) => one.name === name);
+  const promised = outcomes.filter(({ promised }) => promised).length;
+  expect(named("testsuite").map(({ attributes: { name, tests } }) => [name, tests])).toEqual([
+    ["paths", String(promised)],
+    ["advice", "11"],
+    ["gate", "1"],
+  ]);
+  const errors = report.advice.filter(({ level }) => level === "error");
+  expect(named("failure")).toHaveLength(errors.length + 1);
+  expect(named("skipped")).toHaveLength(promised - report.coverage.met);
+  const [all] = named("testsuites");
+  expect([all?.attributes.failures, all?.attributes.skipped]).toEqual([
+    String(named("failure").length),
+    String(named("skipped").length),
+  ]);
+  const warnings = named("system-out").filter(({ text }) => text.startsWith("warning"));
+  expect(warnings).toHaveLength(report.advice.filter(({ level }) => level === "warning").length);
+  expect(elementsOf(formatReport(clean, "junit")).some(({ name }) => name === "failure")).toBe(false);
+});

@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { clientEnvironment } from "../src/cli/client-environment.js";
+import { type Outcome, outcomes, type PathId } from "../src/domain/outcomes.js";
+import type { Sandbox } from "../src/index.js";
+import { hostOf } from "../src/library/host-of.js";
+import { startServer } from "../src/node/index.js";
+import { bundledScenarios, scenarioNames } from "../src/scenario/bundled.js";
+import type { Scenario } from "../src/scenario/scenario.generated.js";
+
+const keyStates = bundledScenarios["key-states"] as Scenario;
+
+/** Worlds in which it is not plain how to meet each path. */
+const scenarios: Readonly<Record<string, string | Scenario>> = {
+  ...Object.fromEntries(scenarioNames.map((name) => [name, name])),
+  "no scenario key at all": { version: 1, organizations: { bank: { type: "bank" } } },
+  "all requests fail": { ...keyStates, faults: [{ then: { status: 503 } }] },
+  "some requests fail": { ...keyStates, faults: [{ when: { probability: 0.5 }, then: { reset: true } }] },
+  "one key fails now and then": {
+    ...keyStates,
+    faults: [{ when: { key: "revoked", every: 2 }, then: { status: 500 } }],
+  },
+  "failures by path": {
+    ...keyStates,
+    faults: [
+      { when: { path_id: "401.missing" }, then: { malformed: true } },
+      { when: { path_id: "200.test" }, then: { latency: "1ms" } },
+    ],
+  },
+  "no scope is needed": { ...keyStates, assumptions: { me_scope: null } },
+  "a real-looking key is pinned": {
+    version: 1,
+    organizations: {
+      bank: { type: "bank", keys: { pinned: { environment: "test", secret: "SVC_test_9f8e7d6c5b4a" } } },
+    },
+  },
+};
+
+/** Whether a single request leads there without the preview. */
+const isReachable = (outcome: Outcome) => outcome.preview !== true;
+
+const hintFor = (sandbox: Sandbox, pathId: PathId) =>
+  sandbox.report().paths.find((row) => row.pathId === pathId)?.howToMeet ?? "";
+
+/** Runs the line of a hint as a shell runs it, until the sandbox has met the request. */
+async function follow(line: string, sandbox: Sandbox, environment: Record<string, string>): Promise<void> {
+  const child = spawn("bash", ["-c", `exec ${line}`], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: "ignore",
+  });
+  const ended = once(child, "exit");
+  await vi.waitFor(() => expect(sandbox.requests.total()).toBe(1), { timeout: 10_000, interval: 5 });
+  child.kill();
+  await ended;
+}
+
+async function serve(scenario: string | Scenario) {
+  const server = await startServer({ scenario });
+  onTestFinished(() => server.close(0));
+  const world = () => hostOf(server.sandbox).world();
+  const environment = () => clientEnvironment(world(), { url: server.url, controlUrl: server.controlUrl });
+  return { sandbox: server.sandbox as Sandbox, environment };
+}
+
+test.each(
+  Object.entries(scenarios),
+)("%s: who does what the report says of a path meets it", async (_title, scenario) => {
+  const running = await serve(scenario);
+  const others = new Map<string, Awaited<ReturnType<typeof serve>>>();
+  for (const { path } of outcomes.filter(isReachable)) {
+    running.sandbox.requests.clear();
+    const hint = hintFor(running.sandbox, path);
+    const [, other, line] =
+      /^(?:start svc-sandbox (\S+), then )?send? ?[^:]*: (curl .*)$|^$/.exec(hint) ?? [];
+    expect([path, line ?? hint]).toEqual([path, expect.stringMatching(/^curl /)]);
+    if (other !== undefined && !others.has(other)) others.set(other, await serve(other));
+    const { sandbox, environment } = other === undefined ? running : (others.get(other) as typeof running);
+    sandbox.requests.clear();
+    await follow(line as string, sandbox, environment());
+    const report = sandbox.report();
+    expect([hint, report.paths.find((row) => row.pathId === path)?.count]).toEqual([hint, 1]);
+    expect(report.advice.filter(({ level }) => level === "error")).toEqual([]);
+  }
+});
+
+test("a key of the running world is named rather than another scenario", async () => {
+  const { sandbox } = await serve("key-states");
+  expect(sandbox.report().paths.filter(({ howToMeet }) => howToMeet?.startsWith("start"))).toEqual(
+    sandbox.report().paths.filter(({ pathId }) => pathId.startsWith("fault.")),
+  );
+  expect(hintFor(sandbox, "401.revoked")).toBe(
+    'send SVC_KEY_REVOKED (ref revoked): curl -H "x-api-key: $SVC_KEY_REVOKED" "$SVC_BASE_URL/v1/relying-party/me"',
+  );
+});
+
+test("what was met needs no hint, and asking for the report changes nothing", async () => {
+  const { sandbox } = await serve("rate-limited");
+  sandbox.clock.freeze();
+  const before = JSON.stringify(sandbox.snapshot());
+  sandbox.report();
+  expect(JSON.stringify(sandbox.snapshot())).toBe(before);
+  expect(sandbox.requests.total()).toBe(0);
+  await sandbox.fetch("https://any.example/v1/relying-party/me");
+  expect(sandbox.report().paths.find(({ pathId }) => pathId === "401.missing")).toEqual({
+    pathId: "401.missing",
+    promised: true,
+    met: true,
+    count: 1,
+    when: "no x-api-key header",
+    howToMeet: null,
+  });
+});

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+// What a start reads before it serves a bundled scenario, in the build. An import too many in a file that every start
+// needs brings a large package in with it, and nothing else would say so.
+
+const folder = join(import.meta.dirname, "../dist/esm");
+const files = readdirSync(folder);
+const textOf = (file: string) => readFileSync(join(folder, file), "utf8");
+const start = files.find(
+  (file) => /^start-[\w-]+\.js$/.test(file) && textOf(file).includes("listen"),
+) as string;
+
+/** The files that this one needs before it runs, itself among them. */
+function needed(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const [, next] of textOf(file).matchAll(/(?:\bfrom|\bimport)\s*"\.\/([^"]+)"/g)) {
+    needed(next as string, found);
+  }
+  return found;
+}
+
+const loaded = [...needed("cli.js"), ...needed(start)].map((file) => [file, textOf(file)] as const);
+
+test.each([
+  ["the checks of scenarios", /invalid_union/],
+  ["the YAML reader", /YAMLParseError/],
+  ["the tables of farmers", /agrovoc/],
+  ["Express", /x-powered-by/],
+])("a start does not load %s", (_what, sign) => {
+  expect(files.some((file) => file.endsWith(".js") && sign.test(textOf(file)))).toBe(true);
+  expect(loaded.filter(([, text]) => sign.test(text)).map(([file]) => file)).toEqual([]);
+});

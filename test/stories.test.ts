@@ -1,0 +1,203 @@
+import { describe, expect, test } from "vitest";
+import { coreSender } from "../src/api/core-sender.js";
+import type { Profile } from "../src/domain/assumptions.js";
+import { nodeEdge } from "../src/node/edge.js";
+import { loadFarmers } from "../src/node/load-farmers.js";
+import { serveHost } from "../src/node/serve-host.js";
+import { createHost } from "../src/sandbox/host.js";
+import type { SendStoryRequest, StoryStep, ToldStep } from "../src/sandbox/story/story.js";
+import { tellNext } from "../src/sandbox/story/tell.js";
+import { createWorld, scenarioSecrets, type World } from "../src/sandbox/world.js";
+import { bundledScenarios, type ScenarioName, scenarioNames } from "../src/scenario/bundled.js";
+import type { Scenario } from "../src/scenario/scenario.generated.js";
+import { socketSender } from "./support/socket-sender.js";
+
+// As every way to a running server does that shows farmers.
+await loadFarmers();
+
+// The date of a Retry-After follows the real clock: where that stands still, two tellings can be compared.
+const edge = { ...nodeEdge, time: () => Date.UTC(2026, 0, 1) };
+
+interface Told {
+  readonly world: World;
+  readonly steps: readonly ToldStep[];
+}
+
+const storyOf = (name: ScenarioName): readonly StoryStep[] =>
+  (bundledScenarios[name] as Scenario).story ?? [];
+
+function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 1 } = {}): World {
+  return createWorld(scenario, { edge, frozen: true, profile, seed });
+}
+
+async function tell(world: World, send: SendStoryRequest): Promise<Told> {
+  const steps: ToldStep[] = [];
+  for (let told = await tellNext(world, send); told !== undefined; told = await tellNext(world, send)) {
+    steps.push(told);
+  }
+  return { world, steps };
+}
+
+function tellInCore(scenario: Scenario, options = {}): Promise<Told> {
+  const world = openStory(scenario, options);
+  return tell(world, coreSender(world));
+}
+
+async function tellOverSocket(scenario: Scenario, options = {}): Promise<Told> {
+  const world = openStory(scenario, options);
+  const server = await serveHost(
+    createHost(() => world),
+    { port: 0 },
+  );
+  try {
+    return await tell(world, socketSender(Number(new URL(server.url).port), world));
+  } finally {
+    await server.close(0);
+  }
+}
+
+const wrongSteps = ({ steps }: Told) =>
+  steps
+    .filter(({ differences }) => differences.length > 0)
+    .map(({ number, differences }) => [number, ...differences]);
+
+describe.each(scenarioNames)("the story of %s", (name) => {
+  const story = storyOf(name);
+
+  test("is told in short sentences, with a proof after every few of them", () => {
+    expect(story.length).toBeGreaterThanOrEqual(6);
+    expect(story[0]?.say).toBeDefined();
+    const told = story.map(({ say }) => (say === undefined ? "proof" : "say")).join(" ");
+    expect(told).not.toMatch(/say say|proof proof proof proof/);
+    const sentences = story.flatMap(({ say = "" }) => say.split(/(?<=[.?!]) /));
+    expect(sentences.filter((sentence) => sentence.split(" ").length > 28)).toEqual([]);
+  });
+
+  test("expects something of every request, and of a 429 no code, which is an assumption", () => {
+    const requests = story.filter(({ request }) => request !== undefined);
+    expect(requests.filter((step) => step.expect?.path === undefined)).toEqual([]);
+    const limited = requests.filter((step) => step.expect?.status === 429);
+    expect(limited.filter((step) => step.expect?.code !== undefined)).toEqual([]);
+  });
+
+  test("leaves its requests in the journal, each on the path that it tells of", async () => {
+    const { world, steps } = await tellInCore(bundledScenarios[name]);
+    const reserved = ["none", "malformed", "unknown"];
+    const owed = steps.flatMap(({ request, answer }) =>
+      request === null || answer === null
+        ? []
+        : Array.from({ length: request.times }, (_, sent) => ({
+            method: request.method,
+            key: reserved.includes(request.key) ? null : request.key,
+            // Only the last one of several is told of.
+            ...(sent === request.times - 1 && {
+              pathId: answer.pathId,
+              fault: answer.fault,
+              status: answer.status,
+            }),
+          })),
+    );
+    expect(world.journal.list()).toMatchObject(owed);
+    expect(world.journal.total()).toBe(owed.length);
+  });
+
+  test("shows the key that a step makes once, and no key anywhere else (R34, R46)", async () => {
+    const { world, steps } = await tellInCore(bundledScenarios[name]);
+    const made = steps.flatMap(({ performed }) => performed?.secret ?? []);
+    for (const secret of made) expect(secret).toMatch(/^SVC_(test|live)_sbx\w{29}$/);
+    const makers = steps.filter(
+      ({ kind, performed }) => ["create_key", "rotate"].includes(kind) && performed?.refusal === null,
+    );
+    expect(made).toHaveLength(makers.length);
+    const rest = JSON.stringify(
+      steps.map((step) => ({ ...step, performed: step.performed && { ...step.performed, secret: null } })),
+    );
+    for (const secret of [...made, ...Object.values(scenarioSecrets(world))]) {
+      expect(rest.includes(secret)).toBe(false);
+    }
+    expect(rest).not.toMatch(/(SVC|legacysvc)_(test|live)_\w/);
+    expect(rest).not.toContain("x-api-key");
+  });
+
+  test("fails at each of its expectations when that is another one", async () => {
+    for (const [index, step] of story.entries()) {
+      for (const [at, wrong] of wrongExpectations(step)) {
+        const { expect: _, ...rest } = step;
+        const mutated = story.with(index, wrong === undefined ? rest : { ...rest, expect: wrong });
+        const { steps } = await tellInCore({ ...bundledScenarios[name], story: mutated as Story });
+        const differences = steps.flatMap(({ number, differences: found }) =>
+          found.map((difference) => [number, difference.at]),
+        );
+        expect(differences).toEqual([[index + 1, at]]);
+      }
+    }
+  });
+});
+
+type Story = NonNullable<Scenario["story"]>;
+type Expectation = StoryStep["expect"];
+type Body = Exclude<NonNullable<Expectation>["body"], undefined>;
+
+/** Every expectation that differs from that of the step in one place, and does not hold where that one does. */
+function wrongExpectations({ expect: right, ...step }: StoryStep): [at: string, wrong: Expectation][] {
+  const acts = step.say === undefined && step.request === undefined && step.advance === undefined;
+  if (right === undefined) return acts ? [["error", { error: "unknown_scope" }]] : [];
+  const { status, code, path, headers = {}, body, error } = right;
+  const wrong: [string, Expectation][] = [];
+  if (status !== undefined) wrong.push(["status", { ...right, status: status === 200 ? 401 : 200 }]);
+  if (code !== undefined) wrong.push(["code", { ...right, code: "something_else" }]);
+  if (path !== undefined) wrong.push(["path", { ...right, path: "405.method" }]);
+  if (error !== undefined) wrong.push(["error", { error: "unknown_scope" }], ["error", undefined]);
+  for (const [name, value] of Object.entries(headers)) {
+    const other = typeof value === "boolean" ? !value : `${value}, something else`;
+    wrong.push([`headers.${name}`, { ...right, headers: { ...headers, [name]: other } }]);
+  }
+  if (body !== undefined) {
+    for (const [at, other] of wrongBodies("body", body)) wrong.push([at, { ...right, body: other }]);
+  }
+  return wrong;
+}
+
+function wrongBodies(at: string, body: Body): [at: string, wrong: Body][] {
+  if (typeof body !== "object" || body === null) return [[at, `${body} and something else`]];
+  return Object.entries(body).flatMap(([name, member]) =>
+    wrongBodies(`${at}.${name}`, member as Body).map(([inner, wrong]): [string, Body] => [
+      inner,
+      { ...body, [name]: wrong },
+    ]),
+  );
+}
+
+const worlds = (["minimal", "typical", "varied"] as const).flatMap((profile) =>
+  [1, 7, 42].map((seed) => ({ profile, seed })),
+);
+
+describe.each(worlds)("with the profile $profile and the seed $seed", (options) => {
+  test.each(scenarioNames)("the story of %s holds, and takes no time to prove", async (name) => {
+    const begun = performance.now();
+    expect(wrongSteps(await tellInCore(bundledScenarios[name], options))).toEqual([]);
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
+
+  test.each(scenarioNames)("the story of %s is the same over a socket", async (name) => {
+    const scenario = withoutWaiting(bundledScenarios[name]);
+    const { steps } = await tellOverSocket(scenario, options);
+    expect(steps).toEqual((await tellInCore(scenario, options)).steps);
+    expect(steps.flatMap(({ differences }) => differences)).toEqual([]);
+  });
+});
+
+/** The scenario with faults that take as good as no time: what they let come late comes all the same. */
+function withoutWaiting(scenario: Scenario): Scenario {
+  const { faults, ...rest } = scenario;
+  if (faults === undefined) return scenario;
+  const hurried = faults.map(({ then, ...fault }) => ({
+    ...fault,
+    then: {
+      ...then,
+      ...(then.latency !== undefined && { latency: "1ms" }),
+      ...(then.slow !== undefined && { slow: 100_000 }),
+    },
+  }));
+  return { ...rest, faults: hurried };
+}

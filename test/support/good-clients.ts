@@ -1,0 +1,143 @@
+import { advanceClock } from "../../src/sandbox/lifecycle/move-clock.js";
+import { rotateKey } from "../../src/sandbox/lifecycle/rotate-key.js";
+import { type ConductCase, realKey, sendMore, stranger, withFaults } from "./conduct-cases.js";
+import { mePath } from "./doors.js";
+
+/** Clients that look like those of `bad-clients.ts` and have done nothing wrong. */
+export const goodClients: readonly ConductCase[] = [
+  {
+    does: "tries again after 503, and hears only then that the key is revoked",
+    scenario: withFaults([{ when: { key: "revoked", requests: [1] }, then: { status: 503 } }]),
+    run: async (door) => {
+      await door.me({ ref: "revoked" });
+      await door.me({ ref: "revoked" });
+    },
+    earns: {},
+  },
+  {
+    does: "tries again after half an answer and after a broken one",
+    scenario: withFaults([
+      { when: { key: "revoked", requests: [1] }, then: { malformed: true } },
+      { when: { key: "rate-limited-minute", requests: [1] }, then: { malformed: true } },
+    ]),
+    run: async (door) => {
+      for (const ref of ["revoked", "revoked", "rate-limited-minute", "rate-limited-minute"]) {
+        await door.me({ ref });
+      }
+    },
+    earns: {},
+  },
+  {
+    does: "waits until the minute is over after 429",
+    run: async (door) => {
+      await door.me({ ref: "rate-limited-minute" });
+      advanceClock(door.world, 60_000);
+      await door.me({ ref: "rate-limited-minute" });
+    },
+    earns: {},
+  },
+  {
+    does: "waits until the day is over after 429",
+    run: async (door) => {
+      await door.me({ ref: "rate-limited" });
+      advanceClock(door.world, 24 * 60 * 60_000);
+      await door.me({ ref: "rate-limited" });
+    },
+    earns: {},
+  },
+  {
+    does: "uses another key while one is at its limit",
+    run: async (door) => {
+      await door.me({ ref: "rate-limited" });
+      await door.me({ ref: "active" });
+      await door.me({ ref: "rate-limited-minute" });
+    },
+    earns: {},
+  },
+  {
+    does: "sends another key after a rejected one",
+    run: async (door) => {
+      await door.me({ ref: "revoked" });
+      await door.me({ ref: "expired" });
+      await door.me({ header: stranger });
+      await door.me({ header: `${stranger}2` });
+    },
+    earns: {},
+  },
+  {
+    does: "forgets the header twice",
+    run: async (door) => {
+      await door.me(undefined);
+      await door.me(undefined);
+    },
+    earns: {},
+  },
+  {
+    does: "changes over to the replacement, and stays there",
+    run: async (door) => {
+      for (let i = 0; i < 3; i++) await door.me({ ref: "replacement" });
+    },
+    earns: {},
+  },
+  {
+    does: "uses the old key once more before it has the new one",
+    run: async (door) => {
+      const { secret: next } = rotateKey(door.world, "active");
+      await door.me({ ref: "active" });
+      await door.me({ header: next });
+    },
+    earns: { "retiring-key-in-use": 1 },
+  },
+  {
+    does: "gets 403 again and again, which may change any time",
+    run: async (door) => {
+      for (let i = 0; i < 3; i++) await door.me({ ref: "organization-inactive" });
+    },
+    earns: {},
+  },
+  {
+    does: "has a pinned key that no sandbox made",
+    scenario: {
+      version: 1,
+      organizations: {
+        bank: {
+          type: "bank",
+          keys: { pinned: { environment: "live", secret: realKey } },
+          live_access: "approved",
+        },
+      },
+    },
+    run: async (door) => void (await door.me({ ref: "pinned" })),
+    earns: {},
+  },
+  {
+    does: "has something like a key in a path that is wrong anyway",
+    run: (door) => sendMore(door, { path: `${mePath}/SVC_test_sbx123` }),
+    earns: { "wrong-method-or-path": 1 },
+  },
+  {
+    does: "sends a token of somebody else's, and parameters that are empty",
+    run: (door) =>
+      sendMore(door, {
+        path: `${mePath}?`,
+        headers: { authorization: "Bearer eyJhbGciOiJIUzI1NiJ9.e30.c2ln" },
+      }),
+    earns: {},
+  },
+  {
+    does: "is Node's fetch, which sends Sec-Fetch-Mode",
+    run: (door) => sendMore(door, { headers: { "sec-fetch-mode": "cors" } }),
+    earns: {},
+  },
+  {
+    does: "asks by HEAD",
+    run: (door) => sendMore(door, { method: "HEAD" }),
+    earns: {},
+  },
+  {
+    does: "is somebody with a browser who looks at what is there",
+    run: async (door) =>
+      void (await door.send({ path: "/favicon.ico", headers: { "sec-fetch-dest": "image" } })),
+    earns: {},
+  },
+];

@@ -1,0 +1,164 @@
+import { expect, test, vi } from "vitest";
+import { coreSender } from "../src/api/core-sender.js";
+import { createSandbox, type Scenario } from "../src/index.js";
+import { hostOf } from "../src/library/host-of.js";
+import type { WorldEvent } from "../src/sandbox/events.js";
+import { tellNext } from "../src/sandbox/story/tell.js";
+import { parseScenario } from "../src/scenario/parse-scenario.js";
+import { serveControl } from "./support/control-client.js";
+import { describeDoors, mePath } from "./support/doors.js";
+
+const scenario = parseScenario(`
+version: 1
+clock: { now: 2026-03-02T09:00:00Z, frozen: true }
+organizations:
+  harvest-bank:
+    type: bank
+    live_access: approved
+    keys:
+      main: { environment: test }
+      live: { environment: live }
+timeline:
+  - { at: 10m, rotate: { key: main, as: next, overlap: 30m } }
+  - { at: 20m, organization: { ref: harvest-bank, live_access: suspended } }
+  - { at: 20m, create_key: { organization: harvest-bank, environment: live, name: Late } , expect: { error: live_access_not_approved } }
+  - { at: 2026-03-02T09:30:00Z, faults: [{ when: { key: next, requests: [2] }, then: { status: 503 } }] }
+  - { at: 2h, revoke: { key: next } }
+`);
+
+const codeOf = (body: string): string | undefined => JSON.parse(body).error?.code;
+
+describeDoors("a timeline", (open) => {
+  test("things happen as the clock passes them, each at its own instant", async () => {
+    const { me, world, send, close } = await open(scenario);
+    expect((await me({ ref: "main" })).status).toBe(200);
+    expect(world.registry.keys.has("next")).toBe(false);
+
+    world.clock.advance(9 * 60_000 + 59_999);
+    expect((await me({ ref: "main" })).status).toBe(200);
+    expect(world.registry.keys.has("next")).toBe(false);
+
+    world.clock.advance(1);
+    expect((await me({ ref: "live" })).status).toBe(200);
+    expect((await me({ ref: "next" })).status).toBe(200);
+    expect(world.registry.key("main").key.overlapEndsAt).toBe(Date.parse("2026-03-02T09:40:00Z"));
+
+    // Everything up to 10:00 at once, without a look at the world in between.
+    world.clock.set(Date.parse("2026-03-02T10:00:00Z"));
+    const main = await me({ ref: "main" });
+    expect([main.status, codeOf(main.body)]).toEqual([401, "unauthorized"]);
+    expect(codeOf((await me({ ref: "live" })).body)).toBe("live_access_not_approved");
+    expect([(await me({ ref: "next" })).status, (await me({ ref: "next" })).status]).toEqual([200, 503]);
+
+    world.clock.set(Date.parse("2026-03-02T11:30:00Z"));
+    expect((await send({})).status).toBe(401);
+    expect(world.registry.key("next").key.revokedAt).toBe(Date.parse("2026-03-02T11:00:00Z"));
+    await close();
+  });
+});
+
+test("the rate-limit windows of a key are not disturbed by what happens later than its requests", async () => {
+  const sandbox = createSandbox({ scenario });
+  const headers = { "x-api-key": sandbox.secret("main") };
+  const today = async () => {
+    const response = await sandbox.fetch(`https://any.example${mePath}`, { headers });
+    return (await response.json()).data.usage.today;
+  };
+  expect([await today(), await today()]).toEqual([1, 2]);
+  sandbox.clock.advance("15m");
+  expect(await today()).toBe(3);
+});
+
+test("what the timeline did is told once, in order, with what was refused", () => {
+  const sandbox = createSandbox({ scenario });
+  const told: WorldEvent[] = [];
+  hostOf(sandbox).subscribe((event) => told.push(event));
+  sandbox.clock.advance("3h");
+  const steps = told.filter(({ type }) => type === "timeline.step");
+  const step = (at: string, action: string, refusal: string | null = null) => ({
+    type: "timeline.step",
+    at: `2026-03-02T${at}:00.000Z`,
+    action,
+    refusal,
+    expected: refusal,
+  });
+  expect(steps).toEqual([
+    step("09:10", "rotate"),
+    step("09:20", "organization"),
+    step("09:20", "create_key", "live_access_not_approved"),
+    step("09:30", "faults"),
+    step("11:00", "revoke"),
+  ]);
+  sandbox.clock.advance("3h");
+  expect(told.filter(({ type }) => type === "timeline.step")).toHaveLength(5);
+  expect(told.map(({ type }) => type).slice(0, 2)).toEqual(["clock.moved", "key.rotated"]);
+});
+
+test("the keys that a timeline makes have the secrets that the seed gives, in every run", () => {
+  const secrets = [7, 7, 8].map((seed) => {
+    const sandbox = createSandbox({ scenario, seed });
+    expect(() => sandbox.secret("next")).toThrow(expect.objectContaining({ code: "unknown_ref" }));
+    sandbox.clock.advance("10m");
+    return sandbox.secret("next");
+  });
+  expect(secrets[0]).toBe(secrets[1]);
+  expect(secrets[0]).not.toBe(secrets[2]);
+});
+
+test("a snapshot goes on with what is still to come, at the same instants", async () => {
+  const sandbox = createSandbox({ scenario });
+  sandbox.clock.advance("25m");
+  const snapshot = sandbox.snapshot();
+  expect(snapshot.timeline?.map(({ at }) => at)).toEqual([
+    "2026-03-02T09:30:00.000Z",
+    "2026-03-02T11:00:00.000Z",
+  ]);
+  const again = createSandbox({ scenario: snapshot as Scenario });
+  for (const one of [sandbox, again]) one.clock.advance("2h");
+  expect(again.keys.list()).toEqual(sandbox.keys.list());
+  expect(again.faults.list()).toEqual(sandbox.faults.list());
+  expect(again.secret("next")).toBe(sandbox.secret("next"));
+  sandbox.clock.advance("1h");
+  expect(sandbox.snapshot()).not.toHaveProperty("timeline");
+});
+
+test("a reset begins the timeline again", () => {
+  const sandbox = createSandbox({ scenario });
+  sandbox.clock.advance("15m");
+  sandbox.reset();
+  expect(sandbox.keys.list().map(({ ref }) => ref)).toEqual(["main", "live"]);
+  sandbox.clock.advance("15m");
+  expect(sandbox.keys.get("next").state).toBe("active");
+});
+
+test("a step that the dashboard refuses leaves the world as it was, and the later ones happen", () => {
+  const sandbox = createSandbox({ scenario });
+  sandbox.keys.revoke("main");
+  sandbox.clock.advance("3h");
+  expect(sandbox.keys.list().map(({ ref, state }) => [ref, state])).toEqual([
+    ["main", "revoked"],
+    ["live", "active"],
+  ]);
+  expect(sandbox.organizations.get("harvest-bank").liveAccess).toBe("suspended");
+});
+
+test("with a clock that runs, a server tells what happens when it happens", async () => {
+  const { server, host } = await serveControl({
+    frozen: false,
+    scenario: { ...scenario, timeline: [{ at: "1s", revoke: { key: "main" } }] },
+  });
+  const told: string[] = [];
+  host.subscribe(({ type }) => told.push(type));
+  await vi.waitFor(() => expect(told).toContain("key.revoked"), { timeout: 5000 });
+  expect(server.sandbox.keys.get("main").revokedAt).toBe("2026-03-02T09:00:01.000Z");
+});
+
+test("a key of a story is made by the story, and its secret by the seed", async () => {
+  const sandbox = createSandbox({
+    scenario: { ...scenario, timeline: [], story: [{ rotate: { key: "main", as: "told" } }] },
+  });
+  const world = hostOf(sandbox).world();
+  const told = await tellNext(world, coreSender(world));
+  expect(told?.performed?.secret).toBe(sandbox.secret("told"));
+  expect(await tellNext(world, coreSender(world))).toBeUndefined();
+});
