@@ -213,7 +213,7 @@ describe("the request log", () => {
     await fetch(`${url}/${revoked}?key=${revoked}`, {
       headers: { "x-api-key": "SVC_live_of-somebody-else" },
     });
-    await running.stderr.shows(/ms {2}revoked\n.*ms {2}[0-9a-f]{12}\n/);
+    await running.stderr.shows(/ms {2}revoked\n.*ms {2}[0-9a-f]{12} {2}.*key-in-query/);
     expect(running.stderr.text()).not.toContain(revoked);
     expect(running.stderr.text()).not.toContain("of-somebody-else");
   });

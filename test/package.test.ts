@@ -68,8 +68,8 @@ describe("the tarball", () => {
     process.stdout.write(
       `The package: ${kilobytes(size)} kB, ${kilobytes(unpackedSize)} kB unpacked, ${files.length} files.\n`,
     );
-    expect(kilobytes(size)).toBeLessThan(1000);
-    expect(kilobytes(unpackedSize)).toBeLessThan(3500);
+    expect(kilobytes(size)).toBeLessThan(1200);
+    expect(kilobytes(unpackedSize)).toBeLessThan(4250);
   });
 
   test("names the packages that are bundled in it, with their licences", () => {

@@ -106,11 +106,13 @@ describe("the page has every field", () => {
 
 test("what stands behind # in the starter scenario is valid, and its story goes as it says", async () => {
   const blocks = starterScenario.split("\n\n").map((block) => {
-    const begins = block.search(/^# (faults|timeline|story):$/m);
+    const begins = block.search(/^# (population|faults|preview|timeline|story):(?: true)?$/m);
     return begins === -1 ? block : block.slice(0, begins) + block.slice(begins).replace(/^# /gm, "");
   });
   const scenario = parseScenario(blocks.join("\n\n"));
-  expect([scenario.faults?.length, scenario.timeline?.length, scenario.story?.length]).toEqual([3, 2, 9]);
+  expect([scenario.faults?.length, scenario.timeline?.length, scenario.story?.length]).toEqual([3, 2, 10]);
+  expect(scenario.consents).toHaveLength(2);
+  expect(scenario.population?.organizations).toBe(200);
   // Its faults hit some requests and not others; the story is about keys.
   expect(surprises(await tell({ ...scenario, faults: [] }))).toEqual([]);
 });

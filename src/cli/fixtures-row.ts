@@ -5,7 +5,7 @@ export const fixturesRow: CommandRow = {
   name: "fixtures",
   summary: "print seeded synthetic records: organizations or farmers",
   description:
-    "Prints synthetic records on stdout, as many as asked for; a million of them need no more memory than ten. The same seed, index, locale and time give the same record. Organizations are those that a scenario's population has; farmers are described in docs/farmers.md. As CSV, what has many parts is counted or summed.",
+    "Prints synthetic records on stdout, as many as asked for: memory does not grow with their number. The same seed, index, locale and time give the same record. Organizations are those that a scenario's population has; farmers are described in docs/farmers.md. As CSV, what has many parts is counted or summed.",
   words: [{ spec: "<kind>", text: "organizations or farmers" }],
   flags: ["count", "from", "fixtureFormat", "locale", "fixtureSeed", "datesFrom", "verbose"],
   examples: [

@@ -60,7 +60,8 @@ test("a load that fails is reported, and the next one goes on from the world tha
   };
   const { reload, said, exchanged } = reloading(fail, () => loaded);
   await Promise.all([reload(), reload()]);
-  expect(said).toHaveLength(1);
+  expect(said).toHaveLength(2);
+  expect(said[1]).toBe("a.yaml is sound again, and the same as before: the world goes on.");
   expect(said[0]).toMatch(/disk on fire: SVC_test_…\n[\s\S]*\nThe scenario that was running goes on\.$/);
   expect(exchanged).toEqual([]);
 });

@@ -28,13 +28,20 @@ export interface Reloading {
 export function createReload(reloading: Reloading): () => Promise<void> {
   const { load, open, world, exchange, follow, log, verbose } = reloading;
   let { loaded } = reloading;
+  let isBroken = false;
 
   const reload = async () => {
     const fresh = await load();
     if (fresh.files.join("\n") !== loaded.files.join("\n")) await follow(fresh.files);
     const changed = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
     loaded = fresh;
-    if (!changed) return;
+    if (!changed) {
+      // Whoever has just read of a problem waits to hear that it is gone.
+      if (isBroken) log.note(`${fresh.name} is sound again, and the same as before: the world goes on.`);
+      isBroken = false;
+      return;
+    }
+    isBroken = false;
     const before = scenarioSecrets(world());
     await exchange(() => open(fresh), fresh);
     log.note(`Loaded ${fresh.name} again: ${difference(before, scenarioSecrets(world()))}.`);
@@ -43,6 +50,7 @@ export function createReload(reloading: Reloading): () => Promise<void> {
   let queue = Promise.resolve();
   return () => {
     queue = queue.then(reload).catch((error) => {
+      isBroken = true;
       const failure = describeFailure(error, { verbose }).trimEnd();
       log.problem(`${failure}\nThe scenario that was running goes on.`);
     });

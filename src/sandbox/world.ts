@@ -133,7 +133,8 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     },
     clock,
     faults: { armed: armFaults(scenario.faults ?? [], seed, now) },
-    farmers: farmersOf(scenario, { seed, start: now, make: edge.farmers }),
+    // Not what the clock shows by now, which may be a moment later.
+    farmers: farmersOf(scenario, { seed, start: start ?? now, make: edge.farmers }),
     preview: scenario.preview ?? false,
     consents: buildConsents(scenario, seed, now),
     timeline: createTimeline(scenario.timeline ?? [], now),

@@ -77,6 +77,7 @@ organizations:
 #     expires_at: 87d
 #     deeds: [{ at: -2d, do: grant }]           # grant, reject, revoke, cancel
 #     idempotency: { key: application-7 }       # the Idempotency-Key with which it was made
+#   - { organization: harvest-bank, farmer: 2 } # the rest has defaults
 
 # What happens by itself as the clock passes; each step does one thing.
 # timeline:
@@ -99,7 +100,7 @@ organizations:
 #   - create_key: { organization: harvest-bank, environment: test, name: Core banking, ref: fresh, expires: 30d }
 #   - request: { key: fresh, method: POST, path: /v1/nothing, headers: { X-Trace: "1" }, body: { any: thing } }
 #     expect: { path: 404.unknown_path }
-#   - consent: { farmer: 2, do: grant, organization: harvest-bank }   # with preview: grant, reject or revoke
+#   - consent: { farmer: 2, do: grant, organization: harvest-bank }   # in the preview: grant, reject, revoke
 #   - advance: 61m
 #   - request: { key: legacy }
 #     expect: { path: 401.rotated }

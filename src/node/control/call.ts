@@ -28,6 +28,8 @@ export interface ControlCall<Name extends ControlBodyName = ControlBodyName> {
   /** Parts in braces have names: `/keys/{ref}`. */
   readonly path: string;
   readonly summary: string;
+  /** Whether it is about records that only worlds with the preview have (R49). Default: false. */
+  readonly preview?: true;
   /** The body that it takes; left out for calls that take none. */
   readonly body?: Name;
   /** Parameters of the query, with what they mean. */

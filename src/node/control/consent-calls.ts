@@ -11,8 +11,8 @@ export const consentCalls: readonly ControlCall[] = [
   controlCall({
     method: "GET",
     path: "/consents",
-    summary:
-      "All consent requests, in the order in which they were made; needs preview: true in the scenario",
+    summary: "All consent requests, in the order in which they were made",
+    preview: true,
     status: 200,
     answer: inData.list("Consent"),
     run({ host }) {
@@ -33,6 +33,7 @@ function decision(decided: Decision, summary: string): ControlCall {
     method: "POST",
     path: `/consents/{id}/${decided}`,
     summary,
+    preview: true,
     body: "nothing",
     status: 200,
     answer: inData.one("Consent"),
@@ -49,6 +50,7 @@ function suspension(name: "suspend" | "resume", summary: string): ControlCall {
     method: "POST",
     path: `/attestations/{id}/${name}`,
     summary,
+    preview: true,
     body: "nothing",
     status: 200,
     answer: inData.one("Attestation"),

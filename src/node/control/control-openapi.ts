@@ -42,6 +42,7 @@ function operation(call: ControlCall): Record<string, unknown> {
   const parameters = [...pathParameters(call), ...queryParameters(call), ...actorParameter(call)];
   return {
     summary: call.summary,
+    ...(call.preview === true && { "x-preview": true }),
     ...(parameters.length > 0 && { parameters }),
     ...(call.body !== undefined && call.body !== "nothing" && { requestBody: requestBody(call) }),
     responses: {

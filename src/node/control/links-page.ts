@@ -11,7 +11,9 @@ export function linksPage(world: World, { here, isInstance }: { here: string; is
   const name = escapeHtml(world.name);
   const base = here.endsWith("/") ? "." : "./__sandbox";
   const paths = [
-    ...controlCalls.filter(({ method, path }) => method === "GET" && !path.includes("{")),
+    ...controlCalls
+      .filter(({ method, path }) => method === "GET" && !path.includes("{"))
+      .filter(({ preview }) => preview !== true || world.preview),
     ...pages.filter(({ path }) => path !== "/"),
   ].map(({ path }) => path);
   const links = paths
