@@ -89,7 +89,10 @@ test("R33 a member may look at everything", async () => {
     .map(([path]) => path.replace("/__sandbox", ""));
   expect(reads).toContain("/keys/{ref}");
   for (const read of reads) {
-    const path = read.replace("organizations/{ref}", "organizations/harvest-bank").replace("{ref}", "active");
+    const path = read
+      .replace("organizations/{ref}", "organizations/harvest-bank")
+      .replace("{ref}", "active")
+      .replace("{farmer_id}", control.server.sandbox.farmers.at(0).farmer_id);
     expect((await control.ask(path, { headers: { "x-sandbox-actor": "member" } })).status).toBe(200);
   }
 });

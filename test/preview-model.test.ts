@@ -118,7 +118,7 @@ class Run {
     const entry = this.world.consents.all[index] as World["consents"]["all"][number];
     const model = this.model[index] as ModelConsent;
     if (taken.do === "suspend" || taken.do === "resume") {
-      const [place] = placesOf(this.world.seed, entry);
+      const [place] = placesOf(entry);
       live(model, now);
       const suspends = taken.do === "suspend";
       const wanted = suspends ? "active" : "suspended";
@@ -141,7 +141,7 @@ class Run {
       live(model, now);
       const entry = this.world.consents.all[index] as World["consents"]["all"][number];
       expect(consentAt(entry.record, now)).toEqual(model.history);
-      for (const place of placesOf(this.world.seed, entry)) {
+      for (const place of placesOf(entry)) {
         const state = stateOf(place, this.world, now);
         const found = state === undefined ? "none" : (state.validity ?? state.production);
         expect([index, place.permission, found]).toEqual([

@@ -35,7 +35,7 @@ function stateOf(world: World): SavedState {
     snapshot: snapshotWorld(world),
     scenario: world.scenario,
     revokedAt: {},
-  told: 0,
+    told: 0,
   };
 }
 

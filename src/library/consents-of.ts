@@ -40,7 +40,7 @@ export function attestationsOn(world: () => World): SandboxAttestations {
       const running = world();
       requirePreview(running);
       const now = running.clock.now();
-      return attestationsOf(running.consents.all, running, now).flatMap(
+      return attestationsOf(running.consents.all, now).flatMap(
         (place) => viewAttestation(place, running, now) ?? [],
       );
     },

@@ -1,11 +1,11 @@
 import { variableOf } from "../domain/key-variable.js";
-import type { PathId } from "../domain/outcomes.js";
+import { outcomeOf, type PathId } from "../domain/outcomes.js";
 import { createWorld, type World } from "../sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 import { type SureRequest, sureRequests } from "./sure-requests.js";
 
 /** In which bundled scenarios a path is looked for that the running world does not have. */
-const elsewhere: readonly ScenarioName[] = ["key-states", "bad-day"];
+const elsewhere: readonly ScenarioName[] = ["key-states", "bad-day", "announced-endpoints"];
 
 /**
  * Says for each path how to meet it now: in the world that runs if one request does it, else in a bundled scenario.
@@ -22,7 +22,9 @@ export function howToMeet(world: World): (pathId: PathId) => string | null {
     others ??= elsewhere.map((name) => ({ name, requests: requestsIn(name, world) }));
     const other = others.find(({ requests }) => requests.has(pathId));
     if (other === undefined) return null;
-    return `start svc-sandbox ${other.name}, then ${instruction(pathId, other.requests.get(pathId) as SureRequest)}`;
+    // What a scenario of one's own lacks for it.
+    const which = outcomeOf(pathId).preview === true ? `${other.name} (it has preview: true)` : other.name;
+    return `start svc-sandbox ${which}, then ${instruction(pathId, other.requests.get(pathId) as SureRequest)}`;
   };
 }
 
@@ -35,13 +37,19 @@ function requestsIn(name: ScenarioName, { edge }: World): ReadonlyMap<PathId, Su
   return sureRequests(createWorld(bundledScenarios[name], { edge, name }));
 }
 
-function instruction(pathId: PathId, { method, path, key }: SureRequest): string {
+function instruction(pathId: PathId, { method, path, key, headers = {}, body }: SureRequest): string {
   const verb = method === "GET" ? "" : `-X ${method} `;
   // Without a timeout curl waits for ever.
   const patience = pathId === "fault.hang" ? "-m 5 " : "";
   const { words, header } = presented(key);
   const option = header === undefined ? "" : `-H ${header} `;
-  return `${words}: curl ${patience}${verb}${option}"$SVC_BASE_URL${path}"`;
+  const more = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)} `);
+  const data = body === undefined ? "" : `-d ${quoted(body)} `;
+  return `${words}: curl ${patience}${verb}${option}${more.join("")}${data}"$SVC_BASE_URL${path}"`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function presented(key: SureRequest["key"]): { words: string; header: string | undefined } {

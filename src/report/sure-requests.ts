@@ -4,6 +4,7 @@ import { faultPathOf, isMeant, onlyDelays } from "../domain/fault.js";
 import type { GatePathId, PathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { scenarioSecrets, type World } from "../sandbox/world.js";
+import { surePreviewRequests } from "./sure-preview-requests.js";
 
 /** A request of which it is sure how it ends. */
 export interface SureRequest {
@@ -11,6 +12,9 @@ export interface SureRequest {
   readonly path: string;
   /** A key of the scenario by its ref; or what stands in the header in its place. */
   readonly key: { readonly ref: string } | "none" | "malformed" | "unknown";
+  /** More headers. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 /** For each path the first request that would surely meet it now; paths that none meets are left out. */
@@ -25,7 +29,9 @@ export function sureRequests(world: World): ReadonlyMap<PathId, SureRequest> {
   // Only keys whose secret clients find in their environment.
   for (const ref of Object.keys(scenarioSecrets(world))) {
     const { pathId } = foreseeKey(world, ref);
-    add({ ...get, key: { ref } }, pathId as GatePathId, world.registry.key(ref));
+    const entry = world.registry.key(ref);
+    add({ ...get, key: { ref } }, pathId as GatePathId, entry);
+    for (const [previewPath, request] of surePreviewRequests(world, ref)) add(request, previewPath, entry);
   }
   add({ ...get, key: "none" }, "401.missing");
   add({ ...get, key: "malformed" }, "401.malformed");

@@ -76,7 +76,7 @@ export function viewConsent(entry: ConsentEntry, world: World, now = world.clock
     respondBy: isoOf(respondBy(record)),
     expiresAt: isoOf(record.expiresAt),
     history: life.map(({ status, at, by }) => ({ status, at: isoOf(at), by })),
-    attestations: placesOf(world.seed, entry).flatMap((place) => {
+    attestations: placesOf(entry).flatMap((place) => {
       const state = stateOf(place, world, now);
       if (state === undefined) return [];
       return [
@@ -124,12 +124,9 @@ export function viewAttestation(
 }
 
 /** The attestations of these requests that are there at an instant, in their order. */
-export function attestationsOf(
-  entries: readonly ConsentEntry[],
-  world: World,
-  now: number,
-): AttestationPlace[] {
-  return entries
-    .flatMap((entry) => placesOf(world.seed, entry))
-    .filter((place) => stateOf(place, world, now) !== undefined);
+export function attestationsOf(entries: readonly ConsentEntry[], now: number): AttestationPlace[] {
+  // They are there once the consent was granted, whatever came after.
+  const wasGranted = ({ record }: ConsentEntry) =>
+    consentAt(record, now).some(({ status }) => status === "granted");
+  return entries.filter(wasGranted).flatMap(placesOf);
 }

@@ -28,6 +28,8 @@ export interface ConsentEntry extends Omit<ConsentWish, "createdAt" | "expiresAt
   readonly id: string;
   /** Its place among all requests of the world, counted from 1. */
   readonly number: number;
+  /** Those of the attestations that it leads to once it is granted, in the order of the permissions. */
+  readonly attestationIds: readonly string[];
   record: ConsentRecord;
   suspensions: readonly SuspensionDeed[];
 }
@@ -69,12 +71,13 @@ export function createConsents(seed: number): Consents {
       const number = all.length + 1;
       const id = `consent_${base62From(drawsFor(seed, "consent.id", String(number)), idLength)}`;
       const record = { createdAt, expiresAt, persona: personaOf(seed, wish.farmer), deeds: [] };
-      return { ...wish, id, number, record, suspensions: [] };
+      const attestationIds = wish.permissions.map((permission) => attestationId(seed, number, permission));
+      return { ...wish, id, number, attestationIds, record, suspensions: [] };
     },
     add(entry) {
       all.push(entry);
       byId.set(entry.id, entry);
-      for (const place of placesOf(seed, entry)) attestations.set(place.id, place);
+      for (const place of placesOf(entry)) attestations.set(place.id, place);
       if (entry.idempotency !== undefined) {
         byKey.set(keyedBy(entry.organization, entry.idempotency.key), entry);
       }
@@ -82,12 +85,13 @@ export function createConsents(seed: number): Consents {
   };
 }
 
-/** The attestations that a request leads to once it is granted, in the order of its permissions. */
-export function placesOf(seed: number, consent: ConsentEntry): AttestationPlace[] {
-  return consent.permissions.map((permission) => {
-    const draw = drawsFor(seed, "attestation.id", String(consent.number), permission);
-    return { id: `attestation_${base62From(draw, idLength)}`, consent, permission };
-  });
+/** Where the attestations of a request are, or would be, in the order of its permissions. */
+export function placesOf(consent: ConsentEntry): AttestationPlace[] {
+  return consent.permissions.map((permission, position) => ({
+    id: consent.attestationIds[position] as string,
+    consent,
+    permission,
+  }));
 }
 
 /** Where a request stands at an instant. */
@@ -101,6 +105,11 @@ export function withDeed(entry: ConsentEntry, action: ConsentAction, now: number
   // A step of the timeline may be due a moment before what somebody has just done.
   const at = Math.max(now, record.createdAt, record.deeds.at(-1)?.at ?? now);
   return { ...record, deeds: [...record.deeds, { at, action }] };
+}
+
+function attestationId(seed: number, number: number, permission: Permission): string {
+  const draw = drawsFor(seed, "attestation.id", String(number), permission);
+  return `attestation_${base62From(draw, idLength)}`;
 }
 
 function keyedBy(organization: string, key: string): string {

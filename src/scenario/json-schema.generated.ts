@@ -596,7 +596,6 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
       "description": "Whether there is a preview of the announced endpoints, consent requests and attestations; their shapes are a guess. Default: false."
     },
     "consents": {
-      "maxItems": 100000,
       "type": "array",
       "items": {
         "type": "object",
@@ -669,7 +668,6 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
             "description": "When the consent ends, whoever answers. Default: 90 days after it was made. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
           },
           "deeds": {
-            "maxItems": 1000,
             "type": "array",
             "items": {
               "type": "object",

@@ -241,8 +241,10 @@ describe("a scenario given as an object", () => {
     expect(error[0]).not.toHaveProperty("line");
   });
 
-  test("may extend a bundled scenario", () => {
-    expect(checkScenario({ version: 1, extends: "key-states" })).toEqual(bundledScenarios["key-states"]);
+  test("may extend a bundled scenario, and inherits everything but its story", () => {
+    const { story, ...rest } = bundledScenarios["key-states"];
+    expect(story).not.toHaveLength(0);
+    expect(checkScenario({ version: 1, extends: "key-states" })).toEqual(rest);
   });
 
   test.each([

@@ -410,8 +410,6 @@ export interface Scenario {
   /**
    * Consent requests that there are when the clock starts; needs preview: true.
    *
-   * @maxItems 100000
-   *
    * Items: A consent request.
    */
   consents?: {
@@ -455,8 +453,6 @@ export interface Scenario {
     expires_at?: string;
     /**
      * What was done about it, in order.
-     *
-     * @maxItems 1000
      *
      * Items: Something that was done about the request.
      */

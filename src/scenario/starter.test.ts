@@ -9,7 +9,15 @@ test("the starter scenario is valid as it stands", () => {
 
 test("the starter scenario shows every field of the format", () => {
   // What only snapshots write is not for a beginner's eyes.
-  const ofSnapshots = ["requests_answered", "sha256", "counted_at", "requests_matched", "suspensions", "suspended", "permission"];
+  const ofSnapshots = [
+    "requests_answered",
+    "sha256",
+    "counted_at",
+    "requests_matched",
+    "suspensions",
+    "suspended",
+    "permission",
+  ];
   const fields = levels()
     .flatMap((level) => level.fields)
     .filter((field) => !ofSnapshots.includes(field));

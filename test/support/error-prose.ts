@@ -19,6 +19,10 @@ export interface DocumentedCall {
   readonly method?: string;
   /** Default: the path of the API. */
   readonly path?: string;
+  /** More headers. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: none. */
+  readonly body?: string;
   /** Flags of curl. Default: none beside -i. */
   readonly flags?: string;
 }
@@ -139,6 +143,50 @@ export const pathProse: Readonly<Record<PathId, PathProse>> = {
     rules: [],
     scenario: "key-states",
     call: { key: "$SVC_KEY_ACTIVE", method: "POST" },
+  },
+  "400.bad_request": {
+    more: "Only in the [preview](preview.md). `details.reason` says what is wrong. curl sends a form where nobody says that it is JSON, and so do some libraries.",
+    rules: [],
+    scenario: "announced-endpoints",
+    call: { key: "$SVC_KEY_LENDING", method: "POST", path: "/v1/relying-party/consent-requests" },
+  },
+  "404.unknown_record": {
+    more: "Only in the [preview](preview.md). The answer is the same whether there is no such record at all or it is not for this key: that of another organization, or a farmer of the sandbox for a live key.",
+    rules: [],
+    scenario: "announced-endpoints",
+    call: { key: "$SVC_KEY_LENDING", path: "/v1/relying-party/consent-requests/consent_nothing" },
+  },
+  "409.conflict": {
+    more: "Only in the [preview](preview.md). Here a request is to be taken back that the farmer has rejected; `details.status` says where it stands.",
+    rules: [],
+    scenario: "announced-endpoints",
+    call: {
+      key: "$SVC_KEY_LENDING",
+      method: "POST",
+      path: "/v1/relying-party/consent-requests/consent_bIq1nIbtZOyG7lOmvznc/cancel",
+    },
+  },
+  "422.validation": {
+    more: "Only in the [preview](preview.md). `details.fields` names each field, parameter or header of which something is wrong, and never repeats what was sent.",
+    rules: [],
+    scenario: "announced-endpoints",
+    call: {
+      key: "$SVC_KEY_LENDING",
+      path: "/v1/relying-party/consent-requests",
+      headers: { "Content-Type": "application/json" },
+      body: "{}",
+    },
+  },
+  "422.idempotency_key": {
+    more: "Only in the [preview](preview.md). A key stands for one request: a client that makes a key for every loan, say, cannot ask twice about the same one.",
+    rules: [],
+    scenario: "announced-endpoints",
+    call: {
+      key: "$SVC_KEY_LENDING",
+      path: "/v1/relying-party/consent-requests",
+      headers: { "Content-Type": "application/json", "Idempotency-Key": "season-2026" },
+      body: '{"farmer_id":"farmer_30bc4058216c7d68","purpose":{"code":"monitoring","text":"Why."},"permissions":["land"]}',
+    },
   },
   "fault.latency": {
     more: "The answer is the API's own, and counts; it is only late. It is journaled on its own path, with the fault beside it.",

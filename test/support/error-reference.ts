@@ -27,12 +27,14 @@ export function pathTable(): string {
 
 /** The curl line of a path, as the page has it. */
 export function curlLine(path: PathId): string {
-  const { key, method, path: target = mePath, flags } = pathProse[path].call;
+  const { key, method, path: target = mePath, headers = {}, body, flags } = pathProse[path].call;
   return [
     "curl -i",
     ...(flags === undefined ? [] : [flags]),
     ...(method === undefined ? [] : [`-X ${method}`]),
     ...(key === undefined ? [] : [`-H "x-api-key: ${key}"`]),
+    ...Object.entries(headers).map(([name, value]) => `-H "${name}: ${value}"`),
+    ...(body === undefined ? [] : [`-d '${body}'`]),
     `http://127.0.0.1:4747${target}`,
   ].join(" ");
 }
@@ -68,10 +70,11 @@ function answerOf(path: PathId): StoryAnswer {
   const { scenario, call } = pathProse[path];
   const world = openTestWorld(scenario);
   const answer = coreSender(world)({
-    method: call.method ?? "GET",
+    // As curl does.
+    method: call.method ?? (call.body === undefined ? "GET" : "POST"),
     path: call.path ?? mePath,
     headers: headersOf(call, world),
-    body: undefined,
+    body: call.body,
   });
   if (answer.pathId !== path && answer.fault !== path) {
     throw new Error(`the call documented for ${path} ends on ${answer.pathId}`);
@@ -79,11 +82,14 @@ function answerOf(path: PathId): StoryAnswer {
   return answer;
 }
 
-function headersOf({ key }: DocumentedCall, world: World): Record<string, string> {
-  if (key === undefined) return {};
+function headersOf({ key, headers = {} }: DocumentedCall, world: World): Record<string, string> {
+  const more = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  if (key === undefined) return more;
   const secret = (_all: string, name: string) =>
     scenarioSecret(world, name.toLowerCase().replaceAll("_", "-"));
-  return { "x-api-key": key.replace(/\$\{?SVC_KEY_(\w+)\}?/, secret) };
+  return { ...more, "x-api-key": key.replace(/\$\{?SVC_KEY_(\w+)\}?/, secret) };
 }
 
 const widestLine = 118;

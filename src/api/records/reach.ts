@@ -29,7 +29,7 @@ export function reachOf({ key }: KeyEntry, world: World): Reach {
       const entry = consents.find(id);
       return entry !== undefined && isOwn(entry) ? entry : undefined;
     },
-    attestations: (now) => attestationsOf(own(), world, now),
+    attestations: (now) => attestationsOf(own(), now),
     attestation(id, now) {
       const place = consents.attestation(id);
       if (place === undefined || !isOwn(place.consent)) return undefined;

@@ -36,5 +36,5 @@ function countOf(world: World, kind: string): number {
 }
 
 function attestationsNow(world: World) {
-  return attestationsOf(world.consents.all, world, world.clock.now());
+  return attestationsOf(world.consents.all, world.clock.now());
 }
