@@ -13,25 +13,32 @@ import { type Figure, figureOf } from "./figure.js";
 
 /** From the start of the command to its first 200, against the start and end of an empty program. */
 export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle: Bundle): Promise<Figure[]> {
+  const { story, ...world } = bundledScenarios["key-states"];
   const file = join(bundle.folder, "own.yaml");
-  await writeFile(file, stringify(bundledScenarios["key-states"]));
+  await writeFile(file, stringify(world));
+  const told = join(bundle.folder, "told.yaml");
+  await writeFile(told, stringify({ ...world, story }));
   const runs = quick ? 5 : 21;
   const bundled: number[] = [];
   const own: number[] = [];
+  const withStory: number[] = [];
   // The first run of each fills the caches of the system and of Node, and is left out.
   for (let run = 0; run <= runs; run++) {
     const empty = await timeOf(() => runEmpty(node));
     const ratios = [
       (await timeToAnswer(node, "key-states")) / empty,
       (await timeToAnswer(node, file)) / empty,
+      (await timeToAnswer(node, told)) / empty,
     ] as const;
     if (run === 0) continue;
     bundled.push(ratios[0]);
     own.push(ratios[1]);
+    withStory.push(ratios[2]);
   }
   return [
     figureOf("first answer: a bundled scenario / node -e 0", bundled, { atMost: 3 }),
     figureOf("first answer: a YAML file / node -e 0", own, { atMost: 4 }),
+    figureOf("first answer: a YAML file with a story of 30 steps / node -e 0", withStory),
   ];
 }
 

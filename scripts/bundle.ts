@@ -26,7 +26,7 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
       // For Node, yaml offers CommonJS that asks for Node's `process` and `buffer`; its modules ask for nothing.
       alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
     },
-    plugins: format === "esm" ? [requireWithoutImport] : [],
+    plugins: format === "esm" ? [parseWhenUsed, requireWithoutImport] : [parseWhenUsed],
   });
   const { output } = await bundled.write({
     dir: into,
@@ -41,14 +41,65 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 
-// The rooms that import nothing, and what every scenario needs of its room, in one file each: a dozen small files take
-// longer to find and to link than to run. Nothing in them may lead to a large package.
-const light = "bundled|duration|nearest|population|quote|ref|scenario-not-found|when";
+// Files that every start needs stand together: dozens of small ones take longer to find and to link than to run. A room
+// is one file as a whole, so that files need each other only from right to left, as rooms do. Nothing in these may lead
+// to a large package.
+const light =
+  "bundled|duration|nearest|population|quote|ref|scenario-error|scenario-not-found|scenario-text|time-slips|when";
+const ofServer = "address|control-path|edge|load-scenario|open-world|serve-host|write-file";
+const ofStart =
+  "aborted|banner|client-environment|exit-codes|failure|formats|key-rows|log|open-scenario|palette|serve-options|unknown-word|usage-error";
 const alwaysTogether = [
   // What farmers are made from is a file of its own, which most starts do not load.
-  { name: "domain", test: /\/src\/(?:domain\/|synthetic\/(?!farmers\/)|synthetic\/farmers\/farmer-id)/ },
-  { name: "scenario", test: new RegExp(`/src/scenario/(?:${light})(?:\\.generated)?\\.ts$`) },
+  {
+    name: "domain",
+    test: /\/src\/(?:domain\/|synthetic\/(?!farmers\/)|synthetic\/farmers\/farmer-id|report\/(?:align-columns|visible|formats))/,
+    priority: 4,
+  },
+  { name: "scenario", test: new RegExp(`/src/scenario/(?:${light})(?:\\.generated)?\\.ts$`), priority: 3 },
+  { name: "sandbox", test: /\/src\/sandbox\/(?!farmers\.)/, priority: 2 },
+  { name: "api", test: /\/src\/api\//, priority: 1 },
+  { name: "server", test: new RegExp(`/src/node/(?:${ofServer})\\.ts$`) },
+  { name: "words", test: new RegExp(`/src/cli/(?:${ofStart})\\.ts$`) },
 ];
+
+/**
+ * Turns the tables of scenarios and of the format into texts that are parsed member by member when they are first used.
+ *
+ * They are large, most starts use one scenario of them and no format, and to evaluate them took longer than all of our
+ * own code.
+ */
+const parseWhenUsed: Plugin = {
+  name: "parse-when-used",
+  transform(code, id) {
+    if (!/\/(?:bundled|json-schema)\.generated\.ts$/.test(id)) return null;
+    const [whole, name, table] = /export const (\w+)[^=]*= (\{[\s\S]*\});\s*$/.exec(code) ?? [];
+    if (whole === undefined || table === undefined) throw new Error(`${id} does not end with a table`);
+    const members = Object.entries(JSON.parse(table) as Record<string, unknown>).map(
+      ([member, value]) => `[${JSON.stringify(member)}, ${quoted(JSON.stringify(value))}]`,
+    );
+    const lazily = `/* @__PURE__ */ (() => {
+      const all = {};
+      for (const [name, text] of [${members.join(",")}]) {
+        Object.defineProperty(all, name, {
+          configurable: true,
+          enumerable: true,
+          get() {
+            const value = JSON.parse(text);
+            Object.defineProperty(all, name, { enumerable: true, value });
+            return value;
+          },
+        });
+      }
+      return all;
+    })()`;
+    return `${code.slice(0, -whole.length)}export const ${name} = ${lazily};\n`;
+  },
+};
+
+function quoted(text: string): string {
+  return `'${text.replace(/[\\']/g, "\\$&")}'`;
+}
 
 /**
  * Takes the import of `node:module` out of the code that every chunk shares: browsers load these chunks too.
