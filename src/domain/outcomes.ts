@@ -104,6 +104,7 @@ export const outcomes = [
     path: "404.unknown_record",
     ...notFound,
     ...announced,
+    message: "There is no such record.",
     when: "a farmer, consent request or attestation that is not there, or not for this key (preview)",
   },
   {
