@@ -98,10 +98,10 @@ export function nameOf({ node, packages, format, runner, setup }: Cell): string 
 function nodeTest(node: NodeMajor, packages: readonly string[], tests: readonly string[]): Cell[] {
   const quick = node === 20 || (node === 22 && packages.includes(versions.msw3));
   const cell = { node, packages, runner: "node:test", quick } as const;
-  // A command does not care how the test is written that starts it.
-  const commands = packages.length === 0 ? [] : ["handlers-flag"];
+  // A command does not care how the test is written that starts it, nor do the data that a seed gives.
+  const once = packages.length === 0 ? ["seeded"] : ["handlers-flag"];
   return [
-    { ...cell, format: "esm", tests: [...tests, ...commands] },
+    { ...cell, format: "esm", tests: [...tests, ...once] },
     { ...cell, format: "cjs", tests },
   ];
 }

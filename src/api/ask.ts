@@ -66,10 +66,12 @@ function readQuery(
 /** The key, `undefined` when there is none, `null` when it is not one. Quoted as the draft wants it, or bare as most send it. */
 function readIdempotencyKey(header: string | undefined): string | undefined | null {
   if (header === undefined) return undefined;
+  // It is kept, and written down with the state, so that it must not be a key of the API sent by mistake (R46). Asked
+  // first: a regular expression keeps the last text that it was tried on.
+  if (containsKey(header)) return null;
   const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(header)?.[1];
   const key = quoted === undefined ? header : quoted.replace(/\\(.)/g, "$1");
   const isFine = quoted !== undefined || /^[\x21\x23-\x2b\x2d-\x7e]*$/.test(key);
-  // It is kept, and written down with the state, so that it must not be a key of the API sent by mistake (R46).
   return isFine && key.length >= 1 && key.length <= 255 && !containsKey(key) ? key : null;
 }
 

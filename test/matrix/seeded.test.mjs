@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import { createSandbox } from "svc-sandbox";
+
+// Of a thousand farmers, of the names and ids of two hundred organizations and of the secrets of their keys: they are
+// made with nothing that one Node does in another way than the next. `test/seeded-data.test.ts` knows this value too.
+const digest = "1778a737a7fa76d67b1a01a141657226b332665c650f8e07b068f30810d3b2c6";
+
+test("the same seed gives the same data on every Node", () => {
+  const scenario = {
+    version: 1,
+    seed: 7,
+    clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+    population: { organizations: 200, keys_per_organization: 3, farmers: 1000 },
+  };
+  const sandbox = createSandbox({ scenario });
+  const hash = createHash("sha256");
+  hash.update(JSON.stringify(sandbox.farmers.list({ offset: 0, limit: 1000 })));
+  hash.update(JSON.stringify(sandbox.organizations.list()));
+  hash.update(JSON.stringify(sandbox.keys.list().map(({ ref }) => sandbox.secret(ref))));
+  assert.equal(hash.digest("hex"), digest);
+});
