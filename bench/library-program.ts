@@ -4,7 +4,8 @@ import { bundledScenarios } from "../src/scenario/bundled.js";
 import type { LibraryOrder, LibraryReading } from "./messages.js";
 
 const url = "https://api.example/v1/relying-party/me";
-const scenario = bundledScenarios["key-states"];
+// A sandbox makes nothing of the story until somebody tells it.
+const { story: _story, ...scenario } = bundledScenarios["key-states"];
 const body = { data: { environment: "test", usage: { today: 1 } } };
 
 /** Microseconds that one call takes, when it is made again and again. */

@@ -23,17 +23,17 @@ export async function measureLibrary({ node, quick }: BenchArguments, bundle: Bu
       { atMost: 1 },
     ),
     figureOf(
-      "createSandbox() / structuredClone of its scenario",
+      "createSandbox() / structuredClone of its world",
       ratios(({ create, clone }) => create / clone),
       { atMost: 10 },
     ),
     figureOf(
-      "reset() / structuredClone of its scenario",
+      "reset() / structuredClone of its world",
       ratios(({ reset, clone }) => reset / clone),
       { atMost: 10 },
     ),
     figureOf(
-      "memory of a sandbox / of a clone of its scenario",
+      "memory of a sandbox / of a clone of its world",
       ratios(({ bytesOfSandbox, bytesOfClone }) => bytesOfSandbox / bytesOfClone),
       { atMost: 10 },
     ),
