@@ -1012,7 +1012,7 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
   "expired": {
     "version": 1,
     "name": "Expired key",
-    "description": "An insurer's key was made for a pilot and ended with it, yesterday. A second key ends five minutes from now, so that you can watch a key expire. A third has no end date and goes on working.",
+    "description": "An insurer's key ended yesterday, and another ends five minutes from now, so that you can watch a key expire. A third has no end date and goes on working.",
     "clock": {
       "now": "2026-03-02T09:00:00Z"
     },
@@ -1522,7 +1522,7 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
   "legacy-keys": {
     "version": 1,
     "name": "Legacy keys",
-    "description": "Older keys begin with another word than those made today. They are as good as new until somebody rotates them: the replacement then begins with the word of today, and the old key soon stops working.",
+    "description": "Older keys, which begin with another word than those made today, are as good as new until somebody rotates them. The replacement then begins with the word of today, and the old key soon stops working.",
     "clock": {
       "now": "2026-03-02T09:00:00Z"
     },
@@ -1927,7 +1927,7 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
   "onboarding": {
     "version": 1,
     "name": "Onboarding",
-    "description": "A bank has just signed up. It has no key yet, and may not even create one. First its sandbox access is turned on, for keys that reach invented farmers; then its compliance application is approved, for keys that reach real ones.",
+    "description": "A bank that has just signed up comes to its first key, and then to a live one. At the start it has none, and may not even create one. First its sandbox access is turned on, for keys that reach invented farmers; then its compliance application is approved, for keys that reach real ones.",
     "clock": {
       "now": "2026-03-02T09:00:00Z"
     },
@@ -2457,7 +2457,7 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
   "rate-limited": {
     "version": 1,
     "name": "Rate-limited key",
-    "description": "Every key may make so many requests a minute and so many a day. One of this bank's keys has made all of today's, another all of this minute's, and both have to wait. A third is allowed only three a minute, so that you can reach its limit by hand. The last has made none, and what the others did does not hold it back.",
+    "description": "Keys that have made all their requests of this minute, or of today, have to wait. Every key may make so many a minute and so many a day: one of this bank's keys has made all of today's, another all of this minute's. A third is allowed only three a minute, so that you can reach its limit by hand. The last has made none, and what the others did does not hold it back.",
     "clock": {
       "now": "2026-03-02T09:00:00Z"
     },
@@ -2896,7 +2896,7 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
   "wrong-scope": {
     "version": 1,
     "name": "Wrong scope",
-    "description": "Every key is given a list of what it may do. This insurer's key may read consents, but the question it asks needs another permission, so it is turned away at that door. The key itself is in good order.",
+    "description": "An insurer's key may read consents, but it asks for something else and is turned away. Every key is given a list of what it may do, and the question that is asked here needs another entry of it. The key itself is in good order.",
     "clock": {
       "now": "2026-03-02T09:00:00Z"
     },
