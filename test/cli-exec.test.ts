@@ -115,7 +115,7 @@ class Call {
     const { code, stderr } = await runExec(["--", "true"], { env: { http_proxy: "http://proxy.example" } });
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /\nThe client never called the API\.\nDoes it read the base URL from SVC_BASE_URL.*http_proxy is set: .*NO_PROXY/,
+      /\nThe client never called the API\. Coverage 0 %: .*\nDoes it read the base URL from SVC_BASE_URL.*http_proxy is set: .*NO_PROXY/,
     );
   });
 });

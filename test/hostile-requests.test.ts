@@ -7,15 +7,9 @@ import { createHost } from "../src/sandbox/host.js";
 import type { JournalEntry } from "../src/sandbox/journal.js";
 import { scenarioSecret, scenarioSecrets, type World } from "../src/sandbox/world.js";
 import { bundledScenarios } from "../src/scenario/bundled.js";
-import {
-  below,
-  crlf,
-  good,
-  type HostileGroup,
-  hostileGroups,
-  once,
-  request,
-} from "./support/hostile-requests.js";
+import { below, type HostileGroup } from "./support/hostile-group.js";
+import { hostileGroups } from "./support/hostile-requests.js";
+import { crlf, good, once, request } from "./support/raw-requests.js";
 import { converse, type RawAnswer, type RawSending, readAnswers } from "./support/raw-socket.js";
 
 let world: World;

@@ -18,13 +18,24 @@ export interface ReportPalette {
 const same: Paint = (text) => text;
 const colourless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
 
-/** The report for people, with a line end. */
+/**
+ * The report for people, with a line end.
+ *
+ * Of a client that never called it says that alone: with nothing met, which paths there are is no news.
+ */
 export function asText(report: Report, reasons: readonly string[], palette = colourless): string {
   const { scenario, seed, profile, requests, paths, advice } = report;
   const missed = paths.filter(({ promised, met }) => promised && !met);
   const fine = missed.length === 0 && advice.every(({ level }) => level === "note");
+  const heading = `${counted(requests, "request")} to ${visible(scenario)} (seed ${seed}, profile ${profile})`;
+  const end = [
+    (fine ? palette.green : same)(conclusion(report)),
+    ...reasons.map((reason) => palette.red(reason)),
+    "",
+  ];
+  if (requests === 0) return [heading, "", ...end].join("\n");
   return [
-    `${counted(requests, "request")} to ${visible(scenario)} (seed ${seed}, profile ${profile})`,
+    heading,
     "",
     palette.bold("Paths"),
     ...pathLines(paths, palette),
@@ -36,9 +47,7 @@ export function asText(report: Report, reasons: readonly string[], palette = col
     ...(advice.length === 0 ? [] : ["", palette.bold("Advice")]),
     ...advice.flatMap((row) => adviceLines(row, palette)),
     "",
-    (fine ? palette.green : same)(conclusion(report)),
-    ...reasons.map((reason) => palette.red(reason)),
-    "",
+    ...end,
   ].join("\n");
 }
 

@@ -97,3 +97,9 @@ function eventOf(block: string): SeenEvent {
     data: JSON.parse(data as string),
   };
 }
+
+/** For `until`: so many events have come. */
+export const count = (wanted: number) => (events: readonly SeenEvent[]) => events.length >= wanted;
+export const names = ({ events }: Subscriber) => events.map(({ event }) => event);
+export const ids = ({ events }: Subscriber) => events.map(({ id }) => id);
+export const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);

@@ -1,0 +1,18 @@
+import { parseScenario } from "../../src/scenario/parse-scenario.js";
+import { ScenarioError } from "../../src/scenario/scenario-error.js";
+import type { ScenarioProblem } from "../../src/scenario/scenario-problem.js";
+
+/** What is wrong with a scenario. */
+export function problemsOf(text: string, file?: string): readonly ScenarioProblem[] {
+  try {
+    parseScenario(text, { file });
+  } catch (error) {
+    if (error instanceof ScenarioError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+/** A scenario of one bank, with these lines for its keys. */
+export const inKeys = (lines: string) =>
+  `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n${lines}`;

@@ -1,0 +1,155 @@
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { delay, HttpResponse, http } from "msw";
+import { expect, test } from "vitest";
+import { mePath } from "./support/seen.js";
+import { serve } from "./support/serve-handlers.js";
+
+test("a body that breaks off closes the connection, and is told", async () => {
+  const { call, defects } = await serve([
+    http.get("/broken", () => {
+      let pulls = 0;
+      const body = new ReadableStream({
+        async pull(controller) {
+          pulls += 1;
+          // The first half is on its way by the time the second one fails.
+          await pause(50);
+          if (pulls === 1) controller.enqueue(new TextEncoder().encode("half of"));
+          else controller.error(new Error("out of paper"));
+        },
+      });
+      return new HttpResponse(body);
+    }),
+  ]);
+  const answer = await call("/broken");
+  expect(answer.status).toBe(200);
+  await expect(answer.text()).rejects.toThrow();
+  expect(defects).toEqual([new Error("out of paper")]);
+  expect((await call(mePath)).status).toBe(401);
+});
+
+test("HttpResponse.error() resets the connection, and the server lives on", async () => {
+  const { port, call, defects } = await serve([http.get("/down", () => HttpResponse.error())]);
+  for (let i = 0; i < 3; i++) {
+    const sending = httpRequest({ port, path: "/down", agent: false }).end();
+    const [error] = await once(sending, "error");
+    expect(error.code).toBe("ECONNRESET");
+  }
+  expect((await call(mePath)).status).toBe(401);
+  expect(defects).toEqual([]);
+});
+
+test("what a handler throws is told and answered with 500 in the API's error body, and the server lives on", async () => {
+  const { call, defects } = await serve([
+    http.get("/throws", () => {
+      throw new Error("not today");
+    }),
+    http.get("/rejects", async () => {
+      await pause(1);
+      throw "a string";
+    }),
+    http.get("/status", () => new HttpResponse(null, { status: 101 })),
+    http.get("/reason", () => new HttpResponse(null, { statusText: "Straße ☂" })),
+  ]);
+  for (const path of ["/throws", "/rejects", "/status"]) {
+    const answer = await call(path);
+    expect([path, answer.status, await answer.json()]).toEqual([
+      path,
+      500,
+      { error: { code: "internal_error", message: expect.any(String) } },
+    ]);
+  }
+  expect(defects).toEqual([new Error("not today"), "a string", expect.any(RangeError)]);
+  expect((await call(mePath)).status).toBe(401);
+});
+
+test("a response that a handler throws is the answer, and one that was read before is a defect of the handler", async () => {
+  const shared = new Response("once");
+  const { call, defects } = await serve([
+    http.get("/thrown", () => {
+      throw HttpResponse.json({ thrown: true }, { status: 418 });
+    }),
+    http.get("/shared", () => shared),
+  ]);
+  const thrown = await call("/thrown");
+  expect([thrown.status, await thrown.json()]).toEqual([418, { thrown: true }]);
+  expect(await (await call("/shared")).text()).toBe("once");
+  expect((await call("/shared")).status).toBe(500);
+  expect(defects).toEqual([expect.any(TypeError)]);
+});
+
+test("a client that goes away aborts the handler's request, and is no defect", async () => {
+  const aborted: string[] = [];
+  const { call, defects } = await serve([
+    http.all("/waits/:how", async ({ request, params }) => {
+      request.signal.addEventListener("abort", () => aborted.push(params.how as string));
+      if (params.how === "forever") await delay("infinite");
+      await new Promise((_resolve, reject) =>
+        request.signal.addEventListener("abort", () => reject(request.signal.reason)),
+      );
+      return HttpResponse.text("too late");
+    }),
+    http.get("/streams", ({ request: { signal } }) => {
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode("the beginning"));
+          signal.addEventListener("abort", () => {
+            aborted.push("streams");
+            controller.error(signal.reason);
+          });
+        },
+      });
+      return new HttpResponse(body);
+    }),
+  ]);
+  for (const how of ["forever", "until-aborted"]) {
+    await expect(call(`/waits/${how}`, { signal: AbortSignal.timeout(100) })).rejects.toThrow();
+    await expect.poll(() => aborted).toContain(how);
+  }
+  // In the middle of what it is sent.
+  const reading = new AbortController();
+  const read = await call("/streams", { signal: reading.signal });
+  reading.abort();
+  await expect(read.text()).rejects.toThrow();
+  await expect.poll(() => aborted).toContain("streams");
+  // In the middle of what it sends.
+  const leaving = new AbortController();
+  const upload = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(10)) });
+  const init = { method: "POST", body: upload, duplex: "half", signal: leaving.signal };
+  const sent = call("/waits/sending", init as RequestInit);
+  setTimeout(() => leaving.abort(), 100);
+  await expect(sent).rejects.toThrow();
+  await expect.poll(() => aborted).toContain("sending");
+  expect(defects).toEqual([]);
+  expect((await call(mePath)).status).toBe(401);
+});
+
+test("a request that was answered is not aborted afterwards", async () => {
+  let aborted = false;
+  const { call } = await serve([
+    http.get("/quick", ({ request }) => {
+      request.signal.addEventListener("abort", () => {
+        aborted = true;
+      });
+      return HttpResponse.text("done");
+    }),
+  ]);
+  await (await call("/quick", { headers: { connection: "close" } })).text();
+  await pause(50);
+  expect(aborted).toBe(false);
+});
+
+test("a connection that breaks off in the middle of a body for a handler breaks nothing else", async () => {
+  const { port, call, defects } = await serve([
+    http.post("/upload", async ({ request }) => HttpResponse.text(await request.text())),
+  ]);
+  const socket = connect(port, "127.0.0.1");
+  socket.write("POST /upload HTTP/1.1\r\nHost: here\r\nContent-Length: 100\r\n\r\nten bytes.");
+  await pause(50);
+  socket.resetAndDestroy();
+  await pause(50);
+  expect((await call(mePath)).status).toBe(401);
+  expect(defects).toEqual([]);
+});
