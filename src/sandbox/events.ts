@@ -1,9 +1,8 @@
 import type { PathId } from "../domain/outcomes.js";
 import type { RefusalCode } from "../domain/sandbox-error.js";
+import type { ActionName, StepKind } from "../domain/steps.js";
 import type { ConsentView } from "./consent-views.js";
 import type { JournalEntry } from "./journal.js";
-import type { ActionName } from "./story/perform-action.js";
-import type { StepKind } from "./story/story.js";
 import type { KeyView, OrganizationView } from "./views.js";
 
 /** What happens in a world, as it happens. Holds no keys (R34). */

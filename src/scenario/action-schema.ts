@@ -1,6 +1,7 @@
 import { z } from "zod/mini";
 import { environments } from "../domain/api-key.js";
 import { liveAccessStates, organizationStatuses } from "../domain/organization.js";
+import type { ActionName } from "../domain/steps.js";
 import { parseDuration } from "./duration.js";
 import { faultsSchema } from "./fault-schema.js";
 import { choice, count, duration, flag, limits, ref, scope, text, timeOrDuration } from "./fields.js";
@@ -75,7 +76,4 @@ export const actionFields = {
       .check(z.describe("A farmer decides about a consent request; needs preview: true.")),
   ),
   faults: z.optional(faultsSchema),
-};
-
-/** The names of the actions. */
-export const actionNames = Object.keys(actionFields) as (keyof typeof actionFields)[];
+} satisfies Record<ActionName, z.ZodMiniType>;

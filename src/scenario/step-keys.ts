@@ -1,14 +1,12 @@
 import type { Environment } from "../domain/api-key.js";
 import { parseApiKey } from "../domain/api-key.js";
+import type { ActionName } from "../domain/steps.js";
 import { freeRefIn, refOfName } from "./ref.js";
 import type { Scenario } from "./scenario.generated.js";
 import type { KeyFields, WorldFacts } from "./world-facts.js";
 
 /** One thing of a timeline or of a story, as far as they have it in common. */
-export type ActionFields = Pick<
-  NonNullable<Scenario["timeline"]>[number],
-  "create_key" | "rotate" | "revoke" | "organization" | "consent" | "faults"
->;
+export type ActionFields = Pick<NonNullable<Scenario["timeline"]>[number], ActionName>;
 
 /** What is known of a key before anything runs; `undefined` where it is not known. */
 export interface StepKey {

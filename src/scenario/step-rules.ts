@@ -1,4 +1,3 @@
-import { actionNames } from "./action-schema.js";
 import { consentFindings } from "./consent-rules.js";
 import { parseDuration } from "./duration.js";
 import { faultFindings } from "./fault-rules.js";
@@ -85,9 +84,6 @@ export function keyFindings(ref: string, path: Path, keys: StepKeys, facts: Worl
   const message = `there is no key ${quote(ref)} at this step`;
   return [{ code: "unknown_key_ref", path, message, hint: knownRefsHint(ref, keys, "keys") }];
 }
-
-/** The names of everything that a step of the timeline can do. */
-export const timelineThings: readonly string[] = actionNames;
 
 function isCertain({ refsAreCertain, stepsAreCertain }: WorldFacts): boolean {
   return refsAreCertain && stepsAreCertain;

@@ -1,4 +1,4 @@
-import { actionNames } from "./action-schema.js";
+import { actionNames, stepKinds } from "../domain/steps.js";
 import { placeholderFindings } from "./consent-rules.js";
 import { expectationFindings } from "./expect-rules.js";
 import type { Finding } from "./finding.js";
@@ -19,8 +19,6 @@ import type { ScenarioRule, WorldFacts } from "./world-facts.js";
 
 type StoryFields = NonNullable<Scenario["story"]>[number];
 
-const storyThings = ["say", "request", "advance", ...actionNames];
-
 /** Each step of the story does one thing, to what is there by then, and expects what can come of it. */
 export const storyFits: ScenarioRule = (facts) => {
   const keys = keysOfTimeline(facts);
@@ -28,7 +26,7 @@ export const storyFits: ScenarioRule = (facts) => {
     facts.faults.length > 0 || facts.timeline.some(({ fields }) => fields.faults?.length);
   return facts.story.flatMap(({ fields, path }) => {
     if (fields.faults !== undefined && fields.faults.length > 0) faultsArePossible = true;
-    const findings = oneThingFindings(fields, storyThings, path);
+    const findings = oneThingFindings(fields, stepKinds, path);
     if (findings.length === 0) {
       findings.push(
         ...actionFindings(fields, path, keys, facts),
@@ -83,7 +81,7 @@ function requestFindings({ request }: StoryFields, path: Path, keys: StepKeys, f
 
 function misplacedExpectations({ expect, ...step }: StoryFields, path: Path): Finding[] {
   if (expect === undefined) return [];
-  const thing = storyThings.find((name) => Object.hasOwn(step, name)) ?? "say";
+  const thing = stepKinds.find((name) => Object.hasOwn(step, name)) ?? "say";
   const allowed =
     thing === "request" ? ["status", "code", "path", "headers", "body"] : isRefusable(thing) ? ["error"] : [];
   const names = Object.keys(expect);
@@ -108,5 +106,5 @@ function misplacedExpectations({ expect, ...step }: StoryFields, path: Path): Fi
 }
 
 function isRefusable(thing: string): boolean {
-  return (actionNames as string[]).includes(thing);
+  return (actionNames as readonly string[]).includes(thing);
 }

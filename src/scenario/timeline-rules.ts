@@ -1,6 +1,7 @@
+import { actionNames } from "../domain/steps.js";
 import type { Finding } from "./finding.js";
 import { keysAtStart, type StepKeys } from "./step-keys.js";
-import { actionFindings, addKeyMade, oneThingFindings, timelineThings } from "./step-rules.js";
+import { actionFindings, addKeyMade, oneThingFindings } from "./step-rules.js";
 import { parseTime } from "./when.js";
 import { fromStart, type ScenarioRule, type WorldFacts } from "./world-facts.js";
 
@@ -10,7 +11,7 @@ export const timelineFits: ScenarioRule = (facts) => {
   // What the story makes may be there by the time.
   for (const { fields } of facts.story) addKeyMade(fields, keys);
   return facts.timeline.flatMap(({ fields, path }) => {
-    const findings = oneThingFindings(fields, timelineThings, path);
+    const findings = oneThingFindings(fields, actionNames, path);
     if (findings.length === 0) findings.push(...actionFindings(fields, path, keys, facts));
     addKeyMade(fields, keys);
     return findings;

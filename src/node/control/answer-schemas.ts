@@ -8,7 +8,7 @@ import { consentStatuses, purposeCodes } from "../../domain/consent.js";
 import { keyStates } from "../../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
 import { faultPathIds, outcomes } from "../../domain/outcomes.js";
-import { stepKinds } from "../../sandbox/story/story.js";
+import { stepKinds } from "../../domain/steps.js";
 import { controlBodySchema } from "../../scenario/control-bodies.js";
 import { farmerSchema } from "../../synthetic/farmers/farmer-schema.js";
 

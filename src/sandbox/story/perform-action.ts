@@ -1,4 +1,5 @@
 import { type RefusalCode, refusalCodes, SandboxError } from "../../domain/sandbox-error.js";
+import { type ActionName, actionNames } from "../../domain/steps.js";
 import { parseDuration } from "../../scenario/duration.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { parseWhen } from "../../scenario/when.js";
@@ -14,13 +15,7 @@ import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "
 import type { World } from "../world.js";
 
 /** What a step of a timeline or a story does to the world. */
-export type Action = Pick<
-  NonNullable<Scenario["timeline"]>[number],
-  "create_key" | "rotate" | "revoke" | "organization" | "consent" | "faults"
->;
-
-/** The name of an action. */
-export type ActionName = keyof Action;
+export type Action = Pick<NonNullable<Scenario["timeline"]>[number], ActionName>;
 
 /** How the dashboard refused an action. */
 export interface Refusal {
@@ -69,17 +64,8 @@ export function performAction(world: World, action: Action): Performed {
 
 /** The name of the action in a step; `undefined` when there is none. */
 export function actionIn(step: Action): ActionName | undefined {
-  return actions.find((name) => step[name] !== undefined);
+  return actionNames.find((name) => step[name] !== undefined);
 }
-
-const actions: readonly ActionName[] = [
-  "create_key",
-  "rotate",
-  "revoke",
-  "organization",
-  "consent",
-  "faults",
-];
 
 function perform(world: World, action: Action): Performed {
   const { create_key, rotate, revoke, organization, consent, faults } = action;

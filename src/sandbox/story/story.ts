@@ -1,26 +1,11 @@
 import type { FaultPathId, PathId } from "../../domain/outcomes.js";
+import { type StepKind, stepKinds } from "../../domain/steps.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { Difference } from "./difference.js";
 import type { Performed } from "./perform-action.js";
 
 /** A step of a story, as scenarios write it. */
 export type StoryStep = NonNullable<Scenario["story"]>[number];
-
-/** What a step can do. */
-export const stepKinds = [
-  "say",
-  "request",
-  "advance",
-  "create_key",
-  "rotate",
-  "revoke",
-  "organization",
-  "consent",
-  "faults",
-] as const satisfies readonly (keyof StoryStep)[];
-
-/** What a step does. */
-export type StepKind = (typeof stepKinds)[number];
 
 /** The story of a world, and how much of it is told. */
 export interface Story {
