@@ -5,6 +5,7 @@ import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
 import { nearest } from "./nearest.js";
 import { quote } from "./quote.js";
+import type { ReservedKeyRef } from "./ref.js";
 import type { Scenario } from "./scenario.generated.js";
 
 type StoryFields = NonNullable<Scenario["story"]>[number];
@@ -15,7 +16,7 @@ type Expectation = NonNullable<StoryFields["expect"]>;
 export interface KnownOfRequest {
   /** The key that it carries; `undefined` when that is not known. */
   readonly key:
-    | { readonly reserved: string }
+    | { readonly reserved: ReservedKeyRef }
     | {
         readonly ref: string;
         readonly environment?: Environment | undefined;
@@ -137,7 +138,7 @@ function whyNot(pathId: PathId, { path, method }: Request, known: KnownOfRequest
   return whyNotWithKey(pathId, known.key);
 }
 
-const pathOfReserved: Readonly<Record<string, PathId>> = {
+const pathOfReserved: Readonly<Record<ReservedKeyRef, PathId>> = {
   none: "401.missing",
   malformed: "401.malformed",
   unknown: "401.unknown",

@@ -6,7 +6,13 @@ export const refPattern = /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export const maximumRefLength = 64;
 
 /** What a story sends in the place of a key; no key can be called so. */
-export const reservedKeyRefs: readonly string[] = ["none", "malformed", "unknown"];
+export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;
+export type ReservedKeyRef = (typeof reservedKeyRefs)[number];
+
+/** Whether a story means something else than a key by this. */
+export function isReserved(ref: unknown): ref is ReservedKeyRef {
+  return (reservedKeyRefs as readonly unknown[]).includes(ref);
+}
 
 /**
  * Whether a scenario could give this ref to a thing.
@@ -29,7 +35,7 @@ export function refOfName(name: string): string {
 /** The first of `ref`, `ref-2`, `ref-3` … that no key has or can have; a long one is cut, so that it stays a ref. */
 export function freeRefIn(isTaken: (ref: string) => boolean, ref: string): string {
   let free = ref;
-  for (let i = 2; isTaken(free) || reservedKeyRefs.includes(free); i++) {
+  for (let i = 2; isTaken(free) || isReserved(free); i++) {
     const suffix = `-${i}`;
     free = trimmed(ref, maximumRefLength - suffix.length) + suffix;
   }

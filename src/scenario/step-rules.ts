@@ -4,6 +4,7 @@ import { faultFindings } from "./fault-rules.js";
 import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
 import { listed, quote } from "./quote.js";
+import { isReserved, type ReservedKeyRef } from "./ref.js";
 import { knownRefsHint } from "./ref-rules.js";
 import { type ActionFields, keyMadeBy, type StepKeys } from "./step-keys.js";
 import type { WorldFacts } from "./world-facts.js";
@@ -107,7 +108,7 @@ function reservedFindings(ref: string | undefined, path: Path): Finding[] {
   return ref === undefined ? [] : reservedRefFindings(ref, path, "value");
 }
 
-const reserved: Readonly<Record<string, string>> = {
+const meaningOf: Readonly<Record<ReservedKeyRef, string>> = {
   none: "no key",
   malformed: "a malformed key",
   unknown: "a key that nobody holds",
@@ -115,7 +116,7 @@ const reserved: Readonly<Record<string, string>> = {
 
 /** What is wrong with a ref that a key cannot have, because stories mean something else by it. */
 export function reservedRefFindings(ref: string, path: Path, aim: "key" | "value"): Finding[] {
-  if (!Object.hasOwn(reserved, ref)) return [];
-  const message = `no key can be called ${quote(ref)}: in a story it stands for ${reserved[ref]}`;
+  if (!isReserved(ref)) return [];
+  const message = `no key can be called ${quote(ref)}: in a story it stands for ${meaningOf[ref]}`;
   return [{ code: "reserved_key_ref", path, aim, message, hint: `call it ${ref}-key` }];
 }

@@ -4,7 +4,7 @@ import { expectationFindings } from "./expect-rules.js";
 import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
 import { quote } from "./quote.js";
-import { reservedKeyRefs } from "./ref.js";
+import { isReserved } from "./ref.js";
 import type { Scenario } from "./scenario.generated.js";
 import type { StepKeys } from "./step-keys.js";
 import {
@@ -54,7 +54,7 @@ export const keyRefsAreFree: ScenarioRule = ({ keys }) =>
 
 function keyInfo(ref: string | undefined, keys: StepKeys) {
   if (ref === undefined) return undefined;
-  return reservedKeyRefs.includes(ref) ? { reserved: ref } : { ref, ...keys.get(ref) };
+  return isReserved(ref) ? { reserved: ref } : { ref, ...keys.get(ref) };
 }
 
 function requestFindings({ request }: StoryFields, path: Path, keys: StepKeys, facts: WorldFacts): Finding[] {
@@ -63,7 +63,7 @@ function requestFindings({ request }: StoryFields, path: Path, keys: StepKeys, f
   const findings: Finding[] = [];
   const { key, headers = {} } = request;
   findings.push(...placeholderFindings(request, at, facts));
-  if (key !== undefined && !reservedKeyRefs.includes(key)) {
+  if (key !== undefined && !isReserved(key)) {
     findings.push(...keyFindings(key, [...at, "key"], keys, facts));
   }
   for (const name of Object.keys(headers)) {

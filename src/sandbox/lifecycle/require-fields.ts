@@ -1,6 +1,6 @@
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { listed } from "../../scenario/quote.js";
-import { isRef, maximumRefLength, reservedKeyRefs } from "../../scenario/ref.js";
+import { isRef, isReserved, maximumRefLength, reservedKeyRefs } from "../../scenario/ref.js";
 
 /** Fields by the names that the API spells them by, each with what is wrong with it; `undefined` where nothing is. */
 export type FieldProblems = Readonly<Record<string, string | undefined>>;
@@ -29,7 +29,7 @@ export function choiceProblem(value: unknown, choices: readonly unknown[]): stri
 
 /** What is wrong with the ref of a new key. */
 export function refProblem(value: unknown): string | undefined {
-  if (reservedKeyRefs.includes(value as string))
+  if (isReserved(value))
     return `must not be ${listed(reservedKeyRefs, "or")}: a story means something else by it`;
   if (value === undefined || (typeof value === "string" && isRef(value))) return undefined;
   return `must be small letters, digits and single hyphens between them, one letter at least, ${maximumRefLength} characters at most`;
