@@ -57,9 +57,8 @@ export const perils = ["flood", "frost", "hail", "pest", "storm"] as const;
 export type Peril = (typeof perils)[number];
 
 // ISO 3166-2 codes and names as in ISO's Online Browsing Platform; centres lie in the admin-1 areas of Natural Earth
-// (public domain), at most six tenths of the way to the nearest border. Sizes, shares, yields and months follow the
-// usual order of agricultural censuses, FAOSTAT and FAO's crop calendars. They are chosen to look right, and are no
-// statistics of any country.
+// (public domain), at most six tenths of the way to the nearest border. Sizes, shares, yields and months are round
+// figures from general knowledge, chosen to look right; no source was copied, and they are no statistics of any country.
 export const countries = { ...africa, ...americas, ...europe, ...southAsia, ...southEastAsia };
 
 export type CountryCode = keyof typeof countries;
