@@ -1,5 +1,6 @@
 import { variableOf } from "../domain/key-variable.js";
-import { announcedKeys, defaultSecret, secretsOf } from "../sandbox/announced-keys.js";
+import { announcedKeys, defaultSecret } from "../sandbox/announced-keys.js";
+import { secretsOf } from "../sandbox/build-keys.js";
 import { scenarioSecrets, type World } from "../sandbox/world.js";
 
 /** Where a client finds the sandbox. */

@@ -1,4 +1,5 @@
 import { visible } from "../report/visible.js";
+import { errorCodeOf } from "../sandbox/story/difference.js";
 import type { StoryAnswer } from "../sandbox/story/story.js";
 import { actionLine } from "./action-line.js";
 import { answerOf } from "./key-rows.js";
@@ -26,13 +27,9 @@ export function meanwhileLines({ meanwhile }: TellingStep): string[] {
 }
 
 /** `error.code` of an answer; `null` when it has none. */
-export function codeOf({ body }: StoryAnswer): string | null {
-  try {
-    const code: unknown = JSON.parse(body)?.error?.code;
-    return typeof code === "string" ? code : null;
-  } catch {
-    return null;
-  }
+export function codeOf(answer: StoryAnswer): string | null {
+  const code = errorCodeOf(answer);
+  return typeof code === "string" ? code : null;
 }
 
 /** A time without the fraction that times of scenarios do not have: `2026-03-02T10:01:00Z`. */

@@ -3,8 +3,8 @@ import { SandboxError, type SandboxErrorCode } from "../domain/sandbox-error.js"
 import type { Host } from "../sandbox/host.js";
 import type { Difference } from "../sandbox/story/difference.js";
 import type { Action } from "../sandbox/story/perform-action.js";
-import { kindOf, type StoryStep, type ToldStep } from "../sandbox/story/story.js";
-import { tellNext } from "../sandbox/story/tell.js";
+import type { StoryStep, ToldStep } from "../sandbox/story/story.js";
+import { tellNext, withoutOutcome } from "../sandbox/story/tell.js";
 import type { World } from "../sandbox/world.js";
 
 /** A step that was told, with what the telling has to say of it beside. */
@@ -73,18 +73,8 @@ async function toldOrFailed(world: World, step: StoryStep): Promise<Told> {
     return { ...(told as ToldStep), failure: null };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    return {
-      number: world.story.next,
-      of: world.story.steps.length,
-      kind: kindOf(step),
-      say: step.say ?? null,
-      request: null,
-      answer: null,
-      performed: null,
-      now: new Date(world.clock.now()).toISOString(),
-      differences: [],
-      failure: { code: error.code, message: error.message },
-    };
+    const failure = { code: error.code, message: error.message };
+    return { ...withoutOutcome(world, step, world.story.next), failure };
   }
 }
 

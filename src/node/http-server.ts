@@ -5,6 +5,7 @@ import type { ApiRequest } from "../api/messages.js";
 import { takenAt } from "../api/request-content.js";
 import { routeAt } from "../api/routes.js";
 import type { Host } from "../sandbox/host.js";
+import type { World } from "../sandbox/world.js";
 import type { Beside } from "./beside.js";
 import type { Instances } from "./control/instances.js";
 import { isControlPath } from "./control-path.js";
@@ -48,18 +49,19 @@ export interface HttpServerOptions {
 export function createHttpServer(options: HttpServerOptions): AnyServer {
   const { control, beside, explain, onDefect } = options;
 
-  const answerWith = (host: Host, read: ApiRequest, response: ServerResponse) => {
-    const { answer, pathId, delivery } = handle(host.world(), read);
+  const answerWith = (world: World, read: ApiRequest, response: ServerResponse) => {
+    const { answer, pathId, delivery } = handle(world, read);
     const headers = explain ? [...answer.headers, "X-Sandbox-Path", pathId] : (answer.headers as string[]);
     if (delivery !== undefined) return deliver(delivery, { ...answer, headers }, response);
     response.writeHead(answer.status, headers);
     response.end(answer.body);
   };
   const answer = (host: Host, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
-    const takes = takenAt(host.world().preview, read.method, read.path);
-    if (takes === undefined) return answerWith(host, read, response);
+    const world = host.world();
+    const takes = takenAt(world.preview, read.method, read.path);
+    if (takes === undefined) return answerWith(world, read, response);
     readContent(request, takes.body !== undefined, (content) =>
-      guarded(response, () => answerWith(host, { ...read, content }, response)),
+      guarded(response, () => answerWith(host.world(), { ...read, content }, response)),
     );
   };
   const guarded = (response: ServerResponse, work: () => void) => {
@@ -80,7 +82,9 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
       return control(request, response, { host, instances });
     }
     if (beside !== undefined && routeAt(read.path, host.world().preview) === undefined) {
-      return beside(host, request, response, () => guarded(response, () => answerWith(host, read, response)));
+      return beside(host, request, response, () =>
+        guarded(response, () => answerWith(host.world(), read, response)),
+      );
     }
     answer(host, read, request, response);
   };

@@ -2,8 +2,9 @@ import { me } from "../api/endpoints/me.js";
 import { foreseeKey } from "../api/foresee.js";
 import { faultPathOf, isMeant, onlyDelays } from "../domain/fault.js";
 import type { GatePathId, PathId } from "../domain/outcomes.js";
+import { announcedKeys } from "../sandbox/announced-keys.js";
 import type { KeyEntry } from "../sandbox/registry.js";
-import { scenarioSecrets, type World } from "../sandbox/world.js";
+import type { World } from "../sandbox/world.js";
 import { surePreviewRequests } from "./sure-preview-requests.js";
 
 /** A request of which it is sure how it ends. */
@@ -27,7 +28,7 @@ export function sureRequests(world: World): ReadonlyMap<PathId, SureRequest> {
   };
   const get = { method: "GET", path: me.path };
   // Only keys whose secret clients find in their environment.
-  for (const ref of Object.keys(scenarioSecrets(world))) {
+  for (const { ref } of announcedKeys(world).keys) {
     const { pathId } = foreseeKey(world, ref);
     const entry = world.registry.key(ref);
     add({ ...get, key: { ref } }, pathId as GatePathId, entry);

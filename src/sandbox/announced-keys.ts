@@ -38,11 +38,6 @@ export function firstKeys(world: World, most: number): AnnouncedKeys {
   return { keys, leftOut: written.length + populated.length - keys.length };
 }
 
-/** The full keys by ref, derived anew: the world itself keeps only hashes (R35). */
-export function secretsOf(keys: readonly DescribedKey[], { seed }: World): Record<string, string> {
-  return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
-}
-
 /** The full key that clients get when they ask for none; `undefined` when the scenario has none to tell. */
 export function defaultSecret({ scenario, seed }: World): string | undefined {
   const ref = defaultKeyRef(scenario);

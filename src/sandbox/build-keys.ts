@@ -29,6 +29,11 @@ export function secretOf({ ref, given }: DescribedKey, seed: number): string {
   return deriveSecret(seed, { ref, environment: given.environment, legacy: given.legacy ?? false });
 }
 
+/** The full keys by ref, derived anew: a world itself keeps only hashes (R35). */
+export function secretsOf(keys: readonly DescribedKey[], { seed }: { seed: number }): Record<string, string> {
+  return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
+}
+
 /** What {@link buildKeys} needs besides the scenario. */
 export interface KeyBuilding {
   readonly seed: number;

@@ -3,7 +3,7 @@ import { SandboxError } from "../domain/sandbox-error.js";
 import { expandPopulation } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { buildConsents } from "./build-consents.js";
-import { buildKeys, describedKeys, secretOf } from "./build-keys.js";
+import { buildKeys, describedKeys, secretsOf } from "./build-keys.js";
 import { buildOrganizations } from "./build-organizations.js";
 import { type Clock, createClock } from "./clock.js";
 import { type Conduct, createConduct } from "./conduct.js";
@@ -153,7 +153,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
 /** The full keys of the scenario by ref, derived anew: the world itself keeps only hashes (R35). */
 export function scenarioSecrets(world: World): Record<string, string> {
   const written = describedKeys(world.scenario).filter(({ given }) => given.sha256 === undefined);
-  return Object.fromEntries(written.map((one) => [one.ref, secretOf(one, world.seed)]));
+  return secretsOf(written, world);
 }
 
 /**

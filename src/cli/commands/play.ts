@@ -1,8 +1,6 @@
 import type { LoadedScenario } from "../../node/load-scenario.js";
 import { createHost, type Host } from "../../sandbox/host.js";
-import { bundledScenarios, scenarioNames } from "../../scenario/bundled.js";
 import { quote } from "../../scenario/quote.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { Call, Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
@@ -13,6 +11,7 @@ import { openingText, type Stage, stepText } from "../play-text.js";
 import { serveStory } from "../serve-story.js";
 import { isAsExpected, type TellingStep, tellStep } from "../tell-step.js";
 import { usageError } from "../usage-error.js";
+import { bundledWithStory, hasStory } from "../with-story.js";
 
 const narrowest = 20;
 const widest = 100;
@@ -81,8 +80,8 @@ function announceNewKey({ performed }: TellingStep, { io }: Call): void {
 }
 
 function requireStory({ scenario, name }: LoadedScenario): void {
-  if ((scenario.story ?? []).length > 0) return;
-  const told = scenarioNames.filter((one) => ((bundledScenarios[one] as Scenario).story ?? []).length > 0);
+  if (hasStory(scenario)) return;
+  const told = bundledWithStory();
   const hint = told.length === 0 ? "" : ` These bundled ones have one: ${told.join(", ")}.`;
   throw usageError(`Failed to play ${quote(name)}: the scenario has no story.${hint}`);
 }

@@ -21,7 +21,7 @@ export function answerDifferences(expected: Expectation, answer: StoryAnswer): D
     if (wanted !== undefined && wanted !== got) differences.push(difference(at, wanted, got));
   };
   compare("status", status, answer.status);
-  compare("code", code, codeIn(found) ?? null);
+  compare("code", code, errorCodeIn(found) ?? null);
   // A fault that lets the answer through leaves it on its own path: both are met.
   if (path !== answer.fault)
     compare("path", path, answer.fault === null ? answer.pathId : bothPaths(answer, path));
@@ -46,6 +46,11 @@ export function actionDifferences(expected: Expectation | undefined, { refusal }
   if (wanted === refusal?.code) return [];
   const found = refusal === null ? nothing : `${JSON.stringify(refusal.code)} (${refusal.message})`;
   return [{ at: "error", expected: shown(wanted), found }];
+}
+
+/** `error.code` of an answer, whatever it is; `null` when there is none. */
+export function errorCodeOf(answer: StoryAnswer): unknown {
+  return errorCodeIn(bodyOf(answer)) ?? null;
 }
 
 const nothing = "nothing";
@@ -81,7 +86,7 @@ function bodyOf({ body }: StoryAnswer): unknown {
   }
 }
 
-function codeIn(body: unknown): unknown {
+function errorCodeIn(body: unknown): unknown {
   return isMapping(body) && isMapping(body.error) ? body.error.code : null;
 }
 

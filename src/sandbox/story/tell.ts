@@ -36,23 +36,13 @@ export async function tellNext(world: World, send: SendStoryRequest): Promise<To
   story.next += 1;
   const number = story.next;
   const kind = kindOf(step);
-  let told: Partial<ToldStep> & { differences: readonly Difference[] } = { differences: [] };
+  let told: Partial<ToldStep> = {};
   if (step.request !== undefined) {
     const answering = exchange(world, step, send);
     told = answering instanceof Promise ? await answering : answering;
   } else if (step.advance !== undefined) advanceClock(world, parseDuration(step.advance) ?? 0);
   else if (kind !== "say") told = act(world, step);
-  const whole: ToldStep = {
-    number,
-    of: story.steps.length,
-    kind,
-    say: step.say ?? null,
-    request: null,
-    answer: null,
-    performed: null,
-    now: viewClock(world.clock).now,
-    ...told,
-  };
+  const whole: ToldStep = { ...withoutOutcome(world, step, number), ...told };
   world.events.announce({
     type: "story.step",
     step: number,
@@ -63,6 +53,21 @@ export async function tellNext(world: World, send: SendStoryRequest): Promise<To
     asExpected: whole.differences.length === 0,
   });
   return whole;
+}
+
+/** A step of which nothing has come, at its place in the story, as it is now. */
+export function withoutOutcome(world: World, step: StoryStep, number: number): ToldStep {
+  return {
+    number,
+    of: world.story.steps.length,
+    kind: kindOf(step),
+    say: step.say ?? null,
+    request: null,
+    answer: null,
+    performed: null,
+    now: viewClock(world.clock).now,
+    differences: [],
+  };
 }
 
 function act(world: World, step: StoryStep): { performed: Performed; differences: Difference[] } {
