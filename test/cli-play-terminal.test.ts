@@ -13,10 +13,11 @@ describe.skipIf(process.platform !== "linux" || !existsSync("/usr/bin/script"))(
     function onTerminal(command: string, story: string) {
       const bin = join(import.meta.dirname, "../bin/svc-sandbox.js");
       const cwd = temporaryFolder({ "a.yaml": story });
-      const line = `${process.execPath} ${bin} play a.yaml ${command}; echo "code $?"; stty -a`;
+      // Ctrl-C reaches the shell as well, and only some of them go on after it (bash does, dash does not) without a trap.
+      const line = `trap : INT; ${process.execPath} ${bin} play a.yaml ${command}; echo "code $?"; stty -a`;
       const child = spawn("script", ["-qec", line, "/dev/null"], {
         cwd,
-        env: { ...process.env, NO_COLOR: "1" },
+        env: { ...process.env, NO_COLOR: "1", SHELL: "/bin/sh" },
       });
       onTestFinished(() => void child.kill("SIGKILL"));
       let text = "";
