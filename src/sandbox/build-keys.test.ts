@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName } from "../synthetic/key-names.js";
-import { buildKeys, type ScenarioKey } from "./build-keys.js";
+import { describedKeys, keyBuilder, type ScenarioKey } from "./build-keys.js";
 
 const start = Date.parse("2026-03-02T09:00:00Z");
 const building = {
@@ -12,7 +12,9 @@ const building = {
 
 function build(keys: Record<string, ScenarioKey>) {
   const scenario: Scenario = { version: 1, organizations: { bank: { type: "bank", keys } } };
-  return Object.fromEntries(buildKeys(scenario, building).map((key) => [key.ref, key]));
+  const described = describedKeys(scenario);
+  const { sha256Of, recordOf } = keyBuilder(described, building);
+  return Object.fromEntries(described.map((one) => [one.ref, recordOf(one, sha256Of(one))]));
 }
 
 test("what is left out has its default", () => {

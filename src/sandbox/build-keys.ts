@@ -3,7 +3,7 @@ import { defaultLimits, defaultOverlap, defaultScopes, type KeyRecord } from "..
 import { parseDuration } from "../scenario/duration.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName } from "../synthetic/key-names.js";
-import { type SharedByRotation, sharedByRotation } from "./rotation-chain.js";
+import { rotationsOf, sharedBy } from "./rotation-chain.js";
 import { deriveSecret } from "./secrets.js";
 
 /** A key as a scenario describes it, under its ref and its organization's. */
@@ -42,45 +42,44 @@ export interface KeyBuilding {
   readonly sha256: (text: string) => string;
 }
 
-/** The key records of a scenario. Of each secret only the hash goes in (R35). */
-export function buildKeys(scenario: Scenario, building: KeyBuilding): KeyRecord[] {
-  const described = describedKeys(scenario);
-  const shared = sharedByRotation(described);
-  const replaces = new Map<string, string>();
-  for (const { ref, given } of described) {
-    if (given.replaced_by !== undefined) replaces.set(given.replaced_by, ref);
-  }
-  return described.map((one) => {
-    const replaced = replaces.get(one.ref);
-    const record = buildKey(one, shared.get(one.ref) as SharedByRotation, building);
-    return replaced === undefined ? record : { ...record, replaces: replaced };
-  });
+/** Makes the records of a scenario's keys, one by one. */
+export interface KeyBuilder {
+  /** The SHA-256 of a key: all that is kept of it (R35). */
+  readonly sha256Of: (one: DescribedKey) => string;
+  readonly recordOf: (one: DescribedKey, sha256: string) => KeyRecord;
 }
 
-function buildKey(described: DescribedKey, shared: SharedByRotation, building: KeyBuilding): KeyRecord {
-  const { ref, organization, given } = described;
-  const { seed, start } = building;
-  // Of a key that was made at run time before a snapshot, the hash is all there is.
-  const secret = given.sha256 === undefined ? secretOf(described, seed) : undefined;
-  const expiresAt =
-    given.state === "expired" ? (at(given.expires, start) ?? start) : at(given.expires, start);
-  const overlapEndsAt = overlapEnd(given, start, expiresAt);
+/** A builder of the records of exactly these keys. */
+export function keyBuilder(keys: readonly DescribedKey[], { seed, start, sha256 }: KeyBuilding): KeyBuilder {
+  const rotations = rotationsOf(keys);
   return {
-    ref,
-    organization,
-    name: shared.name ?? inventKeyName(seed, shared.first),
-    environment: given.environment,
-    legacy: given.legacy ?? (secret !== undefined && parseApiKey(secret)?.legacy === true),
-    scopes: shared.scopes ?? defaultScopes,
-    limits: {
-      perMinute: shared.perMinute ?? defaultLimits.perMinute,
-      perDay: shared.perDay ?? defaultLimits.perDay,
+    // Of a key that was made at run time before a snapshot, the hash is all there is.
+    sha256Of: (one) => one.given.sha256 ?? sha256(secretOf(one, seed)),
+    recordOf(one, hash) {
+      const { ref, organization, given } = one;
+      const { replaces, common } = rotations.get(ref) ?? { common: sharedBy([one]) };
+      const expiresAt =
+        given.state === "expired" ? (at(given.expires, start) ?? start) : at(given.expires, start);
+      const overlapEndsAt = overlapEnd(given, start, expiresAt);
+      return {
+        ref,
+        organization,
+        name: common.name ?? inventKeyName(seed, common.first),
+        environment: given.environment,
+        legacy: given.legacy ?? (given.secret !== undefined && parseApiKey(given.secret)?.legacy === true),
+        scopes: common.scopes ?? defaultScopes,
+        limits: {
+          perMinute: common.perMinute ?? defaultLimits.perMinute,
+          perDay: common.perDay ?? defaultLimits.perDay,
+        },
+        sha256: hash,
+        ...(given.state === "revoked" && { revokedAt: start }),
+        ...(expiresAt !== undefined && { expiresAt }),
+        ...(overlapEndsAt !== undefined && { overlapEndsAt }),
+        ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
+        ...(replaces !== undefined && { replaces }),
+      };
     },
-    sha256: secret === undefined ? (given.sha256 as string) : building.sha256(secret),
-    ...(given.state === "revoked" && { revokedAt: start }),
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(overlapEndsAt !== undefined && { overlapEndsAt }),
-    ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
   };
 }
 

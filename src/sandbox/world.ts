@@ -3,7 +3,7 @@ import { SandboxError } from "../domain/sandbox-error.js";
 import { expandPopulation } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { buildConsents } from "./build-consents.js";
-import { buildKeys, describedKeys, secretsOf } from "./build-keys.js";
+import { type DescribedKey, describedKeys, type KeyBuilding, keyBuilder, secretsOf } from "./build-keys.js";
 import { buildOrganizations } from "./build-organizations.js";
 import { type Clock, createClock } from "./clock.js";
 import { type Conduct, createConduct } from "./conduct.js";
@@ -12,8 +12,9 @@ import type { Edge } from "./edge.js";
 import { type Announcements, createAnnouncements } from "./events.js";
 import { type Farmers, farmersOf } from "./farm-population.js";
 import { armFaults, type Faults } from "./faults.js";
+import { createHashIndex } from "./hash-index.js";
 import { createJournal, type Journal } from "./journal.js";
-import { createRegistry, type Registry } from "./registry.js";
+import { createRegistry, type DescribedKeys, type Registry } from "./registry.js";
 import { createRequestIds, type RequestIds } from "./request-ids.js";
 import { deriveSecret } from "./secrets.js";
 import type { Story } from "./story/story.js";
@@ -98,21 +99,10 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const assumptions = assumptionsFor(profile, assumed);
   const windows = windowsOf(assumptions);
 
-  const registry = createRegistry();
-  for (const organization of buildOrganizations(scenario, seed)) registry.addOrganization(organization);
-  const usages = new Map(describedKeys(scenario).map(({ ref, given: key }) => [ref, key.usage]));
-  for (const key of buildKeys(scenario, { seed, start: now, sha256: edge.sha256 })) {
-    const used = usages.get(key.ref);
-    registry.addKey(
-      key,
-      startUsage(windows, now, {
-        thisMinute: used?.this_minute,
-        today: used?.today,
-        countedAt: used?.counted_at?.map(Date.parse),
-      }),
-    );
-  }
-
+  const registry = createRegistry(
+    buildOrganizations(scenario, seed),
+    keysOf(scenario, { seed, start: now, sha256: edge.sha256 }, windows),
+  );
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
@@ -148,6 +138,27 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     edge,
   };
   return world;
+}
+
+function keysOf(scenario: Scenario, building: KeyBuilding, windows: Windows): DescribedKeys {
+  const described = describedKeys(scenario);
+  const { sha256Of, recordOf } = keyBuilder(described, building);
+  const hashes = createHashIndex(described.length);
+  for (const one of described) hashes.add(sha256Of(one));
+  return {
+    described,
+    hashes,
+    make(place) {
+      const one = described[place] as DescribedKey;
+      const used = one.given.usage;
+      const usage = startUsage(windows, building.start, {
+        thisMinute: used?.this_minute,
+        today: used?.today,
+        countedAt: used?.counted_at?.map(Date.parse),
+      });
+      return { key: recordOf(one, hashes.at(place)), usage };
+    },
+  };
 }
 
 /** The full keys of the scenario by ref, derived anew: the world itself keeps only hashes (R35). */

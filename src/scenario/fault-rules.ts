@@ -2,7 +2,7 @@ import { parseDuration } from "./duration.js";
 import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
 import { listed, quote } from "./quote.js";
-import { knownRefsHint } from "./ref-rules.js";
+import { type KnownRefs, knownRefsHint } from "./ref-rules.js";
 import type { Scenario } from "./scenario.generated.js";
 import { parseTime } from "./when.js";
 import { fromStart, type ScenarioRule } from "./world-facts.js";
@@ -12,8 +12,8 @@ export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
 /** What a fault can speak of. */
 export interface FaultWorld {
-  readonly keys: ReadonlyMap<string, unknown>;
-  readonly organizations: ReadonlyMap<string, unknown>;
+  readonly keys: KnownRefs;
+  readonly organizations: KnownRefs;
   /** Milliseconds from when durations count to a time or a duration; `undefined` when that cannot be known. */
   readonly fromStart: (text: string) => number | undefined;
 }

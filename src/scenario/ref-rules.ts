@@ -72,8 +72,11 @@ export function knownKeysHint(ref: string, { keyOf, population }: WorldFacts): s
   return knownRefsHint(ref, keyOf, "keys");
 }
 
+/** The refs of the keys or of the organizations that there are. */
+export type KnownRefs = Pick<ReadonlyMap<string, unknown>, "has" | "keys" | "size">;
+
 /** What to offer for a ref that none of these things has. */
-export function knownRefsHint(ref: string, known: ReadonlyMap<string, unknown>, things: string): string {
+export function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
   // With more of them than this, many wrong refs would each be compared to many.
   const near = known.size > 1000 ? undefined : nearest(ref, known.keys());
   if (near !== undefined) return `did you mean ${near}?`;

@@ -22,8 +22,8 @@ export function requireRoomForKey(
 ): void {
   const now = world.clock.now();
   let active = 0;
-  for (const { key } of world.registry.keys.values()) {
-    if (key.organization !== organization || key.environment !== environment) continue;
+  for (const { key } of world.registry.keysOf(organization)) {
+    if (key.environment !== environment) continue;
     const state = keyStateAt(key, now);
     if (state === "active" || (state === "retiring" && world.assumptions.retiring_counts_as_active))
       active += 1;
