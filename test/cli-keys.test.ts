@@ -30,8 +30,34 @@ describe("svc-sandbox keys", () => {
       status: 403,
       code: "live_access_not_approved",
       path_id: "403.live_suspended",
+      fault_paths: [],
     });
     expect(JSON.parse((await runCli(["keys", "key-states", "--format", "json"])).stdout)).toEqual(rows);
+  });
+
+  it("says which faults may come in the way of an answer", async () => {
+    const { stdout } = await runCli(["keys", "bad-day"]);
+    expect(stdout).toMatch(/^untouched .* 200 +200\.test$/m);
+    expect(stdout).toMatch(/^unavailable .* 200 +200\.test or fault\.status$/m);
+    const rows = await json(["keys", "bad-day"]);
+    expect(
+      Object.fromEntries(rows.map((row: Record<string, unknown>) => [row.ref, row.fault_paths])),
+    ).toEqual({
+      flaky: ["fault.status", "fault.reset", "fault.truncate", "fault.latency"],
+      untouched: [],
+      delayed: ["fault.latency"],
+      unavailable: ["fault.status"],
+      "bad-gateway": ["fault.status"],
+      "connection-reset": ["fault.reset"],
+      "cut-short": ["fault.truncate"],
+      "broken-json": ["fault.malformed"],
+      slow: ["fault.slow"],
+      hanging: ["fault.hang"],
+    });
+    const told = await runCli(["explain", "cut-short", "bad-day"]);
+    expect(told.stdout).toMatch(/^Faults {6}fault\.truncate may come in its way; svc-sandbox show bad-day$/m);
+    const spared = await runCli(["explain", "untouched", "bad-day"]);
+    expect(spared.stdout).not.toContain("Faults");
   });
 
   it("gives lines for a shell with --format env, without addresses", async () => {

@@ -1,5 +1,7 @@
+import { faultPathOf } from "../domain/fault.js";
 import { type GateCheck, type GateFacts, gateChecks, passGate } from "../domain/gate.js";
-import type { PathId } from "../domain/outcomes.js";
+import type { FaultPathId, GatePathId, PathId } from "../domain/outcomes.js";
+import { faultsMeant } from "../sandbox/faults.js";
 import type { World } from "../sandbox/world.js";
 import type { Endpoint } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
@@ -14,8 +16,10 @@ export interface ForeseenCheck {
 
 /** How a request with this key would end now, and every check on its way. */
 export interface Foreseen {
-  readonly pathId: PathId;
+  readonly pathId: GatePathId;
   readonly checks: readonly ForeseenCheck[];
+  /** What faults may make of it, each once; whether one of them hits is known only when the request is made. */
+  readonly faultPaths: readonly FaultPathId[];
 }
 
 /**
@@ -26,22 +30,29 @@ export interface Foreseen {
 export function foresee(world: World, apiKey: string | undefined, endpoint: Endpoint = me): Foreseen {
   const entry = world.registry.find(world.edge.sha256(apiKey ?? ""));
   const scope = endpoint.scope(world.assumptions);
-  return foreseeFacts(gateFacts(world, presentedAs(apiKey), entry, scope, world.clock.now()));
+  return foreseeFacts(world, gateFacts(world, presentedAs(apiKey), entry, scope, world.clock.now()));
 }
 
 /** The same for a key of the world, by its ref; throws `unknown_ref`. */
 export function foreseeKey(world: World, ref: string, endpoint: Endpoint = me): Foreseen {
   const entry = world.registry.key(ref);
   const scope = endpoint.scope(world.assumptions);
-  return foreseeFacts(gateFacts(world, "well_formed", entry, scope, world.clock.now()));
+  return foreseeFacts(world, gateFacts(world, "well_formed", entry, scope, world.clock.now()));
 }
 
-function foreseeFacts(facts: GateFacts): Foreseen {
+function foreseeFacts(world: World, facts: GateFacts): Foreseen {
   let refusedOn: PathId | undefined;
   const checks = gateChecks.map((check): ForeseenCheck => {
     if (refusedOn !== undefined) return { check, result: "not_reached", pathId: undefined };
     refusedOn = check.refuse(facts);
     return { check, result: refusedOn === undefined ? "passed" : "refused", pathId: refusedOn };
   });
-  return { pathId: passGate(facts), checks };
+  const pathId = passGate(facts);
+  const meant = faultsMeant(world.faults, {
+    key: facts.key?.ref,
+    organization: facts.organization?.ref,
+    now: facts.now,
+    foreseenPath: () => pathId,
+  });
+  return { pathId, checks, faultPaths: [...new Set(meant.map(({ effect }) => faultPathOf(effect)))] };
 }

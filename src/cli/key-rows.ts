@@ -16,6 +16,8 @@ export interface KeyRow {
   readonly status: number;
   readonly code: string | null;
   readonly path_id: string;
+  /** What faults of the scenario may make of it instead. */
+  readonly fault_paths: readonly string[];
 }
 
 /** The keys of the scenario in its order, or those of them whose secrets are given. */
@@ -23,7 +25,7 @@ export function keyRows(world: World, secrets = scenarioSecrets(world)): KeyRow[
   const now = world.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = world.registry.key(ref);
-    const { pathId } = foreseeKey(world, ref);
+    const { pathId, faultPaths } = foreseeKey(world, ref);
     return {
       ref,
       organization: key.organization,
@@ -33,6 +35,7 @@ export function keyRows(world: World, secrets = scenarioSecrets(world)): KeyRow[
       status: outcomeOf(pathId).status,
       code: foreseenCode(world, pathId),
       path_id: pathId,
+      fault_paths: faultPaths,
     };
   });
 }
@@ -51,12 +54,16 @@ export function keyTable(
   palette: Palette,
 ): string[] {
   const head = [...columns.map((column) => titles[column] as string), "A REQUEST GETS", "PATH"];
-  const body = rows.map((row) => [...columns.map((column) => row[column]), answerOf(row), row.path_id]);
+  const body = rows.map((row) => [...columns.map((column) => row[column]), answerOf(row), pathOf(row)]);
   return alignColumns([head, ...body], (text, index, column) => {
     const row = rows[index - 1];
     if (row === undefined) return palette.dim(text);
     return column === columns.length ? paintStatus(palette, row.status)(text) : text;
   });
+}
+
+function pathOf({ path_id: pathId, fault_paths: faults }: KeyRow): string {
+  return [pathId, ...faults].join(" or ");
 }
 
 /** Status and code: `401 unauthorized`. */

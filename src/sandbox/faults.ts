@@ -75,6 +75,11 @@ export function fireFault(
   return fired;
 }
 
+/** The faults that look at such a request; which of its kind they hit is another question. Counts nothing. */
+export function faultsMeant({ armed }: Faults, facts: FaultFacts): ArmedFault[] {
+  return armed.filter(({ when }) => isMeant(when, facts));
+}
+
 /** The faults in force, as scenarios write them; times are instants, so that they mean the same later. Copies. */
 export function describeFaults({ armed }: Faults): Fault[] {
   return armed.map((fault) => {

@@ -1,3 +1,4 @@
+import { outcomeOf } from "../domain/outcomes.js";
 import { parseDuration } from "./duration.js";
 import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
@@ -14,6 +15,8 @@ export type FaultFields = NonNullable<Scenario["faults"]>[number];
 export interface FaultWorld {
   readonly keys: KnownRefs;
   readonly organizations: KnownRefs;
+  /** Whether there is a preview of the announced endpoints. */
+  readonly preview: boolean;
   /** Milliseconds from when durations count to a time or a duration; `undefined` when that cannot be known. */
   readonly fromStart: (text: string) => number | undefined;
 }
@@ -24,6 +27,7 @@ export const faultsFit: ScenarioRule = (facts) =>
     faultFindings(fields, path, {
       keys: facts.keyOf,
       organizations: facts.organizations,
+      preview: facts.preview,
       fromStart: (text) => fromStart(text, facts),
     }).filter(({ code }) => facts.refsAreCertain || !code.startsWith("unknown_")),
   );
@@ -32,6 +36,7 @@ export const faultsFit: ScenarioRule = (facts) =>
 export function faultFindings({ when = {}, then }: FaultFields, path: Path, world: FaultWorld): Finding[] {
   return [
     ...refFindings(when, [...path, "when"], world),
+    ...pathFindings(when, [...path, "when", "path_id"], world),
     ...spanFindings(when, [...path, "when"], world),
     ...effectFindings(then, [...path, "then"]),
     ...latencyFindings(then, [...path, "then", "latency"]),
@@ -60,6 +65,12 @@ function refFindings({ key, organization }: When, path: Path, world: FaultWorld)
     });
   }
   return findings;
+}
+
+function pathFindings({ path_id: pathId }: When, path: Path, { preview }: FaultWorld): Finding[] {
+  if (pathId === undefined || preview || outcomeOf(pathId).preview !== true) return [];
+  const message = `no request ends on ${quote(pathId)} without the preview of the announced endpoints`;
+  return [{ code: "preview_off", path, message, hint: "write preview: true at the top level" }];
 }
 
 function spanFindings({ after, until }: When, path: Path, { fromStart }: FaultWorld): Finding[] {

@@ -59,6 +59,7 @@ export function actionFindings(
   const surroundings = {
     keys,
     organizations: facts.organizations,
+    preview: facts.preview,
     // When the step happens need not be known: durations are compared with each other alone.
     fromStart: (text: string) => parseDuration(text),
   };

@@ -26,6 +26,7 @@ export const brokenScenarios: readonly (readonly [
   ["constructor-ref", 6, 7, "forbidden_field", "choose another name"],
   ["date-without-time", 3, 15, "bad_time", "add the time of day and the zone: 2026-03-02T00:00:00Z"],
   ["day-reset-without-zero", 3, 31, "bad_format", "write 06:00"],
+  ["fault-path-of-the-preview", 3, 22, "preview_off", "write preview: true at the top level"],
   ["default-key-unknown", 2, 14, "unknown_key_ref", "did you mean main?"],
   ["duplicate-field", 4, 1, "duplicate_field", "remove one of the two"],
   ["duplicate-key-in-one-organization", 7, 7, "duplicate_field", "remove one of the two"],

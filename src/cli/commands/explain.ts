@@ -31,7 +31,11 @@ export const explain: Run = async (call) => {
 
 type Explanation = ReturnType<typeof explanation>;
 
-function explanation({ ref, fingerprint, looksReal }: Presented, { pathId, checks }: Foreseen, world: World) {
+function explanation(
+  { ref, fingerprint, looksReal }: Presented,
+  { pathId, checks, faultPaths }: Foreseen,
+  world: World,
+) {
   return {
     key: ref ?? null,
     fingerprint: fingerprint ?? null,
@@ -47,6 +51,7 @@ function explanation({ ref, fingerprint, looksReal }: Presented, { pathId, check
     status: outcomeOf(pathId).status,
     code: foreseenCode(world, pathId),
     path_id: pathId,
+    fault_paths: faultPaths,
     when: outcomeOf(pathId).when,
     what_to_do: whatToDo[pathId],
     real_key_suspected: looksReal,
@@ -57,7 +62,7 @@ const signs = { passed: "✓", refused: "✗", not_reached: "·" } as const;
 const wordsOf = { passed: "passed", refused: "refused", not_reached: "not reached" } as const;
 
 function describe(explained: Explanation, scenario: string, palette: Palette, isTerminal: boolean): string[] {
-  const { checks, status, path_id, when } = explained;
+  const { checks, status, path_id, fault_paths: faults, when } = explained;
   const colours = { passed: palette.green, refused: palette.red, not_reached: palette.dim };
   const lines = alignColumns(
     checks.map(({ name, question, result }) => [(isTerminal ? signs : wordsOf)[result], name, question]),
@@ -71,6 +76,9 @@ function describe(explained: Explanation, scenario: string, palette: Palette, is
     "",
     `Answer      ${answer}  ${path_id}  (${when})`,
     `What to do  ${explained.what_to_do}`,
+    ...(faults.length > 0
+      ? [`Faults      ${faults.join(", ")} may come in its way; svc-sandbox show ${scenario}`]
+      : []),
     ...(explained.real_key_suspected ? ["", palette.yellow(realKeyWarning)] : []),
   ];
 }

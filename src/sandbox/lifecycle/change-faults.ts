@@ -15,6 +15,7 @@ export function changeFaults(world: World, faults: readonly Fault[]): void {
   const surroundings = {
     keys: registry.keys,
     organizations: registry.organizations,
+    preview: world.preview,
     fromStart(text: string) {
       const instant = parseWhen(text, now);
       return instant === undefined ? undefined : instant - now;
