@@ -64,6 +64,8 @@ describe("svc-sandbox fixtures farmers", () => {
     const of = (format: string) => printed("farmers", "--count", "40", "--from", "5", "--format", format);
     expect(JSON.parse(await of("json"))).toEqual(farmers);
     expect(parse(await of("yaml"))).toEqual(farmers);
+    // To readers of YAML 1.1 a bare date is no text.
+    expect(parse(await of("yaml"), { version: "1.1" })).toEqual(farmers);
     const [head, ...rows] = readCsv(await of("csv"));
     expect(head).toEqual([...farmerColumns]);
     const cells = farmers.map(farmerRow).map((row) => farmerColumns.map((name) => String(row[name] ?? "")));

@@ -103,15 +103,25 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
     expect(stdout).toMatch(/^a\.yaml:13:5: step 1: .*"active-2"/m);
   });
 
-  it("fails for what the timeline was to do meanwhile, and did not", async () => {
+  it("shows what the timeline does meanwhile, also what is refused, and goes on", async () => {
     const more =
       "timeline:\n  - { at: 10m, revoke: { key: active } }\n  - { at: 20m, rotate: { key: active } }";
     const { code, stdout } = await verify({ "a.yaml": storyScenario(["- advance: 1h"], more) }, ["a.yaml"]);
-    expect(code).toBe(1);
+    expect(code).toBe(0);
     expect(stdout).toContain("meanwhile, at 2026-03-02T09:10:00Z: revoke active\n");
-    expect(stdout).toContain("rotate active, overlap 60m → refused: key_not_active\n");
+    expect(stdout).toMatch(/rotate active, overlap 60m → refused: key_not_active \(.+\)\n/);
+  });
+
+  it("fails for what the timeline was to be refused meanwhile, and was not", async () => {
+    const more =
+      "timeline:\n  - { at: 10m, revoke: { key: active } }\n  - { at: 20m, revoke: { key: revoked }, expect: { error: not_an_administrator } }\n  - { at: 30m, create_key: { organization: a-bank, environment: test, name: CI }, expect: { error: name_taken } }";
+    const { code, stdout } = await verify({ "a.yaml": storyScenario(["- advance: 1h"], more) }, ["a.yaml"]);
+    expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^a\.yaml:12:5: step 1: timeline\[1\]\.error: expected nothing, found "key_not_active"$/m,
+      /^a\.yaml:12:\d+: step 1: timeline\[1\]\.error: expected "not_an_administrator", found "key_not_active" \(.+\)$/m,
+    );
+    expect(stdout).toMatch(
+      /^a\.yaml:13:\d+: step 1: timeline\[2\]\.error: expected "name_taken", found nothing$/m,
     );
   });
 
@@ -176,7 +186,7 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
   });
 
   it("points into the file that a timeline is inherited from", async () => {
-    const timeline = "timeline:\n  - { at: 10m, revoke: { key: revoked } }";
+    const timeline = "timeline:\n  - { at: 10m, revoke: { key: revoked }, expect: { error: name_taken } }";
     const { code, stdout } = await verify(
       {
         "base.yaml": storyScenario([], timeline),
@@ -185,7 +195,7 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
       ["a.yaml"],
     );
     expect(code).toBe(1);
-    expect(stdout).toMatch(/base\.yaml:11:5: step 1: timeline\[0\]\.error: .*\n {4}- \{ at: 10m/);
+    expect(stdout).toMatch(/base\.yaml:11:\d+: step 1: timeline\[0\]\.error: .*\n {4}- \{ at: 10m/);
   });
 
   it("says with which --now to see a failure again when the scenario does not say when it begins", async () => {

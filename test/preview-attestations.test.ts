@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { permissions } from "../src/domain/attestation.js";
+import { decideConsent } from "../src/sandbox/lifecycle/decide-consent.js";
 import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
 import { suspendAttestation } from "../src/sandbox/lifecycle/suspend-attestation.js";
 import { attestationsPath, describePreview, type Json } from "./support/preview-client.js";
@@ -37,6 +38,7 @@ describePreview("attestations", (open) => {
       produced_at: "2026-03-02T11:01:00.000Z",
       valid_from: "2026-03-02T11:01:00.000Z",
       valid_until: consent.expires_at,
+      as_of: "2026-03-02T09:00:00.000Z",
       subject: {
         farmer_id: farmer(0),
         synthetic: true,
@@ -44,6 +46,19 @@ describePreview("attestations", (open) => {
       },
     });
     expect((await get("bank", `${attestationsPath}/${livestock.id}`)).json.data).toEqual(livestock);
+    await door.close();
+  });
+
+  test("come in the order in which they are granted, so that pages stay as they are", async () => {
+    const { ask, attestations, door } = await open();
+    const late = (await ask("bank", 2)).json.data;
+    const early = (await ask("bank", 0)).json.data;
+    advanceClock(door.world, 3 * hour);
+    const before = (await attestations("bank")).json.data;
+    decideConsent(door.world, late.id, "grant");
+    const after = (await attestations("bank")).json.data;
+    expect(after.map((one: Json) => one.consent_request_id)).toEqual([early.id, late.id]);
+    expect(after[0]).toEqual(before[0]);
     await door.close();
   });
 

@@ -14,6 +14,7 @@ describePreview("consent requests", (open) => {
     expect(made.status).toBe(201);
     expect(made.json.data).toEqual({
       id: expect.stringMatching(/^consent_\w{20}$/),
+      synthetic: true,
       farmer_id: farmer(0),
       status: "pending",
       purpose,

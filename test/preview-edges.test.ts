@@ -48,6 +48,22 @@ describeDoors("the preview in other worlds", (open) => {
     }
   });
 
+  test("a request whose answer is cut off is made all the same, once, and not counted", async () => {
+    const scenario: Scenario = {
+      ...previewScenario,
+      faults: [{ when: { requests: [1] }, then: { truncate: true } }],
+    };
+    const { ask, door } = previewClient(await open(scenario));
+    const headers = { "idempotency-key": "k" };
+    const lost = await ask("bank", 0, {}, headers).catch(() => "cut off");
+    const again = await ask("bank", 0, {}, headers);
+    expect([again.status, headerOf(again, "idempotent-replayed")]).toEqual([201, "true"]);
+    expect(door.world.consents.all.map(({ id }) => id)).toEqual([again.json.data.id]);
+    expect(door.world.registry.key("bank").usage.dayCount).toBe(1);
+    expect(JSON.stringify(lost)).not.toContain(again.json.data.purpose.text);
+    await door.close();
+  });
+
   test("a request that a fault spoils makes nothing, and one that a fault only delays does", async () => {
     const scenario: Scenario = {
       ...previewScenario,

@@ -172,7 +172,10 @@ class Run {
       }
     }
     const { json } = this.call("GET", attestationsPath);
-    const there = this.model.flatMap((model) =>
+    const grantedAt = (model: (typeof this.model)[number]) =>
+      model.history.find(({ status }) => status === "granted")?.at ?? 0;
+    const inOrder = [...this.model].sort((one, other) => grantedAt(one) - grantedAt(other));
+    const there = inOrder.flatMap((model) =>
       model.permissions.filter((permission) => attestationOf(model, permission, now) !== "none"),
     );
     expect([json.page.total, json.data.map(({ type }: { type: string }) => type)]).toEqual([

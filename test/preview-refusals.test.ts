@@ -97,6 +97,23 @@ describePreview("a refusal of an announced endpoint", (open) => {
     await door.close();
   });
 
+  test("takes the times and the texts that the description allows", async () => {
+    const { ask, door } = await open();
+    const ends = [
+      "2026-06-01T00:00:00.123456+00:00",
+      "2026-06-01t00:00:00.123456789z",
+      "2026-06-01T00:00:00.123Z",
+    ];
+    for (const expires_at of ends) {
+      const { json } = await ask("bank", 0, { expires_at });
+      expect([expires_at, json.data.expires_at]).toEqual([expires_at, "2026-06-01T00:00:00.123Z"]);
+    }
+    const asked = (text: string) => ask("bank", 0, { purpose: { ...purpose, text } });
+    expect((await asked("🌾".repeat(500))).status).toBe(201);
+    expect((await asked("🌾".repeat(501))).status).toBe(422);
+    await door.close();
+  });
+
   test("is 404 for a farmer that there is not, and names no farmer", async () => {
     const { ask, farmer, door } = await open();
     for (const farmer_id of [farmer(50), farmer(4_000_000_000), "0", "farmer_", farmer(0).toUpperCase()]) {

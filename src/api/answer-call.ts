@@ -34,8 +34,22 @@ export function answerCall(world: World, call: BegunCall, target: Target): Endin
   return decided;
 }
 
+/**
+ * Answers a call without counting it, for an answer that does not arrive whole: what the request asked for is done, and
+ * only its sender does not know.
+ */
+export function answerUncounted(world: World, call: BegunCall, target: Target): Ending {
+  const decided = foreseen(world, call, target);
+  decided.carryOut?.();
+  return decided;
+}
+
 /** How the call would end now, without counting it and without changing anything. */
 export function foreseeAnswer(world: World, call: BegunCall, target: Target): Ending {
+  return foreseen(world, call, target);
+}
+
+function foreseen(world: World, call: BegunCall, target: Target): Decided {
   const { entry } = call;
   if (entry === undefined) return decide(world, call, target);
   // Counted in the copy alone, so that a success tells the usage that the caller would have seen.

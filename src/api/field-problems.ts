@@ -74,8 +74,10 @@ function textProblem(
   value: unknown,
 ): string | undefined {
   if (typeof value !== "string") return undefined;
-  if (value.length < Number(minLength ?? 0)) return `must have ${minLength} characters or more`;
-  if (maxLength !== undefined && value.length > Number(maxLength))
+  // JSON Schema counts characters, and an emoji is one of them.
+  const { length } = [...value];
+  if (length < Number(minLength ?? 0)) return `must have ${minLength} characters or more`;
+  if (maxLength !== undefined && length > Number(maxLength))
     return `must have ${maxLength} characters at most`;
   if (pattern === undefined || new RegExp(pattern as string, "u").test(value)) return undefined;
   return `is not as described: ${description}`;

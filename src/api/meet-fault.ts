@@ -2,7 +2,7 @@ import { type FaultEffect, failures, faultPathOf, onlyDelays } from "../domain/f
 import type { FaultPathId, GatePathId, PathId } from "../domain/outcomes.js";
 import { type FiredFault, fireFault } from "../sandbox/faults.js";
 import type { World } from "../sandbox/world.js";
-import { answerCall, foreseeAnswer, type Target } from "./answer-call.js";
+import { answerCall, answerUncounted, foreseeAnswer, type Target } from "./answer-call.js";
 import { assumedFor, type BegunCall } from "./call.js";
 import type { Delivery } from "./delivery.js";
 import { codeOf } from "./error-body.js";
@@ -59,7 +59,8 @@ function spoilt(
   if (status !== undefined) {
     return { answer: failureReply(world, call, status), code: failures[status].code };
   }
-  const { pathId, answer } = foreseeAnswer(world, call, target);
+  // Only its body is cut off: a consent request that it tells of is there, and a client has to find that out.
+  const { pathId, answer } = answerUncounted(world, call, target);
   return { answer, code: codeOf(pathId, assumedFor(world, call)) };
 }
 

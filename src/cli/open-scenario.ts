@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { SandboxError } from "../domain/sandbox-error.js";
 import { type LoadedScenario, loadScenario } from "../node/load-scenario.js";
 import { openWorld } from "../node/open-world.js";
+import type { GivenOptions } from "../sandbox/host.js";
 import type { World } from "../sandbox/world.js";
 import { ScenarioError } from "../scenario/scenario-error.js";
 import type { Call } from "./command.js";
@@ -31,14 +32,18 @@ export async function loadNamed(word: string | undefined, { io, implied }: Call)
 }
 
 /** Opens a world of a loaded scenario, as the flags want it. */
-export function openNamed({ scenario, name }: LoadedScenario, { seed, now, frozen, profile }: Flags): World {
-  return openWorld(scenario, {
-    name,
+export function openNamed({ scenario, name }: LoadedScenario, flags: Flags): World {
+  return openWorld(scenario, { name, ...givenIn(flags) });
+}
+
+/** What the flags want of every world, whatever its scenario says. */
+export function givenIn({ seed, now, frozen, profile }: Flags): GivenOptions {
+  return {
     ...(seed !== undefined && { seed }),
     ...(now !== undefined && { now }),
     ...(frozen !== undefined && { frozen }),
     ...(profile !== undefined && { profile }),
-  });
+  };
 }
 
 /** Names the scenario and counts its problems above the list of them. */

@@ -6,6 +6,7 @@ import { listed, quote } from "../scenario/quote.js";
 import type { FlagName, Flags } from "./flags.js";
 import type { Io } from "./io.js";
 import type { Log } from "./log.js";
+import { givenIn } from "./open-scenario.js";
 
 /** Opens the state that `--state` names, and says when it is one that goes on; `undefined` without the flag. */
 export async function openNamedState(
@@ -16,7 +17,7 @@ export async function openNamedState(
   const { state: given } = flags;
   if (given === undefined) return undefined;
   const { openState } = await import("../node/state.js");
-  const state = openState({ file: resolve(io.cwd, given), given }, loaded, start);
+  const state = openState({ file: resolve(io.cwd, given), given }, loaded, start, givenIn(flags));
   if (state.savedAt !== undefined) log.note(goingOn(given, state.savedAt, flags));
   return state;
 }

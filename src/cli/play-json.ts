@@ -8,7 +8,7 @@ export function stepJsonLine({ step: _, performed, ...told }: TellingStep): stri
   const line = {
     ...told,
     performed: performed && shown,
-    meanwhile: told.meanwhile.map(({ index, at, refusal }) => ({ timelineStep: index + 1, at, refusal })),
+    meanwhile: told.meanwhile.map(({ index, action: ___, ...came }) => ({ timelineStep: index + 1, ...came })),
   };
   return `${redactKeys(JSON.stringify(snakeCase(line)))}\n`;
 }

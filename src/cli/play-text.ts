@@ -51,9 +51,11 @@ function toldLines(told: TellingStep, world: World, { palette, width, isTerminal
 }
 
 function meanwhileLines({ meanwhile }: TellingStep, { palette, width }: Stage): string[] {
-  return meanwhile.flatMap(({ at, action, refusal }) => {
+  return meanwhile.flatMap(({ at, action, refusal, message }) => {
     const text = `Meanwhile, at ${timeInWords(at)}: ${actionSentences(action, { refusal: refusal === null ? null : { code: refusal } })}`;
-    return prose(text, width).map(palette.magenta);
+    if (refusal === null) return prose(text, width).map(palette.magenta);
+    const why = message === null ? [] : prose(message, width).map(palette.dim);
+    return [...prose(text, width).map(palette.yellow), ...why];
   });
 }
 

@@ -15,15 +15,20 @@ export function stepLine(told: TellingStep, width: number, palette: Palette): st
   if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(now)}`;
   const line = actionLine(step, performed);
   const refusal = performed?.refusal;
-  return visible(refusal == null ? line : `${line} → refused: ${refusal.code}`);
+  return visible(refusal == null ? line : `${line} → ${refusedAs(refusal.code, null)}`);
 }
 
 /** What the timeline did while the step was told, a line each. */
 export function meanwhileLines({ meanwhile }: TellingStep): string[] {
-  return meanwhile.map(({ at, action, refusal }) => {
-    const refused = refusal === null ? "" : ` → refused: ${refusal}`;
+  return meanwhile.map(({ at, action, refusal, message }) => {
+    const refused = refusal === null ? "" : ` → ${refusedAs(refusal, message)}`;
     return visible(`meanwhile, at ${shortTime(at)}: ${actionLine(action, null)}${refused}`);
   });
+}
+
+/** How a refusal is written: `refused: key_not_active (why)`. */
+export function refusedAs(code: string, message: string | null): string {
+  return message === null ? `refused: ${code}` : `refused: ${code} (${message})`;
 }
 
 /** `error.code` of an answer; `null` when it has none. */

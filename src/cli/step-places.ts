@@ -45,5 +45,6 @@ function pathOf(at: string, step: Path): Path {
   if (header !== null) return [...step, "expect", "headers", header[1] as string];
   const parts = at.split(/\.|\[(\d+)\]/).filter((part) => part !== undefined && part !== "");
   const path = parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-  return path[0] === "timeline" ? path : [...step, "expect", ...path];
+  const [first, place = 0, ...rest] = path;
+  return first === "timeline" ? ["timeline", place, "expect", ...rest] : [...step, "expect", ...path];
 }

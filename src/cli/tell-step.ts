@@ -3,6 +3,7 @@ import { SandboxError, type SandboxErrorCode } from "../domain/sandbox-error.js"
 import type { Host } from "../sandbox/host.js";
 import type { Difference } from "../sandbox/story/difference.js";
 import type { Action } from "../sandbox/story/perform-action.js";
+import { stepDetails } from "../sandbox/story/step-details.js";
 import type { StoryStep, ToldStep } from "../sandbox/story/story.js";
 import { tellNext, withoutOutcome } from "../sandbox/story/tell.js";
 import type { World } from "../sandbox/world.js";
@@ -26,18 +27,23 @@ export interface Happened {
   readonly action: Action;
   /** The code with which it was refused. */
   readonly refusal: string | null;
+  /** Why it was refused, in a sentence. */
+  readonly message: string | null;
 }
 
 /**
  * Tells the next step of the story of the world that runs, straight to its API; `undefined` when the story is over.
  *
  * What our tool refuses (a key that cannot be sent, a clock that goes no further) makes a step that failed. What the
- * timeline was expected to do, and did not, is a difference of the step it happened in.
+ * timeline does may be refused, as it may be for an administrator, and is shown then; what one of its steps expects, and
+ * what does not come, is a difference of the step it happened in.
  */
 export async function tellStep(host: Host): Promise<TellingStep | undefined> {
-  const taken: { at: string; refusal: string | null; expected: string | null }[] = [];
+  const taken: Taken[] = [];
   const unsubscribe = host.subscribe((event) => {
-    if (event.type === "timeline.step") taken.push(event);
+    const details = stepDetails(event);
+    if (event.type !== "timeline.step" || details?.kind !== "timeline") return;
+    taken.push({ ...event, action: details.step, message: details.performed.refusal?.message ?? null });
   });
   try {
     const world = host.world();
@@ -45,14 +51,15 @@ export async function tellStep(host: Host): Promise<TellingStep | undefined> {
     if (step === undefined) return undefined;
     const told = await toldOrFailed(world, step);
     const first = world.timeline.next - taken.length;
-    const meanwhile = taken.map(({ at, refusal }, index) => ({
+    const meanwhile = taken.map(({ at, refusal, message, action }, index) => ({
       index: first + index,
       at,
       refusal,
-      action: world.timeline.steps[first + index]?.step ?? {},
+      message,
+      action,
     }));
-    const late = taken.flatMap(({ refusal, expected }, index) =>
-      refusal === expected ? [] : [timelineDifference(first + index, expected, refusal)],
+    const late = taken.flatMap((one, index) =>
+      one.expected === null || one.refusal === one.expected ? [] : [timelineDifference(first + index, one)],
     );
     return { ...told, step, meanwhile, differences: [...told.differences, ...late] };
   } finally {
@@ -63,6 +70,10 @@ export async function tellStep(host: Host): Promise<TellingStep | undefined> {
 /** Whether everything about the step was as the scenario says. */
 export function isAsExpected({ failure, differences }: TellingStep): boolean {
   return failure === null && differences.length === 0;
+}
+
+interface Taken extends Omit<Happened, "index"> {
+  readonly expected: string | null;
 }
 
 type Told = ToldStep & Pick<TellingStep, "failure">;
@@ -78,7 +89,7 @@ async function toldOrFailed(world: World, step: StoryStep): Promise<Told> {
   }
 }
 
-function timelineDifference(index: number, expected: string | null, refusal: string | null): Difference {
-  const shown = (code: string | null) => (code === null ? "nothing" : JSON.stringify(code));
-  return { at: `timeline[${index}].error`, expected: shown(expected), found: shown(refusal) };
+function timelineDifference(index: number, { expected, refusal, message }: Taken): Difference {
+  const found = refusal === null ? "nothing" : `${JSON.stringify(refusal)} (${message})`;
+  return { at: `timeline[${index}].error`, expected: JSON.stringify(expected), found };
 }

@@ -48,7 +48,12 @@ function stepJson(told: TellingStep, problems: readonly StepProblem[]): Record<s
     fault: answer?.fault ?? null,
     refusal: performed?.refusal?.code ?? null,
     failure,
-    meanwhile: meanwhile.map(({ index, at, refusal }) => ({ timeline_step: index + 1, at, refusal })),
+    meanwhile: meanwhile.map(({ index, at, refusal, message }) => ({
+      timeline_step: index + 1,
+      at,
+      refusal,
+      message,
+    })),
     now,
     differences: problems
       .filter(({ at }) => at !== null)

@@ -78,16 +78,33 @@ export interface ConsentStation {
  * the instant at which it expires a consent has expired. A deed that is not allowed when its time comes changes nothing.
  */
 export function consentAt(record: ConsentRecord, now: number): readonly ConsentStation[] {
+  return livedUntil(record, now).life;
+}
+
+/** What of that which was done about a request has changed something. */
+export function effectiveDeeds(record: ConsentRecord): readonly ConsentDeed[] {
+  return livedUntil(record, Number.POSITIVE_INFINITY).effective;
+}
+
+function livedUntil(
+  record: ConsentRecord,
+  now: number,
+): { readonly life: readonly ConsentStation[]; readonly effective: readonly ConsentDeed[] } {
   const life: ConsentStation[] = [{ status: "pending", at: record.createdAt, by: "relying_party" }];
+  const effective: ConsentDeed[] = [];
   let done = 0;
   for (;;) {
     const deed = record.deeds[done];
     const byItself = nextByItself(record, life);
     // What happens by itself had happened when the deed was done, also in the same instant.
     const next = byItself !== undefined && byItself.at <= (deed?.at ?? now) ? byItself : stationOf(deed);
-    if (next === undefined || next.at > now) return life;
-    if (next !== byItself) done += 1;
-    if (next === byItself || isDoable(deed, life)) life.push(next);
+    if (next === undefined || next.at > now) return { life, effective };
+    if (next !== byItself) {
+      done += 1;
+      if (!isDoable(deed, life)) continue;
+      effective.push(deed as ConsentDeed);
+    }
+    life.push(next);
   }
 }
 

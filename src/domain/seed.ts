@@ -1,6 +1,9 @@
 /** A source of numbers: each call gives the next unsigned 32-bit integer. */
 export type Draws = () => number;
 
+/** The seed when nobody gives one. */
+export const defaultSeed = 1;
+
 /**
  * A stream of numbers that depends on nothing but the seed and the labels.
  *

@@ -4,7 +4,8 @@ import { starterOf } from "../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, ScenarioSource } from "../library/refs.js";
 import type { Instant, Sandbox } from "../library/sandbox.js";
 import { sandboxOn } from "../library/sandbox-on.js";
-import { createHost } from "../sandbox/host.js";
+import { instantOf } from "../library/times.js";
+import { createHost, type GivenOptions } from "../sandbox/host.js";
 import type { World } from "../sandbox/world.js";
 import { type NamedScenario, resolveSource } from "../scenario/resolve-source.js";
 import { nodeEdge } from "./edge.js";
@@ -64,8 +65,9 @@ export async function startServer<const Source extends ScenarioSource | (string 
   // Its sandbox shows farmers without waiting.
   const [named] = await Promise.all([namedScenario(scenario), loadFarmers()]);
   const start = starterOf(nodeEdge, named.scenario, { ...rest, name: named.name });
-  const state = file === undefined ? undefined : await openStateFile(file, named, start);
-  const host = state?.host ?? createHost(start);
+  const given = givenIn(rest);
+  const state = file === undefined ? undefined : await openStateFile(file, named, start, given);
+  const host = state?.host ?? createHost(start, { given });
   const running = await serveHost(host, { ...rest, port: rest.port ?? 0 });
   const close = async (grace?: number) => {
     await running.close(grace);
@@ -90,7 +92,21 @@ async function namedScenario(source: ScenarioSource | (string & {})): Promise<Na
   return typeof source === "string" ? loadScenario(source) : resolveSource(source);
 }
 
-async function openStateFile(given: string, own: NamedScenario, start: () => World): Promise<KeptState> {
+function givenIn({ seed, now, frozen, profile }: ServerOptions): GivenOptions {
+  return {
+    ...(seed !== undefined && { seed }),
+    ...(now !== undefined && { now: instantOf(now) }),
+    ...(frozen !== undefined && { frozen }),
+    ...(profile !== undefined && { profile }),
+  };
+}
+
+async function openStateFile(
+  file: string,
+  own: NamedScenario,
+  start: () => World,
+  given: GivenOptions,
+): Promise<KeptState> {
   const { openState } = await import("./state.js");
-  return openState({ file: resolve(given), given }, own, start);
+  return openState({ file: resolve(file), given: file }, own, start, given);
 }

@@ -1,5 +1,5 @@
 import { SandboxError } from "../domain/sandbox-error.js";
-import { createHost, type Host } from "../sandbox/host.js";
+import { createHost, type GivenOptions, type Host } from "../sandbox/host.js";
 import { restoreWorld } from "../sandbox/restore-world.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import type { World } from "../sandbox/world.js";
@@ -29,12 +29,19 @@ export interface KeptState {
 /**
  * Opens the state of a server: the world that the file holds goes on, or, where there is none, `start` starts one.
  *
+ * What is `given` holds for scenarios that are started later; the world of the file has its own.
+ *
  * Throws `state_unreadable`, or `state_mismatch` for a state of another scenario; the file stays as it is then.
  */
-export function openState(place: StatePlace, own: NamedScenario, start: () => World): KeptState {
+export function openState(
+  place: StatePlace,
+  own: NamedScenario,
+  start: () => World,
+  given: GivenOptions,
+): KeptState {
   const saved = readState(place);
   if (saved !== undefined) refuseOther(saved, own, place);
-  const host = saved === undefined ? createHost(start) : restoredHost(saved, own);
+  const host = saved === undefined ? createHost(start, { given }) : restoredHost(saved, own, given);
   let startedWith = identityOf(own);
   const save = (whatToDo: string) => writeState(place, stateOf(host.world(), startedWith), whatToDo);
   let close = () => {};
@@ -56,12 +63,12 @@ export function openState(place: StatePlace, own: NamedScenario, start: () => Wo
   };
 }
 
-function restoredHost(saved: SavedState, own: NamedScenario): Host {
+function restoredHost(saved: SavedState, own: NamedScenario, given: GivenOptions): Host {
   // A file that was moved is called by its new name; a scenario that was put in its place later keeps its own.
   const name = saved.name === saved.startedWith.name ? own.name : saved.name;
   return createHost(
     () => restoreWorld(saved, nodeEdge.time() - saved.savedAt, { edge: nodeEdge, name }),
-    () => openWorld(saved.scenario, { name }),
+    { restart: () => openWorld(saved.scenario, { name }), given },
   );
 }
 

@@ -1,4 +1,4 @@
-import { defaultConsentTime } from "../domain/consent.js";
+import { defaultConsentTime, effectiveDeeds } from "../domain/consent.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { parseWhen } from "../scenario/when.js";
 import { type ConsentEntry, type Consents, createConsents } from "./consents.js";
@@ -39,6 +39,8 @@ export function describeConsents({ all }: Consents): DescribedConsent[] {
 
 function described(entry: ConsentEntry): DescribedConsent {
   const { organization, farmer, purpose, permissions, record, suspensions, idempotency } = entry;
+  // Scenarios refuse what changes nothing.
+  const deeds = effectiveDeeds(record);
   return {
     organization,
     farmer,
@@ -46,8 +48,8 @@ function described(entry: ConsentEntry): DescribedConsent {
     permissions: [...permissions],
     created_at: isoOf(record.createdAt),
     expires_at: isoOf(record.expiresAt),
-    ...(record.deeds.length > 0 && {
-      deeds: record.deeds.map(({ at, action }) => ({ at: isoOf(at), do: action })),
+    ...(deeds.length > 0 && {
+      deeds: deeds.map(({ at, action }) => ({ at: isoOf(at), do: action })),
     }),
     ...(suspensions.length > 0 && {
       suspensions: suspensions.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest })),

@@ -23,6 +23,7 @@ import type { World } from "./world.js";
 /** A consent request as lists show it. Times are ISO 8601. */
 export interface ConsentView {
   readonly id: string;
+  readonly synthetic: true;
   /** The ref of the organization that asks. */
   readonly organization: string;
   /** The index of the farmer. */
@@ -56,6 +57,8 @@ export interface AttestationView {
   readonly producedAt: string | null;
   readonly validFrom: string | null;
   readonly validUntil: string | null;
+  /** Of when the records are that it is made from: those of a farmer end where the clock started. */
+  readonly asOf: string;
   /** What is attested; `null` unless the attestation is ready and active. */
   readonly subject: AttestedData | null;
 }
@@ -66,6 +69,7 @@ export function viewConsent(entry: ConsentEntry, world: World, now = world.clock
   const life = consentAt(record, now);
   return {
     id,
+    synthetic: true,
     organization,
     farmer,
     farmerId: farmerId(world.seed, farmer),
@@ -119,14 +123,20 @@ export function viewAttestation(
     producedAt: producedAt === null ? null : isoOf(producedAt),
     validFrom: isReady ? isoOf(producedAt) : null,
     validUntil: isReady ? isoOf(endedAt ?? consent.record.expiresAt) : null,
+    asOf: isoOf(world.farmers.start),
     subject: validity === "active" ? subjectOf(world.farmers.at(consent.farmer), permission) : null,
   };
 }
 
-/** The attestations of these requests that are there at an instant, in their order. */
+/**
+ * The attestations of these requests that are there at an instant, in the order in which farmers granted them: new ones
+ * come last, so that who goes through pages meets each once.
+ */
 export function attestationsOf(entries: readonly ConsentEntry[], now: number): AttestationPlace[] {
   // They are there once the consent was granted, whatever came after.
-  const wasGranted = ({ record }: ConsentEntry) =>
-    consentAt(record, now).some(({ status }) => status === "granted");
-  return entries.filter(wasGranted).flatMap(placesOf);
+  const granted = entries.flatMap((entry) => {
+    const grant = consentAt(entry.record, now).find(({ status }) => status === "granted");
+    return grant === undefined ? [] : [{ entry, at: grant.at }];
+  });
+  return granted.sort((one, other) => one.at - other.at).flatMap(({ entry }) => placesOf(entry));
 }

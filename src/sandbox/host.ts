@@ -1,7 +1,10 @@
 import { type Announcements, createAnnouncements } from "./events.js";
 import { settleTimeline } from "./story/timeline.js";
 import { createTally, type Tally } from "./tally.js";
-import type { World } from "./world.js";
+import type { World, WorldOptions } from "./world.js";
+
+/** What whoever started a host has asked for: it wins over what scenarios say, also those that come later. */
+export type GivenOptions = Pick<WorldOptions, "seed" | "now" | "frozen" | "profile">;
 
 /** The place where one world at a time runs; doors ask it for the world with every request. */
 export interface Host {
@@ -9,6 +12,8 @@ export interface Host {
   readonly world: () => World;
   /** Puts the world that `start` starts in the place of this one, between two requests; changes nothing when it throws. */
   readonly exchange: (start: () => World) => void;
+  /** What holds for every scenario that is started here. */
+  readonly given: GivenOptions;
   /** Starts the world of the last exchange again. */
   readonly reset: () => void;
   /** Calls the listener with everything that happens from now on, whichever world runs; answers how to stop that. */
@@ -17,8 +22,19 @@ export interface Host {
   readonly tally: Tally;
 }
 
-/** Makes a host and starts its first world. `restart` is what `reset` starts, where that is another one. */
-export function createHost(start: () => World, restart: () => World = start): Host {
+/** How to make a host. */
+export interface HostOptions {
+  /** What `reset` starts. Default: the first world. */
+  readonly restart?: () => World;
+  /** What `start` was told beside the scenario. Default: nothing. */
+  readonly given?: GivenOptions;
+}
+
+/** Makes a host and starts its first world. */
+export function createHost(
+  start: () => World,
+  { restart = start, given = {} }: HostOptions = {},
+): Host {
   const announcements = createAnnouncements();
   let startAgain = restart;
   const tally = createTally();
@@ -40,6 +56,7 @@ export function createHost(start: () => World, restart: () => World = start): Ho
       return world;
     },
     exchange,
+    given,
     reset: () => exchange(startAgain),
     subscribe: announcements.subscribe,
     tally,

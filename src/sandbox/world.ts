@@ -1,5 +1,6 @@
 import { type Assumptions, assumptionsFor, type Profile } from "../domain/assumptions.js";
 import { SandboxError } from "../domain/sandbox-error.js";
+import { defaultSeed } from "../domain/seed.js";
 import { expandPopulation } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { buildConsents } from "./build-consents.js";
@@ -74,8 +75,6 @@ export interface WorldOptions {
   /** Default: the scenario's, else `minimal`. */
   readonly profile?: Profile;
 }
-
-export const defaultSeed = 1;
 
 /**
  * Starts a world from a checked scenario.

@@ -1,12 +1,11 @@
-import { maximumConsentTime } from "../domain/consent.js";
+import { consentLifeFindings } from "./consent-life-rules.js";
 import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
 import { quote } from "./quote.js";
 import { knownRefsHint } from "./ref-rules.js";
 import type { Scenario } from "./scenario.generated.js";
 import { storyPlaceholder } from "./story-placeholder.js";
-import { parseTime } from "./when.js";
-import { fromStart, type ScenarioRule, type WorldFacts } from "./world-facts.js";
+import type { ScenarioRule, WorldFacts } from "./world-facts.js";
 
 type Consent = NonNullable<Scenario["consents"]>[number];
 type ConsentAction = NonNullable<NonNullable<Scenario["story"]>[number]["consent"]>;
@@ -20,7 +19,7 @@ export const consentsFit: ScenarioRule = (facts) => {
   return facts.consents.flatMap(({ fields, path }) => [
     ...previewFindings(path, facts),
     ...partyFindings(fields, path, facts),
-    ...timeFindings(fields, path, facts),
+    ...consentLifeFindings(fields, path, facts),
     ...repeatFindings(fields, path, keys),
   ]);
 };
@@ -83,43 +82,6 @@ function farmerFindings(farmer: number, path: Path, { population, refsAreCertain
   const message = `there is no farmer ${farmer}: the scenario has ${count}, counted from 0`;
   const hint = count === 0 ? "write population: { farmers: 10 }" : `write a number up to ${count - 1}`;
   return [{ code: "unknown_farmer", path, message, hint }];
-}
-
-function timeFindings(fields: Consent, path: Path, facts: WorldFacts): Finding[] {
-  const findings: Finding[] = [];
-  const wrong = (at: Path, message: string, hint: string) =>
-    findings.push({ code: "consent_contradiction", path: [...path, ...at], message, hint });
-  const { created_at: created, expires_at: expires, deeds = [] } = fields;
-  if ((fromStart(created, facts) ?? 0) > 0) {
-    wrong(["created_at"], `the request is made after the clock starts (${created})`, "write an earlier time");
-  }
-  const lasts = between(created, expires, facts);
-  if (lasts !== undefined && (lasts <= 0 || lasts > maximumConsentTime)) {
-    const [message, hint] =
-      lasts <= 0
-        ? (["ends no later than it is made", "write a later time"] as const)
-        : (["lasts longer than 365 days", "write an earlier time"] as const);
-    wrong(["expires_at"], `the consent ${message} (${expires})`, hint);
-  }
-  let latest = created;
-  for (const [index, { at }] of deeds.entries()) {
-    const place = ["deeds", index, "at"];
-    if ((fromStart(at, facts) ?? 0) > 0) {
-      wrong(place, `this would be after the clock starts (${at})`, "let the timeline or the story do it");
-    } else if ((between(latest, at, facts) ?? 0) < 0) {
-      wrong(place, `this is earlier (${at}) than what comes before it`, "put it in the order of the times");
-    } else latest = at;
-  }
-  return findings;
-}
-
-// Milliseconds from one time to another; what is left out is when the clock starts.
-function between(from: string | undefined, to: string | undefined, facts: WorldFacts): number | undefined {
-  if (to === undefined) return undefined;
-  const [one, other] = [from === undefined ? undefined : parseTime(from), parseTime(to)];
-  if (one !== undefined && other !== undefined) return other - one;
-  const [begins, ends] = [from === undefined ? 0 : fromStart(from, facts), fromStart(to, facts)];
-  return begins === undefined || ends === undefined ? undefined : ends - begins;
 }
 
 function repeatFindings(

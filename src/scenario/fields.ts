@@ -20,7 +20,10 @@ export type TextKind =
   | "error_code"
   | "time_of_day"
   | "uuid"
-  | "sha256";
+  | "sha256"
+  | "method"
+  | "path"
+  | "header_value";
 const kinds = new Map<string, TextKind>();
 /** What a text stands for that must match this pattern (the source of the expression). */
 export const textKinds: ReadonlyMap<string, TextKind> = kinds;

@@ -10,6 +10,7 @@ export interface FieldForm {
   readonly additionalProperties?: FieldForm | boolean;
   readonly items?: FieldForm;
   readonly pattern?: string;
+  readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxItems?: number;

@@ -5,13 +5,13 @@ import { actionFields } from "./action-schema.js";
 import { parseDuration } from "./duration.js";
 import { choice, count, duration, pattern, timeOrDuration } from "./fields.js";
 import { maximumRefLength, refPattern } from "./ref.js";
+import { headerNames, headerValues, methods, paths } from "./request-slips.js";
 
 const mostSteps = 1000;
 const mostRepeats = 10_000;
 const longestNarration = 2000;
 
 const pathIds = outcomes.map(({ path }) => path) as [PathId, ...PathId[]];
-const headerNames = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerName = z.string().check(z.regex(headerNames), z.describe("The name of a header."));
 
 // Spelled out, so that the types made from it take every JSON value.
@@ -34,19 +34,14 @@ const request = z
         "The ref of the key to send, or none (no key), malformed, or unknown (a key nobody holds). Default: the default key.",
       ).check(z.maxLength(maximumRefLength)),
     ),
-    method: z.optional(
-      z.string().check(z.regex(/^[A-Z]{1,20}$/), z.describe("The method, in upper case. Default: GET.")),
-    ),
+    method: z.optional(pattern("method", methods, "The method, in upper case. Default: GET.")),
     path: z.optional(
-      z
-        .string()
-        .check(
-          z.regex(/^\/\S{0,1000}$/),
-          z.describe("The path, and a query if there is one. Default: /v1/relying-party/me."),
-        ),
+      pattern("path", paths, "The path, and a query if there is one. Default: /v1/relying-party/me."),
     ),
     headers: z.optional(
-      z.record(headerName, z.string()).check(z.describe("More headers. The key goes into key instead.")),
+      z
+        .record(headerName, pattern("header_value", headerValues, "The value of a header."))
+        .check(z.describe("More headers. The key goes into key instead.")),
     ),
     body: z.optional(anything().check(z.describe("A body: a text is sent as it is, all else as JSON."))),
     repeat: z.optional(

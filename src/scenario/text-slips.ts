@@ -1,13 +1,22 @@
 import { redactKeys } from "../domain/api-key.js";
+import { parseDuration } from "./duration.js";
+import { convertedDuration } from "./duration-slips.js";
 import type { TextKind } from "./fields.js";
 import { quote } from "./quote.js";
 import { maximumRefLength } from "./ref.js";
+import { headerValueSlip, methodSlip, pathSlip } from "./request-slips.js";
 import { timeSlip } from "./time-slips.js";
+import { parseTime } from "./when.js";
 import type { Slip } from "./wrong-value.js";
 
-/** What is wrong with a text of the given kind, and what to write instead. */
-export function textSlip(name: string, value: string, kind: TextKind | undefined): Slip {
-  if (value.trim() === "") {
+/** What is wrong with a text of the given kind, and what to write instead; `longest` is the most characters it can have. */
+export function textSlip(
+  name: string,
+  value: string,
+  kind: TextKind | undefined,
+  longest = Number.POSITIVE_INFINITY,
+): Slip {
+  if (value.trim() === "" && kind !== "header_value") {
     return {
       code: "bad_format",
       message: `${name} is an empty text`,
@@ -27,26 +36,52 @@ export function textSlip(name: string, value: string, kind: TextKind | undefined
       return {
         code: "bad_time",
         message: `${name} is a duration or none, not ${quote(value)}`,
-        hint: "write 90d, 12h or none",
+        hint: conversion(value) ?? "write 90d, 12h or none",
       };
     case "time_or_duration":
       return { code: "bad_time", ...timeSlip(value, true) };
+    case "method":
+      return methodSlip(name, value);
+    case "path":
+      return pathSlip(name, value);
+    case "header_value":
+      return headerValueSlip(name, value);
     case undefined:
-      return { code: "out_of_range", message: `${name} is too long`, hint: "shorten it" };
+      return plainSlip(name, value, longest);
     default:
       return formSlip(name, value, kind);
   }
 }
 
+function plainSlip(name: string, value: string, longest: number): Slip {
+  if (value.length > longest) {
+    const message = `${name} is too long: ${value.length} characters`;
+    return { code: "out_of_range", message, hint: `shorten it to ${longest} characters` };
+  }
+  const odd = [...value].find((character) => !/^[ -~]$/.test(character));
+  const message = `${name} cannot be ${quote(value)}`;
+  const hint = odd === undefined ? "write it in another way" : "write letters, digits and signs of ASCII";
+  return { code: "bad_format", message, hint };
+}
+
 function durationSlip(name: string, value: string): Slip {
-  const isPast = /^-\d+(?:ms|s|m|h|d)$/.test(value);
-  return {
-    code: "bad_time",
-    message: isPast
-      ? `${name} is a length of time, and ${value} is one in the past`
-      : `${name} is not a duration: ${quote(value)}`,
-    hint: isPast ? `write it without the sign: ${value.slice(1)}` : "write it as 90s, 10m, 2h or 7d",
-  };
+  if (parseDuration(value) === 0) {
+    const message = `${name} has to be above zero, not ${value}`;
+    return { code: "bad_time", message, hint: "write 1s or more, or remove it" };
+  }
+  if (/^-\d+(?:ms|s|m|h|d)$/.test(value)) {
+    const message = `${name} is a length of time, and ${value} is one in the past`;
+    return { code: "bad_time", message, hint: `write it without the sign: ${value.slice(1)}` };
+  }
+  const message = `${name} is not a duration: ${quote(value)}`;
+  if (/^\d+$/.test(value)) {
+    const hint = `a duration needs its unit: ${value}s or ${value}m, for example`;
+    return { code: "bad_time", message, hint };
+  }
+  if (parseTime(value) !== undefined) {
+    return { code: "bad_time", message, hint: "say how long, not until when: 90s, 10m, 2h or 7d" };
+  }
+  return { code: "bad_time", message, hint: conversion(value) ?? "write it as 90s, 10m, 2h or 7d" };
 }
 
 function waitSlip(name: string, value: string): Slip {
@@ -57,8 +92,15 @@ function waitSlip(name: string, value: string): Slip {
   return {
     code: "bad_time",
     message: `${name} is not a duration: ${quote(value)}`,
-    hint: isPast ? `write it without the sign: ${value.slice(1)}` : "write it as 250ms, 2s or 1m",
+    hint: isPast
+      ? `write it without the sign: ${value.slice(1)}`
+      : (conversion(value) ?? "write it as 250ms, 2s or 1m"),
   };
+}
+
+function conversion(value: string): string | undefined {
+  const converted = convertedDuration(value);
+  return converted === undefined ? undefined : `write ${converted}`;
 }
 
 /** What is wrong with a text that should be a ref, with the kebab-case form of it. */
@@ -73,7 +115,8 @@ export function refSlip(value: string): Slip {
   }
   const message = `${quote(value)} cannot be a ref`;
   if (value.length > maximumRefLength) {
-    return { code: "bad_ref", message, hint: `a ref has ${maximumRefLength} characters at most` };
+    const hint = `a ref has ${maximumRefLength} characters at most, and this one has ${value.length}`;
+    return { code: "bad_ref", message, hint };
   }
   const kebab = value
     .normalize("NFD")

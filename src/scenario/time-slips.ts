@@ -1,4 +1,5 @@
 import { parseDuration } from "./duration.js";
+import { convertedDuration } from "./duration-slips.js";
 import { quote } from "./quote.js";
 import { daysInMonth, maximumDuration, parseTime } from "./when.js";
 
@@ -40,15 +41,6 @@ function repairedTime(text: string): string | undefined {
   return undefined;
 }
 
-const unitWords: readonly (readonly [RegExp, string, number])[] = [
-  [/^(?:ms|msecs?|millis|milliseconds?)$/i, "ms", 1],
-  [/^(?:s|secs?|seconds?)$/i, "s", 1],
-  [/^(?:m|mins?|minutes?)$/i, "m", 1],
-  [/^(?:h|hrs?|hours?)$/i, "h", 1],
-  [/^(?:d|days?)$/i, "d", 1],
-  [/^(?:w|wks?|weeks?)$/i, "d", 7],
-];
-
 function durationSlip(text: string, message: string): { message: string; hint: string } {
   if (/^[+-]?\d+$/.test(text)) {
     return { message, hint: `a duration needs its unit (${units}): ${text}s or ${text}m, for example` };
@@ -57,11 +49,8 @@ function durationSlip(text: string, message: string): { message: string; hint: s
     const years = maximumDuration / (365 * 24 * 60 * 60_000);
     return { message: `${quote(text)} is too long`, hint: `a duration is ${years} years at most` };
   }
-  const [, sign = "", amount, word = ""] = text.match(/^\s*([+-]?)\s*(\d+)\s*([a-z]+)\s*$/i) ?? [];
-  const unit = unitWords.find(([expression]) => expression.test(word));
-  if (amount !== undefined && unit !== undefined) {
-    return { message, hint: `write ${sign}${Number(amount) * unit[2]}${unit[1]}` };
-  }
+  const converted = convertedDuration(text);
+  if (converted !== undefined) return { message, hint: `write ${converted}` };
   return {
     message,
     hint: `write a whole number with one unit (${units}) such as 90m, or a time such as ${example}`,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { daysInMonth, parseTime, parseWhen } from "./when.js";
+import { daysInMonth, parseTime, parseTimestamp, parseWhen } from "./when.js";
 
 test.each([
   ["2026-03-02T09:00:00Z", Date.UTC(2026, 2, 2, 9)],
@@ -26,6 +26,17 @@ test.each([
   "",
 ])("%j is no time", (text) => {
   expect(parseTime(text)).toBeUndefined();
+});
+
+test.each([
+  ["2026-03-02T09:00:00.123456+00:00", Date.UTC(2026, 2, 2, 9, 0, 0, 123)],
+  ["2026-03-02t09:00:00.123456789z", Date.UTC(2026, 2, 2, 9, 0, 0, 123)],
+  ["2026-03-02T09:00:00Z", Date.UTC(2026, 2, 2, 9)],
+  ["2026-03-02T09:00:00", undefined],
+  ["2026-03-02T09:00:00+0200", undefined],
+  ["soon", undefined],
+])("the timestamp %s", (text, time) => {
+  expect(parseTimestamp(text)).toBe(time);
 });
 
 test("a duration counts from the start", () => {

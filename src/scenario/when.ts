@@ -24,6 +24,17 @@ export function parseTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
+/**
+ * The same for a time as programs write it, RFC 3339: any number of digits after the second, of which three count, and
+ * letters of either case.
+ *
+ * @example
+ * parseTimestamp("2026-03-02t09:00:00.123456z"); // 1_772_442_000_123
+ */
+export function parseTimestamp(text: string): number | undefined {
+  return parseTime(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
+}
+
 /** How many days a month has (months from 1). */
 export function daysInMonth(year: number, month: number): number {
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);

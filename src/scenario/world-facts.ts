@@ -1,4 +1,5 @@
 import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
+import { defaultSeed } from "../domain/seed.js";
 import { parseDuration } from "./duration.js";
 import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
@@ -38,6 +39,7 @@ export interface WorldFacts {
   readonly keys: readonly KeyFacts[];
   /** The first key of each ref, also of the population where anything speaks of it. */
   readonly keyOf: ReadonlyMap<string, KeyFacts>;
+  readonly seed: number;
   readonly population: Population | undefined;
   /** The refs of organizations that are in `organizations` for no other reason than that anything speaks of them. */
   readonly populated: ReadonlySet<string>;
@@ -100,6 +102,7 @@ export function factsOf(value: unknown, known: readonly Finding[]): WorldFacts {
     organizations,
     keys,
     keyOf,
+    seed: scenario.seed ?? defaultSeed,
     population: scenario.population,
     populated,
     defaultKey: scenario.default_key,

@@ -18,6 +18,7 @@ export const brokenScenarios: readonly (readonly [
   ["byte-order-mark", 1, 1, "unknown_field", 'did you mean "version"?'],
   ["camel-case-field", 8, 19, "unknown_field", 'did you mean "per_minute"?'],
   ["colon-in-text", 2, 7, "yaml_syntax", "quotes around"],
+  ["consents-in-vain", 12, 13, "consent_contradiction", "write another time, or leave it out"],
   ["consents-of-nobody", 5, 21, "unknown_organization_ref", "did you mean bank?"],
   ["consents-out-of-order", 8, 43, "consent_contradiction", "put it in the order of the times"],
   ["consents-permission-twice", 7, 25, "consent_contradiction", "list it once"],

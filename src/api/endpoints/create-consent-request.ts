@@ -4,7 +4,7 @@ import { containsKey } from "../../domain/find-key.js";
 import { viewConsent } from "../../sandbox/consent-views.js";
 import type { ConsentEntry, ConsentWish } from "../../sandbox/consents.js";
 import type { World } from "../../sandbox/world.js";
-import { parseTime } from "../../scenario/when.js";
+import { parseTimestamp } from "../../scenario/when.js";
 import { canonicalJson } from "../canonical-json.js";
 import type { Endpoint, OwnRefusal } from "../endpoint.js";
 import { invalid } from "../invalid.js";
@@ -105,8 +105,8 @@ function replayed(earlier: ConsentEntry, sha256: string, world: World, now: numb
 /** Epoch milliseconds, or what is wrong. */
 function expiryOf({ expires_at: given }: Wanted, now: number): number | string {
   if (given === undefined) return now + defaultConsentTime;
-  const expiresAt = parseTime(given);
-  if (expiresAt === undefined) return "must be an ISO 8601 time with its zone";
+  const expiresAt = parseTimestamp(given);
+  if (expiresAt === undefined) return "must be an RFC 3339 time with its zone, as in 2026-06-01T00:00:00Z";
   if (expiresAt <= now) return "must be in the future, on the sandbox's clock";
   return expiresAt <= now + maximumConsentTime ? expiresAt : "must be at most 365 days ahead";
 }

@@ -13,7 +13,7 @@ export const listAttestations: Endpoint = {
   path: "/v1/relying-party/attestations",
   operationId: "listAttestations",
   summary: "The attestations that farmers have consented to",
-  description: `${guess} Lists those of the key's own organization and environment, in the order of their consent requests.`,
+  description: `${guess} Lists those of the key's own organization and environment, in the order in which farmers granted them.`,
   scope: () => "attestations:read",
   takes: {
     query: {

@@ -47,6 +47,10 @@ export const attestationSchema: JsonSchema = object({
   produced_at: { ...timeOrNull, description: "When it was ready, or failed." },
   valid_from: timeOrNull,
   valid_until: timeOrNull,
+  as_of: {
+    ...time,
+    description: "Of when the records are that it is made from; what was due since then may have been done.",
+  },
   subject: {
     anyOf: [...subjectSchemas, { type: "null" }],
     description: "What the farmer consented to, and nothing more; null unless it is ready and active.",
@@ -66,6 +70,7 @@ export const attestationExample: unknown = {
   produced_at: "2026-03-02T11:01:00.000Z",
   valid_from: "2026-03-02T11:01:00.000Z",
   valid_until: "2026-05-31T09:00:00.000Z",
+  as_of: "2026-03-02T09:00:00.000Z",
   subject: {
     farmer_id: "farmer_0123456789abcdef",
     synthetic: true,

@@ -24,6 +24,7 @@ const status = { type: "string", enum: consentStatuses };
 export const consentSchema: JsonSchema = object({
   data: object({
     id: { type: "string", pattern: "^consent_[0-9A-Za-z]{20}$" },
+    synthetic: { const: true, description: "It asks a farmer that does not exist (R44)." },
     farmer_id: { type: "string" },
     status: {
       ...status,
@@ -55,6 +56,7 @@ export function consentExample(current: ConsentStatus = "pending"): unknown {
   return {
     data: {
       id: "consent_4xRz0Q7mKfT2bYcW9dHs",
+      synthetic: true,
       farmer_id: "farmer_0123456789abcdef",
       status: current,
       purpose: { code: "credit_assessment", text: "To assess an application for a seasonal loan." },

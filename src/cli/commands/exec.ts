@@ -8,7 +8,7 @@ import type { Call, Run } from "../command.js";
 import { execEnvironment } from "../exec-environment.js";
 import { exitCode } from "../exit-codes.js";
 import { createLog, logRequests } from "../log.js";
-import { loadNamed, openNamed } from "../open-scenario.js";
+import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
 import { reportTargets } from "../report-target.js";
 import { serveOptions } from "../serve-options.js";
 import { tellReport } from "../tell-report.js";
@@ -23,7 +23,7 @@ export const exec: Run = async (given) => {
   const { words, rest, flags, io } = call;
   const targets = reportTargets(flags);
   const loaded = await loadNamed(words[0], call);
-  const host = createHost(() => openNamed(loaded, flags));
+  const host = createHost(() => openNamed(loaded, flags), { given: givenIn(flags) });
   // A test that clears the requests wants to count its own; the report is about all tests.
   const tally = createTally();
   host.tally.passOnTo(tally);

@@ -3,7 +3,7 @@ import { createHost, type Host } from "../../sandbox/host.js";
 import { quote } from "../../scenario/quote.js";
 import type { Call, Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { loadNamed, openNamed } from "../open-scenario.js";
+import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
 import { paletteFor } from "../palette.js";
 import { type Pauses, pausesFor } from "../pauses.js";
 import { stepJsonLine } from "../play-json.js";
@@ -28,7 +28,8 @@ export const play: Run = async (call) => {
   const loaded = await loadNamed(words[0], call);
   requireStory(loaded);
   const stop = io.stopSignal();
-  const host = createHost(() => openNamed(loaded, { ...flags, frozen: true }));
+  const wanted = { ...flags, frozen: true };
+  const host = createHost(() => openNamed(loaded, wanted), { given: givenIn(wanted) });
   const server = await serveStory(host, call);
   try {
     const pauses = await pausesFor(call, stop);

@@ -11,7 +11,7 @@ import { exitCode } from "../exit-codes.js";
 import type { Flags } from "../flags.js";
 import type { Io } from "../io.js";
 import { createLog, type Log, logRequests } from "../log.js";
-import { loadNamed, openNamed } from "../open-scenario.js";
+import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
 import { openNamedState } from "../open-state.js";
 import { paletteFor } from "../palette.js";
 import { serveOptions } from "../serve-options.js";
@@ -25,7 +25,7 @@ export const start: Run = async (call) => {
   const log = createLog(flags, io);
   const startWorld = () => openNamed(loaded, flags);
   const state = await openNamedState(loaded, startWorld, { flags, io, log });
-  const host = state?.host ?? createHost(startWorld);
+  const host = state?.host ?? createHost(startWorld, { given: givenIn(flags) });
   logRequests(host, log);
   const options = await serveOptions(flags, io, log);
   const server = await serveHost(host, options);

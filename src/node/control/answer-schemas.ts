@@ -87,6 +87,7 @@ export const answerSchemas = {
   }),
   Consent: object({
     id: text,
+    synthetic: { const: true },
     organization: text,
     farmer: count,
     farmer_id: text,

@@ -1,10 +1,12 @@
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { starterOf } from "../../library/create-sandbox.js";
 import type { ScenarioSource } from "../../library/refs.js";
+import type { GivenOptions } from "../../sandbox/host.js";
 import { scenarioSecrets, type World } from "../../sandbox/world.js";
 import type { ControlBody } from "../../scenario/control-bodies.js";
 import { type NamedScenario, resolveSource } from "../../scenario/resolve-source.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
+import { parseTime } from "../../scenario/when.js";
 import { controlPath } from "../control-path.js";
 import { nodeEdge } from "../edge.js";
 import { inData } from "./answer-schemas.js";
@@ -35,7 +37,8 @@ export const instanceCalls: readonly ControlCall[] = [
     answer: inData.one("Instance"),
     run(context) {
       const instances = requireInstances(context);
-      const instance = instances.create(starterFor(context));
+      const given = givenIn(context.body);
+      const instance = instances.create(starterFor(context, given), given);
       return { data: { ...summaryOf(instance, instances), keys: scenarioSecrets(instance.host.world()) } };
     },
   }),
@@ -63,17 +66,23 @@ function summaryOf(instance: Instance, instances: Instances) {
   return { id: instance.id, base_url: baseUrl, control_url: baseUrl + controlPath, scenario: name, seed };
 }
 
-// Without a scenario the instance gets the server's own, as it was at its start.
-function starterFor({ host, body }: CallContext<ControlBody<"instance_creation">>): () => World {
-  const { scenario, ...given } = body;
-  const options = {
-    ...(given.seed !== undefined && { seed: given.seed }),
-    ...(given.now !== undefined && { now: given.now }),
-    ...(given.frozen !== undefined && { frozen: given.frozen }),
-    ...(given.profile !== undefined && { profile: given.profile }),
+function givenIn({ seed, now, frozen, profile }: ControlBody<"instance_creation">): GivenOptions {
+  const start = now === undefined ? undefined : parseTime(now);
+  return {
+    ...(seed !== undefined && { seed }),
+    ...(start !== undefined && { now: start }),
+    ...(frozen !== undefined && { frozen }),
+    ...(profile !== undefined && { profile }),
   };
+}
+
+// Without a scenario the instance gets the server's own, as it was at its start.
+function starterFor(
+  { host, body: { scenario } }: CallContext<ControlBody<"instance_creation">>,
+  given: GivenOptions,
+): () => World {
   const named = scenario === undefined ? host.world() : scenarioIn(scenario);
-  return starterOf(nodeEdge, named.scenario, { ...options, name: named.name });
+  return starterOf(nodeEdge, named.scenario, { ...given, name: named.name });
 }
 
 function scenarioIn(given: string | object): NamedScenario {

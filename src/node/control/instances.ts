@@ -2,7 +2,7 @@
 import { clearInterval, setInterval } from "node:timers";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { base62From } from "../../domain/seed.js";
-import { createHost, type Host } from "../../sandbox/host.js";
+import { createHost, type GivenOptions, type Host } from "../../sandbox/host.js";
 import type { Tally } from "../../sandbox/tally.js";
 import type { World } from "../../sandbox/world.js";
 import { nodeEdge } from "../edge.js";
@@ -16,7 +16,8 @@ export interface Instance {
 
 /** The instances of a server. */
 export interface Instances {
-  readonly create: (start: () => World) => Instance;
+  /** Starts one; what is `given` (default: nothing) holds for every scenario that is started there. */
+  readonly create: (start: () => World, given?: GivenOptions) => Instance;
   readonly list: () => Instance[];
   /** The instance of an id, which counts as a use of it; `undefined` when there is none. */
   readonly find: (id: string) => Instance | undefined;
@@ -59,10 +60,10 @@ export function createInstances({ serverUrl, ttl, tally }: InstancesOptions): In
   timer.unref();
 
   return {
-    create(start) {
+    create(start, given = {}) {
       const instance = {
         id: base62From(nodeEdge.random, 12),
-        host: createHost(start),
+        host: createHost(start, { given }),
         usedAt: performance.now(),
       };
       instance.host.tally.passOnTo(tally);

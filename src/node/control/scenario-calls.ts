@@ -53,9 +53,9 @@ export const scenarioCalls: readonly ControlCall[] = [
   }),
 ];
 
-/** Puts a new world of a checked scenario in the place of the one that runs. */
+/** Puts a new world of a checked scenario in the place of the one that runs; what the host was given goes on to hold. */
 function startScenario(host: Host, scenario: Scenario, name: string): unknown {
-  host.exchange(starterOf(nodeEdge, scenario, { name }));
+  host.exchange(starterOf(nodeEdge, scenario, { ...host.given, name }));
   return running(host);
 }
 

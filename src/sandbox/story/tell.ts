@@ -7,6 +7,7 @@ import { defaultKeyRef, scenarioSecret, type World } from "../world.js";
 import { actionDifferences, answerDifferences, type Difference } from "./difference.js";
 import { fillIn } from "./fill-in.js";
 import { type Performed, performAction } from "./perform-action.js";
+import { announceStep } from "./step-details.js";
 import {
   kindOf,
   type SendStoryRequest,
@@ -43,15 +44,19 @@ export async function tellNext(world: World, send: SendStoryRequest): Promise<To
   } else if (step.advance !== undefined) advanceClock(world, parseDuration(step.advance) ?? 0);
   else if (kind !== "say") told = act(world, step);
   const whole: ToldStep = { ...withoutOutcome(world, step, number), ...told };
-  world.events.announce({
-    type: "story.step",
-    step: number,
-    of: whole.of,
-    kind,
-    say: whole.say,
-    pathId: whole.answer?.pathId ?? null,
-    asExpected: whole.differences.length === 0,
-  });
+  announceStep(
+    world.events,
+    {
+      type: "story.step",
+      step: number,
+      of: whole.of,
+      kind,
+      say: whole.say,
+      pathId: whole.answer?.pathId ?? null,
+      asExpected: whole.differences.length === 0,
+    },
+    { kind: "story", step, told: whole },
+  );
   return whole;
 }
 
@@ -111,7 +116,7 @@ function requestOf(
   const path = fillIn(world, given.path ?? defaultPath);
   const written = bodyText(given.body);
   const body = written === undefined ? undefined : fillIn(world, written);
-  const headers: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+  const headers: Record<string, string> = body === undefined ? {} : { "content-type": typeOf(given.body) };
   for (const [name, value] of Object.entries(given.headers ?? {})) headers[name.toLowerCase()] = value;
   const request = { method, path, body };
   return {
@@ -131,6 +136,11 @@ function secretFor(world: World, key: string): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return malformedKey;
   return key === "unknown" ? unknownSecret(world.seed) : scenarioSecret(world, key);
+}
+
+// As a client sends it that says nothing of its type: a text is a text, whatever stands in it.
+function typeOf(body: unknown): string {
+  return typeof body === "string" ? "text/plain" : "application/json";
 }
 
 function bodyText(body: unknown): string | undefined {

@@ -3,6 +3,7 @@ import { parseWhen } from "../../scenario/when.js";
 import { isoOf } from "../instants.js";
 import type { World } from "../world.js";
 import { actionIn, performAction } from "./perform-action.js";
+import { announceStep } from "./step-details.js";
 
 /** A step of a timeline, as scenarios write it. */
 export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
@@ -45,14 +46,18 @@ function takeStep(world: World, timeline: Timeline): void {
   // Before the step is taken: who hears of it may look at the world.
   timeline.next = next + 1;
   timeline.dueAt = timeline.steps[next + 1]?.at ?? Number.POSITIVE_INFINITY;
-  const { refusal } = performAction(worldAt(world, at), step);
-  world.events.announce({
-    type: "timeline.step",
-    at: isoOf(at),
-    action: actionIn(step) ?? "faults",
-    refusal: refusal?.code ?? null,
-    expected: step.expect?.error ?? null,
-  });
+  const performed = performAction(worldAt(world, at), step);
+  announceStep(
+    world.events,
+    {
+      type: "timeline.step",
+      at: isoOf(at),
+      action: actionIn(step) ?? "faults",
+      refusal: performed.refusal?.code ?? null,
+      expected: step.expect?.error ?? null,
+    },
+    { kind: "timeline", step, performed },
+  );
 }
 
 // The same world, its clock held at an instant that has passed.

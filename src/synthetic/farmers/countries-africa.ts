@@ -1,32 +1,32 @@
 import type { Country, Growing } from "./countries.js";
 
 const forest: readonly Growing[] = [
-  ["cocoa", "year", 4],
-  ["cassava", "year", 3],
-  ["maize", "major", 3],
-  ["plantains", "year", 2],
-  ["yams", "year", 1],
+  ["cocoa", "year", 4, 0],
+  ["cassava", "year", 3, 0],
+  ["maize", "major", 3, 0.02],
+  ["plantains", "year", 2, 0.01],
+  ["yams", "year", 1, 0],
 ];
 const yamBelt: readonly Growing[] = [
-  ["yams", "year", 4],
-  ["cassava", "year", 4],
-  ["maize", "major", 2],
-  ["rice", "major", 2],
+  ["yams", "year", 4, 0],
+  ["cassava", "year", 4, 0],
+  ["maize", "major", 2, 0.02],
+  ["rice", "major", 2, 0.2],
 ];
 const savanna: readonly Growing[] = [
-  ["maize", "rainy", 4],
-  ["sorghum", "rainy", 3],
-  ["groundnuts", "rainy", 3],
-  ["millets", "rainy", 2],
-  ["cowpeas", "rainy", 2],
-  ["rice", "rainy", 1],
+  ["maize", "rainy", 4, 0.03],
+  ["sorghum", "rainy", 3, 0.01],
+  ["groundnuts", "rainy", 3, 0.01],
+  ["millets", "rainy", 2, 0],
+  ["cowpeas", "rainy", 2, 0.02],
+  ["rice", "rainy", 1, 0.35],
 ];
 const sahel: readonly Growing[] = [
-  ["groundnuts", "rainy", 5],
-  ["millets", "rainy", 4],
-  ["sorghum", "rainy", 1],
-  ["maize", "rainy", 1],
-  ["cowpeas", "rainy", 2],
+  ["groundnuts", "rainy", 5, 0.01],
+  ["millets", "rainy", 4, 0],
+  ["sorghum", "rainy", 1, 0],
+  ["maize", "rainy", 1, 0.05],
+  ["cowpeas", "rainy", 2, 0.01],
 ];
 
 const ghana: Country = {
@@ -38,11 +38,9 @@ const ghana: Country = {
   meanAge: 47,
   womenShare: 0.36,
   meanHousehold: 5,
-  irrigatedShare: 0.06,
   insuredShare: 0.2,
   borrowingShare: 0.35,
   cooperativeShare: 0.35,
-  seasons: { major: [3, 6], rainy: [5, 7], year: [3, 12] },
   yields: {
     cassava: 19_000,
     cocoa: 480,
@@ -62,7 +60,6 @@ const ghana: Country = {
     ["cattle", 0.1, 6],
     ["pigs", 0.08, 4],
   ],
-  perils: ["flood", "pest", "storm"],
   regions: [
     {
       code: "GH-AH",
@@ -114,11 +111,9 @@ const nigeria: Country = {
   meanAge: 45,
   womenShare: 0.22,
   meanHousehold: 6,
-  irrigatedShare: 0.05,
   insuredShare: 0.15,
   borrowingShare: 0.3,
   cooperativeShare: 0.4,
-  seasons: { major: [4, 6], rainy: [5, 7], year: [3, 12] },
   yields: {
     cassava: 9_500,
     cocoa: 380,
@@ -137,7 +132,6 @@ const nigeria: Country = {
     ["sheep", 0.3, 5],
     ["cattle", 0.12, 8],
   ],
-  perils: ["flood", "pest"],
   regions: [
     {
       code: "NG-KN",
@@ -214,11 +208,9 @@ const senegal: Country = {
   meanAge: 50,
   womenShare: 0.16,
   meanHousehold: 9,
-  irrigatedShare: 0.04,
   insuredShare: 0.22,
   borrowingShare: 0.3,
   cooperativeShare: 0.35,
-  seasons: { rainy: [6, 6], dry: [2, 6] },
   yields: {
     cowpeas: 600,
     groundnuts: 1_050,
@@ -234,7 +226,6 @@ const senegal: Country = {
     ["sheep", 0.55, 7],
     ["cattle", 0.3, 6],
   ],
-  perils: ["flood", "pest"],
   regions: [
     {
       code: "SN-KA",
@@ -281,8 +272,8 @@ const senegal: Country = {
       radiusKm: 22,
       language: "wo",
       grows: [
-        ["rice", "dry", 5],
-        ["onions", "dry", 2],
+        ["rice", "dry_hot", 5, 1],
+        ["onions", "dry_cold", 2, 1],
       ],
     },
   ],

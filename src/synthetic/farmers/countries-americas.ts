@@ -9,11 +9,9 @@ const mexico: Country = {
   meanAge: 55,
   womenShare: 0.2,
   meanHousehold: 4,
-  irrigatedShare: 0.22,
   insuredShare: 0.3,
   borrowingShare: 0.3,
   cooperativeShare: 0.2,
-  seasons: { spring_summer: [5, 8], autumn_winter: [11, 7], year: [10, 12] },
   yields: {
     avocados: 10_000,
     beans: 700,
@@ -32,7 +30,6 @@ const mexico: Country = {
     ["sheep", 0.15, 10],
     ["goats", 0.12, 9],
   ],
-  perils: ["flood", "frost", "hail", "pest", "storm"],
   regions: [
     {
       code: "MX-CHP",
@@ -42,9 +39,9 @@ const mexico: Country = {
       radiusKm: 40,
       language: "tzo",
       grows: [
-        ["maize", "spring_summer", 5],
-        ["beans", "spring_summer", 2],
-        ["coffee", "year", 4],
+        ["maize", "spring_summer", 5, 0.03],
+        ["beans", "spring_summer", 2, 0.02],
+        ["coffee", "year", 4, 0],
       ],
     },
     {
@@ -54,10 +51,10 @@ const mexico: Country = {
       latitude: 20.18,
       radiusKm: 38,
       grows: [
-        ["maize", "spring_summer", 5],
-        ["sorghum", "spring_summer", 1],
-        ["sugarcane", "year", 2],
-        ["avocados", "year", 1],
+        ["maize", "spring_summer", 5, 0.1],
+        ["sorghum", "spring_summer", 1, 0.15],
+        ["sugarcane", "year", 2, 0.75],
+        ["avocados", "year", 1, 0.6],
       ],
     },
     {
@@ -67,10 +64,10 @@ const mexico: Country = {
       latitude: 25.59,
       radiusKm: 30,
       grows: [
-        ["maize", "autumn_winter", 5],
-        ["tomatoes", "autumn_winter", 2],
-        ["chickpeas", "autumn_winter", 2],
-        ["beans", "autumn_winter", 1],
+        ["maize", "autumn_winter", 5, 1],
+        ["tomatoes", "autumn_winter", 2, 1],
+        ["chickpeas", "autumn_winter", 2, 1],
+        ["beans", "autumn_winter", 1, 1],
       ],
     },
     {
@@ -80,10 +77,10 @@ const mexico: Country = {
       latitude: 20.82,
       radiusKm: 34,
       grows: [
-        ["maize", "spring_summer", 4],
-        ["sorghum", "spring_summer", 3],
-        ["beans", "spring_summer", 2],
-        ["wheat", "autumn_winter", 2],
+        ["maize", "spring_summer", 4, 0.35],
+        ["sorghum", "spring_summer", 3, 0.45],
+        ["beans", "spring_summer", 2, 0.12],
+        ["wheat", "autumn_winter", 2, 1],
       ],
     },
     {
@@ -93,8 +90,8 @@ const mexico: Country = {
       latitude: 23.25,
       radiusKm: 38,
       grows: [
-        ["beans", "spring_summer", 6],
-        ["maize", "spring_summer", 3],
+        ["beans", "spring_summer", 6, 0.1],
+        ["maize", "spring_summer", 3, 0.15],
       ],
     },
   ],
@@ -109,11 +106,9 @@ const brazil: Country = {
   meanAge: 53,
   womenShare: 0.19,
   meanHousehold: 3,
-  irrigatedShare: 0.12,
   insuredShare: 0.4,
   borrowingShare: 0.45,
   cooperativeShare: 0.4,
-  seasons: { summer: [9, 8], winter: [4, 7], year: [5, 12] },
   yields: {
     beans: 1_100,
     cassava: 14_500,
@@ -132,7 +127,6 @@ const brazil: Country = {
     ["sheep", 0.08, 15],
     ["goats", 0.06, 12],
   ],
-  perils: ["flood", "frost", "hail", "pest", "storm"],
   regions: [
     {
       code: "BR-MT",
@@ -141,9 +135,9 @@ const brazil: Country = {
       latitude: -13.07,
       radiusKm: 40,
       grows: [
-        ["soybeans", "summer", 6],
-        ["maize", "summer", 3],
-        ["cotton", "summer", 2],
+        ["soybeans", "summer", 6, 0.02],
+        ["maize", "safrinha", 3, 0.02],
+        ["cotton", "safrinha", 2, 0.04],
       ],
     },
     {
@@ -153,10 +147,10 @@ const brazil: Country = {
       latitude: -24.46,
       radiusKm: 40,
       grows: [
-        ["soybeans", "summer", 5],
-        ["maize", "summer", 3],
-        ["beans", "summer", 1],
-        ["wheat", "winter", 2],
+        ["soybeans", "summer", 5, 0.02],
+        ["maize", "summer", 3, 0.02],
+        ["beans", "summer", 1, 0.05],
+        ["wheat", "winter", 2, 0.01],
       ],
     },
     {
@@ -166,10 +160,10 @@ const brazil: Country = {
       latitude: -29.22,
       radiusKm: 40,
       grows: [
-        ["soybeans", "summer", 5],
-        ["maize", "summer", 2],
-        ["rice", "summer", 2],
-        ["wheat", "winter", 2],
+        ["soybeans", "summer", 5, 0.03],
+        ["maize", "summer", 2, 0.08],
+        ["rice", "summer", 2, 1],
+        ["wheat", "winter", 2, 0.01],
       ],
     },
     {
@@ -179,10 +173,10 @@ const brazil: Country = {
       latitude: -18.26,
       radiusKm: 40,
       grows: [
-        ["coffee", "year", 5],
-        ["maize", "summer", 3],
-        ["beans", "summer", 2],
-        ["sugarcane", "year", 1],
+        ["coffee", "year", 5, 0.25],
+        ["maize", "summer", 3, 0.08],
+        ["beans", "summer", 2, 0.2],
+        ["sugarcane", "year", 1, 0.2],
       ],
     },
     {
@@ -192,10 +186,10 @@ const brazil: Country = {
       latitude: -12.38,
       radiusKm: 40,
       grows: [
-        ["maize", "summer", 3],
-        ["beans", "summer", 3],
-        ["cassava", "year", 3],
-        ["coffee", "year", 1],
+        ["maize", "summer", 3, 0.05],
+        ["beans", "summer", 3, 0.08],
+        ["cassava", "year", 3, 0.01],
+        ["coffee", "year", 1, 0.7],
       ],
     },
   ],

@@ -1,20 +1,20 @@
 import type { Country, Growing } from "./countries.js";
 
 const steppe: readonly Growing[] = [
-  ["wheat", "winter", 5],
-  ["barley", "winter", 2],
-  ["rapeseed", "winter", 1],
-  ["maize", "summer", 4],
-  ["sunflower", "summer", 4],
-  ["soybeans", "summer", 1],
+  ["wheat", "winter", 5, 0.01],
+  ["barley", "summer", 2, 0],
+  ["rapeseed", "winter", 1, 0.01],
+  ["maize", "summer", 4, 0.03],
+  ["sunflower", "summer", 4, 0.01],
+  ["soybeans", "summer", 1, 0.04],
 ];
 const forestSteppe: readonly Growing[] = [
-  ["wheat", "winter", 4],
-  ["rapeseed", "winter", 2],
-  ["maize", "summer", 4],
-  ["sugarbeet", "summer", 2],
-  ["soybeans", "summer", 2],
-  ["potatoes", "summer", 1],
+  ["wheat", "winter", 4, 0],
+  ["rapeseed", "winter", 2, 0],
+  ["maize", "summer", 4, 0.02],
+  ["sugarbeet", "summer", 2, 0.02],
+  ["soybeans", "summer", 2, 0.01],
+  ["potatoes", "summer", 1, 0.08],
 ];
 
 const turkey: Country = {
@@ -26,11 +26,9 @@ const turkey: Country = {
   meanAge: 54,
   womenShare: 0.14,
   meanHousehold: 4,
-  irrigatedShare: 0.25,
   insuredShare: 0.4,
   borrowingShare: 0.4,
   cooperativeShare: 0.35,
-  seasons: { winter: [10, 10], summer: [3, 8], year: [11, 12] },
   yields: {
     barley: 2_500,
     chickpeas: 1_200,
@@ -49,7 +47,6 @@ const turkey: Country = {
     ["sheep", 0.3, 30],
     ["goats", 0.1, 15],
   ],
-  perils: ["flood", "frost", "hail", "storm"],
   regions: [
     {
       code: "TR-42",
@@ -58,10 +55,10 @@ const turkey: Country = {
       latitude: 38.4,
       radiusKm: 36,
       grows: [
-        ["wheat", "winter", 5],
-        ["barley", "winter", 3],
-        ["sugarbeet", "summer", 2],
-        ["chickpeas", "summer", 1],
+        ["wheat", "winter", 5, 0.25],
+        ["barley", "winter", 3, 0.12],
+        ["sugarbeet", "summer", 2, 1],
+        ["chickpeas", "summer", 1, 0.1],
       ],
     },
     {
@@ -72,10 +69,10 @@ const turkey: Country = {
       radiusKm: 32,
       language: "ku",
       grows: [
-        ["wheat", "winter", 3],
-        ["lentils", "winter", 2],
-        ["barley", "winter", 2],
-        ["cotton", "summer", 4],
+        ["wheat", "winter", 3, 0.35],
+        ["lentils", "winter", 2, 0.05],
+        ["barley", "winter", 2, 0.1],
+        ["cotton", "summer", 4, 1],
       ],
     },
     {
@@ -85,10 +82,10 @@ const turkey: Country = {
       latitude: 37.3,
       radiusKm: 24,
       grows: [
-        ["wheat", "winter", 2],
-        ["maize", "summer", 4],
-        ["cotton", "summer", 2],
-        ["sunflower", "summer", 1],
+        ["wheat", "winter", 2, 0.25],
+        ["maize", "summer", 4, 1],
+        ["cotton", "summer", 2, 1],
+        ["sunflower", "summer", 1, 0.55],
       ],
     },
     {
@@ -98,9 +95,9 @@ const turkey: Country = {
       latitude: 38.71,
       radiusKm: 22,
       grows: [
-        ["grapes", "year", 5],
-        ["maize", "summer", 1],
-        ["wheat", "winter", 2],
+        ["grapes", "year", 5, 0.75],
+        ["maize", "summer", 1, 1],
+        ["wheat", "winter", 2, 0.15],
       ],
     },
     {
@@ -110,9 +107,9 @@ const turkey: Country = {
       latitude: 41.2,
       radiusKm: 14,
       grows: [
-        ["hazelnuts", "year", 5],
-        ["wheat", "winter", 2],
-        ["sunflower", "summer", 2],
+        ["hazelnuts", "year", 5, 0.02],
+        ["wheat", "winter", 2, 0.03],
+        ["sunflower", "summer", 2, 0.1],
       ],
     },
   ],
@@ -127,11 +124,9 @@ const ukraine: Country = {
   meanAge: 51,
   womenShare: 0.3,
   meanHousehold: 3,
-  irrigatedShare: 0.03,
   insuredShare: 0.25,
   borrowingShare: 0.35,
   cooperativeShare: 0.15,
-  seasons: { winter: [9, 11], summer: [4, 8] },
   yields: {
     barley: 3_700,
     maize: 7_000,
@@ -148,7 +143,6 @@ const ukraine: Country = {
     ["pigs", 0.3, 5],
     ["goats", 0.1, 4],
   ],
-  perils: ["frost", "hail", "pest", "storm"],
   regions: [
     {
       code: "UA-53",

@@ -9,11 +9,9 @@ const india: Country = {
   meanAge: 50,
   womenShare: 0.17,
   meanHousehold: 5,
-  irrigatedShare: 0.45,
   insuredShare: 0.4,
   borrowingShare: 0.5,
   cooperativeShare: 0.35,
-  seasons: { kharif: [6, 6], rabi: [10, 7], year: [2, 12] },
   yields: {
     chickpeas: 1_150,
     cotton: 1_400,
@@ -37,7 +35,6 @@ const india: Country = {
     ["chickens", 0.2, 8],
     ["sheep", 0.06, 12],
   ],
-  perils: ["flood", "hail", "pest", "storm"],
   regions: [
     {
       code: "IN-MH",
@@ -47,11 +44,11 @@ const india: Country = {
       radiusKm: 40,
       language: "mr",
       grows: [
-        ["soybeans", "kharif", 4],
-        ["cotton", "kharif", 4],
-        ["pigeonPeas", "kharif", 2],
-        ["onions", "rabi", 1],
-        ["sugarcane", "year", 2],
+        ["soybeans", "kharif", 4, 0.03],
+        ["cotton", "kharif", 4, 0.06],
+        ["pigeonPeas", "kharif", 2, 0.03],
+        ["onions", "rabi", 1, 1],
+        ["sugarcane", "year", 2, 1],
       ],
     },
     {
@@ -62,11 +59,11 @@ const india: Country = {
       radiusKm: 40,
       language: "hi",
       grows: [
-        ["wheat", "rabi", 5],
-        ["lentils", "rabi", 1],
-        ["potatoes", "rabi", 2],
-        ["rice", "kharif", 3],
-        ["sugarcane", "year", 2],
+        ["wheat", "rabi", 5, 1],
+        ["lentils", "rabi", 1, 0.3],
+        ["potatoes", "rabi", 2, 1],
+        ["rice", "kharif", 3, 0.85],
+        ["sugarcane", "year", 2, 0.95],
       ],
     },
     {
@@ -77,9 +74,9 @@ const india: Country = {
       radiusKm: 40,
       language: "pa",
       grows: [
-        ["wheat", "rabi", 5],
-        ["rice", "kharif", 5],
-        ["cotton", "kharif", 1],
+        ["wheat", "rabi", 5, 1],
+        ["rice", "kharif", 5, 1],
+        ["cotton", "kharif", 1, 1],
       ],
     },
     {
@@ -90,10 +87,10 @@ const india: Country = {
       radiusKm: 40,
       language: "hi",
       grows: [
-        ["soybeans", "kharif", 4],
-        ["maize", "kharif", 1],
-        ["wheat", "rabi", 4],
-        ["chickpeas", "rabi", 3],
+        ["soybeans", "kharif", 4, 0.02],
+        ["maize", "kharif", 1, 0.04],
+        ["wheat", "rabi", 4, 0.93],
+        ["chickpeas", "rabi", 3, 0.5],
       ],
     },
     {
@@ -104,11 +101,11 @@ const india: Country = {
       radiusKm: 40,
       language: "kn",
       grows: [
-        ["maize", "kharif", 3],
-        ["groundnuts", "kharif", 2],
-        ["millets", "kharif", 2],
-        ["sorghum", "rabi", 2],
-        ["chickpeas", "rabi", 1],
+        ["maize", "kharif", 3, 0.3],
+        ["groundnuts", "kharif", 2, 0.22],
+        ["millets", "kharif", 2, 0.08],
+        ["sorghum", "rabi", 2, 0.08],
+        ["chickpeas", "rabi", 1, 0.1],
       ],
     },
     {
@@ -119,10 +116,10 @@ const india: Country = {
       radiusKm: 40,
       language: "ta",
       grows: [
-        ["rice", "kharif", 5],
-        ["groundnuts", "kharif", 2],
-        ["millets", "kharif", 1],
-        ["sugarcane", "year", 1],
+        ["rice", "kharif", 5, 0.93],
+        ["groundnuts", "kharif", 2, 0.4],
+        ["millets", "kharif", 1, 0.2],
+        ["sugarcane", "year", 1, 1],
       ],
     },
   ],

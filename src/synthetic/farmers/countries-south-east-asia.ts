@@ -1,15 +1,15 @@
 import type { Country, Growing } from "./countries.js";
 
 const java: readonly Growing[] = [
-  ["rice", "wet", 6],
-  ["maize", "wet", 2],
-  ["soybeans", "wet", 1],
-  ["sugarcane", "year", 1],
+  ["rice", "wet", 6, 0.75],
+  ["maize", "wet", 2, 0.15],
+  ["soybeans", "dry", 1, 0.5],
+  ["sugarcane", "year", 1, 0.4],
 ];
 const centralHighlands: readonly Growing[] = [
-  ["coffee", "year", 6],
-  ["maize", "rainy", 2],
-  ["cassava", "year", 1],
+  ["coffee", "year", 6, 0.85],
+  ["maize", "rainy", 2, 0.05],
+  ["cassava", "year", 1, 0.02],
 ];
 
 const indonesia: Country = {
@@ -21,11 +21,9 @@ const indonesia: Country = {
   meanAge: 51,
   womenShare: 0.15,
   meanHousehold: 4,
-  irrigatedShare: 0.5,
   insuredShare: 0.2,
   borrowingShare: 0.3,
   cooperativeShare: 0.45,
-  seasons: { wet: [10, 7], year: [4, 12] },
   yields: {
     cassava: 25_000,
     cocoa: 480,
@@ -41,7 +39,6 @@ const indonesia: Country = {
     ["goats", 0.25, 4],
     ["cattle", 0.25, 2],
   ],
-  perils: ["flood", "pest"],
   regions: [
     {
       code: "ID-JB",
@@ -77,10 +74,10 @@ const indonesia: Country = {
       latitude: -4.76,
       radiusKm: 36,
       grows: [
-        ["cassava", "year", 3],
-        ["coffee", "year", 4],
-        ["maize", "wet", 2],
-        ["rice", "wet", 2],
+        ["cassava", "year", 3, 0.01],
+        ["coffee", "year", 4, 0.02],
+        ["maize", "wet", 2, 0.05],
+        ["rice", "wet", 2, 0.5],
       ],
     },
     {
@@ -90,9 +87,9 @@ const indonesia: Country = {
       latitude: -3.63,
       radiusKm: 25,
       grows: [
-        ["rice", "wet", 4],
-        ["maize", "wet", 2],
-        ["cocoa", "year", 4],
+        ["rice", "wet", 4, 0.65],
+        ["maize", "wet", 2, 0.08],
+        ["cocoa", "year", 4, 0.02],
       ],
     },
   ],
@@ -107,11 +104,9 @@ const vietnam: Country = {
   meanAge: 49,
   womenShare: 0.3,
   meanHousehold: 4,
-  irrigatedShare: 0.6,
   insuredShare: 0.2,
   borrowingShare: 0.5,
   cooperativeShare: 0.5,
-  seasons: { winter_spring: [11, 6], rainy: [5, 7], year: [1, 12] },
   yields: {
     cashews: 1_100,
     cassava: 20_000,
@@ -128,7 +123,6 @@ const vietnam: Country = {
     ["cattle", 0.2, 2],
     ["buffaloes", 0.1, 2],
   ],
-  perils: ["flood", "pest", "storm"],
   regions: [
     {
       code: "VN-33",
@@ -152,7 +146,7 @@ const vietnam: Country = {
       longitude: 105.18,
       latitude: 10.49,
       radiusKm: 14,
-      grows: [["rice", "winter_spring", 1]],
+      grows: [["rice", "winter_spring", 1, 1]],
     },
     {
       code: "VN-37",
@@ -161,10 +155,10 @@ const vietnam: Country = {
       latitude: 11.45,
       radiusKm: 15,
       grows: [
-        ["cassava", "year", 4],
-        ["sugarcane", "year", 2],
-        ["cashews", "year", 1],
-        ["rice", "rainy", 3],
+        ["cassava", "year", 4, 0.05],
+        ["sugarcane", "year", 2, 0.4],
+        ["cashews", "year", 1, 0.02],
+        ["rice", "rainy", 3, 0.8],
       ],
     },
     {
@@ -174,9 +168,9 @@ const vietnam: Country = {
       latitude: 21.26,
       radiusKm: 22,
       grows: [
-        ["maize", "rainy", 4],
-        ["rice", "rainy", 2],
-        ["tea", "year", 1],
+        ["maize", "rainy", 4, 0.02],
+        ["rice", "rainy", 2, 0.5],
+        ["tea", "year", 1, 0.05],
       ],
     },
   ],

@@ -5,8 +5,11 @@ import { southAsia } from "./countries-south-asia.js";
 import { southEastAsia } from "./countries-south-east-asia.js";
 import type { CropName } from "./crops.js";
 
-/** What may stand on a field of a region: crop, season of the country, weight. */
-export type Growing = readonly [crop: CropName, season: string, weight: number];
+/**
+ * What may stand on a field of a region: crop, season of the country, weight, and the share of its fields that get water
+ * beside the rain: 1 where nothing grows without it.
+ */
+export type Growing = readonly [crop: CropName, season: string, weight: number, watered: number];
 
 /** A circle well inside a subdivision, away from its borders and from the sea, in which farms may lie. */
 export interface Region {
@@ -21,10 +24,12 @@ export interface Region {
   readonly grows: readonly Growing[];
 }
 
+/** ISO 3166-1 alpha-2. */
+export type CountryCode = "BR" | "GH" | "ID" | "IN" | "MX" | "NG" | "SN" | "TR" | "UA" | "VN";
+
 /** What the farms of a country have in common. */
 export interface Country {
-  /** ISO 3166-1 alpha-2. */
-  readonly code: string;
+  readonly code: CountryCode;
   /** ISO 4217. */
   readonly currency: string;
   /** Digits of the currency after the point. */
@@ -36,29 +41,25 @@ export interface Country {
   readonly meanAge: number;
   readonly womenShare: number;
   readonly meanHousehold: number;
-  readonly irrigatedShare: number;
   readonly insuredShare: number;
   readonly borrowingShare: number;
   readonly cooperativeShare: number;
-  /** Month of the beginning (1–12) and length in months. */
-  readonly seasons: Readonly<Record<string, readonly [month: number, months: number]>>;
-  /** In kilograms a hectare, in a usual year without irrigation. */
+  /** In kilograms a hectare, in a usual year; without irrigation where the crop grows without it. */
   readonly yields: Partial<Readonly<Record<CropName, number>>>;
   readonly livestock: readonly (readonly [type: LivestockType, share: number, median: number])[];
-  /** What besides drought spoils a harvest here. */
-  readonly perils: readonly Peril[];
   readonly regions: readonly Region[];
 }
 
 export const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goats", "pigs", "sheep"] as const;
 export type LivestockType = (typeof livestockTypes)[number];
 
-export const perils = ["flood", "frost", "hail", "pest", "storm"] as const;
-export type Peril = (typeof perils)[number];
-
 // ISO 3166-2 codes and names as in ISO's Online Browsing Platform; centres lie in the admin-1 areas of Natural Earth
 // (public domain), at most six tenths of the way to the nearest border. Sizes, shares, yields and months are round
 // figures from general knowledge, chosen to look right; no source was copied, and they are no statistics of any country.
-export const countries = { ...africa, ...americas, ...europe, ...southAsia, ...southEastAsia };
-
-export type CountryCode = keyof typeof countries;
+export const countries: Readonly<Record<CountryCode, Country>> = {
+  ...africa,
+  ...americas,
+  ...europe,
+  ...southAsia,
+  ...southEastAsia,
+};

@@ -1,0 +1,91 @@
+import { expect, it } from "vitest";
+import { runCli } from "./support/run-cli.js";
+import { temporaryFolder } from "./support/temporary-folder.js";
+
+// The example of the contract for scenario files, whole: only what stands there as `…` is filled in or left out.
+const example = `version: 1
+name: Key states
+description: One key for every way the API can answer.
+seed: 1
+clock: { now: 2026-03-02T09:00:00Z, frozen: true }
+default_key: active
+assumptions: { profile: minimal, rate_limit_code: rate_limited }
+organizations:
+  harvest-bank:
+    name: Harvest Cooperative Bank
+    type: bank
+    status: active
+    sandbox_access: true
+    live_access: approved
+    keys:
+      active: { environment: test, name: Core banking, scopes: [attestations:read], limits: { per_minute: 60, per_day: 1000 } }
+      revoked: { environment: test, state: revoked }
+      expired: { environment: test, expires: -1d }
+      old: { environment: test, legacy: true }
+      retiring: { environment: test, state: retiring, replaced_by: new-key, overlap_ends: 30m }
+      new-key: { environment: test }
+      busy: { environment: test, usage: { this_minute: 60, today: 400 } }
+      pinned: { environment: test }
+population: { organizations: 200, keys_per_organization: 3, farmers: 5000, locale: en }
+timeline:
+  - { at: 10m, revoke: { key: active } }
+faults:
+  - { when: { key: busy, every: 10 }, then: { status: 503 } }
+story:
+  - say: A bank calls the API for the first time.
+  - request: { key: active }
+    expect: { status: 200, body: { data: { environment: test, usage: { today: 1 } } } }
+  - rotate: { key: active, as: active-2, overlap: 60m }
+  - advance: 61m
+  - request: { key: active }
+    expect: { status: 401, code: unauthorized, path: 401.rotated }
+`;
+
+const files = { "contract.yaml": example };
+
+it("verifies the example of the contract, whose timeline comes too late to revoke a key", async () => {
+  const { code, stdout, stderr } = await runCli(["verify", "contract.yaml"], { cwd: temporaryFolder(files) });
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(
+    /\n {4,}meanwhile, at 2026-03-02T09:10:00Z: revoke active → refused: key_not_active \(.*retiring.*\)\n/,
+  );
+  expect(stdout).toMatch(/\ncontract\.yaml: 5 steps, 3 expectations, all hold/);
+});
+
+it("plays it, and says in words what is refused and why", async () => {
+  const { code, stdout, stderr } = await runCli(["play", "contract.yaml"], { cwd: temporaryFolder(files) });
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout.replace(/\s+/g, " ")).toMatch(
+    /Meanwhile, at 09:10 on 2 March 2026: An administrator tries to revoke the key active\. It is refused: key_not_active\. .*retiring/,
+  );
+  expect(stdout).not.toContain("Not as the story expects");
+});
+
+it.each([
+  ["key_not_active", 0],
+  ["name_taken", 1],
+])("holds the timeline to what its step expects: %s", async (error, expected) => {
+  const strict = example.replace(
+    "{ at: 10m, revoke: { key: active } }",
+    `{ at: 10m, revoke: { key: active }, expect: { error: ${error} } }`,
+  );
+  const cwd = temporaryFolder({ "contract.yaml": strict });
+  const { code, stdout } = await runCli(["verify", "contract.yaml"], { cwd });
+  expect(code).toBe(expected);
+  if (expected === 0) return;
+  expect(stdout).toMatch(
+    /^contract\.yaml:26:\d+: step 4: timeline\[0\]\.error: expected "name_taken", found "key_not_active" \(.*\)$/m,
+  );
+});
+
+it("gives why a step of the timeline was refused in JSON", async () => {
+  const { stdout } = await runCli(["verify", "contract.yaml", "--json"], { cwd: temporaryFolder(files) });
+  expect(JSON.parse(stdout)[0].steps[3].meanwhile).toEqual([
+    {
+      timeline_step: 1,
+      at: "2026-03-02T09:10:00.000Z",
+      refusal: "key_not_active",
+      message: expect.stringContaining("active"),
+    },
+  ]);
+});
