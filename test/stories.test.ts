@@ -80,6 +80,25 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     expect(limited.filter((step) => step.expect?.code !== undefined)).toEqual([]);
   });
 
+  test("holds on a clock that runs, for a presenter who talks for a minute first and a while before each step", async () => {
+    let time = edge.time();
+    const world = createWorld(bundledScenarios[name], {
+      edge: { ...edge, time: () => time },
+      frozen: false,
+      profile: "minimal",
+    });
+    const host = createHost(() => world);
+    time += 61_000;
+    const steps: ToldStep[] = [];
+    for (;;) {
+      time += 20_000;
+      const told = await tellNext(host.world(), coreSender(host.world()));
+      if (told === undefined) break;
+      steps.push(told);
+    }
+    expect(wrongSteps({ world, steps })).toEqual([]);
+  });
+
   test("leaves its requests in the journal, each on the path that it tells of", async () => {
     const { world, steps } = await tellInCore(bundledScenarios[name]);
     const reserved = ["none", "malformed", "unknown"];

@@ -986,6 +986,9 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
         "say": "A program without a time limit waits for ever. A good one sets a limit, and asks again: this question does no harm when it is asked twice. In the evening the trouble is over."
       },
       {
+        "advance": "9h"
+      },
+      {
         "faults": []
       },
       {
@@ -1472,11 +1475,12 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
         }
       },
       {
-        "say": "Both get the same answer. At last, keys that have asked too much: one has made all its requests of this minute, and one is allowed none on any day."
+        "say": "Both get the same answer. At last, keys that have asked too much. One has made all its sixty requests of this minute and goes on trying. Another is allowed none on any day."
       },
       {
         "request": {
-          "key": "rate-limited-minute"
+          "key": "rate-limited-minute",
+          "repeat": 61
         },
         "expect": {
           "status": 429,
@@ -1507,8 +1511,8 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
           "path": "200.test",
           "body": {
             "data": {
-              "usage": {
-                "today": 401
+              "limits": {
+                "per_minute": 60
               }
             }
           }
@@ -2041,13 +2045,19 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
         }
       },
       {
-        "say": "The bank is live. Some months later its live access is suspended, which means taken away for a time. What do its two keys do now?"
+        "say": "The bank is live. Three months pass, and then its live access is suspended, which means taken away for a time."
+      },
+      {
+        "advance": "90d"
       },
       {
         "organization": {
           "ref": "foxglove-bank",
           "live_access": "suspended"
         }
+      },
+      {
+        "say": "What do its two keys do now?"
       },
       {
         "request": {
@@ -2507,11 +2517,12 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
     },
     "story": [
       {
-        "say": "Every key may make so many requests in a minute, and so many in a day. This bank's nightly program is in a hurry. It has made all sixty requests of this minute, and tries one more."
+        "say": "Every key may make so many requests in a minute, and so many in a day. This key of a bank may make three in a minute. Its program is in a hurry and sends four, one right after the other. Here is the answer to the last."
       },
       {
         "request": {
-          "key": "rate-limited-minute"
+          "key": "three-a-minute",
+          "repeat": 4
         },
         "expect": {
           "status": 429,
@@ -2519,12 +2530,36 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
         }
       },
       {
-        "say": "The status 429 means: too many requests. Another key of the same bank is not held back: a limit belongs to one key. This one may make three requests in a minute, and makes them."
+        "say": "The status 429 means: too many requests. Another key of the same bank is not held back: a limit belongs to one key."
       },
       {
         "request": {
-          "key": "three-a-minute",
-          "repeat": 3
+          "key": "untouched"
+        },
+        "expect": {
+          "status": 200,
+          "path": "200.test",
+          "body": {
+            "data": {
+              "limits": {
+                "per_minute": 60
+              },
+              "usage": {
+                "today": 1
+              }
+            }
+          }
+        }
+      },
+      {
+        "say": "And the program in a hurry, what should it do? Nothing, for a while. Whoever asks again at once gets the same answer. We let the minute pass."
+      },
+      {
+        "advance": "60s"
+      },
+      {
+        "request": {
+          "key": "three-a-minute"
         },
         "expect": {
           "status": 200,
@@ -2535,38 +2570,7 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
                 "per_minute": 3
               },
               "usage": {
-                "today": 3
-              }
-            }
-          }
-        }
-      },
-      {
-        "request": {
-          "key": "three-a-minute"
-        },
-        "expect": {
-          "status": 429,
-          "path": "429.per_minute"
-        }
-      },
-      {
-        "say": "The fourth is refused. What to do? Nothing, for a while. Whoever asks again at once gets the same answer. We let the minute pass."
-      },
-      {
-        "advance": "60s"
-      },
-      {
-        "request": {
-          "key": "rate-limited-minute"
-        },
-        "expect": {
-          "status": 200,
-          "path": "200.test",
-          "body": {
-            "data": {
-              "usage": {
-                "today": 401
+                "today": 4
               }
             }
           }
@@ -2791,7 +2795,7 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
     },
     "story": [
       {
-        "say": "To rotate a key is to replace it by a new one. This insurer does it with a system that must never stop. The new key is made, and for half an hour more the old one works as well. That time is called the overlap."
+        "say": "To rotate a key is to replace it by a new one. This insurer does it with a system that must never stop, and we come in the middle. The new key is made, and for half an hour more the old one works as well. That time is called the overlap."
       },
       {
         "request": {
@@ -2845,14 +2849,44 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
         }
       },
       {
-        "say": "The old key has ended, and no machine was using it any more. Not one request was lost. Now the same once more, done wrong. The administrator sets the overlap to zero, before any machine has the new key."
+        "say": "The old key has ended, and no machine was using it any more. Not one request was lost. A month later it is time again. This time we see it from the start: the administrator makes the third key, with an overlap of an hour."
+      },
+      {
+        "advance": "30d"
       },
       {
         "rotate": {
           "key": "replacement",
-          "as": "third",
-          "overlap": "0s"
+          "as": "third-key",
+          "overlap": "60m"
         }
+      },
+      {
+        "say": "Nothing changes for the machines. They send the second key, and the third one works already."
+      },
+      {
+        "request": {
+          "key": "replacement"
+        },
+        "expect": {
+          "status": 200,
+          "path": "200.retiring"
+        }
+      },
+      {
+        "request": {
+          "key": "third-key"
+        },
+        "expect": {
+          "status": 200,
+          "path": "200.replacement"
+        }
+      },
+      {
+        "say": "An hour later every machine has the third key, and the second one ends."
+      },
+      {
+        "advance": "60m"
       },
       {
         "request": {
@@ -2865,11 +2899,40 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
         }
       },
       {
+        "request": {
+          "key": "third-key"
+        },
+        "expect": {
+          "status": 200,
+          "path": "200.replacement"
+        }
+      },
+      {
+        "say": "Again not one request was lost. Now the same once more, done wrong. The administrator sets the overlap to zero, before any machine has the new key."
+      },
+      {
+        "rotate": {
+          "key": "third-key",
+          "as": "fourth-key",
+          "overlap": "0s"
+        }
+      },
+      {
+        "request": {
+          "key": "third-key"
+        },
+        "expect": {
+          "status": 401,
+          "code": "unauthorized",
+          "path": "401.rotated"
+        }
+      },
+      {
         "say": "The machines send the key they have, and are refused. The system stands still. Can the old key be rotated again, with more time?"
       },
       {
         "rotate": {
-          "key": "replacement",
+          "key": "third-key",
           "overlap": "60m"
         },
         "expect": {
@@ -2881,7 +2944,7 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
       },
       {
         "request": {
-          "key": "third"
+          "key": "fourth-key"
         },
         "expect": {
           "status": 200,
