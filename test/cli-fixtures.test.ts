@@ -121,6 +121,7 @@ describe("what fixtures cannot do", () => {
     ["organizations --locale en", /--locale says where farmers live/],
     ["farmers --count -1", /--count: "-1" is not a number of records/],
     ["farmers --from 4294967296", /--from: "4294967296" is not an index/],
+    ["farmers --now 9999-12-31T00:00:00Z", /--now: .* Give a time from 1900 to 9990\./],
     ["farmers --from 4294967295 --count 2", /beyond the last index, 4294967295/],
   ])("%s ends with 2 and a sentence", async (line, says) => {
     const { code, stdout, stderr } = await runCli(["fixtures", ...line.split(" ")]);

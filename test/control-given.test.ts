@@ -39,7 +39,10 @@ describe("PUT /scenario", () => {
     expect(await ask(url, "/assumptions")).toMatchObject({ profile: "typical" });
     const named = { type: "application/json", body: '{"name":"revoked"}' };
     expect(await ask(url, "/scenario", named)).toMatchObject({ scenario: "revoked", ...kept });
-    await fetch(`${url}/__sandbox/reset`, { method: "POST", headers: { "content-type": "application/json" } });
+    await fetch(`${url}/__sandbox/reset`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+    });
     expect(await ask(url, "/clock")).toEqual({ frozen: true, now: kept.now });
   });
 

@@ -42,7 +42,7 @@ test("a presenter tells the story step by step, in the world that everybody sees
   expect((await next()).step).toMatchObject({
     kind: "request",
     request: { method: "GET", path: mePath, key: "main", headers: { "x-trace": "a" }, body: null, times: 1 },
-    answer: { status: 200, path_id: "200.test", fault: null },
+    answer: { status: 200, code: null, path_id: "200.test", fault: null },
     differences: [],
   });
   const rotated = (await next()).step.performed;
@@ -53,7 +53,7 @@ test("a presenter tells the story step by step, in the world that everybody sees
   expect(own.status).toBe(200);
 
   expect((await next()).step).toMatchObject({
-    answer: { status: 401, path_id: "401.rotated" },
+    answer: { status: 401, code: "unauthorized", path_id: "401.rotated" },
     differences: [{ at: "status", expected: "403", found: "401" }],
   });
   expect((await next()).step).toMatchObject({
@@ -101,16 +101,57 @@ test("subscribers hear of each step, and of no key", async () => {
     "key.rotated",
     "story.step",
   ]);
+  const nothing = { advance: null, refusal: null, message: null, replacement: null, differences: [] };
   expect(heard[2]?.data).toEqual({
+    at: "2026-03-02T09:00:00.000Z",
     step: 2,
     of: 6,
     kind: "request",
     say: null,
+    key: "main",
     path_id: "200.test",
     as_expected: true,
+    ...nothing,
   });
+  expect(heard[4]?.data).toMatchObject({ ...nothing, kind: "rotate", key: "main", replacement: "next" });
   expect(secrets).toHaveLength(1);
   expect(JSON.stringify(heard)).not.toContain(secrets[0]);
+});
+
+test("subscribers hear which keys a step of the timeline is about, and why it was refused", async () => {
+  const { ask, server } = await serveControl({
+    scenario: {
+      ...scenario,
+      timeline: [
+        { at: "10m", rotate: { key: "main", as: "next", overlap: "0s" } },
+        { at: "20m", revoke: { key: "main" } },
+      ],
+    },
+  });
+  const events = await subscribe(server.url);
+  await ask("/clock/advance", { method: "POST", json: { by: "1h" } });
+  await events.until((come) => come.length >= 4);
+  const steps = events.events.filter(({ event }) => event === "timeline.step").map(({ data }) => data);
+  expect(steps).toEqual([
+    {
+      at: "2026-03-02T09:10:00.000Z",
+      action: "rotate",
+      key: "main",
+      replacement: "next",
+      refusal: null,
+      message: null,
+      expected: null,
+    },
+    {
+      at: "2026-03-02T09:20:00.000Z",
+      action: "revoke",
+      key: "main",
+      replacement: null,
+      refusal: "key_not_active",
+      message: expect.stringMatching(/^Failed to revoke the key "main": /),
+      expected: null,
+    },
+  ]);
 });
 
 test("steps that are asked for at the same time are told one after the other", async () => {

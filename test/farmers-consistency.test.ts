@@ -105,12 +105,12 @@ test("loans owe no more than was lent, and are past due only in arrears or defau
 
 test("people are plausible: of age, members no longer than grown up, alone only as head", () => {
   const right = ({ birth_year, household, cooperative }: Farmer) =>
-    2026 - birth_year >= 18 &&
+    2026 - birth_year > 18 &&
     2026 - birth_year <= 90 &&
     household.group_size >= 1 &&
     (household.group_size > 1 || household.is_head) &&
     (cooperative === null ||
-      (cooperative.member_since >= birth_year + 18 && cooperative.member_since <= 2026));
+      (cooperative.member_since > birth_year + 18 && cooperative.member_since <= 2026));
   expect(faults(farmers, right)).toEqual([]);
   const names = new Set(farmers.map(({ name }) => `${name.given_name} ${name.surname}`));
   expect(names.size).toBeGreaterThan(6_000);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { farmerAt } from "../src/synthetic/farmers/farmer-at.js";
 import { farmerSchema } from "../src/synthetic/farmers/farmer-schema.js";
-import { droughtIn } from "../src/synthetic/farmers/weather.js";
+import { droughtsIn } from "../src/synthetic/farmers/weather.js";
 import {
   agesTable,
   cropsTable,
@@ -82,9 +82,17 @@ test.each([
 
 test("droughts are a matter of place and year: some, not most, and the same for all who live there", () => {
   const years = Array.from({ length: 400 }, (_, i) => 1900 + i);
-  const dry = years.filter((year) => droughtIn(1, "KE-30", year) > 0).length / years.length;
-  expect(dry).toBeGreaterThan(0.1);
-  expect(dry).toBeLessThan(0.25);
+  for (const [country, subdivision] of [
+    ["SN", "SN-KA"],
+    ["UA", "UA-53"],
+    ["BR", "BR-PR"],
+  ] as const) {
+    const place = { seed: 1, country, subdivision };
+    const summers = years.map((year) => ({ from: Date.UTC(year, 0, 15), to: Date.UTC(year, 9, 31) }));
+    const dry = summers.filter((summer) => droughtsIn(place, summer).length > 0).length / years.length;
+    expect(dry).toBeGreaterThan(0.1);
+    expect(dry).toBeLessThan(0.3);
+  }
 });
 
 test("every locale gives farmers, all of its country", () => {

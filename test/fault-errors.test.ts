@@ -111,7 +111,7 @@ const brokenFaults: readonly (readonly [
   ["then: {}", 13, "missing_field", "says nothing that would happen", "latency, status, reset"],
   ["then: { reset: false }", 13, "missing_field", "says nothing that would happen", "latency, status, reset"],
   ["then: { delay: 2s }", 15, "unknown_field", 'unknown field "delay"', 'did you mean "latency"?'],
-  ["then: 503", 13, "wrong_type", "then is a mapping, not 503", "write then: { latency: … }"],
+  ["then: 503", 13, "wrong_type", "then is a mapping, not 503", "write then: { status: 503 }"],
   ["when: { key: main }", 5, "missing_field", "then is missing in faults[0]", "add then"],
   ["key: main, then: { reset: true }", 7, "unknown_field", 'unknown field "key"', '"key" belongs in "when"'],
   ["then: { reset: true }, slow: 5", 30, "unknown_field", 'unknown field "slow"', '"slow" belongs in "then"'],

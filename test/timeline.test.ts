@@ -82,7 +82,7 @@ test("what the timeline did is told once, in order, with what was refused", () =
     refusal,
     expected: refusal,
   });
-  expect(steps).toEqual([
+  expect(steps).toMatchObject([
     step("09:10", "rotate"),
     step("09:20", "organization"),
     step("09:20", "create_key", "live_access_not_approved"),

@@ -113,7 +113,8 @@ export const commands: readonly CommandRow[] = [
   {
     name: "keys",
     summary: "list a scenario's keys and what each one gets",
-    description: "Lists the keys of a scenario, their secrets, and how a request with each of them ends.",
+    description:
+      "Lists the keys of a scenario, their secrets, and how a request with each of them ends. Below the table stand the keys that its timeline and story will make.",
     words: [scenario],
     flags: ["format", "json", "seed", "now", "frozen", "profile", "verbose"],
     examples: [

@@ -102,8 +102,8 @@ export function readPercent(text: string, from: string): number {
 
 export function readSpeed(text: string, from: string): number {
   if (text === "max") return Number.POSITIVE_INFINITY;
-  const speed = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
-  if (speed > 0) return speed;
+  const speed = /^(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : 0;
+  if (speed > 0 && speed < Number.POSITIVE_INFINITY) return speed;
   throw usageError(
     `Failed to read ${from}: ${quote(text)} is not a speed. Give a number above 0, such as 2 or 0.5, or max not to wait at all.`,
   );

@@ -176,7 +176,7 @@ export const flags = {
   },
   log: {
     spec: "--log <format>",
-    text: "how requests are logged on stderr: pretty, json or off (default: pretty)",
+    text: "how requests, and steps of the timeline and the story, are logged on stderr: pretty, json or off (default: pretty)",
     read: readLogFormat,
     variables: ["SVC_SANDBOX_LOG"],
   },
@@ -234,7 +234,7 @@ export const flags = {
   },
   execLog: {
     spec: "--log <format>",
-    text: "how requests are logged on stderr: pretty, json or off (default: off)",
+    text: "how requests, and steps of the timeline and the story, are logged on stderr: pretty, json or off (default: off)",
     read: readLogFormat,
     variables: ["SVC_SANDBOX_LOG"],
   },

@@ -1,8 +1,10 @@
 import { redactKeys } from "../domain/api-key.js";
 import type { JsonLog } from "../node/log.js";
+import type { StepEvent } from "../sandbox/events.js";
 import type { Host } from "../sandbox/host.js";
 import type { JournalEntry } from "../sandbox/journal.js";
 import type { Flags } from "./flags.js";
+import { happenedText } from "./happened-text.js";
 import type { Io } from "./io.js";
 import { paletteFor } from "./palette.js";
 import { requestText } from "./request-text.js";
@@ -11,6 +13,8 @@ import { requestText } from "./request-text.js";
 export interface Log {
   /** Left out when requests are not logged. */
   readonly request?: (entry: JournalEntry) => void;
+  /** A step of the timeline or the story; left out when requests are not logged. */
+  readonly step?: (event: StepEvent) => void;
   /** Something good to know; not with `--quiet`. */
   readonly note: (message: string) => void;
   /** Something that went wrong; always. */
@@ -23,20 +27,21 @@ export interface Log {
 export function createLog(flags: Flags, io: Io): Log {
   const { log = "pretty", quiet = false, verbose = false } = flags;
   const said = log === "json" ? jsonLog(io) : textLog(io, verbose);
-  const { request, ...rest } = said;
+  const { request, step, ...rest } = said;
   return {
     ...rest,
-    ...(log !== "off" && !quiet && { request }),
+    ...(log !== "off" && !quiet && { request, step }),
     note: quiet ? () => {} : said.note,
   };
 }
 
 // Without a log nobody listens, and what nobody hears need not be put together with every request.
-/** Logs the requests of a host, if requests are logged. */
-export function logRequests(host: Host, { request: logRequest }: Log): void {
+/** Logs the requests to a host and the steps of its timeline and story, if requests are logged. */
+export function logEvents(host: Host, { request: logRequest, step: logStep }: Log): void {
   if (logRequest === undefined) return;
   host.subscribe((event) => {
     if (event.type === "request") logRequest(event.request);
+    else if (event.type === "timeline.step" || event.type === "story.step") logStep?.(event);
   });
 }
 
@@ -45,6 +50,7 @@ function textLog(io: Io, verbose: boolean): Required<Log> {
   const write = (message: string) => io.stderr.write(`${redactKeys(message).trimEnd()}\n`);
   return {
     request: (entry) => io.stderr.write(`${requestText(entry, palette, verbose)}\n`),
+    step: ({ details }) => write(happenedText(details, palette)),
     note: write,
     problem: (message) => write(palette.red(message)),
     written: () => Promise.resolve(),
@@ -65,6 +71,7 @@ function jsonLog(io: Io): Required<Log> {
   };
   return {
     request: (entry) => say((log) => log.request(entry)),
+    step: (event) => say((log) => log.step(event)),
     note: (message) => say((log) => log.note(message)),
     problem: (message) => say((log) => log.problem(message)),
     written: async () => {

@@ -1,5 +1,6 @@
 import { aborted } from "./aborted.js";
 import type { Call } from "./command.js";
+import { readSwitch } from "./flag-values.js";
 import { readingTime } from "./reading-time.js";
 import type { TellingStep } from "./tell-step.js";
 import { usageError } from "./usage-error.js";
@@ -18,6 +19,9 @@ const forward: ReadonlySet<string> = new Set(["return", "enter", "space", "right
 const back: ReadonlySet<string> = new Set(["left", "up", "b", "backspace", "pageup"]);
 const ends: ReadonlySet<string> = new Set(["q", "escape", "ctrl-c", "ctrl-d"]);
 
+// What timers can wait for; a longer one would not wait at all.
+const longestPause = 2 ** 31 - 1;
+
 /** The pauses that the flags ask for: by hand, with time to read, or none. */
 export async function pausesFor(call: Call, stop: AbortSignal): Promise<Pauses> {
   return call.flags.step === true ? byHand(call, stop) : withTimeToRead(call, stop);
@@ -29,20 +33,16 @@ function withTimeToRead({ flags, io }: Call, stop: AbortSignal): Pauses {
   return {
     byHand: false,
     async after(told, shown) {
-      if (!isHurried) await io.wait(readingTime(told, shown) / speed, stop);
+      if (!isHurried) await io.wait(Math.min(readingTime(told, shown) / speed, longestPause), stop);
       return !stop.aborted;
     },
     close() {},
   };
 }
 
-async function byHand({ io }: Call, stop: AbortSignal): Promise<Pauses> {
+async function byHand({ flags, io }: Call, stop: AbortSignal): Promise<Pauses> {
   const presses = await io.keyPresses();
-  if (presses === undefined) {
-    throw usageError(
-      "Failed to play step by step: --step needs a terminal to press Enter in, and the input is none. Leave --step out, or give --speed.",
-    );
-  }
+  if (presses === undefined) throw noTerminal(flags, io);
   const { next, close } = presses;
   const stopped = aborted(stop).then(() => "ctrl-c");
   io.stderr.write("Enter or Space: the next step. q: the end.\n\n");
@@ -60,4 +60,16 @@ async function byHand({ io }: Call, stop: AbortSignal): Promise<Pauses> {
     },
     close,
   };
+}
+
+// An empty variable counts as not set; one that says no would not have led here by itself.
+function noTerminal({ speed }: Call["flags"], { env }: Call["io"]): Error {
+  const variable = "SVC_SANDBOX_STEP";
+  const isSet = (env[variable] ?? "") !== "" && readSwitch(env[variable] as string, variable);
+  const step = isSet ? variable : "--step";
+  const instead = isSet ? `Unset ${variable}` : "Leave --step out";
+  const pace = speed === undefined ? ", and give --speed 1 to have time to read" : "";
+  return usageError(
+    `Failed to play step by step: ${step} needs a terminal to press Enter in, and the input is none. ${instead}${pace}.`,
+  );
 }

@@ -8,7 +8,10 @@ export function stepJsonLine({ step: _, performed, ...told }: TellingStep): stri
   const line = {
     ...told,
     performed: performed && shown,
-    meanwhile: told.meanwhile.map(({ index, action: ___, ...came }) => ({ timelineStep: index + 1, ...came })),
+    meanwhile: told.meanwhile.map(({ index, action: ___, ...came }) => ({
+      timelineStep: index + 1,
+      ...came,
+    })),
   };
   return `${redactKeys(JSON.stringify(snakeCase(line)))}\n`;
 }

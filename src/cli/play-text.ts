@@ -5,6 +5,7 @@ import { actionSentences } from "./action-sentences.js";
 import { answerLines, requestLines } from "./exchange-text.js";
 import { durationInWords, timeInWords } from "./in-words.js";
 import type { Palette } from "./palette.js";
+import type { StepProblem } from "./step-places.js";
 import type { TellingStep } from "./tell-step.js";
 import { wrap } from "./wrap.js";
 
@@ -23,9 +24,14 @@ export function openingText({ name, scenario, clock }: World, { palette, width }
   return [...wrap(title, width).map(palette.bold), ...wrap(time, width).map(palette.dim), "", ""].join("\n");
 }
 
-/** A step as it is told: prose within the width, what goes over the wire indented; ends with an empty line. */
-export function stepText(told: TellingStep, world: World, stage: Stage): string {
-  return [...toldLines(told, world, stage), ...meanwhileLines(told, stage), ...slipLines(told, stage), ""]
+/** A step as it is told, and what is wrong with it: prose within the width, what goes over the wire indented; ends with an empty line. */
+export function stepText(
+  told: TellingStep,
+  problems: readonly StepProblem[],
+  world: World,
+  stage: Stage,
+): string {
+  return [...toldLines(told, world, stage), ...meanwhileLines(told, stage), ...slipLines(problems, stage), ""]
     .map((line) => `${line}\n`)
     .join("");
 }
@@ -59,16 +65,14 @@ function meanwhileLines({ meanwhile }: TellingStep, { palette, width }: Stage): 
   });
 }
 
-function slipLines({ failure, differences }: TellingStep, { palette, width, isTerminal }: Stage): string[] {
+function slipLines(problems: readonly StepProblem[], { palette, width, isTerminal }: Stage): string[] {
   const mark = isTerminal ? "✗ " : "";
-  const slips = [
-    ...(failure === null ? [] : [`${mark}This step cannot be told: ${failure.message}`]),
-    ...differences.map(
-      ({ at, expected, found }) =>
-        `${mark}Not as the story expects: ${at}: expected ${expected}, found ${found}`,
-    ),
-  ];
-  return slips.flatMap((slip) => ["", ...prose(slip, width).map(palette.red)]);
+  return problems.flatMap(({ at, message, place }) => {
+    const slip = at === null ? "This step cannot be told" : "Not as the story expects";
+    // Not wrapped together with the rest: terminals open what looks like a place in a file.
+    const where = place === undefined ? [] : [`${place.file ?? ""}:${place.line}:${place.column}`];
+    return ["", ...[...prose(`${mark}${slip}: ${message}`, width), ...where.map(visible)].map(palette.red)];
+  });
 }
 
 function prose(text: string, width: number): string[] {

@@ -1,4 +1,5 @@
 import type { LoadedScenario } from "../node/load-scenario.js";
+import { describedKeys } from "../sandbox/build-keys.js";
 import { scenarioSecrets, type World } from "../sandbox/world.js";
 import { describeFailure } from "./failure.js";
 import type { Log } from "./log.js";
@@ -42,9 +43,12 @@ export function createReload(reloading: Reloading): () => Promise<void> {
       return;
     }
     isBroken = false;
-    const before = scenarioSecrets(world());
+    const old = world();
+    const before = scenarioSecrets(old);
     await exchange(() => open(fresh), fresh);
-    log.note(`Loaded ${fresh.name} again: ${difference(before, scenarioSecrets(world()))}.`);
+    log.note(
+      `Loaded ${fresh.name} again: ${difference(before, scenarioSecrets(world()))}.${lost(old, world())}`,
+    );
   };
   // One after the other: the files may change again while they are read.
   let queue = Promise.resolve();
@@ -74,4 +78,17 @@ function difference(
     ...(changed.length > 0 ? [`other secrets for ${changed.join(", ")}`] : []),
   ];
   return parts.length === 0 ? "the same keys, in a new world" : parts.join("; ");
+}
+
+/** What of the old world is not in the new one: how far its story was told, and the keys that were made since. */
+function lost(old: World, fresh: World): string {
+  const { next, steps } = old.story;
+  const story =
+    next === 0 ? "" : ` The story, ${next} of ${steps.length} steps told, is back at its beginning.`;
+  const described = new Set(describedKeys(old.scenario).map(({ ref }) => ref));
+  const made = [...old.registry.keys.keys()].filter(
+    (ref) => !described.has(ref) && !fresh.registry.keys.has(ref),
+  );
+  const keys = made.length === 0 ? "" : ` Gone are the keys that were made since: ${made.join(", ")}.`;
+  return story + keys;
 }

@@ -1,5 +1,6 @@
 import { visible } from "../report/visible.js";
 import { errorCodeOf } from "../sandbox/story/difference.js";
+import type { Action, Performed } from "../sandbox/story/perform-action.js";
 import type { StoryAnswer } from "../sandbox/story/story.js";
 import { actionLine } from "./action-line.js";
 import { answerOf } from "./key-rows.js";
@@ -26,8 +27,15 @@ export function meanwhileLines({ meanwhile }: TellingStep): string[] {
   });
 }
 
+/** What an action has done, or why it was refused. */
+export function doneLine(action: Action, performed: Performed): string {
+  const { refusal } = performed;
+  const line = actionLine(action, performed);
+  return refusal === null ? line : `${line} → ${refusedAs(refusal.code, refusal.message)}`;
+}
+
 /** How a refusal is written: `refused: key_not_active (why)`. */
-export function refusedAs(code: string, message: string | null): string {
+function refusedAs(code: string, message: string | null): string {
   return message === null ? `refused: ${code}` : `refused: ${code} (${message})`;
 }
 

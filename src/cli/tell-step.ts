@@ -3,7 +3,6 @@ import { SandboxError, type SandboxErrorCode } from "../domain/sandbox-error.js"
 import type { Host } from "../sandbox/host.js";
 import type { Difference } from "../sandbox/story/difference.js";
 import type { Action } from "../sandbox/story/perform-action.js";
-import { stepDetails } from "../sandbox/story/step-details.js";
 import type { StoryStep, ToldStep } from "../sandbox/story/story.js";
 import { tellNext, withoutOutcome } from "../sandbox/story/tell.js";
 import type { World } from "../sandbox/world.js";
@@ -41,9 +40,9 @@ export interface Happened {
 export async function tellStep(host: Host): Promise<TellingStep | undefined> {
   const taken: Taken[] = [];
   const unsubscribe = host.subscribe((event) => {
-    const details = stepDetails(event);
-    if (event.type !== "timeline.step" || details?.kind !== "timeline") return;
-    taken.push({ ...event, action: details.step, message: details.performed.refusal?.message ?? null });
+    if (event.type !== "timeline.step") return;
+    const { step: action, performed } = event.details;
+    taken.push({ ...event, action, message: performed.refusal?.message ?? null });
   });
   try {
     const world = host.world();

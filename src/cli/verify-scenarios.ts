@@ -7,8 +7,6 @@ import { ScenarioError } from "../scenario/scenario-error.js";
 import type { Call } from "./command.js";
 import { exitCode } from "./exit-codes.js";
 import { exitCodeOfFailure } from "./failure.js";
-import type { Flags } from "./flags.js";
-import type { Io } from "./io.js";
 import { withCount } from "./open-scenario.js";
 import { paletteFor } from "./palette.js";
 import { type StoryVerdict, verdictOn } from "./story-verdict.js";
@@ -36,23 +34,14 @@ export async function verifyScenarios(names: readonly string[], call: Call): Pro
   const outcomes: Outcome[] = [];
   for (const name of names) {
     const outcome = await outcomeOf(name, call);
+    if (flags.json !== true) print(outcome, outcomes, call);
     outcomes.push(outcome);
-    if (flags.json === true) continue;
-    // An empty line between what is long.
-    if (outcomes.length > 1 && flags.quiet !== true) io.stdout.write("\n");
-    print(outcome, flags, io);
   }
   if (flags.json === true) {
     // While it watches, one document comes after the other: each on a line of its own.
     const document = JSON.stringify(outcomes.map(jsonOf), null, flags.verifyWatch === true ? 0 : 2);
     io.stdout.write(`${redactKeys(document)}\n`);
-  } else if (names.length > 1) {
-    const passed = outcomes.map(({ verdict }) => ({ passed: verdict?.passed === true }));
-    const allHold = passed.every((one) => one.passed);
-    if (!(allHold && flags.quiet === true)) {
-      io.stdout.write(`\n${totalText(passed, paletteFor(io.stdout, io.env, flags))}`);
-    }
-  }
+  } else printTotal(outcomes, call);
   return {
     exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),
     files: [...new Set(outcomes.flatMap(({ files }) => files))],
@@ -78,7 +67,8 @@ function filesOf(name: string, error: SandboxError, cwd: string): string[] {
   return [name, ...named].map((file) => resolve(cwd, file));
 }
 
-function print({ name, verdict, error }: Outcome, flags: Flags, io: Io): void {
+// `earlier` are those that were printed before this one.
+function print({ name, verdict, error }: Outcome, earlier: readonly Outcome[], { flags, io }: Call): void {
   if (error !== undefined) {
     const { message } = withCount(error, name) as SandboxError;
     io.stderr.write(`${redactKeys(message)}\n`);
@@ -91,7 +81,22 @@ function print({ name, verdict, error }: Outcome, flags: Flags, io: Io): void {
     width: stdout.columns ?? 100,
     quiet: flags.quiet === true,
   });
-  if (text !== "") stdout.write(text);
+  if (text === "") return;
+  // An empty line between what is long.
+  const isBetween = flags.quiet !== true && earlier.some(wasRead);
+  stdout.write(isBetween ? `\n${text}` : text);
+}
+
+// Where nothing could be read, nothing but that is to be said, and it has been said on stderr.
+function printTotal(outcomes: readonly Outcome[], { flags, io }: Call): void {
+  if (outcomes.length < 2 || !outcomes.some(wasRead)) return;
+  const passed = outcomes.map(({ verdict }) => ({ passed: verdict?.passed === true }));
+  if (flags.quiet === true && passed.every((one) => one.passed)) return;
+  io.stdout.write(`\n${totalText(passed, paletteFor(io.stdout, io.env, flags))}`);
+}
+
+function wasRead({ verdict }: Outcome): boolean {
+  return verdict !== undefined;
 }
 
 function jsonOf({ name, verdict, error }: Outcome): Record<string, unknown> {

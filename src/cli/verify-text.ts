@@ -1,7 +1,9 @@
 import { redactKeys } from "../domain/api-key.js";
 import { alignColumns } from "../report/align-columns.js";
 import { counted } from "../report/conclusion.js";
+import { narrowExcerpt } from "../scenario/excerpt.js";
 import { pathText } from "../scenario/finding.js";
+import type { FoundPlace } from "../scenario/parse-scenario.js";
 import { formatProblem } from "../scenario/scenario-error.js";
 import type { Palette } from "./palette.js";
 import { meanwhileLines, shortTime, stepLine } from "./step-line.js";
@@ -24,7 +26,7 @@ export function verdictText(verdict: StoryVerdict, style: VerdictStyle): string 
   if (verdict.passed && style.quiet) return "";
   const lines = [
     ...(style.quiet || verdict.stepCount === 0 ? [] : [...stepLines(verdict, style), ""]),
-    ...verdict.problems.flatMap((problem) => [problemText(problem, verdict), ""]),
+    ...verdict.problems.flatMap((problem) => [problemText(problem, verdict, style), ""]),
     summary(verdict, style.palette),
     "",
   ];
@@ -73,15 +75,26 @@ function markOf(told: TellingStep): Mark {
   return told.step.expect !== undefined || told.performed !== null ? "holds" : "done";
 }
 
-function problemText({ message, path, place }: StepProblem, { name, steps }: StoryVerdict): string {
+function problemText(
+  { message, path, place }: StepProblem,
+  { name, steps }: StoryVerdict,
+  { isTerminal, width }: VerdictStyle,
+): string {
   const { number } = steps.at(-1) as TellingStep;
+  // In a line that the terminal breaks the caret would stand under nothing. Two columns are the indent.
+  const shown = place && isTerminal ? { ...place, ...narrowedPlace(place, width - 2) } : place;
   // Without a place the file and the field have to do.
   return formatProblem({
-    ...place,
+    ...shown,
     file: place?.file ?? name,
     path: pathText(path),
     message: `step ${number}: ${message}`,
   });
+}
+
+function narrowedPlace({ source, caret }: FoundPlace, width: number) {
+  const excerpt = narrowExcerpt({ text: source, caret }, width);
+  return { source: excerpt.text, caret: excerpt.caret };
 }
 
 function summary(verdict: StoryVerdict, palette: Palette): string {

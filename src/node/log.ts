@@ -1,11 +1,15 @@
 import pino from "pino";
 import { requestLine } from "../api/request-line.js";
 import { redactKeys } from "../domain/api-key.js";
+import type { StepEvent } from "../sandbox/events.js";
 import type { JournalEntry } from "../sandbox/journal.js";
+import { stepData } from "./step-data.js";
 
 /** A log of one JSON object per line. */
 export interface JsonLog {
   readonly request: (entry: JournalEntry) => void;
+  /** A step of the timeline or the story. */
+  readonly step: (event: StepEvent) => void;
   readonly note: (message: string) => void;
   readonly problem: (message: string) => void;
 }
@@ -29,6 +33,7 @@ export function createJsonLog(write: (line: string) => void): JsonLog {
   );
   return {
     request: (entry) => log.info({ event: "request", ...requestLine(entry) }),
+    step: (event) => log.info({ event: event.type, ...stepData(event) }),
     note: (message) => log.info({ event: "note" }, redactKeys(message)),
     problem: (message) => log.error({ event: "problem" }, redactKeys(message)),
   };

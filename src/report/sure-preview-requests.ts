@@ -9,7 +9,6 @@ import type { GatePathId } from "../domain/outcomes.js";
 import type { ConsentEntry } from "../sandbox/consents.js";
 import { standingAt } from "../sandbox/consents.js";
 import type { World } from "../sandbox/world.js";
-import { farmerId } from "../synthetic/farmers/farmer-id.js";
 import type { SureRequest } from "./sure-requests.js";
 
 /** The requests with a key that surely end on the paths of the preview; none where there is no preview. */
@@ -39,10 +38,10 @@ export function surePreviewRequests(world: World, ref: string): [GatePathId, Sur
 }
 
 /** Another request under the same key. */
-function repeated({ idempotency, farmer }: ConsentEntry, { seed }: World): Partial<SureRequest> {
+function repeated({ idempotency, farmer }: ConsentEntry, { farmers }: World): Partial<SureRequest> {
   const purpose = { code: "monitoring", text: "Another purpose than before." };
   return {
     headers: { "Content-Type": "application/json", "Idempotency-Key": JSON.stringify(idempotency?.key) },
-    body: JSON.stringify({ farmer_id: farmerId(seed, farmer), purpose, permissions: ["identity"] }),
+    body: JSON.stringify({ farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] }),
   };
 }

@@ -14,7 +14,6 @@ import {
   respondBy,
 } from "../domain/consent.js";
 import { canBeAttested } from "../domain/persona.js";
-import { farmerId } from "../synthetic/farmers/farmer-id.js";
 import { type AttestationPlace, type ConsentEntry, placesOf } from "./consents.js";
 import { isoOf } from "./instants.js";
 import { type AttestedData, subjectOf } from "./subject.js";
@@ -72,7 +71,7 @@ export function viewConsent(entry: ConsentEntry, world: World, now = world.clock
     synthetic: true,
     organization,
     farmer,
-    farmerId: farmerId(world.seed, farmer),
+    farmerId: world.farmers.idOf(farmer),
     status: (life.at(-1) as ConsentStation).status,
     purpose: { ...purpose },
     permissions: [...permissions],
@@ -115,7 +114,7 @@ export function viewAttestation(
     id: place.id,
     synthetic: true,
     type: permission,
-    farmerId: farmerId(world.seed, consent.farmer),
+    farmerId: world.farmers.idOf(consent.farmer),
     consentRequestId: consent.id,
     production,
     validity,

@@ -3,6 +3,7 @@ import type { RefusalCode } from "../domain/sandbox-error.js";
 import type { ActionName, StepKind } from "../domain/steps.js";
 import type { ConsentView } from "./consent-views.js";
 import type { JournalEntry } from "./journal.js";
+import type { TakenStep, ToldDetails } from "./story/step-details.js";
 import type { KeyView, OrganizationView } from "./views.js";
 
 /** What happens in a world, as it happens. Holds no keys (R34). */
@@ -26,6 +27,7 @@ export type WorldEvent =
       readonly action: ActionName;
       readonly refusal: RefusalCode | null;
       readonly expected: RefusalCode | null;
+      readonly details: TakenStep;
     }
   /** A step of the story was told; its place is counted from 1. */
   | {
@@ -36,9 +38,13 @@ export type WorldEvent =
       readonly say: string | null;
       readonly pathId: PathId | null;
       readonly asExpected: boolean;
+      readonly details: ToldDetails;
     }
   /** Another world runs: a reset, or another scenario. */
   | { readonly type: "world.started"; readonly scenario: string; readonly seed: number };
+
+/** A step of the timeline or the story has happened. */
+export type StepEvent = Extract<WorldEvent, { readonly type: "timeline.step" | "story.step" }>;
 
 /** Hears of events. One that throws fails what it hears of, which has happened by then and which the others still hear of. */
 export type EventListener = (event: WorldEvent) => void;

@@ -9,6 +9,8 @@ export interface Farmers {
   readonly start: number;
   /** Throws `unknown_ref` for a farmer that the world does not have. */
   readonly at: (index: number) => Farmer;
+  /** The id of the farmer at an index, which is not made for that. */
+  readonly idOf: (index: number) => string;
   /** The index of the farmer with this id; `undefined` when the world has none. */
   readonly indexOf: (id: string) => number | undefined;
   /** Throws `unknown_ref` when the world has no farmer with this id. */
@@ -27,7 +29,7 @@ export interface FarmPopulation {
 }
 
 /** Makes the farmers of a population. */
-export type FarmerMaker = (population: FarmPopulation) => Pick<Farmers, "at" | "indexOf">;
+export type FarmerMaker = (population: FarmPopulation) => Pick<Farmers, "at" | "idOf" | "indexOf">;
 
 /** How many farmers a world has when its scenario does not say. */
 export const defaultFarmers = 1000;
@@ -52,6 +54,7 @@ export function farmersOf(
     count,
     start,
     at,
+    idOf: (index) => all().idOf(index),
     indexOf: (id) => all().indexOf(id),
     get(id) {
       const index = all().indexOf(id);

@@ -1,6 +1,6 @@
 import { SandboxError } from "../domain/sandbox-error.js";
 import { type FarmerSource, farmerAt } from "../synthetic/farmers/farmer-at.js";
-import { indexOfFarmer } from "../synthetic/farmers/farmer-id.js";
+import { farmerId, indexOfFarmer } from "../synthetic/farmers/farmer-id.js";
 import { resolveLocale } from "../synthetic/farmers/locales.js";
 import type { FarmerMaker } from "./farm-population.js";
 
@@ -9,6 +9,7 @@ export const makeFarmers: FarmerMaker = ({ seed, count, start, locale }) => {
   const locales = locale === undefined ? undefined : resolveLocale(locale);
   const source: FarmerSource = { seed, start, ...(locales !== undefined && { locales }) };
   return {
+    idOf: (index) => farmerId(seed, index, locales),
     at(index) {
       if (Number.isInteger(index) && index >= 0 && index < count) return farmerAt(source, index);
       throw new SandboxError(

@@ -31,10 +31,7 @@ export interface HostOptions {
 }
 
 /** Makes a host and starts its first world. */
-export function createHost(
-  start: () => World,
-  { restart = start, given = {} }: HostOptions = {},
-): Host {
+export function createHost(start: () => World, { restart = start, given = {} }: HostOptions = {}): Host {
   const announcements = createAnnouncements();
   let startAgain = restart;
   const tally = createTally();

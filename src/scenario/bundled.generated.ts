@@ -333,7 +333,7 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
         }
       },
       {
-        "say": "The request is there, and it is pending: the farmer has to answer. Did our message get through, or not? When in doubt the bank sends it again, with the same mark, and no second request comes of it. Then two hours pass."
+        "say": "The request is there, and it is pending: the farmer has to answer. Did our message get through, or not? When in doubt the bank sends it again, with the same mark, and no second request comes of it."
       },
       {
         "request": {
@@ -362,24 +362,17 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
         }
       },
       {
-        "advance": "2h"
+        "say": "An hour later the farmer agrees. Now the document is made that says what the farm's land is. Such a document is called an attestation. At first it is in the making, and shows nothing."
       },
       {
-        "request": {
-          "path": "/v1/relying-party/consent-requests/{consent.3}"
-        },
-        "expect": {
-          "status": 200,
-          "path": "200.test",
-          "body": {
-            "data": {
-              "status": "granted"
-            }
-          }
+        "advance": "1h"
+      },
+      {
+        "consent": {
+          "farmer": 0,
+          "do": "grant",
+          "organization": "harvest-bank"
         }
-      },
-      {
-        "say": "The farmer has agreed. Now the document is made that says what the farm's land is. Such a document is called an attestation. At first it is in the making, and shows nothing. A minute later it is ready."
       },
       {
         "request": {
@@ -399,7 +392,24 @@ export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = {
         }
       },
       {
+        "say": "A minute later it is ready, and the request says that it was granted."
+      },
+      {
         "advance": "1m"
+      },
+      {
+        "request": {
+          "path": "/v1/relying-party/consent-requests/{consent.3}"
+        },
+        "expect": {
+          "status": 200,
+          "path": "200.test",
+          "body": {
+            "data": {
+              "status": "granted"
+            }
+          }
+        }
       },
       {
         "request": {

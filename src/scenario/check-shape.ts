@@ -1,8 +1,10 @@
 import type { z } from "zod/mini";
+import { misplacedExpectations } from "./expect-place.js";
 import { type Finding, pathText } from "./finding.js";
 import { formAt } from "./format-lookup.js";
 import type { Path } from "./located.js";
 import { listed, quote } from "./quote.js";
+import { headerNameSlip } from "./request-slips.js";
 import type { Scenario } from "./scenario.generated.js";
 import { keySchema, organizationSchema, scenarioSchema } from "./schema.js";
 import { refSlip } from "./text-slips.js";
@@ -29,10 +31,19 @@ export function checkShape(value: unknown): { scenario: Scenario } | { findings:
 export function shapeFindings(issues: readonly Issue[], scenario: unknown, at: Path): Finding[] {
   const findings: Finding[] = [];
   for (const { issue, path } of issuesOf(issues, scenario, at)) {
-    findings.push(...findingsOf(issue, path, scenario));
+    findings.push(...(misplaced(path, scenario) ?? findingsOf(issue, path, scenario)));
     if (findings.length >= maximumShapeFindings) break;
   }
   return withoutMisspelt(findings);
+}
+
+// Of what cannot be expected of a step at all nobody needs to know how it is written.
+function misplaced(path: Path, scenario: unknown): Finding[] | undefined {
+  const [list, , field, name] = path;
+  if (list !== "story" || field !== "expect" || name === undefined) return undefined;
+  const step = path.slice(0, 2);
+  const findings = misplacedExpectations((valueAt(scenario, step) ?? {}) as object, step);
+  return findings.some((one) => one.path[3] === name) ? findings : undefined;
 }
 
 // A field that is only misspelt is not missing as well.
@@ -56,6 +67,8 @@ function issuesOf(issues: readonly Issue[], value: unknown, base: Path): PathIss
       return meant === undefined ? found : issuesOf(meant, value, path);
     }
     if (issue.code !== "invalid_key") return found;
+    // Only organizations and keys are called as the scenario likes.
+    if (path[0] !== "organizations") return found;
     const entrySchema: z.ZodMiniType = path.length === 2 ? organizationSchema : keySchema;
     const entry = entrySchema.safeParse(valueAt(value, path));
     return entry.success ? found : [...found, ...issuesOf(entry.error.issues, value, path)];
@@ -64,9 +77,13 @@ function issuesOf(issues: readonly Issue[], value: unknown, base: Path): PathIss
 
 function findingsOf(issue: Issue, path: Path, root: unknown): Finding[] {
   if (issue.code === "unrecognized_keys")
-    return issue.keys.slice(0, maximumShapeFindings).map((name) => unknownField(path, name));
+    return issue.keys
+      .slice(0, maximumShapeFindings)
+      .map((name) => unknownField(path, name, valueAt(root, path)));
   const name = String(path.at(-1) ?? "");
-  if (issue.code === "invalid_key") return [{ path, aim: "key", ...refSlip(name) }];
+  if (issue.code === "invalid_key") {
+    return [{ path, aim: "key", ...(path.at(-2) === "headers" ? headerNameSlip(name) : refSlip(name)) }];
+  }
   const value = valueAt(root, path);
   if (path.length === 1 && name === "version") return [versionFinding(value)];
   const form = formAt(path) ?? {};

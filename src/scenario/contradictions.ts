@@ -19,7 +19,7 @@ import {
 import { secretFitsKey, secretOrHash, secretsAreUnique } from "./secret-rules.js";
 import { keyRefsAreFree, storyFits } from "./story-rules.js";
 import { timelineFits, timelineIsInOrder } from "./timeline-rules.js";
-import { factsOf, type ScenarioRule } from "./world-facts.js";
+import { type Extended, factsOf, type ScenarioRule } from "./world-facts.js";
 
 const rules: readonly ScenarioRule[] = [
   someOrganization,
@@ -51,9 +51,13 @@ const rules: readonly ScenarioRule[] = [
  * Everything in which a scenario contradicts itself or a rule of the specification.
  *
  * `known` is what is already said to be wrong with its shape: no rule looks at those fields, so that one mistake
- * is not reported twice in different words.
+ * is not reported twice in different words. `extended` is given when the value was laid over another scenario.
  */
-export function findContradictions(value: unknown, known: readonly Finding[]): Finding[] {
-  const facts = factsOf(value, known);
+export function findContradictions(
+  value: unknown,
+  known: readonly Finding[],
+  extended?: Extended,
+): Finding[] {
+  const facts = factsOf(value, known, extended);
   return rules.flatMap((rule) => rule(facts));
 }

@@ -1,4 +1,4 @@
-import { durationPattern, parseDuration } from "./duration.js";
+import { parseDuration } from "./duration.js";
 
 /** The longest text that is taken apart as a duration in words. */
 const longestText = 60;
@@ -29,7 +29,7 @@ export function convertedDuration(text: string): string | undefined {
   if (parts === undefined || first === undefined) return undefined;
   const isPlain = parts.length === 1 && Number.isInteger(first.amount);
   const written = isPlain ? `${first.amount}${first.unit}` : inLargestUnit(parts);
-  return written !== undefined && durationPattern.test(written) ? sign + written : undefined;
+  return written !== undefined && parseDuration(written) !== undefined ? sign + written : undefined;
 }
 
 interface Part {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { excerptOf } from "./excerpt.js";
+import { excerptOf, narrowExcerpt } from "./excerpt.js";
 
 test("the caret stands under the column", () => {
   expect(excerptOf("  perMinute: 60", 3)).toEqual({ text: "  perMinute: 60", caret: "  ^" });
@@ -33,5 +33,22 @@ test("no character is cut in half", () => {
   const line = "🏦".repeat(200);
   for (const column of [1, 101, 201, 301, 399]) {
     expect(excerptOf(line, column).text).not.toMatch(/^…?[\uDC00-\uDFFF]|[\uD800-\uDBFF]…?$/);
+  }
+});
+
+test.each([
+  "  expect: { status: 200, code: unauthorized, path: 401.rotated }",
+  `  名前: 銀行の鍵の名前 と ${"鍵".repeat(30)}`,
+])("an excerpt of %j fits into any width, and its caret stands under the same character", (line) => {
+  for (const at of [3, 12, 20]) {
+    for (const columns of [10, 24, 40, 200]) {
+      const { text, caret } = narrowExcerpt(excerptOf(line, at), columns);
+      const columnsOf = (part: string) => [...part].reduce((sum, one) => sum + (one > "\u2fff" ? 2 : 1), 0);
+      expect(columnsOf(text)).toBeLessThanOrEqual(columns);
+      const under = [...text].find(
+        (_, index, all) => columnsOf(all.slice(0, index).join("")) === caret.length - 1,
+      );
+      expect(under).toBe(line[at - 1]);
+    }
   }
 });

@@ -21,6 +21,23 @@ export function excerptOf(line: string, column: number, width = 100): Excerpt {
   return { text, caret: `${blank(before)}^` };
 }
 
+/**
+ * An excerpt in as many columns of a terminal as there are, its caret under the same character.
+ *
+ * @example
+ * narrowExcerpt(excerptOf("    expect: { status: 200 }", 23), 12); // { text: "…tatus: 200…", caret: "         ^" }
+ */
+export function narrowExcerpt(excerpt: Excerpt, columns: number): Excerpt {
+  const { text, caret } = excerpt;
+  let at = 0;
+  while (at < text.length && blank(text.slice(0, at)).length < caret.length - 1) at += 1;
+  let narrow = excerpt;
+  for (let width = columns; width > 0 && blank(narrow.text).length > columns; width -= 1) {
+    narrow = excerptOf(text, at + 1, width);
+  }
+  return narrow;
+}
+
 // A cut between the two halves of a surrogate pair would show a broken character.
 function cutBefore(line: string, wanted: number): number {
   const index = Math.max(0, Math.floor(wanted));

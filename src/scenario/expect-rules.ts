@@ -1,7 +1,9 @@
 import type { Environment } from "../domain/api-key.js";
 import { failures } from "../domain/fault.js";
 import { type Outcome, outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
+import { isMe, type Reason, whyNotLetIn, whyNotThere, whyNotTogether } from "./expect-answers.js";
 import type { Finding } from "./finding.js";
+import type { KeyEnd } from "./key-ends.js";
 import type { Path } from "./located.js";
 import { nearest } from "./nearest.js";
 import { quote } from "./quote.js";
@@ -21,6 +23,8 @@ export interface KnownOfRequest {
         readonly ref: string;
         readonly environment?: Environment | undefined;
         readonly legacy?: boolean | undefined;
+        /** How it has ended, if it certainly has. */
+        readonly end?: KeyEnd | undefined;
       }
     | undefined;
   readonly faultsArePossible: boolean;
@@ -52,7 +56,7 @@ export function expectationFindings(
   if (meant !== undefined && request.path === undefined) {
     return impossible("code", `no answer of the API has the code ${quote(code)}`, `did you mean ${meant}?`);
   }
-  if (pathId === undefined) return [];
+  if (pathId === undefined) return answerFindings(request, status, code, known, impossible);
   const why = whyNot(pathId, request, known);
   if (why !== undefined)
     return impossible("path", `the request cannot end on ${pathId}: ${why.message}`, why.hint);
@@ -68,7 +72,7 @@ export function expectationFindings(
       `write status: ${outcome.status}`,
     );
   }
-  if (code !== undefined && outcome.status !== 429 && code !== outcome.code) {
+  if (code !== undefined && outcome.status !== 429 && code !== outcome.code && !hasNoBody(request, code)) {
     const right = outcome.code ?? "null";
     return impossible(
       "code",
@@ -77,6 +81,42 @@ export function expectationFindings(
     );
   }
   return [];
+}
+
+// What is wrong with a status and a code without a path.
+function answerFindings(
+  request: Request,
+  status: Expectation["status"],
+  code: Expectation["code"],
+  known: KnownOfRequest,
+  impossible: (name: string, message: string, hint: string) => Finding[],
+): Finding[] {
+  if (status === undefined) return [];
+  // A fault can answer 200 to whatever was asked.
+  if ((status === 200 || status === 201) && !known.faultsArePossible) {
+    const why = whyNoSuccess(request, known);
+    if (why !== undefined)
+      return impossible("status", `the request cannot get ${status}: ${why.message}`, why.hint);
+  }
+  if (code === undefined || hasNoBody(request, code)) return [];
+  // A code that is none of ours may be that of an endpoint of somebody's own.
+  if (request.path !== undefined && code !== null && !codes.includes(code)) return [];
+  const why = whyNotTogether(status, code, known);
+  return why === undefined ? [] : impossible("code", why.message, why.hint);
+}
+
+function whyNoSuccess(request: Request, { key, preview }: KnownOfRequest): Reason | undefined {
+  const why = whyNotThere(request, preview);
+  if (why !== undefined || key === undefined) return why;
+  if (!("reserved" in key)) return whyNotLetIn(key.ref, key.end);
+  return {
+    message: `with key: ${key.reserved} it ends on ${pathOfReserved[key.reserved]}`,
+    hint: "expect status: 401, or name another key",
+  };
+}
+
+function hasNoBody({ method }: Request, code: string | null): boolean {
+  return method === "HEAD" && code === null;
 }
 
 const failed = Object.keys(failures).map(Number);
@@ -98,12 +138,7 @@ function misspelt(code: string, rateLimitCode: string): string | undefined {
   return code === rateLimitCode || codes.includes(code) ? undefined : nearest(code, codes);
 }
 
-interface Reason {
-  readonly message: string;
-  readonly hint: string;
-}
-
-function whyNot(pathId: PathId, { path, method }: Request, known: KnownOfRequest): Reason | undefined {
+function whyNot(pathId: PathId, request: Request, known: KnownOfRequest): Reason | undefined {
   if (pathId.startsWith("fault.")) {
     if (known.faultsArePossible) return undefined;
     return {
@@ -111,7 +146,8 @@ function whyNot(pathId: PathId, { path, method }: Request, known: KnownOfRequest
       hint: "add faults: to the scenario, or as a step before this one",
     };
   }
-  const isMe = path === undefined || path.split("?")[0] === "/v1/relying-party/me";
+  const { method } = request;
+  const isForMe = isMe(request);
   if (outcomeOf(pathId).preview === true) {
     if (!known.preview) {
       return {
@@ -119,23 +155,29 @@ function whyNot(pathId: PathId, { path, method }: Request, known: KnownOfRequest
         hint: "write preview: true at the top level",
       };
     }
-    if (isMe)
+    if (isForMe)
       return {
         message: "who-am-I does not end so",
         hint: "give the request the path of an announced endpoint",
       };
   }
   if (pathId === "404.unknown_path") {
-    return isMe
+    return isForMe
       ? { message: "the API has that path", hint: "give the request a path, such as /v1/nothing" }
       : undefined;
   }
   if (pathId === "405.method") {
-    return isMe && (method === undefined || method === "GET" || method === "HEAD")
+    return isForMe && (method === undefined || method === "GET" || method === "HEAD")
       ? { message: "the path takes that method", hint: "give the request a method, such as POST" }
       : undefined;
   }
-  return whyNotWithKey(pathId, known.key);
+  const why = isBehindGate(pathId) ? whyNotThere(request, known.preview) : undefined;
+  return why ?? whyNotWithKey(pathId, known.key);
+}
+
+/** Whether only a request with a key that works ends so. */
+function isBehindGate(pathId: PathId): boolean {
+  return /^(?:200|403|429)\./.test(pathId);
 }
 
 const pathOfReserved: Readonly<Record<ReservedKeyRef, PathId>> = {
@@ -158,7 +200,9 @@ function whyNotWithKey(pathId: PathId, key: KnownOfRequest["key"]): Reason | und
   if (reserved !== undefined) {
     return { message: `${quote(key.ref)} is a key of this scenario`, hint: `write key: ${reserved[0]}` };
   }
-  const { environment, legacy } = key;
+  const { environment, legacy, end } = key;
+  const ended = isBehindGate(pathId) ? whyNotLetIn(key.ref, end) : undefined;
+  if (ended !== undefined) return ended;
   const forTest = pathId === "200.test";
   const forLive = pathId === "200.live" || pathId.startsWith("403.live");
   if ((forTest && environment === "live") || (forLive && environment === "test")) {

@@ -1,10 +1,11 @@
 import { checkShape, maximumShapeFindings } from "./check-shape.js";
 import { findContradictions } from "./contradictions.js";
 import { type Finding, pathText, problemsOf } from "./finding.js";
-import { type LocatedMapping, plainOf } from "./located.js";
+import { hasField, type LocatedMapping, plainOf } from "./located.js";
 import { type ExtendsOptions, resolveExtends } from "./resolve-extends.js";
 import type { Scenario } from "./scenario.generated.js";
 import { ScenarioError } from "./scenario-error.js";
+import type { Extended } from "./world-facts.js";
 
 /**
  * Makes a scenario of what `read` reads: resolves what it extends, checks its shape, then what its fields say of
@@ -29,9 +30,15 @@ export function interpretScenario(
   }
   // Where not all that is wrong is known, what is not known would be taken for sound.
   const allIsKnown = resolved !== undefined && findings.length < maximumShapeFindings;
-  if (allIsKnown) findings.push(...findContradictions(value, findings));
+  if (allIsKnown) findings.push(...findContradictions(value, findings, extendedBy(root)));
   if (findings.length === 0 && "scenario" in shape) return shape.scenario;
   throw new ScenarioError(problemsOf(findings, whole, file));
+}
+
+function extendedBy(root: LocatedMapping): Extended | undefined {
+  const field = root.members.get("extends");
+  if (field?.kind !== "scalar" || typeof field.value !== "string") return undefined;
+  return { name: field.value, isOwn: (path) => hasField(root, path) };
 }
 
 // A field that seems to be missing may stand in the scenario that could not be had, or was itself left out because

@@ -1192,7 +1192,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
               "error"
             ],
             "additionalProperties": false,
-            "description": "What has to come of the action. Default: that it is done."
+            "description": "What has to come of the action. Default: anything; a refusal stops nothing."
           }
         },
         "required": [
@@ -1231,7 +1231,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
               },
               "path": {
                 "type": "string",
-                "pattern": "^\\/\\S{0,1000}$",
+                "pattern": "^\\/[!-~]{0,1000}$",
                 "description": "The path, and a query if there is one. Default: /v1/relying-party/me."
               },
               "headers": {
@@ -1242,7 +1242,9 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                   "description": "The name of a header."
                 },
                 "additionalProperties": {
-                  "type": "string"
+                  "type": "string",
+                  "pattern": "^[\\t\\x20-\\x7e\\x80-\\xff]*$",
+                  "description": "The value of a header."
                 },
                 "description": "More headers. The key goes into key instead."
               },

@@ -41,6 +41,13 @@ function childOf(located: Located, step: string | number): Located | undefined {
   return located.kind === "mapping" ? located.members.get(String(step)) : undefined;
 }
 
+/** Whether there is something at a path. */
+export function hasField(root: Located, path: Path): boolean {
+  let current: Located | undefined = root;
+  for (const step of path) current = current && childOf(current, step);
+  return current !== undefined;
+}
+
 /**
  * Where to point for a path: at the name or at the value of the field, or else at the nearest enclosing one that
  * has a place.

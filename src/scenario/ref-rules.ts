@@ -1,8 +1,9 @@
 import type { Finding } from "./finding.js";
 import { nearest } from "./nearest.js";
-import { defaultKeysPerOrganization, populatedKeyRef, populatedNumbers } from "./population.js";
+import { defaultKeysPerOrganization, populatedKeyRef, populatedNumbers, populatedRef } from "./population.js";
 import { quote } from "./quote.js";
-import type { ScenarioRule, WorldFacts } from "./world-facts.js";
+import { freeRefIn } from "./ref.js";
+import type { KeyFacts, ScenarioRule, WorldFacts } from "./world-facts.js";
 
 /** A world without a relying party can answer nothing but 401. */
 export const someOrganization: ScenarioRule = ({ organizations, population, refsAreCertain }) =>
@@ -39,16 +40,32 @@ export const organizationIdsAreUnique: ScenarioRule = ({ organizations }) => {
 };
 
 /** A key's ref says which key is meant without naming its organization. */
-export const keyRefsAreUnique: ScenarioRule = ({ keys, keyOf }) =>
-  keys
+export const keyRefsAreUnique: ScenarioRule = (facts) => {
+  const { keys, keyOf } = facts;
+  return keys
     .filter((key) => keyOf.get(key.ref) !== key)
-    .map(({ ref, path }) => ({
-      code: "duplicate_key_ref" as const,
-      path,
-      aim: "key" as const,
-      message: `${quote(keyOf.get(ref)?.organization)} already has a key ${quote(ref)}`,
+    .map((key) => sharedRef(keyOf.get(key.ref) as KeyFacts, key, facts));
+};
+
+// Of a scenario that extends another one, the author can change their own key, wherever it stands.
+function sharedRef(first: KeyFacts, second: KeyFacts, { extended, keyOf }: WorldFacts): Finding {
+  const isOwn = ({ path }: KeyFacts) => extended?.isOwn(path) ?? true;
+  const [own, other] = isOwn(first) && !isOwn(second) ? [first, second] : [second, first];
+  const finding = { code: "duplicate_key_ref", path: own.path, aim: "key" } as const;
+  if (extended === undefined || isOwn(other)) {
+    return {
+      ...finding,
+      message: `${quote(other.organization)} already has a key ${quote(own.ref)}`,
       hint: "refs of keys are unique in the whole scenario, also across organizations",
-    }));
+    };
+  }
+  const free = freeRefIn((ref) => keyOf.has(ref), own.ref);
+  return {
+    ...finding,
+    message: `${quote(other.organization)} already has a key ${quote(own.ref)}, which comes from extends: ${extended.name}`,
+    hint: `call it something else, such as ${free}, or change that one under organizations.${other.organization}.keys`,
+  };
+}
 
 export const defaultKeyExists: ScenarioRule = (facts) => {
   const { defaultKey, keyOf, refsAreCertain } = facts;
@@ -64,12 +81,22 @@ export const defaultKeyExists: ScenarioRule = (facts) => {
 };
 
 /** What to offer for a ref that no key has. */
-export function knownKeysHint(ref: string, { keyOf, population }: WorldFacts): string {
+export function knownKeysHint(ref: string, facts: WorldFacts): string {
+  return populationHint(ref, facts) ?? knownRefsHint(ref, facts.keyOf, "keys");
+}
+
+/** What to offer for a ref that looks like one of the population; `undefined` for any other. */
+export function populationHint(
+  ref: string,
+  { population }: Pick<WorldFacts, "population">,
+): string | undefined {
+  const numbers = populatedNumbers(ref);
   const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } =
     population ?? {};
-  if (populatedNumbers(ref)?.key !== undefined && organizations * keysEach > 0)
-    return `those of the population end with ${populatedKeyRef(organizations, keysEach)}`;
-  return knownRefsHint(ref, keyOf, "keys");
+  if (numbers === undefined || organizations === 0) return undefined;
+  if (numbers.key === undefined) return `those of the population end with ${populatedRef(organizations)}`;
+  if (keysEach === 0) return "the organizations of the population have no keys";
+  return `those of the population end with ${populatedKeyRef(organizations, keysEach)}`;
 }
 
 /** The refs of the keys or of the organizations that there are. */

@@ -1,3 +1,4 @@
+import { mePath } from "../domain/paths.js";
 import { quote } from "./quote.js";
 import type { Slip } from "./wrong-value.js";
 
@@ -5,7 +6,6 @@ import type { Slip } from "./wrong-value.js";
 
 const mostLetters = 20;
 const longestPath = 1001;
-const defaultPath = "/v1/relying-party/me";
 /** A repaired path that is longer than this is not read out. */
 const longestShown = 120;
 
@@ -55,7 +55,7 @@ export function pathSlip(name: string, value: string): Slip {
 function withoutHost(value: string): string {
   const [, rest] = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*(.*)$/is.exec(value) ?? [];
   if (rest !== undefined) return rest.startsWith("/") ? rest : `/${rest}`;
-  return value.includes("/") ? `/${value.trim()}` : defaultPath;
+  return value.includes("/") ? `/${value.trim()}` : mePath;
 }
 
 function encoded(path: string): string {

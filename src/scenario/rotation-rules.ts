@@ -3,7 +3,7 @@ import { maximumOverlap } from "../domain/key.js";
 import type { Finding } from "./finding.js";
 import { quote } from "./quote.js";
 import { knownKeysHint } from "./ref-rules.js";
-import { fromStart, type KeyFacts, type ScenarioRule } from "./world-facts.js";
+import { fromStart, type KeyFacts, type ScenarioRule, type WorldFacts } from "./world-facts.js";
 
 /** Only a replaced key names a replacement, and one that is still in its overlap names one that exists (R37). */
 export const replacementIsFound: ScenarioRule = (facts) =>
@@ -61,7 +61,7 @@ function expiredWithoutReplacement(path: KeyFacts["path"], fields: KeyFacts["fie
 /** A replacement is what a rotation makes: of the same organization and environment, with the same rights (R17, R26, R37). */
 export const replacementFits: ScenarioRule = (facts) =>
   facts.keys.flatMap((old): Finding[] => {
-    const replacement = replacementOf(old, facts.keyOf);
+    const replacement = replacementOf(old, facts);
     if (replacement === undefined || replacement === old) return [];
     const path = [...old.path, "replaced_by"];
     const ref = quote(replacement.ref);
@@ -112,10 +112,10 @@ function fieldAt({ fields }: KeyFacts, path: readonly string[]): string | undefi
 }
 
 /** A key replaces one other key at most (R37). */
-export const replacementsAreNotShared: ScenarioRule = ({ keys, keyOf }) => {
+export const replacementsAreNotShared: ScenarioRule = (facts) => {
   const first = new Map<KeyFacts, KeyFacts>();
-  return keys.flatMap((old): Finding[] => {
-    const replacement = replacementOf(old, keyOf);
+  return facts.keys.flatMap((old): Finding[] => {
+    const replacement = replacementOf(old, facts);
     if (replacement === undefined) return [];
     const earlier = first.get(replacement);
     if (earlier === undefined) {
@@ -134,12 +134,12 @@ export const replacementsAreNotShared: ScenarioRule = ({ keys, keyOf }) => {
 };
 
 /** Replacements do not go round in a circle (R42: what is replaced cannot be rotated again). */
-export const replacementsEnd: ScenarioRule = ({ keys, keyOf }) => {
+export const replacementsEnd: ScenarioRule = (facts) => {
   const finished = new Set<KeyFacts>();
-  return keys.flatMap((start): Finding[] => {
+  return facts.keys.flatMap((start): Finding[] => {
     const walked = new Set<KeyFacts>();
     let key: KeyFacts | undefined = start;
-    for (; key !== undefined && !finished.has(key) && !walked.has(key); key = replacementOf(key, keyOf)) {
+    for (; key !== undefined && !finished.has(key) && !walked.has(key); key = replacementOf(key, facts)) {
       walked.add(key);
     }
     for (const one of walked) finished.add(one);
@@ -201,9 +201,11 @@ function isReplaced(state: string | undefined): boolean {
 }
 
 // Of well-shaped keys only; whatever else is wrong is said by other rules.
-function replacementOf(old: KeyFacts, keyOf: ReadonlyMap<string, KeyFacts>): KeyFacts | undefined {
-  if (!old.sound || !isReplaced(old.fields.state) || old.fields.replaced_by === undefined) return undefined;
-  const replacement = keyOf.get(old.fields.replaced_by);
+function replacementOf(old: KeyFacts, { keyOf, sharedRefs }: WorldFacts): KeyFacts | undefined {
+  const { state, replaced_by: ref } = old.fields;
+  // Which of two keys with one ref is meant nobody can say.
+  if (!old.sound || !isReplaced(state) || ref === undefined || sharedRefs.has(ref)) return undefined;
+  const replacement = keyOf.get(ref);
   return replacement?.sound ? replacement : undefined;
 }
 

@@ -759,7 +759,7 @@ export interface Scenario {
       requests_matched?: number;
     }[];
     /**
-     * What has to come of the action. Default: that it is done.
+     * What has to come of the action. Default: anything; a refusal stops nothing.
      */
     expect?: {
       /**
@@ -813,6 +813,9 @@ export interface Scenario {
        * More headers. The key goes into key instead.
        */
       headers?: {
+        /**
+         * The value of a header.
+         */
         [k: string]: string;
       };
       /**

@@ -75,7 +75,7 @@ organizations:
 #     permissions: [identity, land]             # production, livestock, insurance, loans
 #     created_at: -3d
 #     expires_at: 87d
-#     deeds: [{ at: -2d, do: grant }]           # grant, reject, revoke, cancel
+#     deeds: [{ at: -2d, do: revoke }]          # grant, reject, revoke, cancel
 #     idempotency: { key: application-7 }       # the Idempotency-Key with which it was made
 #   - { organization: harvest-bank, farmer: 2 } # the rest has defaults
 

@@ -5,9 +5,12 @@ import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
 import { listed, quote } from "./quote.js";
 import { isReserved, type ReservedKeyRef } from "./ref.js";
-import { knownRefsHint } from "./ref-rules.js";
-import { type ActionFields, keyMadeBy, type StepKeys } from "./step-keys.js";
+import { knownRefsHint, populationHint } from "./ref-rules.js";
+import type { ActionFields, StepKeys } from "./step-keys.js";
 import type { WorldFacts } from "./world-facts.js";
+
+/** Which later step makes the key of a ref, as a hint; `undefined` when none does. */
+export type MadeLater = (ref: string) => string | undefined;
 
 /** What is wrong when a step does nothing, or several things. */
 export function oneThingFindings(fields: object, things: readonly string[], path: Path): Finding[] {
@@ -35,11 +38,12 @@ export function actionFindings(
   path: Path,
   keys: StepKeys,
   facts: WorldFacts,
+  madeLater: MadeLater,
 ): Finding[] {
   const { create_key: created, rotate, revoke, organization, consent, faults } = action;
   const findings: Finding[] = [];
   const key = (ref: string, at: string) =>
-    findings.push(...keyFindings(ref, [...path, at, "key"], keys, facts));
+    findings.push(...keyFindings(ref, [...path, at, "key"], keys, facts, madeLater));
   if (created !== undefined) {
     findings.push(
       ...organizationFindings(created.organization, [...path, "create_key", "organization"], facts),
@@ -73,18 +77,18 @@ export function actionFindings(
   return findings;
 }
 
-/** Adds the key that an action makes, unless it is expected to be refused. */
-export function addKeyMade(action: ActionFields & { expect?: { error?: string } }, keys: StepKeys): void {
-  if (action.expect?.error !== undefined) return;
-  const made = keyMadeBy(action, keys);
-  if (made !== undefined) keys.set(made.ref, made);
-}
-
-/** What is wrong with a key's ref in a step, where these keys are. */
-export function keyFindings(ref: string, path: Path, keys: StepKeys, facts: WorldFacts): Finding[] {
+/** What is wrong with a key's ref in a step, where these keys are; `madeLater` says which later step makes it. */
+export function keyFindings(
+  ref: string,
+  path: Path,
+  keys: StepKeys,
+  facts: WorldFacts,
+  madeLater: MadeLater,
+): Finding[] {
   if (keys.has(ref) || !isCertain(facts)) return [];
   const message = `there is no key ${quote(ref)} at this step`;
-  return [{ code: "unknown_key_ref", path, message, hint: knownRefsHint(ref, keys, "keys") }];
+  const hint = madeLater(ref) ?? populationHint(ref, facts) ?? knownRefsHint(ref, keys, "keys");
+  return [{ code: "unknown_key_ref", path, message, hint }];
 }
 
 function isCertain({ refsAreCertain, stepsAreCertain }: WorldFacts): boolean {
@@ -93,7 +97,7 @@ function isCertain({ refsAreCertain, stepsAreCertain }: WorldFacts): boolean {
 
 function organizationFindings(ref: string, path: Path, facts: WorldFacts): Finding[] {
   if (facts.organizations.has(ref) || !isCertain(facts)) return [];
-  const hint = knownRefsHint(ref, facts.organizations, "organizations");
+  const hint = populationHint(ref, facts) ?? knownRefsHint(ref, facts.organizations, "organizations");
   return [
     { code: "unknown_organization_ref", path, message: `there is no organization ${quote(ref)}`, hint },
   ];

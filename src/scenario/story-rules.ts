@@ -1,27 +1,30 @@
-import { actionNames, stepKinds } from "../domain/steps.js";
+import { stepKinds } from "../domain/steps.js";
 import { placeholderFindings } from "./consent-rules.js";
+import { doomedFindings, markEnd } from "./doomed-steps.js";
+import { misplacedExpectations } from "./expect-place.js";
 import { expectationFindings } from "./expect-rules.js";
 import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
-import { quote } from "./quote.js";
+import { placeholderSlips } from "./placeholder-slips.js";
 import { isReserved } from "./ref.js";
 import type { Scenario } from "./scenario.generated.js";
-import type { StepKeys } from "./step-keys.js";
+import { addKeyMade, makersOf, type StepKeys } from "./step-keys.js";
 import {
   actionFindings,
-  addKeyMade,
   keyFindings,
+  type MadeLater,
   oneThingFindings,
   reservedRefFindings,
 } from "./step-rules.js";
 import { keysOfTimeline } from "./timeline-rules.js";
-import type { ScenarioRule, WorldFacts } from "./world-facts.js";
+import type { ItemFacts, ScenarioRule, WorldFacts } from "./world-facts.js";
 
 type StoryFields = NonNullable<Scenario["story"]>[number];
 
 /** Each step of the story does one thing, to what is there by then, and expects what can come of it. */
 export const storyFits: ScenarioRule = (facts) => {
   const keys = keysOfTimeline(facts);
+  const madeLater = madeByStory(facts);
   let faultsArePossible =
     facts.faults.length > 0 || facts.timeline.some(({ fields }) => fields.faults?.length);
   return facts.story.flatMap(({ fields, path }) => {
@@ -29,10 +32,12 @@ export const storyFits: ScenarioRule = (facts) => {
     const findings = oneThingFindings(fields, stepKinds, path);
     if (findings.length === 0) {
       findings.push(
-        ...actionFindings(fields, path, keys, facts),
-        ...requestFindings(fields, path, keys, facts),
+        ...actionFindings(fields, path, keys, facts, madeLater),
+        ...requestFindings(fields, path, keys, facts, madeLater),
         ...misplacedExpectations(fields, path),
       );
+      if (findings.length === 0) findings.push(...doomedFindings(fields, path, keys));
+      if (findings.length === 0) markEnd(fields, `step ${stepNumber(path)}`, keys, facts);
       if (findings.length === 0 && fields.request !== undefined && fields.expect !== undefined) {
         const known = {
           key: keyInfo(fields.request.key ?? facts.defaultKey, keys),
@@ -52,19 +57,38 @@ export const storyFits: ScenarioRule = (facts) => {
 export const keyRefsAreFree: ScenarioRule = ({ keys }) =>
   keys.flatMap(({ ref, path }) => reservedRefFindings(ref, path, "key"));
 
+function madeByStory(facts: WorldFacts): MadeLater {
+  let makers: ReturnType<typeof makersOf<ItemFacts<"story">>> | undefined;
+  return (ref) => {
+    makers ??= makersOf(facts.story, keysOfTimeline(facts));
+    const maker = makers.get(ref);
+    return maker && `step ${stepNumber(maker.path)} makes it: put this one after that`;
+  };
+}
+
+function stepNumber(path: Path): number {
+  return Number(path[1]) + 1;
+}
+
 function keyInfo(ref: string | undefined, keys: StepKeys) {
   if (ref === undefined) return undefined;
   return isReserved(ref) ? { reserved: ref } : { ref, ...keys.get(ref) };
 }
 
-function requestFindings({ request }: StoryFields, path: Path, keys: StepKeys, facts: WorldFacts): Finding[] {
+function requestFindings(
+  { request }: StoryFields,
+  path: Path,
+  keys: StepKeys,
+  facts: WorldFacts,
+  madeLater: MadeLater,
+): Finding[] {
   if (request === undefined) return [];
   const at = [...path, "request"];
   const findings: Finding[] = [];
   const { key, headers = {} } = request;
-  findings.push(...placeholderFindings(request, at, facts));
+  findings.push(...placeholderFindings(request, at, facts), ...placeholderSlips(request, at, facts));
   if (key !== undefined && !isReserved(key)) {
-    findings.push(...keyFindings(key, [...at, "key"], keys, facts));
+    findings.push(...keyFindings(key, [...at, "key"], keys, facts, madeLater));
   }
   for (const name of Object.keys(headers)) {
     if (name.toLowerCase() !== "x-api-key") continue;
@@ -77,34 +101,4 @@ function requestFindings({ request }: StoryFields, path: Path, keys: StepKeys, f
     });
   }
   return findings;
-}
-
-function misplacedExpectations({ expect, ...step }: StoryFields, path: Path): Finding[] {
-  if (expect === undefined) return [];
-  const thing = stepKinds.find((name) => Object.hasOwn(step, name)) ?? "say";
-  const allowed =
-    thing === "request" ? ["status", "code", "path", "headers", "body"] : isRefusable(thing) ? ["error"] : [];
-  const names = Object.keys(expect);
-  const wrong = names.find((name) => !allowed.includes(name));
-  if (wrong === undefined && names.length > 0) return [];
-  if (wrong === undefined) {
-    const hint = allowed.length === 0 ? "remove it" : `give it ${allowed.join(", ")}, or remove it`;
-    return [{ code: "missing_field", path: [...path, "expect"], message: "expect says nothing", hint }];
-  }
-  return [
-    {
-      code: "step_contradiction",
-      path: [...path, "expect", wrong],
-      aim: "key",
-      message: `${quote(wrong)} cannot be expected of ${quote(thing)}`,
-      hint:
-        allowed.length === 0
-          ? `nothing can be expected of ${quote(thing)}: remove it, or give it to a request`
-          : `what can be expected of ${quote(thing)}: ${allowed.join(", ")}`,
-    },
-  ];
-}
-
-function isRefusable(thing: string): boolean {
-  return (actionNames as readonly string[]).includes(thing);
 }

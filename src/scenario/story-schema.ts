@@ -81,7 +81,7 @@ export const timelineSchema = z
         expect: z.optional(
           z
             .strictObject({ error: choice(refusalCodes, "The code with which the action is refused.") })
-            .check(z.describe("What has to come of the action. Default: that it is done.")),
+            .check(z.describe("What has to come of the action. Default: anything; a refusal stops nothing.")),
         ),
       })
       .check(z.describe("One thing that happens, and when.")),

@@ -1,5 +1,5 @@
 import { redactKeys } from "../domain/api-key.js";
-import { parseDuration } from "./duration.js";
+import { durationPattern, parseDuration } from "./duration.js";
 import { convertedDuration } from "./duration-slips.js";
 import type { TextKind } from "./fields.js";
 import { quote } from "./quote.js";
@@ -78,6 +78,9 @@ function durationSlip(name: string, value: string): Slip {
     const hint = `a duration needs its unit: ${value}s or ${value}m, for example`;
     return { code: "bad_time", message, hint };
   }
+  if (durationPattern.test(value)) {
+    return { code: "bad_time", message: `${name} is too long: ${value}`, hint: "write a shorter time" };
+  }
   if (parseTime(value) !== undefined) {
     return { code: "bad_time", message, hint: "say how long, not until when: 90s, 10m, 2h or 7d" };
   }
@@ -99,7 +102,7 @@ function waitSlip(name: string, value: string): Slip {
 }
 
 function conversion(value: string): string | undefined {
-  const converted = convertedDuration(value);
+  const converted = convertedDuration(value)?.replace(/^[+-]/, "");
   return converted === undefined ? undefined : `write ${converted}`;
 }
 

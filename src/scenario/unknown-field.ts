@@ -1,116 +1,85 @@
+import { parseDuration } from "./duration.js";
+import { homeOf, whereIs } from "./field-homes.js";
 import type { Finding } from "./finding.js";
 import { pathText } from "./finding.js";
-import { fieldsAt, type Level, levelPath, levels } from "./format-lookup.js";
+import { fieldsAt, levelPath } from "./format-lookup.js";
 import type { Path } from "./located.js";
 import { nearest } from "./nearest.js";
+import { namesInSteps, otherNames } from "./other-names.js";
 import { listed, quote } from "./quote.js";
+import { specialHint } from "./special-fields.js";
+
+type Guess = Pick<Finding, "hint" | "meant">;
 
 /**
  * What is said of a field that the format does not have at this place: where it belongs, or what was probably meant.
+ *
+ * `holder` is the mapping that has the field.
  */
-export function unknownField(parent: Path, name: string): Finding {
-  const path = [...parent, name];
-  const level = levelPath(parent);
+export function unknownField(parent: Path, name: string, holder: unknown): Finding {
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
   return {
     code: "unknown_field",
-    path,
+    path: [...parent, name],
     aim: "key",
     message: `unknown field ${quote(name)} ${where}`,
-    ...guess(name, parent, level),
+    ...guess(name, parent, (holder ?? {}) as Readonly<Record<string, unknown>>),
   };
 }
 
-// What other tools and other people call our fields. Where several are given, the one that fits the level is meant.
-const otherNames: Readonly<Record<string, readonly string[]>> = {
-  org: ["organizations"],
-  orgs: ["organizations"],
-  organisation: ["organizations"],
-  organisations: ["organizations"],
-  organization: ["organizations", "ref"],
-  relying_parties: ["organizations"],
-  api_keys: ["keys"],
-  env: ["environment"],
-  live: ["environment"],
-  test: ["environment"],
-  state: ["state", "status"],
-  status: ["status", "state"],
-  kind: ["type"],
-  expiry: ["expires"],
-  expires_at: ["expires"],
-  expiration: ["expires"],
-  scope: ["scopes"],
-  permissions: ["scopes"],
-  limit: ["limits"],
-  rate_limit: ["limits"],
-  rate_limits: ["limits"],
-  minute: ["per_minute", "this_minute"],
-  day: ["per_day", "today"],
-  time: ["now", "clock"],
-  value: ["secret"],
-  token: ["secret"],
-  api_key: ["secret", "keys"],
-  overlap: ["overlap_ends"],
-  replacement: ["replaced_by"],
-  title: ["name"],
-  failures: ["faults"],
-  if: ["when"],
-  match: ["when"],
-  do: ["then"],
-  delay: ["latency"],
-  timeout: ["hang"],
-  error: ["status"],
-  code: ["status"],
-  nth: ["every"],
-  chance: ["probability"],
-  rate: ["probability"],
-  percentage: ["probability"],
-  path: ["path_id"],
-  path_id: ["path"],
-  from: ["after"],
-  before: ["until"],
-  to: ["until"],
-  minimum: ["min"],
-  maximum: ["max"],
-  wait: ["advance"],
-  sleep: ["advance"],
-  pass: ["advance"],
-  note: ["say"],
-  tell: ["say"],
-  narrate: ["say"],
-  text: ["say"],
-  send: ["request"],
-  call: ["request"],
-  get: ["request"],
-  assert: ["expect"],
-  then_expect: ["expect"],
-  steps: ["story"],
-  script: ["story"],
-  events: ["timeline"],
-  schedule: ["timeline"],
-  create: ["create_key"],
-  rotate_key: ["rotate"],
-  revoke_key: ["revoke"],
-  times: ["repeat"],
-  count: ["repeat"],
-  url: ["path"],
-  base: ["extends"],
-  import: ["extends"],
-};
-
-function guess(name: string, parent: Path, level: readonly string[]): Pick<Finding, "hint" | "meant"> {
+function guess(name: string, parent: Path, holder: Readonly<Record<string, unknown>>): Guess {
   const fields = fieldsAt(parent);
+  const level = levelPath(parent);
   const spelled = snakeCase(name);
-  const meant = [spelled, ...(Object.hasOwn(otherNames, spelled) ? (otherNames[spelled] ?? []) : [])];
-  const here = meant.find((one) => fields.includes(one));
-  if (here !== undefined) return { hint: `did you mean ${quote(here)}?`, meant: [...parent, here] };
-  for (const one of meant) {
-    const home = homeOf(one, level);
-    if (home !== undefined) return { hint: `${quote(one)} belongs ${describeLevel(home, level)}` };
-  }
+  const special =
+    specialHint(level, spelled, holder[name], parent) ?? withUnit(spelled, holder[name], fields, parent);
+  if (special !== undefined) return special;
+  const synonyms = [...(namesIn(level, spelled) ?? []), ...(own(otherNames, spelled) ?? [])];
+  const here = [spelled, ...synonyms].filter((one) => fields.includes(one));
+  const free = here.find((one) => !Object.hasOwn(holder, one));
+  if (free !== undefined) return { hint: `did you mean ${quote(free)}?`, meant: [...parent, free] };
+  const home = homeOf(spelled, level);
+  if (home !== undefined) return { hint: `${quote(spelled)} belongs ${whereIs(home, level)}` };
   const near = nearest(name, fields);
   if (near !== undefined) return { hint: `did you mean ${quote(near)}?`, meant: [...parent, near] };
+  // Nobody is sent to write a secret into the file who has not named one.
+  for (const one of synonyms.filter((name) => name !== "secret")) {
+    const other = homeOf(one, level);
+    if (other !== undefined) return { hint: `${quote(one)} belongs ${whereIs(other, level)}` };
+  }
   return { hint: `known fields here: ${listed(fields, "and")}` };
+}
+
+function namesIn(level: readonly string[], name: string): readonly string[] | undefined {
+  if (level[0] !== "story" && level[0] !== "timeline") return undefined;
+  const names = own(namesInSteps, level.at(-1) === "<item>" ? level.join(".") : (level.at(-1) ?? ""));
+  return names && own(names, name);
+}
+
+function own<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+const unitOf: Readonly<Record<string, string>> = {
+  ms: "ms",
+  millis: "ms",
+  milliseconds: "ms",
+  secs: "s",
+  seconds: "s",
+  mins: "m",
+  minutes: "m",
+  hours: "h",
+  days: "d",
+};
+
+// `overlap_minutes: 60`: our durations say their unit themselves.
+function withUnit(name: string, value: unknown, fields: readonly string[], parent: Path): Guess | undefined {
+  const [, field = "", word = ""] = /^([a-z_]+)_([a-z]+)$/.exec(name) ?? [];
+  const unit = own(unitOf, word);
+  if (unit === undefined || !fields.includes(field)) return undefined;
+  const written = `${typeof value === "number" ? value : 30}${unit}`;
+  if (parseDuration(written) === undefined) return undefined;
+  return { hint: `write ${field}: ${written}`, meant: [...parent, field] };
 }
 
 /** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */
@@ -119,32 +88,4 @@ function snakeCase(name: string): string {
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/[\s-]+/g, "_")
     .toLowerCase();
-}
-
-// Of several levels that have the field, the one that shares most of the way; of equals the outermost. What stands in
-// a list is not looked for from outside of it: it would not be said in which item the field belongs.
-function homeOf(name: string, level: readonly string[]): Level | undefined {
-  let best: Level | undefined;
-  let bestShared = -1;
-  for (const candidate of levels()) {
-    if (!candidate.fields.includes(name)) continue;
-    if (candidate.path.includes("<item>") && !level.includes("<item>")) continue;
-    const shared = sharedSteps(candidate.path, level);
-    if (shared > bestShared) [best, bestShared] = [candidate, shared];
-  }
-  return best;
-}
-
-function sharedSteps(one: readonly string[], other: readonly string[]): number {
-  const index = one.findIndex((step, position) => step !== other[position]);
-  return index === -1 ? one.length : index;
-}
-
-function describeLevel({ path }: Level, from: readonly string[]): string {
-  if (path.length === 0) return "at the top level";
-  const inside = sharedSteps(path, from) === from.length;
-  // Of a list it is said in which, and that its items are meant goes without saying.
-  const named = path.at(-1) === "<item>" ? path.slice(0, -1) : path;
-  const shown = inside ? named.slice(from.length) : named.at(-2) === "<item>" ? named.slice(-1) : named;
-  return `in ${quote(shown.join("."))}`;
 }

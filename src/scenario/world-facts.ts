@@ -39,7 +39,13 @@ export interface WorldFacts {
   readonly keys: readonly KeyFacts[];
   /** The first key of each ref, also of the population where anything speaks of it. */
   readonly keyOf: ReadonlyMap<string, KeyFacts>;
+  /** The refs that several keys have. */
+  readonly sharedRefs: ReadonlySet<string>;
   readonly seed: number;
+  /** Whether it is the world of another scenario, some time later. */
+  readonly isSnapshot: boolean;
+  /** What the scenario extends, if it extends one. */
+  readonly extended: Extended | undefined;
   readonly population: Population | undefined;
   /** The refs of organizations that are in `organizations` for no other reason than that anything speaks of them. */
   readonly populated: ReadonlySet<string>;
@@ -60,11 +66,18 @@ export interface WorldFacts {
   readonly stepsAreCertain: boolean;
 }
 
+/** The scenario that another one extends, seen from there. */
+export interface Extended {
+  readonly name: string;
+  /** Whether a field stands in the scenario that extends it. */
+  readonly isOwn: (path: Path) => boolean;
+}
+
 /** A rule about what fields say of each other: where a scenario breaks it. */
 export type ScenarioRule = (facts: WorldFacts) => Finding[];
 
 /** The facts of a scenario of which `known` is already said to be wrong; what is wrong is left out. */
-export function factsOf(value: unknown, known: readonly Finding[]): WorldFacts {
+export function factsOf(value: unknown, known: readonly Finding[], extended?: Extended): WorldFacts {
   const scenario = withoutWrong(value, known) as Scenario;
   const touched = new Set(
     known.flatMap(({ path }) => path.map((_, index) => idOf(path.slice(0, index + 1)))),
@@ -102,7 +115,10 @@ export function factsOf(value: unknown, known: readonly Finding[]): WorldFacts {
     organizations,
     keys,
     keyOf,
+    sharedRefs: new Set(keys.filter((key) => keyOf.get(key.ref) !== key).map(({ ref }) => ref)),
     seed: scenario.seed ?? defaultSeed,
+    extended,
+    isSnapshot: scenario.requests_answered !== undefined,
     population: scenario.population,
     populated,
     defaultKey: scenario.default_key,

@@ -1,9 +1,11 @@
+import { parseDuration } from "./duration.js";
 import { type TextKind, textKinds } from "./fields.js";
 import type { Finding } from "./finding.js";
 import type { FieldForm } from "./format-lookup.js";
 import { nearest } from "./nearest.js";
 import { listed, quote } from "./quote.js";
 import { textSlip } from "./text-slips.js";
+import { onlyMember, wrongMapping } from "./wrong-mapping.js";
 
 /** What is said of a value, without its path. */
 export type Slip = Pick<Finding, "code" | "message" | "hint">;
@@ -25,7 +27,9 @@ export function wrongValue(name: string, value: unknown, form: FieldForm): Slip 
     case "object":
       return wrongMapping(name, value, form);
     default:
-      return typeof value === "string" ? textSlip(name, value, kind) : wrongText(name, value, kind);
+      return typeof value === "string"
+        ? textSlip(name, value, kind, form.maxLength)
+        : wrongText(name, value, kind);
   }
 }
 
@@ -133,7 +137,7 @@ function wrongFlag(name: string, value: unknown): Slip {
 function wrongList(name: string, value: unknown, { maxItems, items }: FieldForm): Slip {
   if (Array.isArray(value) && value.length > 0) {
     const hint = maxItems === undefined ? "list fewer" : `list ${maxItems} at most`;
-    return { code: "out_of_range", message: `${name} is too long`, hint };
+    return { code: "out_of_range", message: `${name} is too long: ${value.length} entries`, hint };
   }
   if (Array.isArray(value)) {
     return {
@@ -155,25 +159,12 @@ function wrongList(name: string, value: unknown, { maxItems, items }: FieldForm)
   };
 }
 
-function wrongMapping(name: string, value: unknown, form: FieldForm): Slip {
-  const fields = Object.keys(form.properties ?? {});
-  const message = `${name} is a mapping, not ${quoteText(value)}`;
-  if (fields.length === 0) {
-    const hint = Array.isArray(value)
-      ? "each entry needs a ref of its own instead of a dash: <ref>: { … }"
-      : "write <ref>: { … } on the lines below";
-    return { code: "wrong_type", message, hint };
-  }
-  return { code: "wrong_type", message, hint: `write ${isItem(name) ? "" : `${name}: `}{ ${fields[0]}: … }` };
-}
-
-/** Whether the name is that of a place in a list, as in `faults[0]`. */
-function isItem(name: string): boolean {
-  return name.endsWith("]");
-}
-
 function wrongText(name: string, value: unknown, kind: TextKind | undefined): Slip {
   const message = `${name} is a text, not ${quote(value)}`;
+  const unwrapped = onlyMember(value);
+  if (unwrapped !== undefined && !isDuration(kind)) {
+    return { code: "wrong_type", message, hint: `write ${isItem(name) ? "" : `${name}: `}${unwrapped}` };
+  }
   if (kind === "time_or_duration" && typeof value === "number") {
     return {
       code: "bad_time",
@@ -181,25 +172,40 @@ function wrongText(name: string, value: unknown, kind: TextKind | undefined): Sl
       hint: `a duration needs its unit: ${value}s or ${value}m, for example`,
     };
   }
-  if ((kind === "wait" || kind === "duration") && typeof value === "number") {
-    return {
-      code: "bad_time",
-      message: `${name} is a duration, not the number ${value}`,
-      hint: `a duration needs its unit: ${value}ms or ${value}s, for example`,
-    };
-  }
-  if (kind === "wait") {
-    return {
-      code: "wrong_type",
-      message: `${name} is a duration, not ${quote(value)}`,
-      hint: "write it as 250ms, 2s or 1m",
-    };
-  }
+  if (isDuration(kind)) return noDuration(name, value, kind);
   if (kind === "time") {
     return { code: "bad_time", message, hint: "write an ISO 8601 time, such as 2026-03-02T09:00:00Z" };
   }
   const scalar = typeof value === "number" || typeof value === "boolean";
   return { code: "wrong_type", message, hint: scalar ? `put it in quotes: "${value}"` : "write a text" };
+}
+
+function isDuration(kind: TextKind | undefined): kind is "wait" | "duration" {
+  return kind === "wait" || kind === "duration";
+}
+
+function noDuration(name: string, value: unknown, kind: "wait" | "duration"): Slip {
+  const [some, more] = kind === "wait" ? ["ms", "s"] : ["s", "m"];
+  if (typeof value === "number") {
+    return {
+      code: "bad_time",
+      message: `${name} is a duration, not the number ${value}`,
+      hint: `a duration needs its unit: ${value}${some} or ${value}${more}, for example`,
+    };
+  }
+  const inside = onlyMember(value);
+  const isOne = inside !== undefined && parseDuration(inside) !== undefined;
+  const example = kind === "wait" ? "250ms, 2s or 1m" : "90s, 10m, 2h or 7d";
+  return {
+    code: "wrong_type",
+    message: `${name} is a duration, not ${quote(value)}`,
+    hint: isOne ? `write ${name}: ${inside}` : `write it as ${example}`,
+  };
+}
+
+/** Whether the name is that of a place in a list, as in `faults[0]`. */
+function isItem(name: string): boolean {
+  return name.endsWith("]");
 }
 
 function quoteText(value: unknown): string {

@@ -1,13 +1,18 @@
 import type { ScenarioProblemCode } from "../../src/scenario/scenario-problem.js";
+import { brokenSteps } from "./broken-steps.js";
 
-/** Each broken file, one idea per file: where its problem is, what it is, and a part of the hint. */
-export const brokenScenarios: readonly (readonly [
+/** A broken file: where its problem is, what it is, and a part of the hint. */
+export type BrokenScenario = readonly [
   name: string,
   line: number,
   column: number,
   code: ScenarioProblemCode,
   hint: string,
-])[] = [
+];
+
+/** Each broken file, one idea per file. */
+export const brokenScenarios: readonly BrokenScenario[] = [
+  ...brokenSteps,
   ["a-list", 1, 1, "not_a_mapping", "version: 1"],
   ["a-scalar", 1, 1, "not_a_mapping", "version: 1"],
   ["active-but-expired", 7, 58, "state_contradiction", "R43"],
@@ -139,7 +144,7 @@ export const brokenScenarios: readonly (readonly [
     5,
     15,
     "step_contradiction",
-    'what can be expected of "request": status, code, path, headers, body',
+    "error is for actions; write code: unauthorized",
   ],
   [
     "story-expects-of-narration",
@@ -155,7 +160,7 @@ export const brokenScenarios: readonly (readonly [
     "step_contradiction",
     "name the key with key: a ref, none, malformed or unknown",
   ],
-  ["story-key-not-there-yet", 4, 21, "unknown_key_ref", "did you mean active?"],
+  ["story-key-not-there-yet", 4, 21, "unknown_key_ref", "step 2 makes it"],
   ["story-key-unknown", 4, 21, "unknown_key_ref", "did you mean active?"],
   [
     "story-organization-unchanged",

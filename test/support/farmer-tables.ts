@@ -1,5 +1,6 @@
-import type { Farmer } from "../../src/synthetic/farmers/farmer.js";
-import { droughtIn } from "../../src/synthetic/farmers/weather.js";
+import type { CountryCode } from "../../src/synthetic/farmers/countries.js";
+import type { Farmer, Season } from "../../src/synthetic/farmers/farmer.js";
+import { droughtsIn } from "../../src/synthetic/farmers/weather.js";
 
 type Row = readonly (string | number)[];
 
@@ -56,7 +57,7 @@ export function cropsTable(farmers: readonly Farmer[]): string {
       .map(([crop, of]) => `${crop} ${percent(of.length, parcels.length)}`);
     return [code, (group[0] as Farmer).location.subdivision_name, shares.join(", ")];
   });
-  return table(["subdivision", "", "parcels by main crop"], rows);
+  return table(["subdivision", "", "parcels by crop of the latest season"], rows);
 }
 
 interface Harvest {
@@ -66,6 +67,15 @@ interface Harvest {
   readonly relative: number;
   readonly isClaimed: boolean | undefined;
   readonly isUnpaid: boolean | undefined;
+}
+
+/** From sowing to harvest, or to a day that is never reached; of what stands for years, from the season's beginning. */
+export function growthOf({ planted_on, season_start, harvested_on }: Season) {
+  const sown = planted_on > season_start ? planted_on : season_start;
+  return {
+    from: Date.parse(sown),
+    to: harvested_on === null ? Number.POSITIVE_INFINITY : Date.parse(harvested_on),
+  };
 }
 
 /** Every finished season of the largest field of each farmer, with what became of policy and loan of that season. */
@@ -94,9 +104,13 @@ export function harvestsOf(farmers: readonly Farmer[], seed: number): readonly H
       const before = Date.parse(season.season_start) - Date.parse(opened_on);
       return status !== "current" && before >= 0 && before < month;
     });
+    const place = {
+      seed,
+      country: farmer.location.country_code as CountryCode,
+      subdivision: farmer.location.subdivision_code,
+    };
     return {
-      isDrought:
-        droughtIn(seed, farmer.location.subdivision_code, Number(season.season_code.slice(0, 4))) > 0,
+      isDrought: droughtsIn(place, growthOf(season)).length > 0,
       isIrrigated: irrigation !== "none",
       relative: (season.yield_kg_ha as number) / (medians.get(cropOf(one)) as number),
       isClaimed: policy && policy.claims.length > 0,

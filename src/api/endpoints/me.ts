@@ -1,5 +1,6 @@
 import { environments } from "../../domain/api-key.js";
 import { organizationTypes } from "../../domain/organization.js";
+import { mePath } from "../../domain/paths.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import type { Endpoint } from "../endpoint.js";
 import { type JsonBody, utf8Length } from "../messages.js";
@@ -7,7 +8,7 @@ import { type JsonBody, utf8Length } from "../messages.js";
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
 export const me: Endpoint = {
   method: "GET",
-  path: "/v1/relying-party/me",
+  path: mePath,
   operationId: "getRelyingPartyContext",
   summary: "Who am I",
   description:

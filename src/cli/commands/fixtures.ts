@@ -15,6 +15,9 @@ import { usageError } from "../usage-error.js";
 /** When the clocks of the bundled scenarios start: without `--now`, farmers are the same ones every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
 
+const firstYear = 1900;
+const lastYear = 9990;
+
 /** `svc-sandbox fixtures` */
 export const fixtures: Run = async (call) => {
   const { flags, io } = call;
@@ -35,6 +38,7 @@ const kinds = ["organizations", "farmers"];
 function kindOf({ words: [word = ""], flags }: Call) {
   const { fixtureSeed: seed = 1, datesFrom: start = defaultNow, locale } = flags;
   if (word === "farmers") {
+    refuseFarDates(start);
     const locales = locale === undefined ? undefined : resolveLocale(locale);
     return farmerRecords({ seed, start, ...(locales !== undefined && { locales }) });
   }
@@ -47,6 +51,15 @@ function kindOf({ words: [word = ""], flags }: Call) {
   const meant = nearest(word, kinds);
   throw usageError(
     `Failed to make ${quote(word)}: there are ${listed(kinds, "and")}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`,
+  );
+}
+
+// A farmer's life begins decades before it, and the last loans fall due years after it.
+function refuseFarDates(start: number): void {
+  const year = new Date(start).getUTCFullYear();
+  if (year >= firstYear && year <= lastYear) return;
+  throw usageError(
+    `Failed to read --now: the dates of farmers go decades before it and some years beyond it, and ${year} is too far away for that. Give a time from ${firstYear} to ${lastYear}.`,
   );
 }
 

@@ -3,6 +3,7 @@ import type { Call, Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import type { KeyFormat } from "../formats.js";
 import { keyRows, keyTable } from "../key-rows.js";
+import { keysToComeLines } from "../keys-to-come.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { paletteFor } from "../palette.js";
 import { usageError } from "../usage-error.js";
@@ -22,7 +23,11 @@ export const keys: Run = async (call) => {
     return exitCode.fine;
   }
   const palette = paletteFor(io.stdout, io.env);
-  io.stdout.write(`${keyTable(rows, ["ref", "organization", "state", "secret"], palette).join("\n")}\n`);
+  const lines = [
+    ...keyTable(rows, ["ref", "organization", "state", "secret"], palette),
+    ...keysToComeLines(world, palette),
+  ];
+  io.stdout.write(`${lines.join("\n")}\n`);
   return exitCode.fine;
 };
 

@@ -3,12 +3,14 @@ import { createHost, type Host } from "../../sandbox/host.js";
 import { quote } from "../../scenario/quote.js";
 import type { Call, Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
+import { forShell } from "../for-shell.js";
 import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
 import { paletteFor } from "../palette.js";
 import { type Pauses, pausesFor } from "../pauses.js";
 import { stepJsonLine } from "../play-json.js";
 import { openingText, type Stage, stepText } from "../play-text.js";
 import { serveStory } from "../serve-story.js";
+import { problemsOf } from "../step-places.js";
 import { isAsExpected, type TellingStep, tellStep } from "../tell-step.js";
 import { usageError } from "../usage-error.js";
 import { bundledWithStory, hasStory } from "../with-story.js";
@@ -34,7 +36,7 @@ export const play: Run = async (call) => {
   try {
     const pauses = await pausesFor(call, stop);
     try {
-      return await tellAll(host, pauses, call, server !== undefined);
+      return await tellAll({ host, loaded, pauses, isServed: server !== undefined }, call);
     } finally {
       pauses.close();
     }
@@ -43,15 +45,29 @@ export const play: Run = async (call) => {
   }
 };
 
-async function tellAll(host: Host, pauses: Pauses, call: Call, isServed: boolean): Promise<number> {
+interface Telling {
+  readonly host: Host;
+  readonly loaded: LoadedScenario;
+  readonly pauses: Pauses;
+  /** Whether others can meet the same world. */
+  readonly isServed: boolean;
+}
+
+async function tellAll({ host, loaded, pauses, isServed }: Telling, call: Call): Promise<number> {
   const { flags, io } = call;
   if (flags.json !== true) io.stdout.write(openingText(host.world(), stageOf(call)));
   let slips = 0;
+  let last = 0;
   for (let told = await tellStep(host); told !== undefined; told = await tellStep(host)) {
-    const shown = flags.json === true ? stepJsonLine(told) : stepText(told, host.world(), stageOf(call));
+    noteElsewhere(last, told.number, io);
+    last = told.number;
+    const slipped = !isAsExpected(told);
+    if (slipped) slips += 1;
+    const problems = slipped ? await problemsOf(told, loaded, io.cwd) : [];
+    const shown =
+      flags.json === true ? stepJsonLine(told) : stepText(told, problems, host.world(), stageOf(call));
     io.stdout.write(shown);
     if (isServed) announceNewKey(told, call);
-    if (!isAsExpected(told)) slips += 1;
     // After the last one there is something left to see only for a client.
     const isOver = told.number === told.of && !(isServed && pauses.byHand);
     if (isOver || (await pauses.after(told, shown))) continue;
@@ -59,9 +75,20 @@ async function tellAll(host: Host, pauses: Pauses, call: Call, isServed: boolean
     if (io.stdout.isTTY === true) io.stdout.write("\n");
     return exitCode.fine;
   }
+  noteElsewhere(last, host.world().story.next + 1, io);
   if (slips === 0) return exitCode.fine;
-  io.stderr.write(`${slips === 1 ? "1 step was" : `${slips} steps were`} not as the story expects.\n`);
+  io.stderr.write(
+    `${slips === 1 ? "1 step was" : `${slips} steps were`} not as the story expects. To see the first one in its file: svc-sandbox verify ${forShell(loaded.name)}\n`,
+  );
   return exitCode.failed;
+}
+
+// Whoever has the control plane can tell a step, too, and nobody has seen that one here.
+function noteElsewhere(last: number, number: number, { stderr }: Call["io"]): void {
+  if (number <= last) stderr.write("The story was begun again elsewhere.\n\n");
+  const missed = number - last - 1;
+  if (missed === 1) stderr.write(`Step ${last + 1} was told elsewhere.\n\n`);
+  if (missed > 1) stderr.write(`The steps ${last + 1} to ${number - 1} were told elsewhere.\n\n`);
 }
 
 // Looked up for each step: windows are made wider.

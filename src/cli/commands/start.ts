@@ -10,7 +10,7 @@ import { writeEnvFile } from "../env-file.js";
 import { exitCode } from "../exit-codes.js";
 import type { Flags } from "../flags.js";
 import type { Io } from "../io.js";
-import { createLog, type Log, logRequests } from "../log.js";
+import { createLog, type Log, logEvents } from "../log.js";
 import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
 import { openNamedState } from "../open-state.js";
 import { paletteFor } from "../palette.js";
@@ -26,7 +26,7 @@ export const start: Run = async (call) => {
   const startWorld = () => openNamed(loaded, flags);
   const state = await openNamedState(loaded, startWorld, { flags, io, log });
   const host = state?.host ?? createHost(startWorld, { given: givenIn(flags) });
-  logRequests(host, log);
+  logEvents(host, log);
   const options = await serveOptions(flags, io, log);
   const server = await serveHost(host, options);
   let stopWatching = async () => {};

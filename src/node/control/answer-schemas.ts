@@ -203,6 +203,7 @@ export const answerSchemas = {
         status: { type: "integer" },
         headers: texts,
         body: text,
+        code: textOrNull,
         path_id: { enum: outcomes.map(({ path }) => path) },
         fault: { enum: [...faultPathIds, null] },
       }),

@@ -7,6 +7,7 @@ import { createEventLog, type EventLog, type LoggedEvent } from "../../sandbox/e
 import type { WorldEvent } from "../../sandbox/events.js";
 import type { Host } from "../../sandbox/host.js";
 import { keepTime } from "../keep-time.js";
+import { stepData } from "../step-data.js";
 import { rememberStream } from "./open-streams.js";
 
 const logs = new WeakMap<Host, EventLog>();
@@ -105,6 +106,7 @@ function eventText({ id, event }: LoggedEvent): string {
 
 function dataOf(event: WorldEvent): unknown {
   if (event.type === "request") return requestLine(event.request);
+  if (event.type === "timeline.step" || event.type === "story.step") return stepData(event);
   const { type: _, ...data } = event;
   return snakeCase(data);
 }

@@ -1,7 +1,8 @@
 import { coreSender } from "../../api/core-sender.js";
 import { snakeCase } from "../../api/snake-case.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
-import { kindOf } from "../../sandbox/story/story.js";
+import { errorCodeOf } from "../../sandbox/story/difference.js";
+import { kindOf, type ToldStep } from "../../sandbox/story/story.js";
 import { tellNext } from "../../sandbox/story/tell.js";
 import type { World } from "../../sandbox/world.js";
 import { inData } from "./answer-schemas.js";
@@ -28,10 +29,18 @@ export const storyCalls: readonly ControlCall[] = [
       requireStory(world);
       const step = await tellNext(world, coreSender(world));
       const { steps, told, over } = storyView(world);
-      return { data: { step: step === undefined ? null : snakeCase(step), steps, told, over } };
+      return { data: { step: step === undefined ? null : stepView(step), steps, told, over } };
     },
   }),
 ];
+
+// As `verify --json` names it.
+function stepView(step: ToldStep) {
+  const { answer } = step;
+  if (answer === null) return snakeCase(step);
+  const code = errorCodeOf(answer);
+  return snakeCase({ ...step, answer: { ...answer, code: typeof code === "string" ? code : null } });
+}
 
 function storyView({ story: { steps, next } }: World) {
   const step = steps[next];

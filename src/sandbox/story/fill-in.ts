@@ -1,6 +1,5 @@
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { storyPlaceholder } from "../../scenario/story-placeholder.js";
-import { farmerId } from "../../synthetic/farmers/farmer-id.js";
 import { attestationsOf } from "../consent-views.js";
 import type { World } from "../world.js";
 
@@ -25,7 +24,7 @@ export function fillIn(world: World, text: string): string {
 }
 
 function idOf(world: World, kind: string, number: number): string | undefined {
-  if (kind === "farmer") return number < world.farmers.count ? farmerId(world.seed, number) : undefined;
+  if (kind === "farmer") return number < world.farmers.count ? world.farmers.idOf(number) : undefined;
   if (kind === "consent") return world.consents.all[number - 1]?.id;
   return attestationsNow(world)[number - 1]?.id;
 }

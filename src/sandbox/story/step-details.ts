@@ -1,12 +1,14 @@
-import type { Announcements, WorldEvent } from "../events.js";
 import type { Action, Performed } from "./perform-action.js";
 import type { StoryStep, ToldStep } from "./story.js";
+import type { TimelineStep } from "./timeline.js";
 
 /** A step of a timeline that was taken, and what came of it. */
 export interface TakenStep {
   readonly kind: "timeline";
+  /** When, on the sandbox's clock; ISO 8601. */
+  readonly at: string;
   /** As the scenario writes it. */
-  readonly step: Action;
+  readonly step: TimelineStep;
   /** Without the secret. */
   readonly performed: Performed;
 }
@@ -20,22 +22,8 @@ export interface ToldDetails {
   readonly told: ToldStep;
 }
 
-/** What more there is to say of a step than its event says. Holds no key that was made (R34). */
+/** All there is to say of a step that has happened. */
 export type StepDetails = TakenStep | ToldDetails;
-
-// Beside the events and not in them: most who hear of a step want to know that it happened and not all about it.
-const known = new WeakMap<WorldEvent, StepDetails>();
-
-/** Announces a step to those who listen, with what more there is to say of it for those who ask. */
-export function announceStep({ announce }: Announcements, event: WorldEvent, details: StepDetails): void {
-  known.set(event, withoutSecret(details));
-  announce(event);
-}
-
-/** What more there is to say of the step that an event is about; `undefined` for events about anything else. */
-export function stepDetails(event: WorldEvent): StepDetails | undefined {
-  return known.get(event);
-}
 
 /** The keys that an action is about, by their refs, also where it was refused. */
 export function keysOf(
@@ -49,9 +37,7 @@ export function keysOf(
   };
 }
 
-function withoutSecret(details: StepDetails): StepDetails {
-  if (details.kind === "timeline") return { ...details, performed: { ...details.performed, secret: null } };
-  const { told } = details;
-  if (told.performed === null) return details;
-  return { ...details, told: { ...told, performed: { ...told.performed, secret: null } } };
+/** The same without the secret of a key that was made: what is announced holds none (R34). */
+export function untoldSecret(performed: Performed): Performed {
+  return { ...performed, secret: null };
 }

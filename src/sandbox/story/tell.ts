@@ -1,4 +1,5 @@
 import { redactKeys } from "../../domain/api-key.js";
+import { mePath } from "../../domain/paths.js";
 import { parseDuration } from "../../scenario/duration.js";
 import { advanceClock } from "../lifecycle/move-clock.js";
 import { unknownSecret } from "../secrets.js";
@@ -7,7 +8,7 @@ import { defaultKeyRef, scenarioSecret, type World } from "../world.js";
 import { actionDifferences, answerDifferences, type Difference } from "./difference.js";
 import { fillIn } from "./fill-in.js";
 import { type Performed, performAction } from "./perform-action.js";
-import { announceStep } from "./step-details.js";
+import { untoldSecret } from "./step-details.js";
 import {
   kindOf,
   type SendStoryRequest,
@@ -17,9 +18,6 @@ import {
   type StoryStep,
   type ToldStep,
 } from "./story.js";
-
-/** Where a request of a story goes when it does not say so. */
-const defaultPath = "/v1/relying-party/me";
 
 /** What a client sends that has mistaken something else for its key. */
 const malformedKey = "not-an-api-key";
@@ -44,19 +42,17 @@ export async function tellNext(world: World, send: SendStoryRequest): Promise<To
   } else if (step.advance !== undefined) advanceClock(world, parseDuration(step.advance) ?? 0);
   else if (kind !== "say") told = act(world, step);
   const whole: ToldStep = { ...withoutOutcome(world, step, number), ...told };
-  announceStep(
-    world.events,
-    {
-      type: "story.step",
-      step: number,
-      of: whole.of,
-      kind,
-      say: whole.say,
-      pathId: whole.answer?.pathId ?? null,
-      asExpected: whole.differences.length === 0,
-    },
-    { kind: "story", step, told: whole },
-  );
+  const performed = whole.performed && untoldSecret(whole.performed);
+  world.events.announce({
+    type: "story.step",
+    step: number,
+    of: whole.of,
+    kind,
+    say: whole.say,
+    pathId: whole.answer?.pathId ?? null,
+    asExpected: whole.differences.length === 0,
+    details: { kind: "story", step, told: { ...whole, performed } },
+  });
   return whole;
 }
 
@@ -113,7 +109,7 @@ function requestOf(
   const key = given.key ?? defaultKeyRef(world.scenario) ?? "none";
   const secret = secretFor(world, key);
   const { method = "GET", repeat = 1 } = given;
-  const path = fillIn(world, given.path ?? defaultPath);
+  const path = fillIn(world, given.path ?? mePath);
   const written = bodyText(given.body);
   const body = written === undefined ? undefined : fillIn(world, written);
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": typeOf(given.body) };

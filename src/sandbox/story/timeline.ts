@@ -3,7 +3,7 @@ import { parseWhen } from "../../scenario/when.js";
 import { isoOf } from "../instants.js";
 import type { World } from "../world.js";
 import { actionIn, performAction } from "./perform-action.js";
-import { announceStep } from "./step-details.js";
+import { untoldSecret } from "./step-details.js";
 
 /** A step of a timeline, as scenarios write it. */
 export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
@@ -47,17 +47,14 @@ function takeStep(world: World, timeline: Timeline): void {
   timeline.next = next + 1;
   timeline.dueAt = timeline.steps[next + 1]?.at ?? Number.POSITIVE_INFINITY;
   const performed = performAction(worldAt(world, at), step);
-  announceStep(
-    world.events,
-    {
-      type: "timeline.step",
-      at: isoOf(at),
-      action: actionIn(step) ?? "faults",
-      refusal: performed.refusal?.code ?? null,
-      expected: step.expect?.error ?? null,
-    },
-    { kind: "timeline", step, performed },
-  );
+  world.events.announce({
+    type: "timeline.step",
+    at: isoOf(at),
+    action: actionIn(step) ?? "faults",
+    refusal: performed.refusal?.code ?? null,
+    expected: step.expect?.error ?? null,
+    details: { kind: "timeline", at: isoOf(at), step, performed: untoldSecret(performed) },
+  });
 }
 
 // The same world, its clock held at an instant that has passed.

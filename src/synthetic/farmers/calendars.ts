@@ -1,9 +1,6 @@
 import type { CountryCode } from "./countries.js";
 import type { CropName } from "./crops.js";
-import { day } from "./dates.js";
-
-/** A day of any year: month times 100 plus day of the month. */
-export type YearDay = number;
+import type { YearDay } from "./spans.js";
 
 /** The first and the last day of sowing and of harvest; of what stands for years, those of harvest alone. */
 export type Calendar =
@@ -183,30 +180,3 @@ export const regionCalendars: Readonly<Record<string, Calendars>> = {
   "TR-55": { wheat: [1010, 1120, 625, 720] },
   "VN-05": { maize: [505, 531, 825, 925], rice: [610, 710, 1001, 1105] },
 };
-
-/** The instant of a day in the twelve months that begin with the month of another instant. */
-export function withinYearFrom(begins: number, yearDay: YearDay): number {
-  const first = new Date(begins);
-  const month = Math.floor(yearDay / 100) - 1;
-  const year = first.getUTCFullYear() + (month < first.getUTCMonth() ? 1 : 0);
-  return Date.UTC(year, month, yearDay % 100);
-}
-
-/** A span of time, from the beginning of its first day to that of its last. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** The span from one day to another that begins in a year; it may end in the next. */
-export function spanIn(year: number, [first, last]: readonly [YearDay, YearDay]): Span {
-  const from = Date.UTC(year, Math.floor(first / 100) - 1, first % 100);
-  return { from, to: withinYearFrom(from, last) };
-}
-
-/** What two spans have in common, or `undefined` when it is less than a day. */
-export function common(one: Span, other: Span): Span | undefined {
-  const from = Math.max(one.from, other.from);
-  const to = Math.min(one.to, other.to);
-  return to - from >= day ? { from, to } : undefined;
-}

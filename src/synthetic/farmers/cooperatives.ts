@@ -10,7 +10,7 @@ import { familyNamesOf } from "./person.js";
 const perRegion = 8;
 
 /** One of the few cooperatives of the region, which neighbours share, or `null` for who is in none. */
-export function cooperativeOf(world: FarmWorld, age: number): Cooperative | null {
+export function cooperativeOf(world: FarmWorld): Cooperative | null {
   const draw = world.draws("cooperative");
   if (!chance(draw, world.country.cooperativeShare)) return null;
   const own = drawsFor(
@@ -20,10 +20,11 @@ export function cooperativeOf(world: FarmWorld, age: number): Cooperative | null
     String(wholeBetween(draw, 1, perRegion)),
   );
   const cooperative_id = `coop_${base62From(own, 10)}`;
+  const now = yearOf(world.start);
   const name = pick(own, familyNamesOf(farmerNames[world.locale] as readonly string[], "male"));
   return {
     cooperative_id,
     name: pick(own, localeFacts[world.locale].cooperatives).replace("{{name}}", name),
-    member_since: yearOf(world.start) - wholeBetween(draw, 0, Math.min(age - 18, 25)),
+    member_since: now - wholeBetween(draw, 0, Math.min(now - world.grownUpFrom, 25)),
   };
 }

@@ -50,6 +50,7 @@ const mexico: Country = {
       longitude: -103.76,
       latitude: 20.18,
       radiusKm: 38,
+      yields: { maize: 5_300 },
       grows: [
         ["maize", "spring_summer", 5, 0.1],
         ["sorghum", "spring_summer", 1, 0.15],
@@ -63,6 +64,7 @@ const mexico: Country = {
       longitude: -107.85,
       latitude: 25.59,
       radiusKm: 30,
+      yields: { beans: 1_700, maize: 9_800 },
       grows: [
         ["maize", "autumn_winter", 5, 1],
         ["tomatoes", "autumn_winter", 2, 1],
@@ -89,6 +91,7 @@ const mexico: Country = {
       longitude: -103.2,
       latitude: 23.25,
       radiusKm: 38,
+      yields: { beans: 620, maize: 1_300 },
       grows: [
         ["beans", "spring_summer", 6, 0.1],
         ["maize", "spring_summer", 3, 0.15],
@@ -159,6 +162,7 @@ const brazil: Country = {
       longitude: -53.37,
       latitude: -29.22,
       radiusKm: 40,
+      yields: { rice: 8_000 },
       grows: [
         ["soybeans", "summer", 5, 0.03],
         ["maize", "summer", 2, 0.08],
@@ -185,6 +189,7 @@ const brazil: Country = {
       longitude: -41.64,
       latitude: -12.38,
       radiusKm: 40,
+      yields: { cassava: 10_500, maize: 2_800 },
       grows: [
         ["maize", "summer", 3, 0.05],
         ["beans", "summer", 3, 0.08],

@@ -73,6 +73,7 @@ const india: Country = {
       latitude: 30.72,
       radiusKm: 40,
       language: "pa",
+      yields: { rice: 6_200, wheat: 4_800 },
       grows: [
         ["wheat", "rabi", 5, 1],
         ["rice", "kharif", 5, 1],

@@ -146,6 +146,7 @@ const vietnam: Country = {
       longitude: 105.18,
       latitude: 10.49,
       radiusKm: 14,
+      yields: { rice: 7_000 },
       grows: [["rice", "winter_spring", 1, 1]],
     },
     {

@@ -22,7 +22,11 @@ export interface Region {
   /** A language of the region beside the country's own, BCP 47. */
   readonly language?: string;
   readonly grows: readonly Growing[];
+  /** Where a usual harvest is not that of the country, in kilograms a hectare. */
+  readonly yields?: Yields;
 }
+
+export type Yields = Partial<Readonly<Record<CropName, number>>>;
 
 /** ISO 3166-1 alpha-2. */
 export type CountryCode = "BR" | "GH" | "ID" | "IN" | "MX" | "NG" | "SN" | "TR" | "UA" | "VN";
@@ -45,7 +49,7 @@ export interface Country {
   readonly borrowingShare: number;
   readonly cooperativeShare: number;
   /** In kilograms a hectare, in a usual year; without irrigation where the crop grows without it. */
-  readonly yields: Partial<Readonly<Record<CropName, number>>>;
+  readonly yields: Yields;
   readonly livestock: readonly (readonly [type: LivestockType, share: number, median: number])[];
   readonly regions: readonly Region[];
 }

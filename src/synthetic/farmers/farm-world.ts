@@ -10,6 +10,8 @@ export interface FarmWorld {
   readonly country: Country;
   readonly region: Region;
   readonly id: string;
+  /** The first year in all of which the farmer is 18 or older. */
+  readonly grownUpFrom: number;
   /** A stream of this farmer's own for each part, so that a part that is added changes no other. */
   readonly draws: (label: string, ...more: readonly string[]) => Draws;
 }

@@ -2,17 +2,16 @@ import { type FarmerLocale, farmerLocales } from "../../domain/farmer-locales.js
 import { drawsFor, pick } from "../../domain/seed.js";
 import { cooperativeOf } from "./cooperatives.js";
 import type { Country } from "./countries.js";
-import { yearOf } from "./dates.js";
 import { rounded } from "./exact-math.js";
 import type { FarmWorld } from "./farm-world.js";
-import type { Farmer } from "./farmer.js";
-import { farmerId } from "./farmer-id.js";
+import type { Farmer, Parcel } from "./farmer.js";
+import { choiceOf, farmerId } from "./farmer-id.js";
 import { insuranceOf } from "./insurance.js";
 import { livestockOf } from "./livestock.js";
 import { loansOf } from "./loans.js";
 import { localeFacts } from "./locales.js";
 import { parcelsOf } from "./parcels.js";
-import { householdOf, languageOf, nameOf, personOf } from "./person.js";
+import { grownUpFrom, householdOf, languageOf, nameOf, personOf } from "./person.js";
 
 /** Where farmers come from. */
 export interface FarmerSource {
@@ -44,21 +43,32 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   }
   if (locales.length === 0)
     throw new RangeError("Failed to make a farmer: there is no locale. Give at least one.");
+  // With another choice of locales the farmer at this index is somebody else, with other loans and policies.
+  const who = `${choiceOf(locales)}${index}`;
   const draws = (label: string, ...more: readonly string[]) =>
-    drawsFor(seed, `farmer.${label}`, String(index), ...more);
+    drawsFor(seed, `farmer.${label}`, who, ...more);
   const locale = pick(draws("locale"), locales);
   const country: Country = localeFacts[locale].country;
   const region = pick(draws("region"), country.regions);
-  const id = farmerId(seed, index);
-  const world: FarmWorld = { seed, start, locale, country, region, id, draws };
-
-  const person = personOf(world);
+  const id = farmerId(seed, index, locales);
+  const person = personOf({ draws, country, start });
+  const world: FarmWorld = {
+    seed,
+    start,
+    locale,
+    country,
+    region,
+    id,
+    grownUpFrom: grownUpFrom(person.birth_year),
+    draws,
+  };
   const parcels = parcelsOf(world);
   const area = rounded(
     parcels.reduce((sum, { properties }) => sum + properties.area_ha, 0),
     4,
   );
-  const cooperative = cooperativeOf(world, yearOf(start) - person.birth_year);
+  const cooperative = cooperativeOf(world);
+  const livestock = livestockOf(world, area);
   const insurance = insuranceOf(world, parcels, cooperative !== null);
   return {
     farmer_id: id,
@@ -72,9 +82,14 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
     farm_area_ha: area,
     location: { country_code: country.code, subdivision_code: region.code, subdivision_name: region.name },
     parcels,
-    livestock: livestockOf(world, area),
+    livestock,
     cooperative,
     insurance,
-    loans: loansOf(world, parcels, area, cooperative !== null),
+    loans: loansOf(world, {
+      seasons: (parcels[0] as Parcel).properties.seasons,
+      areaHa: area,
+      isMember: cooperative !== null,
+      hasLivestock: livestock.length > 0,
+    }),
   };
 }

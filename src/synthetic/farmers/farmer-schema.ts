@@ -1,4 +1,4 @@
-import { livestockTypes, perils } from "./countries.js";
+import { livestockTypes } from "./countries.js";
 import {
   claimStatuses,
   farmerTypes,
@@ -8,6 +8,7 @@ import {
   loanPurposes,
   loanStatuses,
 } from "./farmer.js";
+import { perils } from "./hazards.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -97,8 +98,8 @@ const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
     land_ownership: oneOf("Tenure, after the classes of the FAO agricultural census.", landOwnerships),
     irrigation: oneOf("How the field is watered; none means rain alone.", irrigations),
     "crop:code_list": always("fiboa crop extension: the list of codes.", "https://agrovoc.fao.org/"),
-    "crop:code": cropCode,
-    "crop:name": cropName,
+    "crop:code": text("AGROVOC code of the crop of the latest season.", { pattern: "^c_\\d+$" }),
+    "crop:name": text("English preferred label of that crop in AGROVOC."),
     seasons: list("The latest seasons, the oldest first.", season, { minItems: 3, maxItems: 3 }),
   }),
 });

@@ -1,4 +1,5 @@
-import type { LivestockType, Peril } from "./countries.js";
+import type { LivestockType } from "./countries.js";
+import type { Peril } from "./hazards.js";
 
 /** A sum of money, rounded to the digits of its currency. */
 export interface Money {

@@ -1,5 +1,5 @@
-import type { YearDay } from "./calendars.js";
 import type { CountryCode } from "./countries.js";
+import type { YearDay } from "./spans.js";
 
 export const perils = ["flood", "frost", "hail", "pest", "storm"] as const;
 export type Peril = (typeof perils)[number];
@@ -7,8 +7,8 @@ export type Peril = (typeof perils)[number];
 /** A peril and the first and the last day of the year between which it strikes; one peril may have several rows. */
 export type Hazard = readonly [peril: Peril, from: YearDay, to: YearDay];
 
-// Months from general knowledge. Frost is a matter of the region, above all late frost in spring and frost on winter
-// crops; nowhere does it freeze in the growing months of summer crops.
+// Months from general knowledge. Frost is a matter of the region: late frost in spring, the first frost in autumn, and
+// frost on winter crops. In the tropics there is none.
 const hazards: Readonly<Record<CountryCode, readonly Hazard[]>> = {
   BR: [
     ["flood", 1115, 331],

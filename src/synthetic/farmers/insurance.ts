@@ -1,11 +1,13 @@
 import { base62From, type Draws } from "../../domain/seed.js";
 import type { Country } from "./countries.js";
 import { cropOfCode } from "./crops.js";
-import { dateOf, day, instantOf } from "./dates.js";
-import { between, chance, rounded, unit, wholeBetween } from "./exact-math.js";
+import { dateOf, day, instantOf, yearOf } from "./dates.js";
+import { chance, rounded, unit, wholeBetween } from "./exact-math.js";
 import type { FarmWorld } from "./farm-world.js";
 import type { Claim, InsurancePolicy, Parcel, Season } from "./farmer.js";
+import { dayOfHarm } from "./harm.js";
 import { insuredValuePerHectare, moneyOf } from "./money.js";
+import { usualYield } from "./yields.js";
 
 /** A policy for each season that the farmer has insured the main crop in; the oldest first. */
 export function insuranceOf(
@@ -20,7 +22,8 @@ export function insuranceOf(
   // Who has begun to insure goes on with it.
   return seasons
     .slice(wholeBetween(draw, 0, seasons.length - 1))
-    .map((season) => policyOf(world, parcels, season));
+    .map((season) => policyOf(world, parcels, season))
+    .filter(({ term_start }) => yearOf(instantOf(term_start)) >= world.grownUpFrom);
 }
 
 function policyOf(world: FarmWorld, parcels: readonly Parcel[], season: Season): InsurancePolicy {
@@ -37,7 +40,7 @@ function policyOf(world: FarmWorld, parcels: readonly Parcel[], season: Season):
     4,
   );
   const crop = cropOfCode(season.crop_code);
-  const value = insuredValuePerHectare(country, crop);
+  const value = insuredValuePerHectare(world, crop);
   const sum = moneyOf(country, area * value);
   const deductible = moneyOf(country, sum.amount * (0.05 * wholeBetween(draw, 2, 4)));
   return {
@@ -49,15 +52,24 @@ function policyOf(world: FarmWorld, parcels: readonly Parcel[], season: Season):
     insured_value_per_ha: moneyOf(country, value),
     sum_insured: sum,
     deductible,
-    term_start: dateOf(instantOf(season.season_start) - wholeBetween(draw, 0, 20) * day),
-    term_end: dateOf(instantOf(season.season_end) + wholeBetween(draw, 0, 30) * day),
+    ...termOf(season, draw),
     claims: claimsOf(world, draw, {
       covered,
       country,
-      usual: country.yields[crop] as number,
+      usual: usualYield(world, crop),
       value,
       deductible: deductible.amount,
     }),
+  };
+}
+
+/** The season and some days about it, of which no other season of the field can want one. */
+function termOf({ season_start, season_end }: Season, draw: Draws) {
+  const [first, last] = [instantOf(season_start), instantOf(season_end)];
+  const free = Math.floor((364 - (last - first) / day) / 2);
+  return {
+    term_start: dateOf(first - wholeBetween(draw, 0, Math.min(20, free)) * day),
+    term_end: dateOf(last + wholeBetween(draw, 0, Math.min(30, free)) * day),
   };
 }
 
@@ -75,10 +87,10 @@ function claimsOf(
   draw: Draws,
   { covered, country, usual, value, deductible }: Cover,
 ): readonly Claim[] {
-  const chosen = [unit(draw), unit(draw), between(draw, 0.4, 0.95)] as const;
-  const struck = covered.filter(({ season }) => season.loss_cause !== null);
-  const worst = struck[0]?.season;
+  const chosen = [unit(draw), unit(draw)] as const;
+  const worst = covered.find(({ season }) => season.loss_cause !== null)?.season;
   if (worst?.harvested_on == null || worst.loss_cause === null) return [];
+  const struck = covered.filter(({ season }) => season.loss_cause === worst.loss_cause);
   const lost = struck.reduce((sum, { area_ha, season }) => {
     const missing = 1 - (season.yield_kg_ha as number) / usual;
     return sum + area_ha * value * Math.max(missing, 0);
@@ -87,7 +99,7 @@ function claimsOf(
   if (amount.amount === 0 || chosen[0] > 0.85) return [];
   // What stands for years was set long before the season, so that its harm is counted from the season's beginning.
   const from = Math.max(instantOf(worst.planted_on), instantOf(worst.season_start));
-  const occurred = from + Math.floor(((instantOf(worst.harvested_on) - from) / day) * chosen[2]) * day;
+  const occurred = dayOfHarm(world, worst.loss_cause, { from, to: instantOf(worst.harvested_on) }, draw);
   const old = world.start - occurred > 120 * day;
   const status = !old ? "open" : chosen[1] < 0.85 ? "settled" : "rejected";
   return [

@@ -2,6 +2,7 @@ import type { Country } from "./countries.js";
 import { type CropName, crops } from "./crops.js";
 import { rounded } from "./exact-math.js";
 import type { Money } from "./farmer.js";
+import { type GrowingPlace, usualYield } from "./yields.js";
 
 /** The amount in the country's currency, rounded to its digits. */
 export function moneyOf(country: Country, amount: number): Money {
@@ -16,6 +17,6 @@ export function roundSum(amount: number): number {
 }
 
 /** What a hectare of a crop is insured for: six tenths of what a usual harvest is worth. */
-export function insuredValuePerHectare(country: Country, crop: CropName): number {
-  return roundSum((country.yields[crop] ?? 0) * crops[crop].dollarsPerKg * country.unitsPerDollar * 0.6);
+export function insuredValuePerHectare(place: GrowingPlace, crop: CropName): number {
+  return roundSum(usualYield(place, crop) * crops[crop].dollarsPerKg * place.country.unitsPerDollar * 0.6);
 }

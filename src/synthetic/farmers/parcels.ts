@@ -14,32 +14,34 @@ import {
   wholeBetween,
 } from "./exact-math.js";
 import type { FarmWorld } from "./farm-world.js";
-import { landOwnerships, type Parcel } from "./farmer.js";
+import { landOwnerships, type Parcel, type Season } from "./farmer.js";
 import { fieldRings } from "./field-shapes.js";
 import { positionAt, ringArea, ringLength } from "./geodesic.js";
-import { seasonsOf } from "./seasons.js";
+import { canHaveGrown, seasonsOf } from "./seasons.js";
 
 /** The smallest and the largest farm, in hectares. */
 export const farmSizeLimits = [0.08, 2_500] as const;
 
 /** The fields of a farm with what was grown on them; the largest first. */
 export function parcelsOf(world: FarmWorld): readonly Parcel[] {
-  const { draws, region, id, country } = world;
+  const { draws, region, id } = world;
   const areas = fieldAreas(world);
   const rings = fieldRings(draws("fields"), farmMiddle(world), areas);
   // Who has water has it on most fields; what a farmer gets out of a field in a usual year varies as well.
-  const farmIsIrrigated = chance(draws("irrigation"), country.irrigatedShare * 1.15);
+  const dryness = unit(draws("irrigation"));
   const skill = Math.max(1 + 0.16 * normal(draws("skill")), 0.5);
-  const main = pickWeighted(draws("crop"), region.grows, ([, , weight]) => weight);
+  const grows = region.grows.filter(([crop]) => canHaveGrown(world, crop));
+  const main = pickWeighted(draws("crop"), grows, ([, , weight]) => weight);
   return rings.map((ring, i) => {
     const place = String(i + 1);
     const draw = draws("parcel", place);
     const area = Math.round(ringArea(ring));
     const areaHa = rounded(area / 10_000, 4);
-    const irrigated = farmIsIrrigated && chance(draw, 0.87);
     const grown: Growing =
-      i === 0 || chance(draw, 0.5) ? main : pickWeighted(draw, region.grows, ([, , weight]) => weight);
-    const { code, name, days } = crops[grown[0]];
+      i === 0 || chance(draw, 0.5) ? main : pickWeighted(draw, grows, ([, , weight]) => weight);
+    const irrigated = (chance(draw, 0.85) ? dryness : unit(draw)) < grown[3];
+    const seasons = seasonsOf(world, place, { grown, irrigated, skill, areaHa });
+    const latest = seasons.at(-1) as Season;
     return {
       type: "Feature",
       id: `${id.replace("farmer", "parcel")}_${place}`,
@@ -52,13 +54,13 @@ export function parcelsOf(world: FarmWorld): readonly Parcel[] {
         area_ha: areaHa,
         "determination:method": pick(draw, ["driven", "surveyed", "auto-imagery", "manual"]),
         "determination:datetime": `${dateOf(world.start - wholeBetween(draw, 60, 1_500) * day)}T00:00:00Z`,
-        land_type: days === null ? "permanent_crops" : "temporary_crops",
+        land_type: crops[grown[0]].stands === null ? "temporary_crops" : "permanent_crops",
         land_ownership: pickWeighted(draw, tenures, ([, weight]) => weight)[0],
         irrigation: irrigated ? irrigationFor(grown[0], unit(draw)) : "none",
         "crop:code_list": "https://agrovoc.fao.org/",
-        "crop:code": code,
-        "crop:name": name,
-        seasons: seasonsOf(world, place, { grown, irrigated, skill, areaHa }),
+        "crop:code": latest.crop_code,
+        "crop:name": latest.crop_name,
+        seasons,
       },
     };
   });

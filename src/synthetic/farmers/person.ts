@@ -6,17 +6,27 @@ import type { Farmer } from "./farmer.js";
 import { localeFacts } from "./locales.js";
 import { farmerNames } from "./names.generated.js";
 
-const youngest = 18;
+/** Only the year of birth is told: in which year someone is 18 on every day of it. */
+const adultAfterYears = 19;
 const oldest = 90;
 
 /** Who runs the farm: mostly people of middle age, few of them young. */
-export function personOf({ draws, country, start }: FarmWorld): Pick<Farmer, "sex" | "birth_year"> {
+export function personOf({
+  draws,
+  country,
+  start,
+}: Pick<FarmWorld, "draws" | "country" | "start">): Pick<Farmer, "sex" | "birth_year"> {
   const draw = draws("person");
   const sex = chance(draw, country.womenShare) ? "female" : "male";
   for (;;) {
     const age = Math.round(country.meanAge + 14 * normal(draw));
-    if (age >= youngest && age <= oldest) return { sex, birth_year: yearOf(start) - age };
+    if (age >= adultAfterYears && age <= oldest) return { sex, birth_year: yearOf(start) - age };
   }
+}
+
+/** The first year in all of which someone born in a year is 18 or older. */
+export function grownUpFrom(birthYear: number): number {
+  return birthYear + adultAfterYears;
 }
 
 /** A given name and a family name that are usual in the locale, put together at random. */
