@@ -1,3 +1,5 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -83,6 +85,11 @@ describe("--report", () => {
     }
   });
 
+  it("is not printed with a key that stands where the command should", async () => {
+    const { code, stderr } = await runExec(["--", createSandbox().secret("active")]);
+    expect([code, stderr]).toEqual([127, expect.stringContaining('Failed to run "SVC_test_…"')]);
+  });
+
   it("that cannot be written is on stderr, and the code is 2 unless the command's own says more", async () => {
     const cwd = clientFolder();
     mkdirSync(join(cwd, "folder.md"));
@@ -94,5 +101,40 @@ describe("--report", () => {
       /\nFailed to write the report to "folder\.md": it is a directory\. .*--report\.\n$/,
     );
     expect((await run("exit:3")).code).toBe(3);
+  });
+
+  it.skipIf(process.platform === "win32")(
+    "is not waited for when it is a pipe that nobody reads",
+    async () => {
+      const cwd = clientFolder();
+      execFileSync("mkfifo", [join(cwd, "pipe.md")]);
+      const { code, stderr } = await runExec(["--report", "pipe.md", "--", ...client("active")], { cwd });
+      expect([code, stderr]).toEqual([2, expect.stringContaining("it is a pipe from which nobody reads")]);
+    },
+  );
+
+  it.skipIf(process.platform === "win32")("goes into a pipe that somebody reads", async () => {
+    const cwd = clientFolder();
+    execFileSync("mkfifo", [join(cwd, "pipe.json")]);
+    const reader = spawn("cat", ["pipe.json"], { cwd });
+    const closed = once(reader, "close");
+    let read = "";
+    reader.stdout.on("data", (piece) => {
+      read += piece;
+    });
+    const { code } = await runExec(["--report", "pipe.json", "--", ...client("active")], { cwd });
+    await closed;
+    expect([code, JSON.parse(read).requests]).toEqual([0, 1]);
+  });
+
+  it.skipIf(process.platform !== "linux")("is not tried for ever where no folder can be made", async () => {
+    const argv = ["--report", "/proc/nope/deep/x.md", "--", ...client("active")];
+    const { code, stderr } = await runExec(argv);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("its folder does not exist")]);
+  });
+
+  it("has lines that trust the certificate that the command was given", async () => {
+    const { stderr } = await runExec(["--tls", "--", ...client("active")]);
+    expect(stderr).toContain('curl --cacert "$SVC_CA_FILE" -H "x-api-key: $SVC_KEY_REVOKED"');
   });
 });

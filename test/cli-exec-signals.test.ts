@@ -142,4 +142,22 @@ describe.skipIf(!hasPython)("on a terminal", () => {
     expect(shown).toContain("\u001b[1mPaths\u001b[22m");
     expect(shown).toMatch(/code 5\n$/);
   });
+
+  it.skipIf(process.platform !== "linux")("SIGINT to exec alone reaches a command in the background", () => {
+    const cwd = clientFolder();
+    // With job control, as in a shell that somebody sits at: what is behind & is a group of its own.
+    const script = `set -m
+"$@" > out 2> err & p=$!
+until grep -q ready out; do sleep 0.1; done
+kill -INT $p
+wait $p
+echo ready code $?`;
+    const line = [process.execPath, bin, "exec", "--", ...waits("process.exit(5)", "SIGINT")];
+    const shown = execFileSync("python3", ["-c", typist, "sh", "-c", script, "sh", ...line], {
+      cwd,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, TERM: "xterm" },
+      encoding: "utf8",
+    });
+    expect(shown).toContain("ready code 5");
+  });
 });

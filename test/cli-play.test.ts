@@ -104,7 +104,11 @@ describe("svc-sandbox play", () => {
     expect(stdout).toContain('Not as the story expects: body.error.message: expected "Nothing.", found');
     expect(stdout).toMatch(/\nThis step cannot be told: Failed to set the clock /);
     expect(stdout).toMatch(/\nStill here\.\n/);
-    expect(stderr).toBe("2 steps were not as the story expects.\n");
+    expect(stdout).toMatch(/required\."\na\.yaml:\d+:\d+\n/);
+    expect(stdout).toMatch(/no further than .*\na\.yaml:13:5\n/);
+    expect(stderr).toBe(
+      "2 steps were not as the story expects. To see the first one in its file: svc-sandbox verify a.yaml\n",
+    );
   });
 
   it("gives a line of JSON for each step with --json", async () => {
@@ -168,9 +172,24 @@ describe("the pauses of svc-sandbox play", () => {
     expect(await pauses(["--json"], { terminal: true })).toEqual([]);
   });
 
-  it.each(["0", "-1", "fast", "1e3", ""])("cannot have the speed %j", async (speed) => {
+  it.each([
+    "0",
+    "-1",
+    "fast",
+    "0e9",
+    "1e999",
+    "Infinity",
+    "0x10",
+    "",
+  ])("cannot have the speed %j", async (speed) => {
     const { code, stderr } = await play(longStory, [`--speed=${speed}`]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^Failed to read --speed: .* max /)]);
+  });
+
+  it.each(["1e9", "1000000000", "2.5", ".5", "1e-12"])("can have the speed %j", async (speed) => {
+    const waited = await pauses(["--speed", speed]);
+    expect(waited).toHaveLength(15);
+    expect(Math.max(...waited)).toBeLessThanOrEqual(2 ** 31 - 1);
   });
 
   it("end with Ctrl-C, at once and with 0", async () => {
@@ -215,7 +234,12 @@ describe("svc-sandbox play --step", () => {
   it("needs a terminal to press keys in", async () => {
     const { code, stdout, stderr } = await play(longStory, ["--step"]);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(/^Failed to play step by step: --step needs a terminal/);
+    expect(stderr).toMatch(/^Failed to play step by step: --step needs a terminal.* Leave --step out, and/);
+    const quick = await play(longStory, ["--step", "--speed", "2"]);
+    expect(quick.stderr).toMatch(/none\. Leave --step out\.\n$/);
+    const byVariable = await play(longStory, ["--speed", "2"], { env: { SVC_SANDBOX_STEP: "1" } });
+    expect(byVariable.code).toBe(2);
+    expect(byVariable.stderr).toMatch(/: SVC_SANDBOX_STEP needs a terminal.* Unset SVC_SANDBOX_STEP\.\n$/);
   });
 
   it("contradicts --json", async () => {
@@ -255,6 +279,34 @@ describe("svc-sandbox play --port", () => {
     expect((await running.stop()).code).toBe(0);
     expect(running.stdout.text()).not.toMatch(/SVC_test_sbx\w/);
     await expect(me(url, key)).rejects.toThrow();
+  });
+
+  it("says which steps were told elsewhere meanwhile, and when the story was begun again", async () => {
+    let goOn = () => {};
+    const wait = () =>
+      new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+    const story = storyScenario(
+      ["One", "Two", "Three", "Four", "Five", "Six"].map((say) => `- say: ${say}.`),
+    );
+    const running = startPlay(story, ["--port", "0", "--speed", "1"], { wait });
+    const url = await servedAt(running);
+    const post = (path: string) =>
+      fetch(`${url}/__sandbox${path}`, { method: "POST", headers: { "content-type": "application/json" } });
+    await running.stdout.shows(/One\./);
+    await post("/story/next");
+    goOn();
+    await running.stderr.shows(/\nStep 2 was told elsewhere\.\n/);
+    await running.stdout.shows(/Three\./);
+    await post("/reset");
+    goOn();
+    await running.stderr.shows(/\nThe story was begun again elsewhere\.\n/);
+    await running.stdout.shows(/One\.[\s\S]*One\./);
+    for (let told = 0; told < 5; told++) await post("/story/next");
+    goOn();
+    await running.stderr.shows(/\nThe steps 2 to 6 were told elsewhere\.\n/);
+    expect((await running.done).code).toBe(0);
   });
 
   it("listens to nothing without it, whatever the variables of start say", async () => {

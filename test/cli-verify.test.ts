@@ -139,6 +139,32 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
     expect(three.stdout).toMatch(/3 scenarios: 2 do not hold\n$/);
   });
 
+  it("writes nothing to stdout where no scenario can be read", async () => {
+    const { code, stdout, stderr } = await verify({}, ["rotatoin", "onbording"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr.match(/^Failed to find the scenario /gm)).toHaveLength(2);
+    const mixed = await verify({ "good.yaml": good }, ["rotatoin", "good.yaml"]);
+    expect(mixed.stdout).toMatch(/^good\.yaml {2}seed 1/);
+  });
+
+  it.each([
+    30, 50, 200,
+  ])("keeps the caret under its character on a terminal of %i columns", async (columns) => {
+    const story = storyScenario([
+      "- request: { key: active }",
+      `  expect: { status: 200, body: { data: { environment: test, usage: { today: 1 }, name: "${"long ".repeat(8)}" } } }`,
+    ]);
+    const { stdout } = await verify({ "a.yaml": story }, ["a.yaml", "--no-color"], {
+      terminal: true,
+      columns,
+    });
+    const lines = stdout.split("\n");
+    const at = lines.findIndex((line) => /^ +\^$/.test(line));
+    const [line, caret] = [lines[at - 1] as string, lines[at] as string];
+    expect(Math.max(line.length, caret.length)).toBeLessThanOrEqual(columns);
+    expect(line.slice(caret.indexOf("^"))).toMatch(/^"long/);
+  });
+
   it("prints only what failed with --quiet", async () => {
     const files = { "bad.yaml": failing, "good.yaml": good };
     expect(await verify(files, ["good.yaml", "--quiet"])).toEqual({ code: 0, stdout: "", stderr: "" });

@@ -33,6 +33,25 @@ describe("--watch", () => {
     expect(await keysServed(url)).toEqual(["two", "three"]);
   });
 
+  it("says when a story was under way, and which keys are gone with the old world", async () => {
+    const story =
+      "story:\n  - say: One.\n  - rotate: { key: one, as: next }\n  - request: { key: next }\n  - say: End.\n";
+    const { running, url, write } = await watch({ "a.yaml": world(["one"]) + story });
+    const next = () =>
+      fetch(`${url}/__sandbox/story/next`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+      });
+    await next();
+    await next();
+    write("a.yaml", world(["one"], "description: Other.\n") + story);
+    await running.stderr.shows(
+      /Loaded a\.yaml again: the same keys, in a new world\. The story, 2 of 4 steps told, is back at its beginning\. Gone are the keys that were made since: next\.\n/,
+    );
+    write("a.yaml", world(["one"], "description: Yet another.\n") + story);
+    await running.stderr.shows(/again: the same keys, in a new world\.\n/);
+  });
+
   it("keeps the old world when the file is broken, says why, and takes the next good one", async () => {
     const { running, url, write } = await watch({ "a.yaml": world(["one"]) });
     write("a.yaml", "version: 1\norganizations: [\n");

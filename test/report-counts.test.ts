@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
 import { createInstances } from "../src/node/control/instances.js";
+import { loadFarmers } from "../src/node/load-farmers.js";
 import { openWorld } from "../src/node/open-world.js";
 import { reportOf } from "../src/report/report-of.js";
 import type { Fault } from "../src/sandbox/faults.js";
@@ -13,6 +14,9 @@ import { scenarioSecrets } from "../src/sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
 import { propertySeed } from "./support/property-seed.js";
 import { mePath } from "./support/seen.js";
+
+// As every way to a running server does that shows farmers.
+await loadFarmers();
 
 const faults: Fault[] = [
   { when: { every: 7 }, then: { status: 503 } },

@@ -54,8 +54,8 @@ async function follow(line: string, sandbox: Sandbox, environment: Record<string
   await ended;
 }
 
-async function serve(scenario: string | Scenario) {
-  const server = await startServer({ scenario });
+async function serve(scenario: string | Scenario, tls = false) {
+  const server = await startServer({ scenario, tls });
   onTestFinished(() => server.close(0));
   const world = () => hostOf(server.sandbox).world();
   const environment = () => clientEnvironment(world(), { url: server.url, controlUrl: server.controlUrl });
@@ -71,11 +71,12 @@ test.each(
     running.sandbox.requests.clear();
     const hint = hintFor(running.sandbox, path);
     const [, other, line] =
-      /^(?:start svc-sandbox (\S+)(?: \(it has preview: true\))?, then )?send? ?[^:]*: (curl .*)$|^$/.exec(
+      /^(?:start svc-sandbox (\S+)(?: \(it has preview: true\))?, then |reset the sandbox \(POST \$SVC_CONTROL_URL\/reset\), then )?send? ?[^:]*: (curl .*)$|^$/.exec(
         hint,
       ) ?? [];
     expect([path, line ?? hint]).toEqual([path, expect.stringMatching(/^curl /)]);
     if (other !== undefined && !others.has(other)) others.set(other, await serve(other));
+    if (hint.startsWith("reset")) running.sandbox.reset();
     const { sandbox, environment } = other === undefined ? running : (others.get(other) as typeof running);
     sandbox.requests.clear();
     await follow(line as string, sandbox, environment());
@@ -93,6 +94,26 @@ test("a key of the running world is named rather than another scenario", async (
   expect(hintFor(sandbox, "401.revoked")).toBe(
     'send SVC_KEY_REVOKED (ref revoked): curl -H "x-api-key: $SVC_KEY_REVOKED" "$SVC_BASE_URL/v1/relying-party/me"',
   );
+});
+
+test("over TLS the lines look away from the certificate", async () => {
+  const { sandbox, environment } = await serve("key-states", true);
+  const [, line = ""] = /: (curl .*)$/.exec(hintFor(sandbox, "401.revoked")) ?? [];
+  expect(line).toMatch(/^curl -k /);
+  await follow(line, sandbox, environment());
+  expect(sandbox.report().paths.find(({ pathId }) => pathId === "401.revoked")?.met).toBe(true);
+});
+
+test("what the running scenario has only as it starts, a reset brings back", async () => {
+  const { sandbox, environment } = await serve("key-states");
+  sandbox.clock.advance("61s");
+  const hint = hintFor(sandbox, "429.per_minute");
+  expect(hint).toMatch(
+    /^reset the sandbox \(POST \$SVC_CONTROL_URL\/reset\), then send SVC_KEY_RATE_LIMITED_MINUTE /,
+  );
+  sandbox.reset();
+  await follow(hint.slice(hint.indexOf("curl ")), sandbox, environment());
+  expect(sandbox.requests.list({ pathId: "429.per_minute" })).toHaveLength(1);
 });
 
 test("what was met needs no hint, and asking for the report changes nothing", async () => {

@@ -1,5 +1,6 @@
 import { redactKeys } from "../domain/api-key.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
+import type { Heard } from "../sandbox/conduct-heard.js";
 import type { World } from "../sandbox/world.js";
 import { answerCall } from "./answer-call.js";
 import { beginCall, recordCall } from "./call.js";
@@ -10,6 +11,7 @@ import { redactPath } from "./redact-path.js";
 import { inPreview, withoutBody } from "./reply.js";
 import { signsTaken } from "./request-content.js";
 import { routeAt } from "./routes.js";
+import { tellStrays } from "./stray-keys.js";
 
 /** An answer, and the path on which it was given; the path is for journals and doors, not for the caller. */
 export interface Handled {
@@ -19,7 +21,12 @@ export interface Handled {
   readonly fault: FaultPathId | null;
   /** What a fault has done to the delivery; `undefined` when the answer is simply to be sent. */
   readonly delivery: Delivery | undefined;
+  /** What the client learns, for the door to tell once the answer has gone out; `undefined` when there is nothing. */
+  readonly lesson: Heard | undefined;
 }
+
+/** What tools of ours ask for, by whatever base URL: no client of the API does. */
+const ownPaths = "/__sandbox/";
 
 /**
  * Answers one request to the API and writes it into the journal.
@@ -41,7 +48,10 @@ export function handle(world: World, request: ApiRequest): Handled {
   const { pathId, answer: given } = faulty ?? answerCall(world, call, target);
   const answer = route?.preview === true ? inPreview(given) : given;
 
-  recordCall(world, call, {
+  const unheldKey = call.entry === undefined ? apiKey : undefined;
+  const unknownPath = route === undefined ? path : undefined;
+
+  const lesson = recordCall(world, call, {
     // What the API does not know may hold anything, keys included.
     method: endpoint === undefined ? redactKeys(method) : method,
     path: route === undefined || route.parameters.length > 0 ? redactPath(path) : route.path,
@@ -49,7 +59,12 @@ export function handle(world: World, request: ApiRequest): Handled {
     status: answer.status,
     signs: endpoint?.takes === undefined ? signs : signs & ~signsTaken(endpoint.takes),
     misdirected: endpoint === undefined,
-    isTold: request.isTold === true,
+    strays:
+      request.strays === undefined && unheldKey === undefined && unknownPath === undefined
+        ? undefined
+        : tellStrays(world, { strays: request.strays, unheldKey, unknownPath }),
+    isOurs: request.isTold === true || unknownPath?.includes(ownPaths) === true,
+    line: request.line,
     faulty,
   });
   return {
@@ -57,5 +72,6 @@ export function handle(world: World, request: ApiRequest): Handled {
     answer: method === "HEAD" ? withoutBody(answer) : answer,
     fault: faulty?.fault ?? null,
     delivery: faulty?.delivery,
+    lesson,
   };
 }

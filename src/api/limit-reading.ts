@@ -48,5 +48,19 @@ function reading(
 
 /** Seconds until the key may try again: the latest reset among the limits that are used up. */
 export function secondsToRetry(limits: readonly LimitReading[]): number {
-  return Math.max(1, ...limits.filter(({ remaining }) => remaining === 0).map(({ reset }) => reset));
+  return lastToReset(limits)?.reset ?? 1;
+}
+
+/** Of the limits that are used up the one that is so for the longest time. */
+export function lastToReset(limits: readonly LimitReading[]): LimitReading | undefined {
+  const [last] = limits
+    .filter(({ remaining }) => remaining === 0)
+    .sort((one, other) => other.reset - one.reset);
+  return last;
+}
+
+/** The limit that is nearest to its end. */
+export function tightestOf(limits: readonly LimitReading[]): LimitReading | undefined {
+  const [tightest] = [...limits].sort((one, other) => one.remaining - other.remaining);
+  return tightest;
 }

@@ -1,4 +1,6 @@
 import type { RequestSigns } from "../domain/request-signs.js";
+import type { Line } from "../sandbox/conduct-heard.js";
+import type { StrayKeys } from "./read-signs.js";
 import type { RequestContent } from "./request-content.js";
 
 /** A request to the API as plain data; every door makes one of these. */
@@ -11,6 +13,10 @@ export interface ApiRequest {
   readonly apiKey: string | undefined;
   /** What else it shows of its client; it changes nothing in the answer. Default: nothing. */
   readonly signs?: RequestSigns;
+  /** The keys that stand where none belongs. Default: none. */
+  readonly strays?: StrayKeys | undefined;
+  /** What it came on. Its door says when the client has heard the answer; left out, that is at once. */
+  readonly line?: Line | undefined;
   /** Its query, body and headers, for an endpoint that takes any of them. Default: none. */
   readonly content?: RequestContent;
   /** Whether a story sends it, so that nothing is said of the client. Default: false. */

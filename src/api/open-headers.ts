@@ -1,6 +1,6 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import type { LimitReading } from "./limit-reading.js";
-import { secondsToRetry } from "./limit-reading.js";
+import { secondsToRetry, tightestOf } from "./limit-reading.js";
 
 /** Header names and values in turn. */
 export type FlatHeaders = readonly string[];
@@ -25,7 +25,7 @@ export function rateLimitHeaders(
     ];
   }
   // The old headers know one limit: the one that is nearest to its end. Reset is in seconds from now.
-  const [tightest] = [...limits].sort((one, other) => one.remaining - other.remaining);
+  const tightest = tightestOf(limits);
   if (tightest === undefined) return [];
   return [
     "X-RateLimit-Limit",

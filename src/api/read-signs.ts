@@ -1,13 +1,15 @@
-import { containsKey } from "../domain/find-key.js";
+import { containsKey, findKeys } from "../domain/find-key.js";
 import {
   hasBody,
   hasKeyInAuthorization,
   hasKeyInQuery,
+  hasPieces,
   hasQuery,
   isFromBrowser,
   isPreflight,
   isPreflightForKey,
   type RequestSigns,
+  shows,
 } from "../domain/request-signs.js";
 
 /**
@@ -27,7 +29,7 @@ export function signsOfHeader(name: string, value: string): RequestSigns {
       if (isNamed(name, "content-length")) return isPositive(value) ? hasBody : 0;
       return isNamed(name, "sec-fetch-site") || isNamed(name, "sec-fetch-dest") ? isFromBrowser : 0;
     case 17:
-      return isNamed(name, "transfer-encoding") ? hasBody : 0;
+      return isNamed(name, "transfer-encoding") ? hasPieces : 0;
     case 29:
     case 30:
       return signsOfPreflight(name, value);
@@ -40,6 +42,26 @@ export function signsOfHeader(name: string, value: string): RequestSigns {
 export function signsOfQuery(query: string): RequestSigns {
   if (query.length <= 1) return 0;
   return containsKey(query) ? hasQuery | hasKeyInQuery : hasQuery;
+}
+
+/** The keys that stand where no key belongs, as they were sent: for as long as the request is being handled. */
+export interface StrayKeys {
+  readonly inQuery: readonly string[];
+  readonly inAuthorization: readonly string[];
+}
+
+/** The keys in a query and in an `Authorization`; `undefined` when the signs of the request say that there are none. */
+export function strayKeysIn(
+  signs: RequestSigns,
+  query: string,
+  authorization: () => string | null | undefined,
+): StrayKeys | undefined {
+  if (!shows(signs, hasKeyInQuery | hasKeyInAuthorization)) return undefined;
+  const value = authorization() ?? "";
+  return {
+    inQuery: findKeys(query),
+    inAuthorization: [...findKeys(value), ...findKeys(basicCredentials(value))],
+  };
 }
 
 /** What a web `Request` shows; `search` is the query of its URL. */
@@ -69,13 +91,16 @@ function isPositive(contentLength: string): boolean {
   return Number.parseInt(contentLength, 10) > 0;
 }
 
-// In whatever scheme, or bare; in Basic it may be the name or the password.
 function authorizationHoldsKey(value: string): boolean {
-  if (containsKey(value)) return true;
-  if (value.slice(0, 6).toLowerCase() !== "basic ") return false;
+  return containsKey(value) || containsKey(basicCredentials(value));
+}
+
+// In whatever scheme, or bare; in Basic it may be the name or the password.
+function basicCredentials(authorization: string): string {
+  if (authorization.slice(0, 6).toLowerCase() !== "basic ") return "";
   try {
-    return containsKey(atob(value.slice(6).trim()));
+    return atob(authorization.slice(6).trim());
   } catch {
-    return false;
+    return "";
   }
 }

@@ -1,7 +1,7 @@
-import { redactKeys } from "../domain/api-key.js";
+import { isKeyCharacter, keyPrefixes, redactKeys } from "../domain/api-key.js";
+import { decodePrintable } from "../domain/find-key.js";
 
 const longestPath = 500;
-const mostDecodings = 10;
 
 /** A path as it may be shown: no keys, however often they are percent-encoded, and not endless (R46). */
 export function redactPath(path: string): string {
@@ -11,22 +11,34 @@ export function redactPath(path: string): string {
 
 /** A text as it may be shown: no keys, however often they are percent-encoded (R46). */
 export function redactEncoded(text: string): string {
-  const decoded = decode(text);
-  const redacted = redactKeys(decoded);
+  const decoded = decodePrintable(text);
+  const redacted = redactBase64(redactKeys(decoded));
   // Only a text that hides a key is shown decoded: any other is shown as it was sent.
   return redacted === decoded ? text : redacted;
 }
 
-// A key that was encoded by three proxies is still a key. Byte by byte, because what is beside the key need not be
-// valid encoding. Only printable ASCII: keys have no other letters, and a line break in a log would be a forged line.
-function decode(path: string): string {
-  let decoded = path;
-  for (let i = 0; i < mostDecodings; i++) {
-    const next = decoded.replace(/%(2[0-9a-f]|[3-6][0-9a-f]|7[0-9a-e])/gi, (_match, code) =>
-      String.fromCharCode(Number.parseInt(code, 16)),
-    );
-    if (next === decoded) break;
-    decoded = next;
+// Prefixes are of three, six, nine … letters, so that their Base64 is the same whatever comes behind them.
+const base64Prefixes = keyPrefixes.map(({ prefix }) => btoa(prefix));
+
+// What stands at the beginning of what was encoded; a key further in looks like anything.
+function redactBase64(text: string): string {
+  return base64Prefixes.reduce(redactBehind, text);
+}
+
+function redactBehind(text: string, prefix: string): string {
+  let shown = "";
+  let from = 0;
+  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, from)) {
+    const start = at + prefix.length;
+    let end = start;
+    while (isBase64(text.charCodeAt(end))) end += 1;
+    shown += text.slice(from, start) + (end > start ? "…" : "");
+    from = end;
   }
-  return decoded;
+  return shown + text.slice(from);
+}
+
+// Both alphabets; what pads it tells nothing.
+function isBase64(code: number): boolean {
+  return isKeyCharacter(code) || code === 43 || code === 47;
 }

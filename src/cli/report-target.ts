@@ -1,7 +1,7 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, extname, resolve } from "node:path";
+import { extname, resolve } from "node:path";
 import { redactKeys } from "../domain/api-key.js";
 import { writeFailure } from "../node/write-file.js";
+import { writeReportFile } from "../node/write-report-file.js";
 import { formatReport } from "../report/format-report.js";
 import type { ReportFormat } from "../report/formats.js";
 import type { Report } from "../report/report.js";
@@ -43,9 +43,7 @@ export async function writeReport(
 ): Promise<void> {
   const path = resolve(cwd, file);
   try {
-    await mkdir(dirname(path), { recursive: true });
-    // Not by way of a second file: what is named may be a pipe.
-    await writeFile(path, redactKeys(formatReport(report, format, { reasons })));
+    await writeReportFile(path, redactKeys(formatReport(report, format, { reasons })));
   } catch (error) {
     throw usageError(
       `Failed to write the report to ${quote(file)}: ${writeFailure(error)}. Name another file with --report.`,

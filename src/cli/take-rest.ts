@@ -1,5 +1,6 @@
 import type { CommandRow } from "./command.js";
 import { flags } from "./flags.js";
+import { forShell } from "./for-shell.js";
 import type { Io } from "./io.js";
 import { isScenario } from "./unknown-word.js";
 import { usageError } from "./usage-error.js";
@@ -56,8 +57,4 @@ function meant({ own, rest }: CutLine, words: readonly number[], io: Io): string
   const [needs, shown] =
     command.length === 0 ? ["a command behind --", ["npm", "test"]] : ["-- before the command", command];
   return `${needs}: ${["svc-sandbox", ...own.slice(0, begin), "--", ...shown].map(forShell).join(" ")}`;
-}
-
-function forShell(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -41,7 +41,8 @@ export const adviceTable = [
     id: "real-key-suspected",
     level: "error",
     rule: "section 5, point 11; R11",
-    meaning: "A well-formed key came that no sandbox has made: it may be a real one.",
+    meaning:
+      "A well-formed key came, wherever in the request, that no sandbox has made: it may be a real one.",
     whatToDo:
       "Give the client a key of this sandbox (they have sbx after their prefix). If the other one is real, rotate it: it has been where it should not be.",
   },
@@ -56,7 +57,8 @@ export const adviceTable = [
     id: "too-soon-after-429",
     level: "warning",
     rule: "R22–R24",
-    meaning: "A key that had got 429 was sent again before its limit was reset.",
+    meaning:
+      "A key that had got 429 was sent again before the time that the answer named; where it named none, before the turn of the minute.",
     whatToDo:
       "Wait for what Retry-After says; where there is none, until the minute is over, and longer each time. Spread requests over the minute.",
   },
@@ -65,7 +67,7 @@ export const adviceTable = [
     level: "warning",
     rule: "R37, R38",
     meaning:
-      "A replaced key was used although its replacement had been used already: one part did not change over.",
+      "A replaced key was used although its replacement had been used already, and still works: one part did not change over.",
     whatToDo: "Look for the instance, job or cache that still has the old key, before its overlap ends.",
   },
   {

@@ -1,31 +1,69 @@
 import { isKeyCharacter, keyPrefixes } from "./api-key.js";
 
 /**
- * Whether a text holds something that looks like a key: one of the four prefixes and at least one character after it,
- * also when its underscores are percent-encoded.
+ * Everything in a text that looks like a key: one of the four prefixes and at least one character after it, also when it
+ * is percent-encoded, wholly or in part.
  *
  * @example
- * containsKey("?key=SVC_test_sbx0abc"); // true
- * containsKey("?about=SVC_test_"); // false
+ * findKeys("?key=SVC_test_sbx0abc&about=SVC_test_"); // ["SVC_test_sbx0abc"]
  */
-export function containsKey(text: string): boolean {
+export function findKeys(text: string): string[] {
   // Not a regular expression: V8 keeps the last string that one was tried on, and this one may hold a key (R46).
-  const plain = text.includes("%") ? decodeUnderscores(text) : text;
-  return keyPrefixes.some(({ prefix }) => holdsPrefixed(plain, prefix));
+  const plain = decodePrintable(text);
+  return keyPrefixes.flatMap(({ prefix }) => findPrefixed(plain, prefix));
 }
 
-function holdsPrefixed(text: string, prefix: string): boolean {
-  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, at + 1)) {
-    if (isKeyCharacter(text.charCodeAt(at + prefix.length))) return true;
+/** Whether a text holds something that looks like a key, as `findKeys` finds it. */
+export function containsKey(text: string): boolean {
+  const plain = decodePrintable(text);
+  return keyPrefixes.some(({ prefix }) => findPrefixed(plain, prefix).length > 0);
+}
+
+function findPrefixed(text: string, prefix: string): string[] {
+  const found: string[] = [];
+  let end = 0;
+  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, end)) {
+    end = at + prefix.length;
+    while (isKeyCharacter(text.charCodeAt(end))) end += 1;
+    if (end > at + prefix.length) found.push(text.slice(at, end));
   }
-  return false;
+  return found;
 }
 
-const mostEncodings = 3;
+const mostDecodings = 10;
 
-// A key that was encoded by several proxies is still a key.
-function decodeUnderscores(text: string): string {
+/**
+ * A text with every percent-encoded printable ASCII character in the place of its code, however often it was encoded.
+ *
+ * A key that was encoded by three proxies is still a key. Byte by byte, because what is beside the key need not be valid
+ * encoding. Only printable ASCII: keys have no other letters, and a line break in a log would be a forged line.
+ */
+export function decodePrintable(text: string): string {
   let decoded = text;
-  for (let i = 1; i < mostEncodings; i++) decoded = decoded.replaceAll("%25", "%");
-  return decoded.replaceAll("%5F", "_").replaceAll("%5f", "_");
+  for (let i = 0; i < mostDecodings && decoded.includes("%"); i++) {
+    const next = decodeOnce(decoded);
+    if (next === decoded) break;
+    decoded = next;
+  }
+  return decoded;
+}
+
+function decodeOnce(text: string): string {
+  let decoded = "";
+  let from = 0;
+  for (let at = text.indexOf("%"); at !== -1; at = text.indexOf("%", at + 1)) {
+    const code = hexDigit(text.charCodeAt(at + 1)) * 16 + hexDigit(text.charCodeAt(at + 2));
+    if (!(code >= 0x20 && code < 0x7f)) continue;
+    decoded += text.slice(from, at) + String.fromCharCode(code);
+    from = at + 3;
+    at = from - 1;
+  }
+  return decoded + text.slice(from);
+}
+
+/** The value of a digit's character code; `NaN` for what is none. */
+function hexDigit(code: number): number {
+  if (code >= 48 && code < 58) return code - 48;
+  const letter = code | 32;
+  return letter >= 97 && letter < 103 ? letter - 87 : Number.NaN;
 }

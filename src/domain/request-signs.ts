@@ -18,9 +18,11 @@ export const hasBody = 16;
 export const isPreflight = 32;
 /** The same, for a request with an `x-api-key` header. */
 export const isPreflightForKey = 64;
+/** A body that comes in pieces and says no length; whether it is empty, only its end tells. */
+export const hasPieces = 128;
 
 /** What an endpoint may ask for, and is no reason for advice then. */
-export const isInput = hasQuery | hasBody;
+export const isInput = hasQuery | hasBody | hasPieces;
 
 /** Whether there is one of these signs. */
 export function shows(signs: RequestSigns, asked: RequestSigns): boolean {

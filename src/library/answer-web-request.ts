@@ -1,9 +1,10 @@
 import { handle } from "../api/handle.js";
 import type { ApiRequest } from "../api/messages.js";
-import { signsOfWebRequest } from "../api/read-signs.js";
+import { signsOfWebRequest, strayKeysIn } from "../api/read-signs.js";
 import { takenAt } from "../api/request-content.js";
 import type { World } from "../sandbox/world.js";
 import { deliverOverWeb } from "./deliver-over-web.js";
+import { lineOf, tellSoon } from "./lines.js";
 import { readContent } from "./read-content.js";
 import { toResponse } from "./to-response.js";
 
@@ -22,7 +23,9 @@ export function answerWebRequest(
   const { method } = request;
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const apiKey = request.headers.get("x-api-key") ?? undefined;
-  const read = { method, path, apiKey, signs: signsOfWebRequest(request, search) };
+  const signs = signsOfWebRequest(request, search);
+  const strays = strayKeysIn(signs, search, () => request.headers.get("authorization"));
+  const read = { method, path, apiKey, signs, strays, line: lineOf(request) };
   const atFirst = world();
   const takes = takenAt(atFirst.preview, method, path);
   if (takes === undefined) return answerRead(atFirst, read, request);
@@ -32,8 +35,9 @@ export function answerWebRequest(
 }
 
 function answerRead(world: World, read: ApiRequest, request: Request): Response | Promise<Response> {
-  const { answer, delivery } = handle(world, read);
-  return delivery === undefined
-    ? toResponse(answer, request.method)
-    : deliverOverWeb(delivery, answer, request);
+  const { answer, delivery, lesson } = handle(world, read);
+  const response =
+    delivery === undefined ? toResponse(answer, request.method) : deliverOverWeb(delivery, answer, request);
+  if (lesson !== undefined) tellSoon(lesson, response, world);
+  return response;
 }

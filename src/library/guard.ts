@@ -1,14 +1,17 @@
 import { admit, isAdmitted } from "../api/admit.js";
 import { beginCall, recordCall, requestIdOf } from "../api/call.js";
-import { signsOfWebRequest } from "../api/read-signs.js";
+import { signsOfWebRequest, strayKeysIn } from "../api/read-signs.js";
 import { redactPath } from "../api/redact-path.js";
 import { errorReply } from "../api/reply.js";
+import { tellStrays } from "../api/stray-keys.js";
 import { redactKeys } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { isInput } from "../domain/request-signs.js";
+import { unknownLine } from "../sandbox/conduct-heard.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
 import { currentSandbox } from "./current-sandbox.js";
 import { hostOf } from "./host-of.js";
+import { lineOf, tellSoon } from "./lines.js";
 import type { Sandbox } from "./sandbox.js";
 import { toResponse } from "./to-response.js";
 
@@ -48,24 +51,29 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
   const call = beginCall(world, request.headers.get("x-api-key") ?? undefined);
   const pathId = admit(world, call, options.scope ?? null);
   const { pathname, search } = new URL(request.url);
-  recordCall(world, call, {
+  const { entry, apiKey } = call;
+  const signs = signsOfWebRequest(request, search) & ~isInput;
+  const lesson = recordCall(world, call, {
     method: redactKeys(request.method),
     path: redactPath(pathname),
     pathId,
     status: outcomeOf(pathId).status,
     // Whether this endpoint takes a query or a body is its own business.
-    signs: signsOfWebRequest(request, search) & ~isInput,
+    signs,
+    strays: tellStrays(world, {
+      strays: strayKeysIn(signs, search, () => request.headers.get("authorization")),
+      unheldKey: entry === undefined ? apiKey : undefined,
+      unknownPath: undefined,
+    }),
     misdirected: false,
+    // Handlers of a server do not know the connection.
+    line: options.sandbox === undefined ? unknownLine() : lineOf(request),
   });
-  const { entry } = call;
+  if (lesson !== undefined) tellSoon(lesson, undefined, world);
   if (entry === undefined || !isAdmitted(pathId)) {
-    return {
-      refusal: toResponse(
-        errorReply(world, call, { path: pathId, scope: options.scope ?? null }),
-        request.method,
-      ),
-      caller: undefined,
-    };
+    const answer = errorReply(world, call, { path: pathId, scope: options.scope ?? null });
+    const refusal = toResponse(answer, request.method);
+    return { refusal, caller: undefined };
   }
   const caller: Caller = {
     organization: viewOrganization(entry.holder.organization),

@@ -1,15 +1,21 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
+import type { Delivery } from "../api/delivery.js";
 import { handle } from "../api/handle.js";
-import type { ApiRequest } from "../api/messages.js";
+import type { ApiAnswer, ApiRequest } from "../api/messages.js";
 import { takenAt } from "../api/request-content.js";
 import { routeAt } from "../api/routes.js";
+import { hasBody, hasPieces, shows } from "../domain/request-signs.js";
+import { isNews, tell } from "../sandbox/conduct-heard.js";
 import type { Host } from "../sandbox/host.js";
 import type { World } from "../sandbox/world.js";
+import { awaitBody } from "./await-body.js";
 import type { Beside } from "./beside.js";
+import { watchConnections } from "./connection-lines.js";
 import type { Instances } from "./control/instances.js";
 import { isControlPath } from "./control-path.js";
 import { deliver } from "./deliver.js";
+import { nodeEdge } from "./edge.js";
 import { enterInstance } from "./enter-instance.js";
 import type { ControlContext, ControlHandler } from "./lazy-control.js";
 import { readContent } from "./read-content.js";
@@ -50,15 +56,25 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
   const { control, beside, explain, onDefect } = options;
 
   const answerWith = (world: World, read: ApiRequest, response: ServerResponse) => {
-    const { answer, pathId, delivery } = handle(world, read);
-    const headers = explain ? [...answer.headers, "X-Sandbox-Path", pathId] : (answer.headers as string[]);
-    if (delivery !== undefined) return deliver(delivery, { ...answer, headers }, response);
-    response.writeHead(answer.status, headers);
-    response.end(answer.body);
+    const { answer, pathId, delivery, lesson } = handle(world, read);
+    const whole = explain ? { ...answer, headers: [...answer.headers, "X-Sandbox-Path", pathId] } : answer;
+    if (lesson === undefined) return send(whole, delivery, response);
+    // Not before all of it is on its way, and never to a client that has gone.
+    response.once("finish", () => tell(lesson, nodeEdge.stopwatch()));
+    if (!isNews(lesson)) return send(whole, delivery, response);
+    // What clients have sent at the same time comes first, so that nobody is said to have known of this answer who had not.
+    lines.whenRead(() => guarded(response, () => send(whole, delivery, response)));
   };
   const answer = (host: Host, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
     const world = host.world();
     const takes = takenAt(world.preview, read.method, read.path);
+    const signs = read.signs ?? 0;
+    if (takes?.body === undefined && shows(signs, hasPieces)) {
+      const known = (isEmpty: boolean) => (signs & ~hasPieces) | (isEmpty ? 0 : hasBody);
+      return awaitBody(request, (isEmpty) =>
+        guarded(response, () => answer(host, { ...read, signs: known(isEmpty) }, request, response)),
+      );
+    }
     if (takes === undefined) return answerWith(world, read, response);
     readContent(request, takes.body !== undefined, (content) =>
       guarded(response, () => answerWith(host.world(), { ...read, content }, response)),
@@ -79,6 +95,8 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     response: ServerResponse,
   ) => {
     if (control !== undefined && isControlPath(read.path)) {
+      // Whoever asks for a report wants lines that work here, for an instance, too.
+      if (options.certificate !== undefined) host.tally.curlOptions = "-k";
       return control(request, response, { host, instances });
     }
     if (beside !== undefined && routeAt(read.path, host.world().preview) === undefined) {
@@ -90,7 +108,7 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
   };
   const outermost: ControlContext = { host: options.host, instances: options.instances };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    const read = readRequest(request);
+    const read = readRequest(request, lines.of(request.socket));
     if (read === undefined) return refuse(response, 400);
     const entered = enterInstance(read.path, options.instances);
     if (entered === undefined) return serveOn(outermost, read, request, response);
@@ -98,10 +116,14 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     request.url = entered.path + queryOf(request.url ?? "");
     serveOn({ host: entered.host, instances: undefined }, { ...read, path: entered.path }, request, response);
   };
-  const listener = (request: IncomingMessage, response: ServerResponse) =>
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     guarded(response, () => serve(request, response));
+    const line = lines.of(request.socket);
+    if (line !== undefined) line.isUsed = true;
+  };
 
   const server = createServer(options.certificate, listener);
+  const lines = watchConnections(server);
   // Node would leave out every header after the first 1,000, and with it a key or the second of two.
   server.maxHeadersCount = 0;
   // An expectation we do not know is no reason to refuse a request that we understand.
@@ -133,4 +155,13 @@ function createServer(
 // To a client that speaks no TLS, or does not trust the certificate, there is nothing to say that it would understand.
 function isHandshakeError({ code = "" }: NodeJS.ErrnoException): boolean {
   return code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_");
+}
+
+function send(answer: ApiAnswer, delivery: Delivery | undefined, response: ServerResponse): void {
+  if (delivery !== undefined) {
+    deliver(delivery, answer, response);
+    return;
+  }
+  response.writeHead(answer.status, answer.headers as string[]);
+  response.end(answer.body);
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { ApiRequest } from "../api/messages.js";
-import { signsOfHeader, signsOfQuery } from "../api/read-signs.js";
+import { signsOfHeader, signsOfQuery, strayKeysIn } from "../api/read-signs.js";
+import type { Line } from "../sandbox/conduct-heard.js";
 
 /** The request target's path: without its query, and without scheme and authority in the absolute form. */
 export function pathOf(target: string): string {
@@ -23,12 +24,13 @@ export function queryOf(target: string): string {
   return start === -1 ? "" : target.slice(start);
 }
 
-/** Reads what the API looks at, or `undefined` when the request is one that HTTP forbids to answer. */
-export function readRequest(request: IncomingMessage): ApiRequest | undefined {
+/** Reads what the API looks at, or `undefined` when the request is one that HTTP forbids to answer. `line` is its connection. */
+export function readRequest(request: IncomingMessage, line?: Line): ApiRequest | undefined {
   let apiKey: string | undefined;
   let hosts = 0;
   const target = request.url ?? "/";
-  let signs = signsOfQuery(queryOf(target));
+  const query = queryOf(target);
+  let signs = signsOfQuery(query);
   // The raw headers, because building Node's header object costs as much as the rest of the answer.
   const raw = request.rawHeaders;
   for (let i = 0; i < raw.length; i += 2) {
@@ -43,5 +45,11 @@ export function readRequest(request: IncomingMessage): ApiRequest | undefined {
   }
   // HTTP/1.1 asks for exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
-  return { method: request.method ?? "GET", path: pathOf(target), apiKey, signs };
+  const strays =
+    signs === 0 ? undefined : strayKeysIn(signs, query, () => headersOf(request, "authorization").join(", "));
+  return { method: request.method ?? "GET", path: pathOf(target), apiKey, signs, strays, line };
+}
+
+function headersOf({ rawHeaders }: IncomingMessage, wanted: string): string[] {
+  return rawHeaders.filter((_value, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === wanted);
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { windowsCommand } from "./windows-command.js";
 
@@ -74,7 +74,7 @@ function passSignalsTo(child: ChildProcess) {
       if (isOver) return;
       asked += 1;
       if (asked === 2) deadline = setTimeout(kill, patience);
-      // It has it already. One that was sent to this process alone looks the same: who sends that sends it twice.
+      // It has it already. One that another process has sent to this one alone looks the same: who sends that sends it twice.
       if (asked === 1 && isFromKeyboard(signal)) return;
       if (asked < 3) child.kill(signal);
       else kill();
@@ -90,7 +90,20 @@ function passSignalsTo(child: ChildProcess) {
 // send a signal is to end a process at once.
 function isFromKeyboard(signal: NodeJS.Signals): boolean {
   if (process.platform === "win32") return true;
-  return (signal === "SIGINT" || signal === "SIGQUIT") && hasTerminal();
+  return (signal === "SIGINT" || signal === "SIGQUIT") && hasTerminal() && isInForeground();
+}
+
+// What is typed goes to the group of processes that the terminal has in its foreground. Only Linux says which one that
+// is to who has no other means; elsewhere it is taken to be this one.
+function isInForeground(): boolean {
+  try {
+    const stat = readFileSync("/proc/self/stat", "latin1");
+    // The second field is the program's name, in parentheses, which may hold anything.
+    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return group === foreground;
+  } catch {
+    return true;
+  }
 }
 
 function hasTerminal(): boolean {

@@ -78,6 +78,7 @@ export async function serveHost(host: Host, options: ServeOptions): Promise<Runn
   await loadFarmersFor(host.world().scenario);
   const beside = await besideOf(host, options, serverUrl);
   const certificate = tls === false ? undefined : await pairFor(tls, bindTo);
+  if (certificate !== undefined) host.tally.curlOptions = "-k";
   const server = createHttpServer({
     host,
     explain,

@@ -66,10 +66,10 @@ export function openState(
 function restoredHost(saved: SavedState, own: NamedScenario, given: GivenOptions): Host {
   // A file that was moved is called by its new name; a scenario that was put in its place later keeps its own.
   const name = saved.name === saved.startedWith.name ? own.name : saved.name;
-  return createHost(
-    () => restoreWorld(saved, nodeEdge.time() - saved.savedAt, { edge: nodeEdge, name }),
-    { restart: () => openWorld(saved.scenario, { name }), given },
-  );
+  return createHost(() => restoreWorld(saved, nodeEdge.time() - saved.savedAt, { edge: nodeEdge, name }), {
+    restart: () => openWorld(saved.scenario, { name }),
+    given,
+  });
 }
 
 function stateOf(world: World, startedWith: ScenarioIdentity): SavedState {

@@ -37,6 +37,8 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
   EISDIR: "it is a directory",
   ENOSPC: "the disk is full",
+  ENXIO: "it is a pipe from which nobody reads",
+  EAGAIN: "it is a pipe from which nobody reads fast enough",
   // A container that mounts the file itself: nothing can be renamed over it.
   EBUSY: "it is a mount of its own (mount its folder instead)",
 };

@@ -1,5 +1,6 @@
 import { conclusion, counted } from "./conclusion.js";
-import { markdownTable, markdownText } from "./markdown.js";
+import { lineIn } from "./instruction.js";
+import { type MarkdownCell, markdownTable, markdownText } from "./markdown.js";
 import type { Report, ReportedRequest } from "./report.js";
 import { visible } from "./visible.js";
 
@@ -22,7 +23,7 @@ export function asMarkdown(report: Report, reasons: readonly string[]): string {
         String(count),
         met ? (promised ? "met" : "not promised") : "missed",
         when,
-        howToMeet ?? "",
+        howToMeet === null ? "" : instructionCell(howToMeet),
       ]),
     ),
     ...(advice.length === 0
@@ -40,6 +41,11 @@ export function asMarkdown(report: Report, reasons: readonly string[]): string {
           ]),
         )),
   ].join("\n");
+}
+
+function instructionCell(howToMeet: string): MarkdownCell {
+  const { words, line } = lineIn(howToMeet);
+  return line === undefined ? words : { text: words, code: line };
 }
 
 function requestText({ at, method, path, key, fingerprint, didYouMean }: ReportedRequest): string {

@@ -12,6 +12,12 @@ test.each([
   ["GET", "/relying-party/me"],
   ["GET", "/me"],
   ["GET", "/api/v1/relying-party/me"],
+  ["GET", "/v1/me"],
+  ["GET", "/v1/relying-party/whoami"],
+  ["GET", "/v1/relying-party/me.json"],
+  ["GET", "/v1/relying-party/me/"],
+  ["GET", "/v1/relying-party/me/SVC_test_…"],
+  ["GET", "/v1/relying-party/me/limits/now"],
 ])("%s %s was probably meant for the endpoint", (method, path) => {
   expect(didYouMean(method, path)).toBe("GET /v1/relying-party/me");
 });
@@ -25,6 +31,7 @@ test.each([
   "",
   "/favicon.ico",
   "/v1/farmers",
+  "/v1/relying-party/attestations",
   "/e",
   `/${"x".repeat(200)}`,
 ])("%s was meant for nothing", (path) => {

@@ -18,9 +18,34 @@ export function didYouMean(method: string, path: string, preview = false): strin
 function nearestPath(path: string, preview: boolean): string | undefined {
   const paths = endpointsOf(preview).map((endpoint) => endpoint.path);
   const asked = plain(path);
-  // A base URL with a path of its own, or one that ends too early.
-  const part = paths.find((one) => asked.endsWith(one) || (asked.length > 1 && one.endsWith(asked)));
-  return part ?? nearest(asked, paths);
+  return (
+    paths.find((one) => isPartOf(asked, one)) ?? nearest(asked, paths) ?? neighbour(asked, preview, paths)
+  );
+}
+
+// A base URL with a path of its own, one that ends too early, or one that goes on.
+function isPartOf(asked: string, path: string): boolean {
+  if (asked.endsWith(path) || (asked.length > 1 && path.endsWith(asked))) return true;
+  return asked.startsWith(`${path}/`) || asked.startsWith(`${path}.`);
+}
+
+// Beside the endpoint, or its name at another place. With the preview there is more than one to be meant.
+function neighbour(asked: string, preview: boolean, paths: readonly string[]): string | undefined {
+  return paths.find((one) => {
+    const [parent, name] = cutName(one);
+    const [askedParent, askedName] = cutName(asked);
+    return (askedParent === parent && !preview && !isAnnounced(asked)) || (askedName === name && name !== "");
+  });
+}
+
+// What is not there yet is no slip (R49).
+function isAnnounced(path: string): boolean {
+  return endpointsOf(true).some((one) => one.preview === true && one.path.split("/{")[0] === path);
+}
+
+function cutName(path: string): readonly [parent: string, name: string] {
+  const end = path.lastIndexOf("/");
+  return [path.slice(0, end), path.slice(end + 1)];
 }
 
 function plain(path: string): string {

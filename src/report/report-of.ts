@@ -13,7 +13,7 @@ import type { Coverage, Report, ReportedAdvice, ReportedPath, ReportedRequest } 
 export function reportOf({ world, tally }: Pick<Host, "world" | "tally">): Report {
   const running = world();
   const counted = tally.read();
-  const hints = howToMeet(running);
+  const hints = howToMeet(running, tally.curlOptions);
   const paths = outcomes.map(({ path: pathId, promised, when }): ReportedPath => {
     const count = counted.paths[pathId];
     const met = count > 0;

@@ -62,9 +62,9 @@ export interface ReportedRequest {
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** The ref of the key, when it was one of the sandbox. */
+  /** The ref of the key that the advice is about, when it was one of the sandbox: of one in the query, of that one. */
   readonly key: string | null;
-  /** Of what was presented as the key. */
+  /** Of that key, or of what was presented as one. */
   readonly fingerprint: string | null;
   /** For a method or path that the API does not have: the ones that were probably meant. */
   readonly didYouMean: string | null;

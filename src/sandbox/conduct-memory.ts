@@ -1,45 +1,56 @@
 import type { PathId } from "../domain/outcomes.js";
-import { minute } from "../domain/windows.js";
+import { minute, minuteStart } from "../domain/windows.js";
+import { type Heard, unheard } from "./conduct-heard.js";
 import type { KeyEntry } from "./registry.js";
-import type { Windows } from "./usage.js";
+import type { Usage, Windows } from "./usage.js";
 
-/** What the clients that hold a key have learned from its answers. Instants are on the stopwatch unless said otherwise. */
+/** What the clients that hold a key have learned from its answers. */
 export interface KeyConduct {
-  /** When its first 401 had come. */
-  readonly rejectedAt?: number;
-  /** The latest 429, and until when (on the sandbox's clock) the limit that refused is used up. */
-  readonly limit?: { readonly heardAt: number; readonly until: number };
-  /** When the first answer that let it in had come, if it has replaced another key. */
-  readonly workedAt?: number;
+  /** That it was rejected. */
+  readonly rejected?: Heard;
+  /** That its limit was used up, and until when (on the sandbox's clock) the latest such answer told to wait. */
+  readonly limit?: { readonly heard: Heard; readonly until: number };
+  /** That it works, if it has replaced another key. */
+  readonly worked?: Heard;
 }
 
-/** Whether what was heard at an instant was known to the client of a request that began at another. */
-export function isHeard(heardAt: number | undefined, started: number): boolean {
-  return heardAt !== undefined && heardAt <= started;
-}
+/** The limit whose end a 429 names; `undefined` when it names none. */
+export type ToldLimit = "minute" | "day" | undefined;
 
-/** What is known of a key's clients after an answer; `undefined` when that is what was known before. */
-export function rememberHeard(
-  { key, conduct, usage }: KeyEntry,
-  { sliding }: Windows,
-  { pathId, now, answered }: { readonly pathId: PathId; readonly now: number; readonly answered: number },
-): KeyConduct | undefined {
-  if (pathId === "429.per_minute") {
-    // As a Retry-After would say: in a sliding minute there is more as soon as its oldest request is a minute old.
-    return limitedUntil(conduct, sliding ? (usage.recent[0] ?? now) + minute : usage.minuteEndsAt, answered);
+/** What the client of a key learns from an answer; `undefined` when that is nothing, or nothing new. */
+export function learnOfKey(
+  entry: KeyEntry,
+  windows: Windows,
+  { pathId, now, told }: { readonly pathId: PathId; readonly now: number; readonly told: ToldLimit },
+): Heard | undefined {
+  const { key, conduct } = entry;
+  if (pathId.startsWith("429")) {
+    const until = waitUntil(entry.usage, windows, now, told);
+    const heard = conduct?.limit?.until === until ? conduct.limit.heard : unheard();
+    entry.conduct = { ...conduct, limit: { heard, until } };
+    return heard;
   }
-  if (pathId === "429.per_day") return limitedUntil(conduct, usage.dayEndsAt, answered);
-  if (pathId.startsWith("401") && !isHeard(conduct?.rejectedAt, answered)) {
-    return { ...conduct, rejectedAt: answered };
+  if (pathId.startsWith("401")) {
+    const rejected = conduct?.rejected ?? unheard();
+    entry.conduct = { ...conduct, rejected };
+    return rejected;
   }
-  if (key.replaces !== undefined && pathId.startsWith("200") && !isHeard(conduct?.workedAt, answered)) {
-    return { ...conduct, workedAt: answered };
+  if (key.replaces !== undefined && pathId.startsWith("200")) {
+    const worked = conduct?.worked ?? unheard();
+    // All that matters is that it works; who has heard so first is enough.
+    if (worked.at !== Number.POSITIVE_INFINITY) return undefined;
+    entry.conduct = { ...conduct, worked };
+    return worked;
   }
   return undefined;
 }
 
-// An answer that had to wait must not make the client forget what it has heard of the same limit already.
-function limitedUntil(conduct: KeyConduct | undefined, until: number, answered: number): KeyConduct {
-  const earlier = conduct?.limit?.until === until ? conduct.limit.heardAt : answered;
-  return { ...conduct, limit: { heardAt: Math.min(earlier, answered), until } };
+// An answer that tells nothing may be about the minute, whose turn is all that a client can wait for. Not what the
+// answer says in seconds, but what it means: so answers to requests at the same time say the same.
+function waitUntil(usage: Usage, { sliding }: Windows, now: number, told: ToldLimit): number {
+  if (told === "day") return usage.dayEndsAt;
+  if (!sliding) return usage.minuteEndsAt;
+  // In a sliding minute there is more as soon as its oldest request is a minute old.
+  const moreAt = (usage.recent[0] ?? now) + minute;
+  return told === "minute" ? moreAt : Math.min(moreAt, minuteStart(now) + minute);
 }

@@ -1,18 +1,16 @@
 import { expect, test } from "vitest";
 import { createRejected } from "./rejected.js";
 
-test("a rejected key is remembered from when its client first heard of it", () => {
+test("a rejected key is remembered as one and the same", () => {
   const rejected = createRejected();
-  rejected.remember("a", 5);
-  rejected.remember("a", 9);
-  expect([rejected.heardAt("a"), rejected.heardAt("b")]).toEqual([5, undefined]);
+  const heard = rejected.remember("a");
+  expect(rejected.remember("a")).toBe(heard);
+  expect(rejected.find("a")).toBe(heard);
+  expect(rejected.find("b")).toBeUndefined();
 });
 
 test("the one that was not sent for the longest time is forgotten first", () => {
   const rejected = createRejected(2);
-  rejected.remember("a", 1);
-  rejected.remember("b", 2);
-  rejected.remember("a", 3);
-  rejected.remember("c", 4);
-  expect(["a", "b", "c"].map(rejected.heardAt)).toEqual([1, undefined, 4]);
+  for (const fingerprint of ["a", "b", "a", "c"]) rejected.remember(fingerprint);
+  expect(["a", "b", "c"].map((one) => rejected.find(one) !== undefined)).toEqual([true, false, true]);
 });

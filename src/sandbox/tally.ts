@@ -2,8 +2,14 @@ import { type AdviceId, adviceIds } from "../domain/advice.js";
 import { outcomes, type PathId } from "../domain/outcomes.js";
 import { entryOf, type JournalEntry, type RequestNote } from "./journal.js";
 
-/** A request that earned an advice; holds no key (R46). */
-export type AdviceExample = Pick<JournalEntry, "id" | "at" | "method" | "path" | "key" | "fingerprint">;
+/** What may be shown of a key: its ref, when it is one of the world, and its fingerprint (R46). */
+export type ShownKey = Pick<JournalEntry, "key" | "fingerprint">;
+
+/**
+ * A request that earned an advice; holds no key (R46). Its `key` and `fingerprint` are those of the key that the advice is
+ * about: of one in the query, that one rather than what came in the header.
+ */
+export type AdviceExample = Pick<JournalEntry, "id" | "at" | "method" | "path"> & ShownKey;
 
 /** How often an advice was earned, and the first requests that earned it. */
 export interface AdviceCount {
@@ -18,16 +24,23 @@ export interface Counted {
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
 }
 
+type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
+
 /** Counts requests by path and by advice; unlike the journal it forgets none. It is about the client, not the world. */
 export interface Tally {
-  /** Counts a request; one that a fault let wait counts for its path and for the fault. `idOf` gives its id. */
-  readonly count: (note: RequestNote, idOf: (number: number) => string) => void;
+  /**
+   * Counts a request; one that a fault let wait counts for its path and for the fault. `idOf` gives its id, and `keys` the
+   * key that an advice is about where it is not the one that was presented.
+   */
+  readonly count: (note: RequestNote, idOf: (number: number) => string, keys?: KeysOfAdvice) => void;
   /** Counts everything there, too. */
   readonly passOnTo: (others: Tally) => void;
   /** What was counted since the start or the last `clear`; a copy. */
   readonly read: () => Counted;
   /** Starts anew; what was passed on stays counted there. */
   readonly clear: () => void;
+  /** The options that curl needs to reach what is counted here, said by whoever serves it. Default: none. */
+  curlOptions: string;
 }
 
 /** How many requests are kept as examples of an advice. */
@@ -45,19 +58,23 @@ export function createTally(): Tally {
     const box = paths.get(pathId);
     if (box !== undefined) box.count += 1;
   };
-  const countAdvice = (id: AdviceId, note: RequestNote, idOf: (number: number) => string) => {
+  const countAdvice = (id: AdviceId, example: () => AdviceExample) => {
     const row = advice.get(id);
     if (row === undefined) return;
     row.count += 1;
-    if (row.examples.length < mostExamples) row.examples.push(exampleOf(entryOf(note, idOf)));
+    if (row.examples.length < mostExamples) row.examples.push(example());
   };
   return {
-    count(note, idOf) {
+    curlOptions: "",
+    count(note, idOf, keys) {
       requests += 1;
       countPath(note.pathId);
       if (note.fault !== null && note.fault !== note.pathId) countPath(note.fault);
-      if (note.advice.length > 0) for (const id of note.advice) countAdvice(id, note, idOf);
-      others?.count(note, idOf);
+      if (note.advice.length > 0) {
+        for (const id of note.advice)
+          countAdvice(id, () => ({ ...exampleOf(entryOf(note, idOf)), ...keys?.[id] }));
+      }
+      others?.count(note, idOf, keys);
     },
     passOnTo(next) {
       others = next;

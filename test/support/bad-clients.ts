@@ -1,5 +1,16 @@
 import { advanceClock } from "../../src/sandbox/lifecycle/move-clock.js";
-import { type ConductCase, realKey, secret, sendMore, stranger, withFaults } from "./conduct-cases.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import {
+  type ConductCase,
+  encodedWhole,
+  realKey,
+  secret,
+  sendMore,
+  slidingMinute,
+  stranger,
+  untilTheTurn,
+  withFaults,
+} from "./conduct-cases.js";
 import { mePath } from "./doors.js";
 
 const browser = { origin: "https://shop.example", "sec-fetch-site": "cross-site" };
@@ -14,6 +25,11 @@ export const badClients: readonly ConductCase[] = [
   {
     does: "sends its key in the query too, percent-encoded",
     run: (door) => sendMore(door, { path: `${mePath}?key=${secret(door).replaceAll("_", "%5F")}` }),
+    earns: { "key-in-query": 1 },
+  },
+  {
+    does: "sends its key in the query too, percent-encoded character by character",
+    run: (door) => sendMore(door, { path: `${mePath}?key=${encodedWhole(secret(door))}` }),
     earns: { "key-in-query": 1 },
   },
   {
@@ -54,6 +70,33 @@ export const badClients: readonly ConductCase[] = [
     run: async (door) => void (await door.me({ header: realKey })),
     earns: { "real-key-suspected": 1 },
   },
+  ...[`Bearer ${realKey}`, `"${realKey}"`].map(
+    (header): ConductCase => ({
+      does: `sends ${header.replace(realKey, "a real key")} as its key`,
+      run: async (door) => void (await door.me({ header })),
+      earns: { "real-key-suspected": 1 },
+    }),
+  ),
+  {
+    does: "has a real key in the query, beside one of the sandbox",
+    run: (door) => sendMore(door, { path: `${mePath}?a=${secret(door)}&b=${realKey}` }),
+    earns: { "key-in-query": 1, "real-key-suspected": 1 },
+  },
+  {
+    does: "has a real key as a bearer token",
+    run: async (door) => void (await door.send({ headers: { authorization: `Bearer ${realKey}` } })),
+    earns: { "key-in-authorization": 1, "real-key-suspected": 1 },
+  },
+  {
+    does: "has a real key as the password of Basic",
+    run: (door) => sendMore(door, { headers: { authorization: `Basic ${btoa(`x:${realKey}`)}` } }),
+    earns: { "key-in-authorization": 1, "real-key-suspected": 1 },
+  },
+  {
+    does: "has a real key in the path, percent-encoded",
+    run: (door) => sendMore(door, { path: `${mePath}/${encodedWhole(realKey)}` }),
+    earns: { "wrong-method-or-path": 1, "real-key-suspected": 1 },
+  },
   {
     does: "tries a revoked key three times",
     run: async (door) => {
@@ -83,12 +126,45 @@ export const badClients: readonly ConductCase[] = [
     },
     earns: { "too-soon-after-429": 2 },
   },
+  ...(
+    [
+      { retry_after: "seconds" },
+      { retry_after: "date" },
+      { rate_limit_headers: "draft" },
+      { rate_limit_headers: "legacy" },
+      { error_details: true },
+    ] as const
+  ).map(
+    (assumptions): ConductCase => ({
+      does: `comes back a minute later although ${Object.keys(assumptions)} told it that the day is used up`,
+      scenario: { ...bundledScenarios["key-states"], assumptions },
+      run: async (door) => {
+        await door.me({ ref: "rate-limited" });
+        advanceClock(door.world, 60_000);
+        await door.me({ ref: "rate-limited" });
+      },
+      earns: { "too-soon-after-429": 1 },
+    }),
+  ),
   {
-    does: "comes back a minute later when the day is used up",
+    does: "comes back before the turn of the minute, when nothing is said of the day",
     run: async (door) => {
       await door.me({ ref: "rate-limited" });
-      advanceClock(door.world, 60_000);
+      advanceClock(door.world, untilTheTurn(door.world) - 1);
       await door.me({ ref: "rate-limited" });
+    },
+    earns: { "too-soon-after-429": 1 },
+  },
+  {
+    does: "comes back before a sliding minute has more, and has been told",
+    scenario: slidingMinute({ retry_after: "seconds" }),
+    run: async (door) => {
+      await door.me({ ref: "key" });
+      advanceClock(door.world, 40_000);
+      for (const wait of [0, 19_000]) {
+        advanceClock(door.world, wait);
+        await door.me({ ref: "key" });
+      }
     },
     earns: { "too-soon-after-429": 1 },
   },

@@ -1,8 +1,10 @@
 import type { AdviceId } from "../../src/domain/advice.js";
-import { scenarioSecret } from "../../src/sandbox/world.js";
+import { minute, minuteStart } from "../../src/domain/windows.js";
+import { scenarioSecret, type World } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { OpenDoor } from "./doors.js";
+import { oneKey } from "./one-key.js";
 
 /** What a client does, and the advice that it earns for it. */
 export interface ConductCase {
@@ -35,4 +37,20 @@ export async function sendMore(
 /** `key-states` with faults. */
 export function withFaults(faults: NonNullable<Scenario["faults"]>): Scenario {
   return { ...bundledScenarios["key-states"], faults };
+}
+
+/** One key with one request in a sliding minute, under these assumptions. */
+export function slidingMinute(assumptions: Scenario["assumptions"] = {}): Scenario {
+  const key = { limits: { per_minute: 1, per_day: 10 } };
+  return oneKey(key, { assumptions: { minute_window: "sliding", ...assumptions } });
+}
+
+/** Milliseconds until the next minute begins. */
+export function untilTheTurn({ clock }: World): number {
+  return minuteStart(clock.now()) + minute - clock.now();
+}
+
+/** Every character of a text percent-encoded. */
+export function encodedWhole(text: string): string {
+  return [...text].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
 }

@@ -1,6 +1,16 @@
+import { changeAssumptions } from "../../src/sandbox/lifecycle/change-assumptions.js";
 import { advanceClock } from "../../src/sandbox/lifecycle/move-clock.js";
+import { revokeKey } from "../../src/sandbox/lifecycle/revoke-key.js";
 import { rotateKey } from "../../src/sandbox/lifecycle/rotate-key.js";
-import { type ConductCase, realKey, sendMore, stranger, withFaults } from "./conduct-cases.js";
+import {
+  type ConductCase,
+  realKey,
+  sendMore,
+  slidingMinute,
+  stranger,
+  untilTheTurn,
+  withFaults,
+} from "./conduct-cases.js";
 import { mePath } from "./doors.js";
 
 /** Clients that look like those of `bad-clients.ts` and have done nothing wrong. */
@@ -46,6 +56,58 @@ export const goodClients: readonly ConductCase[] = [
     earns: {},
   },
   {
+    does: "waits for the turn of the minute, and longer each time, when nothing is said of the day",
+    run: async (door) => {
+      await door.me({ ref: "rate-limited" });
+      advanceClock(door.world, untilTheTurn(door.world));
+      for (const wait of [0, 120_000, 240_000]) {
+        advanceClock(door.world, wait);
+        await door.me({ ref: "rate-limited" });
+      }
+    },
+    earns: {},
+  },
+  {
+    does: "waits a minute each time when nothing is said of the day",
+    run: async (door) => {
+      for (let i = 0; i < 3; i++) {
+        await door.me({ ref: "rate-limited" });
+        advanceClock(door.world, 60_000);
+      }
+    },
+    earns: {},
+  },
+  {
+    does: "waits a whole sliding minute, or for the turn of the minute",
+    scenario: slidingMinute(),
+    run: async (door) => {
+      await door.me({ ref: "key" });
+      advanceClock(door.world, 10_000);
+      await door.me({ ref: "key" });
+      advanceClock(door.world, 60_000);
+      await door.me({ ref: "key" });
+      advanceClock(door.world, 5_000);
+      await door.me({ ref: "key" });
+      advanceClock(door.world, untilTheTurn(door.world));
+      await door.me({ ref: "key" });
+    },
+    earns: {},
+  },
+  {
+    does: "is told of the day first and then of nothing, and goes by the latest",
+    run: async (door) => {
+      changeAssumptions(door.world, { retry_after: "seconds" });
+      await door.me({ ref: "rate-limited" });
+      changeAssumptions(door.world, { retry_after: "none" });
+      advanceClock(door.world, 24 * 3_600_000);
+      for (let i = 0; i < 2; i++) {
+        await door.me({ ref: "rate-limited" });
+        advanceClock(door.world, 60_000);
+      }
+    },
+    earns: {},
+  },
+  {
     does: "uses another key while one is at its limit",
     run: async (door) => {
       await door.me({ ref: "rate-limited" });
@@ -78,6 +140,16 @@ export const goodClients: readonly ConductCase[] = [
       for (let i = 0; i < 3; i++) await door.me({ ref: "replacement" });
     },
     earns: {},
+  },
+  {
+    does: "goes back to the old key when the new one has been revoked",
+    run: async (door) => {
+      const { key, secret: next } = rotateKey(door.world, "active");
+      await door.me({ header: next });
+      revokeKey(door.world, key.ref);
+      await door.me({ ref: "active" });
+    },
+    earns: { "retiring-key-in-use": 1 },
   },
   {
     does: "uses the old key once more before it has the new one",
@@ -127,6 +199,11 @@ export const goodClients: readonly ConductCase[] = [
   {
     does: "is Node's fetch, which sends Sec-Fetch-Mode",
     run: (door) => sendMore(door, { headers: { "sec-fetch-mode": "cors" } }),
+    earns: {},
+  },
+  {
+    does: "is a tool of the sandbox with a wrong base URL",
+    run: (door) => sendMore(door, { path: "/v1/__sandbox/report" }),
     earns: {},
   },
   {

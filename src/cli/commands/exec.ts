@@ -1,3 +1,5 @@
+import { redactKeys } from "../../domain/api-key.js";
+import { loadFarmers } from "../../node/load-farmers.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
 import { type RunningServer, serveHost } from "../../node/serve-host.js";
 import { gateOf } from "../../report/gate.js";
@@ -6,8 +8,9 @@ import { createHost, type Host } from "../../sandbox/host.js";
 import { createTally } from "../../sandbox/tally.js";
 import type { Call, Run } from "../command.js";
 import { execEnvironment } from "../exec-environment.js";
+import { handOver } from "../exec-signals.js";
 import { exitCode } from "../exit-codes.js";
-import { createLog, logRequests } from "../log.js";
+import { createLog, logEvents } from "../log.js";
 import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
 import { reportTargets } from "../report-target.js";
 import { serveOptions } from "../serve-options.js";
@@ -29,16 +32,18 @@ export const exec: Run = async (given) => {
   host.tally.passOnTo(tally);
   // Without any it would not have come here.
   const command = rest as CommandWords;
-  let release = () => {};
+  const signals = handOver(io.takeSignals);
   try {
-    const end = await runServed(command, host, call, (listener) => {
-      release = io.takeSignals(listener);
-    });
+    const end = await runServed(command, host, call, signals.take);
+    signals.commandEnded();
     if ("failure" in end) {
       const { message, code } = whyNotRun(command, end.failure, io.cwd);
-      io.stderr.write(`${message}\n`);
+      io.stderr.write(`${redactKeys(message)}\n`);
       return code;
     }
+    if (flags.tls || flags.cert !== undefined) tally.curlOptions = '--cacert "$SVC_CA_FILE"';
+    // How to meet what is missing may lead to another scenario, whose API shows farmers.
+    await loadFarmers();
     const report = reportOf({ world: host.world, tally });
     const reasons = gateOf(report, flags);
     const isWritten = await tellReport(report, reasons, targets, call);
@@ -47,7 +52,7 @@ export const exec: Run = async (given) => {
     return isWritten ? exitCode.fine : exitCode.usage;
   } finally {
     // Not before: who asks to stop while the report is written does not want half of it.
-    release();
+    signals.release();
     io.endSoon();
   }
 };
@@ -60,7 +65,7 @@ async function runServed(
   takeSignals: CommandOptions["takeSignals"],
 ): Promise<CommandEnd> {
   const log = createLog(flags, io);
-  logRequests(host, log);
+  logEvents(host, log);
   const server = await serveHost(host, await serveOptions(flags, io, log));
   if (flags.verbose) log.note(servedText(host, server));
   try {

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { redactPath } from "./redact-path.js";
+
+const key = "SVC_live_9f8e7d6c5b4a";
+
+/** Every character of a text by its code. */
+const encodedWhole = (text: string) => [...text].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
+
+test.each([
+  [`/x/${key}/y`, "/x/SVC_live_…/y"],
+  [`/x/${encodedWhole(key)}`, "/x/SVC_live_…"],
+  [`/x/${encodeURIComponent(encodedWhole(key))}`, "/x/SVC_live_…"],
+  [`/x/${btoa(key)}`, `/x/${btoa("SVC_live_")}…`],
+  [`/x/${btoa(`${key}:`)}==?`, `/x/${btoa("SVC_live_")}…====?`],
+  [`/x/${btoa("legacysvc_test_0123")}`, `/x/${btoa("legacysvc_test_")}…==`],
+  ["/x/%41%20%zz", "/x/%41%20%zz"],
+  [`/x/${btoa("SVC_live_")}`, `/x/${btoa("SVC_live_")}`],
+])("%s is shown as %s", (path, shown) => {
+  expect(redactPath(path)).toBe(shown);
+});
+
+test("a path of thousands of prefixes is shown in no time", () => {
+  for (const piece of ["SVC_test_", btoa("SVC_test_"), "%25", `${btoa("SVC_test_x")}.`]) {
+    const started = performance.now();
+    redactPath(piece.repeat(8000));
+    expect(performance.now() - started).toBeLessThan(1000);
+  }
+});
