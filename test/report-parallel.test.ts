@@ -107,6 +107,21 @@ describe("on connections that stay open", () => {
     expect(advice()).toEqual(["same-key-after-401"]);
   });
 
+  test("requests with bodies, sent one behind the other, are all answered", async () => {
+    const { server, secret } = await serve({ scenario: { ...frozen, preview: true } });
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    const of = (ref: string) =>
+      `POST /v1/relying-party/consent-requests HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nx-api-key: ${secret(ref)}\r\n\r\n{}`;
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk;
+    });
+    socket.end(of("revoked") + of("expired") + of("rotated"));
+    await once(socket, "close");
+    expect(text.split("HTTP/1.1 401").length - 1).toBe(3);
+  });
+
   test("requests that are sent before the first answer has come earn nothing", async () => {
     const { server, secret, advice } = await serve();
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");

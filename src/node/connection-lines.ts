@@ -11,14 +11,17 @@ const longest = 20;
 
 /** The connections of a server, as far as they tell what clients have heard. */
 export interface ConnectionLines {
-  /** The line that a connection is. */
+  /** The line of a connection on which a request has just been read; what waits on it waits no longer. */
   readonly of: (socket: Socket) => Line | undefined;
-  /** Calls back when all that clients have sent and opened by now has been read; within some milliseconds. */
-  readonly whenRead: (callback: () => void) => void;
+  /**
+   * Calls back when all that clients have sent and opened by now has been read; within some milliseconds, and at once
+   * when more comes on this connection, or its end.
+   */
+  readonly whenRead: (socket: Socket, callback: () => void) => void;
 }
 
 interface Waiting {
-  readonly callback: () => void;
+  readonly release: () => void;
   readonly since: number;
   isSeen: boolean;
 }
@@ -52,28 +55,37 @@ export function watchConnections(server: AnyServer): ConnectionLines {
     underHandshake.delete(peerOf(socket));
   });
 
-  let waiting: Waiting[] = [];
+  const waiting = new Map<Socket, Waiting>();
   let openedBefore = 0;
   const look = () => {
     const now = nodeEdge.stopwatch();
     const isQuiet = opened === openedBefore;
-    const seen = waiting;
-    waiting = [];
     openedBefore = opened;
-    for (const one of seen) {
+    for (const one of waiting.values()) {
       const isRead = one.isSeen && isQuiet && now >= one.since + shortest;
       one.isSeen = true;
-      if (isRead || now >= one.since + longest) one.callback();
-      else waiting.push(one);
+      if (isRead || now >= one.since + longest) one.release();
     }
     // Runs after everything that waits at the kernel by now.
-    if (waiting.length > 0) setImmediate(look);
+    if (waiting.size > 0) setImmediate(look);
   };
   return {
-    of: (socket) => lines.get(socket),
-    whenRead(callback) {
-      if (waiting.length === 0) setImmediate(look);
-      waiting.push({ callback, since: nodeEdge.stopwatch(), isSeen: false });
+    of(socket) {
+      if (waiting.size > 0) waiting.get(socket)?.release();
+      return lines.get(socket);
+    },
+    whenRead(socket, callback) {
+      // Two requests with bodies can have come before either was answered.
+      waiting.get(socket)?.release();
+      const release = () => {
+        waiting.delete(socket);
+        socket.off("end", release);
+        callback();
+      };
+      if (waiting.size === 0) setImmediate(look);
+      waiting.set(socket, { release, since: nodeEdge.stopwatch(), isSeen: false });
+      // Before Node hears of it, which would close a connection on which nothing is going out.
+      socket.prependListener("end", release);
     },
   };
 }

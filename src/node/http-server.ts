@@ -6,7 +6,7 @@ import type { ApiAnswer, ApiRequest } from "../api/messages.js";
 import { takenAt } from "../api/request-content.js";
 import { routeAt } from "../api/routes.js";
 import { hasBody, hasPieces, shows } from "../domain/request-signs.js";
-import { isNews, tell } from "../sandbox/conduct-heard.js";
+import { isNews, type Line, tell } from "../sandbox/conduct-heard.js";
 import type { Host } from "../sandbox/host.js";
 import type { World } from "../sandbox/world.js";
 import { awaitBody } from "./await-body.js";
@@ -63,7 +63,7 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     response.once("finish", () => tell(lesson, nodeEdge.stopwatch()));
     if (!isNews(lesson)) return send(whole, delivery, response);
     // What clients have sent at the same time comes first, so that nobody is said to have known of this answer who had not.
-    lines.whenRead(() => guarded(response, () => send(whole, delivery, response)));
+    lines.whenRead(response.req.socket, () => guarded(response, () => send(whole, delivery, response)));
   };
   const answer = (host: Host, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
     const world = host.world();
@@ -107,8 +107,8 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     answer(host, read, request, response);
   };
   const outermost: ControlContext = { host: options.host, instances: options.instances };
-  const serve = (request: IncomingMessage, response: ServerResponse) => {
-    const read = readRequest(request, lines.of(request.socket));
+  const serve = (request: IncomingMessage, response: ServerResponse, line: Line | undefined) => {
+    const read = readRequest(request, line);
     if (read === undefined) return refuse(response, 400);
     const entered = enterInstance(read.path, options.instances);
     if (entered === undefined) return serveOn(outermost, read, request, response);
@@ -117,8 +117,8 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     serveOn({ host: entered.host, instances: undefined }, { ...read, path: entered.path }, request, response);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    guarded(response, () => serve(request, response));
     const line = lines.of(request.socket);
+    guarded(response, () => serve(request, response, line));
     if (line !== undefined) line.isUsed = true;
   };
 
