@@ -92,7 +92,8 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     frozen: options.frozen ?? scenario.clock?.frozen ?? false,
     ...(start !== undefined && { start }),
   });
-  const now = clock.now();
+  // Not what the clock shows by now, which may be a moment later: two worlds would differ by it.
+  const now = start ?? clock.now();
   const { profile: scenarioProfile, ...assumed } = scenario.assumptions ?? {};
   const profile = options.profile ?? scenarioProfile ?? "minimal";
   const assumptions = assumptionsFor(profile, assumed);
@@ -122,8 +123,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     },
     clock,
     faults: { armed: armFaults(scenario.faults ?? [], seed, now) },
-    // Not what the clock shows by now, which may be a moment later.
-    farmers: farmersOf(scenario, { seed, start: start ?? now, make: edge.farmers }),
+    farmers: farmersOf(scenario, { seed, start: now, make: edge.farmers }),
     preview: scenario.preview ?? false,
     consents: buildConsents(scenario, seed, now),
     timeline: createTimeline(scenario.timeline ?? [], now),
