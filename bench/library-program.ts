@@ -18,15 +18,16 @@ async function microseconds(calls: number, call: () => unknown): Promise<number>
 /** Bytes that each of many takes, after a full collection. */
 function bytesEach(count: number, make: () => unknown): number {
   if (globalThis.gc === undefined) throw new Error("the program was started without --expose-gc");
-  const before = heapUsed();
+  const before = memoryUsed();
   const kept = Array.from({ length: count }, make);
-  const bytes = heapUsed() - before;
+  const bytes = memoryUsed() - before;
   return bytes / kept.length;
 }
 
-function heapUsed(): number {
+function memoryUsed(): number {
   globalThis.gc?.();
-  return process.memoryUsage().heapUsed;
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
 }
 
 async function measure({ calls, sandboxes }: LibraryOrder): Promise<LibraryReading> {

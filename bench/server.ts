@@ -35,10 +35,11 @@ function serveBare(headers: readonly string[], body: string): Promise<ServerRead
 }
 
 /** Bytes in use after a full collection. */
-function heapUsed(): number {
+function memoryUsed(): number {
   if (globalThis.gc === undefined) throw new Error("the server was started without --expose-gc");
   globalThis.gc();
-  return process.memoryUsage().heapUsed;
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
 }
 
 // A bench that fails must not leave its servers behind.
@@ -47,6 +48,6 @@ process.once("message", (order: ServerOrder) => {
   const serving = order.kind === "bare" ? serveBare(order.headers, order.body) : serveSandbox(order.keys);
   serving.then((ready) => {
     process.send?.(ready);
-    process.on("message", () => process.send?.(heapUsed()));
+    process.on("message", () => process.send?.(memoryUsed()));
   });
 });
