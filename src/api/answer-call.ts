@@ -23,7 +23,7 @@ export interface Ending {
 }
 
 /** An ending of which the world does not know yet. */
-interface Decided extends Ending {
+export interface Decided extends Ending {
   readonly carryOut?: (() => void) | undefined;
 }
 
@@ -39,17 +39,13 @@ export function answerCall(world: World, call: BegunCall, target: Target): Endin
  * only its sender does not know.
  */
 export function answerUncounted(world: World, call: BegunCall, target: Target): Ending {
-  const decided = foreseen(world, call, target);
+  const decided = foreseeAnswer(world, call, target);
   decided.carryOut?.();
   return decided;
 }
 
 /** How the call would end now, without counting it and without changing anything. */
-export function foreseeAnswer(world: World, call: BegunCall, target: Target): Ending {
-  return foreseen(world, call, target);
-}
-
-function foreseen(world: World, call: BegunCall, target: Target): Decided {
+export function foreseeAnswer(world: World, call: BegunCall, target: Target): Decided {
   const { entry } = call;
   if (entry === undefined) return decide(world, call, target);
   // Counted in the copy alone, so that a success tells the usage that the caller would have seen.

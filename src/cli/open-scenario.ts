@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { SandboxError } from "../domain/sandbox-error.js";
 import { type LoadedScenario, loadScenario } from "../node/load-scenario.js";
 import { openWorld } from "../node/open-world.js";
-import type { GivenOptions } from "../sandbox/host.js";
+import { type GivenOptions, givenOptions } from "../sandbox/host.js";
 import type { World } from "../sandbox/world.js";
 import { ScenarioError } from "../scenario/scenario-error.js";
 import type { Call } from "./command.js";
@@ -38,12 +38,7 @@ export function openNamed({ scenario, name }: LoadedScenario, flags: Flags): Wor
 
 /** What the flags want of every world, whatever its scenario says. */
 export function givenIn({ seed, now, frozen, profile }: Flags): GivenOptions {
-  return {
-    ...(seed !== undefined && { seed }),
-    ...(now !== undefined && { now }),
-    ...(frozen !== undefined && { frozen }),
-    ...(profile !== undefined && { profile }),
-  };
+  return givenOptions({ seed, now, frozen, profile });
 }
 
 /** Names the scenario and counts its problems above the list of them. */

@@ -39,12 +39,6 @@ function refusedAs(code: string, message: string | null): string {
   return message === null ? `refused: ${code}` : `refused: ${code} (${message})`;
 }
 
-/** `error.code` of an answer; `null` when it has none. */
-export function codeOf(answer: StoryAnswer): string | null {
-  const code = errorCodeOf(answer);
-  return typeof code === "string" ? code : null;
-}
-
 /** A time without the fraction that times of scenarios do not have: `2026-03-02T10:01:00Z`. */
 export function shortTime(iso: string): string {
   return iso.replace(".000Z", "Z");
@@ -67,7 +61,7 @@ function intentionOf({ step, request }: TellingStep): string {
 function answerLine(answer: StoryAnswer, palette: Palette): string {
   const { status, pathId, fault } = answer;
   const paths = fault === null || fault === pathId ? pathId : `${pathId}, ${fault}`;
-  const text = visible(answerOf({ status, code: codeOf(answer) }));
+  const text = visible(answerOf({ status, code: errorCodeOf(answer) }));
   return `${paintStatus(palette, status)(text)}  ${palette.dim(paths)}`;
 }
 

@@ -1,7 +1,7 @@
 import type { SandboxError } from "../domain/sandbox-error.js";
+import { errorCodeOf } from "../sandbox/story/difference.js";
 import { pathText } from "../scenario/finding.js";
 import { ScenarioError } from "../scenario/scenario-error.js";
-import { codeOf } from "./step-line.js";
 import type { StepProblem } from "./step-places.js";
 import type { StoryVerdict } from "./story-verdict.js";
 import type { TellingStep } from "./tell-step.js";
@@ -43,7 +43,7 @@ function stepJson(told: TellingStep, problems: readonly StepProblem[]): Record<s
       times: request.times,
     },
     status: answer?.status ?? null,
-    code: answer && codeOf(answer),
+    code: answer && errorCodeOf(answer),
     path_id: answer?.pathId ?? null,
     fault: answer?.fault ?? null,
     refusal: performed?.refusal?.code ?? null,

@@ -1,7 +1,7 @@
 import { type Profile, profiles } from "../domain/assumptions.js";
 import { SandboxError } from "../domain/sandbox-error.js";
 import type { Edge } from "../sandbox/edge.js";
-import { createHost } from "../sandbox/host.js";
+import { createHost, givenOptions } from "../sandbox/host.js";
 import { createWorld, type World } from "../sandbox/world.js";
 import { nearest } from "../scenario/nearest.js";
 import { listed, quote } from "../scenario/quote.js";
@@ -59,20 +59,12 @@ export function worldStarter(edge: Edge, options: SandboxOptions): () => World {
 export function starterOf(
   edge: Edge,
   scenario: Scenario,
-  { name, seed, now, frozen, profile }: Omit<SandboxOptions, "scenario"> & { readonly name: string },
+  { name, now, ...options }: Omit<SandboxOptions, "scenario"> & { readonly name: string },
 ): () => World {
-  const start = now === undefined ? undefined : instantOf(now);
-  requireSeed(seed);
-  requireProfile(profile);
-  return () =>
-    createWorld(scenario, {
-      edge,
-      name,
-      ...(seed !== undefined && { seed }),
-      ...(start !== undefined && { now: start }),
-      ...(frozen !== undefined && { frozen }),
-      ...(profile !== undefined && { profile }),
-    });
+  const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
+  requireSeed(options.seed);
+  requireProfile(options.profile);
+  return () => createWorld(scenario, { edge, name, ...given });
 }
 
 // As in a scenario: two seeds that are written differently would give the same world otherwise.

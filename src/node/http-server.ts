@@ -95,8 +95,6 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     response: ServerResponse,
   ) => {
     if (control !== undefined && isControlPath(read.path)) {
-      // Whoever asks for a report wants lines that work here, for an instance, too.
-      if (options.certificate !== undefined) host.tally.curlOptions = "-k";
       return control(request, response, { host, instances });
     }
     if (beside !== undefined && routeAt(read.path, host.world().preview) === undefined) {

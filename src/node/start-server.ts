@@ -5,7 +5,7 @@ import type { KeyRef, OrganizationRef, ScenarioSource } from "../library/refs.js
 import type { Instant, Sandbox } from "../library/sandbox.js";
 import { sandboxOn } from "../library/sandbox-on.js";
 import { instantOf } from "../library/times.js";
-import { createHost, type GivenOptions } from "../sandbox/host.js";
+import { createHost, type GivenOptions, givenOptions } from "../sandbox/host.js";
 import type { World } from "../sandbox/world.js";
 import { type NamedScenario, resolveSource } from "../scenario/resolve-source.js";
 import { nodeEdge } from "./edge.js";
@@ -65,7 +65,7 @@ export async function startServer<const Source extends ScenarioSource | (string 
   // Its sandbox shows farmers without waiting.
   const [named] = await Promise.all([namedScenario(scenario), loadFarmers()]);
   const start = starterOf(nodeEdge, named.scenario, { ...rest, name: named.name });
-  const given = givenIn(rest);
+  const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });
   const state = file === undefined ? undefined : await openStateFile(file, named, start, given);
   const host = state?.host ?? createHost(start, { given });
   const running = await serveHost(host, { ...rest, port: rest.port ?? 0 });
@@ -90,15 +90,6 @@ export async function startServer<const Source extends ScenarioSource | (string 
 
 async function namedScenario(source: ScenarioSource | (string & {})): Promise<NamedScenario> {
   return typeof source === "string" ? loadScenario(source) : resolveSource(source);
-}
-
-function givenIn({ seed, now, frozen, profile }: ServerOptions): GivenOptions {
-  return {
-    ...(seed !== undefined && { seed }),
-    ...(now !== undefined && { now: instantOf(now) }),
-    ...(frozen !== undefined && { frozen }),
-    ...(profile !== undefined && { profile }),
-  };
 }
 
 async function openStateFile(

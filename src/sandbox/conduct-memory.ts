@@ -1,6 +1,6 @@
 import type { PathId } from "../domain/outcomes.js";
 import { minute, minuteStart } from "../domain/windows.js";
-import { type Heard, unheard } from "./conduct-heard.js";
+import { type Heard, isNews, unheard } from "./conduct-heard.js";
 import type { KeyEntry } from "./registry.js";
 import type { Usage, Windows } from "./usage.js";
 
@@ -38,7 +38,7 @@ export function learnOfKey(
   if (key.replaces !== undefined && pathId.startsWith("200")) {
     const worked = conduct?.worked ?? unheard();
     // All that matters is that it works; who has heard so first is enough.
-    if (worked.at !== Number.POSITIVE_INFINITY) return undefined;
+    if (!isNews(worked)) return undefined;
     entry.conduct = { ...conduct, worked };
     return worked;
   }

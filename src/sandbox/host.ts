@@ -6,6 +6,21 @@ import type { World, WorldOptions } from "./world.js";
 /** What whoever started a host has asked for: it wins over what scenarios say, also those that come later. */
 export type GivenOptions = Pick<WorldOptions, "seed" | "now" | "frozen" | "profile">;
 
+/** What of that is asked for at all, whatever else stands beside it. */
+export function givenOptions({
+  seed,
+  now,
+  frozen,
+  profile,
+}: { readonly [Name in keyof GivenOptions]?: GivenOptions[Name] | undefined }): GivenOptions {
+  return {
+    ...(seed !== undefined && { seed }),
+    ...(now !== undefined && { now }),
+    ...(frozen !== undefined && { frozen }),
+    ...(profile !== undefined && { profile }),
+  };
+}
+
 /** The place where one world at a time runs; doors ask it for the world with every request. */
 export interface Host {
   /** The world that runs; what its timeline says has happened by now. */

@@ -1,7 +1,7 @@
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { starterOf } from "../../library/create-sandbox.js";
 import type { ScenarioSource } from "../../library/refs.js";
-import type { GivenOptions } from "../../sandbox/host.js";
+import { type GivenOptions, givenOptions } from "../../sandbox/host.js";
 import { scenarioSecrets, type World } from "../../sandbox/world.js";
 import type { ControlBody } from "../../scenario/control-bodies.js";
 import { type NamedScenario, resolveSource } from "../../scenario/resolve-source.js";
@@ -37,7 +37,8 @@ export const instanceCalls: readonly ControlCall[] = [
     answer: inData.one("Instance"),
     run(context) {
       const instances = requireInstances(context);
-      const given = givenIn(context.body);
+      const { now } = context.body;
+      const given = givenOptions({ ...context.body, now: now === undefined ? undefined : parseTime(now) });
       const instance = instances.create(starterFor(context, given), given);
       return { data: { ...summaryOf(instance, instances), keys: scenarioSecrets(instance.host.world()) } };
     },
@@ -64,16 +65,6 @@ function summaryOf(instance: Instance, instances: Instances) {
   const baseUrl = instances.baseUrl(instance);
   const { name, seed } = instance.host.world();
   return { id: instance.id, base_url: baseUrl, control_url: baseUrl + controlPath, scenario: name, seed };
-}
-
-function givenIn({ seed, now, frozen, profile }: ControlBody<"instance_creation">): GivenOptions {
-  const start = now === undefined ? undefined : parseTime(now);
-  return {
-    ...(seed !== undefined && { seed }),
-    ...(start !== undefined && { now: start }),
-    ...(frozen !== undefined && { frozen }),
-    ...(profile !== undefined && { profile }),
-  };
 }
 
 // Without a scenario the instance gets the server's own, as it was at its start.

@@ -67,6 +67,7 @@ export function createInstances({ serverUrl, ttl, tally }: InstancesOptions): In
         usedAt: performance.now(),
       };
       instance.host.tally.passOnTo(tally);
+      instance.host.tally.curlOptions = tally.curlOptions;
       instances.set(instance.id, instance);
       return instance;
     },

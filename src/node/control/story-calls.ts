@@ -38,8 +38,7 @@ export const storyCalls: readonly ControlCall[] = [
 function stepView(step: ToldStep) {
   const { answer } = step;
   if (answer === null) return snakeCase(step);
-  const code = errorCodeOf(answer);
-  return snakeCase({ ...step, answer: { ...answer, code: typeof code === "string" ? code : null } });
+  return snakeCase({ ...step, answer: { ...answer, code: errorCodeOf(answer) } });
 }
 
 function storyView({ story: { steps, next } }: World) {

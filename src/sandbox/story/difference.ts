@@ -48,9 +48,10 @@ export function actionDifferences(expected: Expectation | undefined, { refusal }
   return [{ at: "error", expected: shown(wanted), found }];
 }
 
-/** `error.code` of an answer, whatever it is; `null` when there is none. */
-export function errorCodeOf(answer: StoryAnswer): unknown {
-  return errorCodeIn(bodyOf(answer)) ?? null;
+/** `error.code` of an answer; `null` when it has none. */
+export function errorCodeOf(answer: StoryAnswer): string | null {
+  const code = errorCodeIn(bodyOf(answer));
+  return typeof code === "string" ? code : null;
 }
 
 const nothing = "nothing";
