@@ -7,7 +7,7 @@ import type { AnyServer } from "./http-server.js";
 /** How many milliseconds a client takes at most to send on its connections what it sends at once. */
 const shortest = 1;
 /** How many milliseconds to wait for a turn in which nobody connects, when there is no end of them. */
-const longest = 20;
+const longest = 1000;
 
 /** The connections of a server, as far as they tell what clients have heard. */
 export interface ConnectionLines {
