@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSandbox, SandboxError } from "../src/index.js";
 import { hostOf } from "../src/library/host-of.js";
 import { sandboxOn } from "../src/library/sandbox-on.js";
@@ -13,6 +13,10 @@ import type { World } from "../src/sandbox/world.js";
 import { anyScenario, command } from "./model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "./model/transcript.js";
 import { propertySeed } from "./support/property-seed.js";
+
+// A Retry-After that is a date follows the real time, whose second must not turn between two answers.
+beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
+afterAll(() => void vi.useRealTimers());
 
 const commands = fc.array(command, { minLength: 1, maxLength: 25 });
 const assumptions = fc.record(
