@@ -1,6 +1,5 @@
 import { STATUS_CODES } from "node:http";
 import { coreSender } from "../../src/api/core-sender.js";
-import { whatToDo } from "../../src/cli/what-to-do.js";
 import { outcomeOf, outcomes, type PathId } from "../../src/domain/outcomes.js";
 import type { StoryAnswer } from "../../src/sandbox/story/story.js";
 import { scenarioSecret, type World } from "../../src/sandbox/world.js";
@@ -41,13 +40,13 @@ export function curlLine(path: PathId): string {
 
 function section(path: PathId): string {
   const { scenario, more, rules } = pathProse[path];
-  const { when } = outcomeOf(path);
+  const { when, whatToDo } = outcomeOf(path);
   return [
     `### \`${path}\``,
     `${when[0]?.toUpperCase()}${when.slice(1)}.`,
     answerBlock(path),
     wrapped(more),
-    wrapped(`**What to do.** ${whatToDo[path]}`),
+    wrapped(`**What to do.** ${whatToDo}`),
     `**Try it** with the scenario \`${scenario}\`:`,
     `\`\`\`sh\n${curlLine(path)}\n\`\`\``,
     rules.length === 0 ? "Not part of the specification." : `Rules: ${rules.join(", ")}.`,

@@ -10,7 +10,6 @@ import { answerOf } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { type Palette, paintStatus, paletteFor } from "../palette.js";
 import { type Presented, presentedBy } from "../presented.js";
-import { whatToDo } from "../what-to-do.js";
 
 /** `svc-sandbox explain` */
 export const explain: Run = async (call) => {
@@ -53,7 +52,7 @@ function explanation(
     path_id: pathId,
     fault_paths: faultPaths,
     when: outcomeOf(pathId).when,
-    what_to_do: whatToDo[pathId],
+    what_to_do: outcomeOf(pathId).whatToDo,
     real_key_suspected: looksReal,
   };
 }
