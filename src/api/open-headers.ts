@@ -1,6 +1,5 @@
 import type { Assumptions } from "../domain/assumptions.js";
-import type { LimitReading } from "./limit-reading.js";
-import { secondsToRetry, tightestOf } from "./limit-reading.js";
+import { type LimitReading, secondsToRetry, tightestOf } from "./limit-reading.js";
 
 /** Header names and values in turn. */
 export type FlatHeaders = readonly string[];

@@ -1,5 +1,4 @@
-import type { KeyRecord, KeyState } from "./key.js";
-import { keyStateAt } from "./key.js";
+import { type KeyRecord, type KeyState, keyStateAt } from "./key.js";
 import type { Organization } from "./organization.js";
 import type { GatePathId } from "./outcomes.js";
 

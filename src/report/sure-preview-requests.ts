@@ -6,8 +6,7 @@ import { listAttestations } from "../api/endpoints/list-attestations.js";
 import { foreseeKey } from "../api/foresee.js";
 import { isAllowed } from "../domain/consent.js";
 import type { GatePathId } from "../domain/outcomes.js";
-import type { ConsentEntry } from "../sandbox/consents.js";
-import { standingAt } from "../sandbox/consents.js";
+import { type ConsentEntry, standingAt } from "../sandbox/consents.js";
 import type { World } from "../sandbox/world.js";
 import type { SureRequest } from "./sure-requests.js";
 

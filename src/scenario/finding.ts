@@ -1,5 +1,4 @@
-import type { Located, Path } from "./located.js";
-import { placeAt } from "./located.js";
+import { type Located, type Path, placeAt } from "./located.js";
 import type { ScenarioProblem, ScenarioProblemCode } from "./scenario-problem.js";
 import { describePlace, type Place, type ScenarioSource } from "./scenario-source.js";
 

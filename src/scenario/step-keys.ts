@@ -1,5 +1,4 @@
-import type { Environment } from "../domain/api-key.js";
-import { parseApiKey } from "../domain/api-key.js";
+import { type Environment, parseApiKey } from "../domain/api-key.js";
 import type { ActionName } from "../domain/steps.js";
 import { endAtStart, type KeyEnd } from "./key-ends.js";
 import { freeRefIn, refOfName } from "./ref.js";

@@ -1,7 +1,6 @@
 import { parseDuration } from "./duration.js";
 import { homeOf, whereIs } from "./field-homes.js";
-import type { Finding } from "./finding.js";
-import { pathText } from "./finding.js";
+import { type Finding, pathText } from "./finding.js";
 import { fieldsAt, levelPath } from "./format-lookup.js";
 import type { Path } from "./located.js";
 import { nearest } from "./nearest.js";

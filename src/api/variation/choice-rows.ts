@@ -1,5 +1,4 @@
-import type { Variant, VariationRow } from "./row.js";
-import { refused } from "./row.js";
+import { refused, type Variant, type VariationRow } from "./row.js";
 
 /** The rows that are assumptions, too: what other profiles hold still varies here. */
 export const choiceRows: readonly VariationRow[] = [
