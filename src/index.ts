@@ -10,7 +10,6 @@ export { SandboxError, type SandboxErrorCode } from "./domain/sandbox-error.js";
 export { createSandbox, type SandboxOptions } from "./library/create-sandbox.js";
 /* Endpoints of one's own behind the API's gate */
 export { type Caller, type Guarded, type GuardOptions, guard } from "./library/guard.js";
-export type { KeyRef, OrganizationRef, ScenarioSource } from "./library/refs.js";
 export type {
   ActingAs,
   CreatedKey,
@@ -18,7 +17,9 @@ export type {
   FarmerPage,
   Instant,
   KeyCreation,
+  KeyRef,
   KeyRotation,
+  OrganizationRef,
   OrganizationUpdate,
   RequestQuery,
   Sandbox,
@@ -30,6 +31,7 @@ export type {
   SandboxKeys,
   SandboxOrganizations,
   SandboxRequests,
+  ScenarioSource,
 } from "./library/sandbox.js";
 export type {
   Coverage,

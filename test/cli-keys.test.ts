@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { coreSender } from "../src/api/core-sender.js";
 import { outcomeOf, type PathId } from "../src/domain/outcomes.js";
 import { createSandbox } from "../src/index.js";
-import { hostOf } from "../src/library/host-of.js";
+import { hostOf } from "../src/library/current-sandbox.js";
 import { tellNext } from "../src/sandbox/story/tell.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
 import { runCli } from "./support/run-cli.js";

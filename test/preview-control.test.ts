@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openApiDocument } from "../src/api/openapi.js";
 import { createSandbox, type Scenario } from "../src/index.js";
-import { hostOf } from "../src/library/host-of.js";
+import { hostOf } from "../src/library/current-sandbox.js";
 import { startServer } from "../src/node/index.js";
 import { serveControl } from "./support/control-client.js";
 import { consentsPath, purpose } from "./support/preview-client.js";

@@ -3,7 +3,7 @@ import { coreSender } from "../src/api/core-sender.js";
 import { actionLine } from "../src/cli/action-line.js";
 import { actionSentences } from "../src/cli/action-sentences.js";
 import { createSandbox } from "../src/index.js";
-import { hostOf } from "../src/library/host-of.js";
+import { hostOf } from "../src/library/current-sandbox.js";
 import type { ToldStep } from "../src/sandbox/story/story.js";
 import { tellNext } from "../src/sandbox/story/tell.js";
 import type { World } from "../src/sandbox/world.js";

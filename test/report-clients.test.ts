@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { handle } from "../src/api/handle.js";
 import { adviceIds } from "../src/domain/advice.js";
 import { createSandbox } from "../src/library/create-sandbox.js";
-import { hostOf } from "../src/library/host-of.js";
+import { hostOf } from "../src/library/current-sandbox.js";
 import { startServer } from "../src/node/index.js";
 import { reportOf } from "../src/report/report-of.js";
 import { scenarioSecret, type World } from "../src/sandbox/world.js";

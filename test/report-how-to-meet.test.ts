@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { clientEnvironment } from "../src/cli/client-environment.js";
 import { outcomeOf, outcomes, type PathId } from "../src/domain/outcomes.js";
 import type { Sandbox } from "../src/index.js";
-import { hostOf } from "../src/library/host-of.js";
+import { hostOf } from "../src/library/current-sandbox.js";
 import { startServer } from "../src/node/index.js";
 import { bundledScenarios, scenarioNames } from "../src/scenario/bundled.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";

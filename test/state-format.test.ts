@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSandbox, SandboxError } from "../src/index.js";
-import { hostOf } from "../src/library/host-of.js";
+import { hostOf } from "../src/library/current-sandbox.js";
 import { sandboxOn } from "../src/library/sandbox-on.js";
 import { nodeEdge } from "../src/node/edge.js";
 import { parseState, type SavedState, stateText } from "../src/node/state-format.js";

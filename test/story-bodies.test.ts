@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { coreSender } from "../src/api/core-sender.js";
 import { createSandbox } from "../src/index.js";
-import { hostOf } from "../src/library/host-of.js";
+import { hostOf } from "../src/library/current-sandbox.js";
 import type { StoryStep } from "../src/sandbox/story/story.js";
 import { tellNext } from "../src/sandbox/story/tell.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
-import { hostOf } from "../src/library/host-of.js";
+import { hostOf } from "../src/library/current-sandbox.js";
 import { mePath } from "./support/doors.js";
 import { propertySeed } from "./support/property-seed.js";
 

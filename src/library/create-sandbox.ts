@@ -1,19 +1,20 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Profile, profiles } from "../domain/assumptions.js";
 import { SandboxError } from "../domain/sandbox-error.js";
 import type { Edge } from "../sandbox/edge.js";
+import { makeFarmers } from "../sandbox/farmers.js";
 import { createHost, givenOptions } from "../sandbox/host.js";
 import { createWorld, type World } from "../sandbox/world.js";
 import { nearest } from "../scenario/nearest.js";
 import { listed, quote } from "../scenario/quote.js";
 import { resolveSource } from "../scenario/resolve-source.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { KeyRef, OrganizationRef, ScenarioSource } from "./refs.js";
-import type { Instant, Sandbox } from "./sandbox.js";
+import type { Instant, KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "./sandbox.js";
 import { sandboxOn } from "./sandbox-on.js";
 import { instantOf } from "./times.js";
-import { webEdge } from "./web-edge.js";
 
-/** How to create a sandbox. */
+/** Options of `createSandbox`. */
 export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> {
   /** A bundled name, or a scenario as a value. Default: `key-states`. */
   readonly scenario?: Source;
@@ -49,13 +50,13 @@ export function createSandbox<const Source extends ScenarioSource = "key-states"
   >;
 }
 
-/** How to start the world that the options ask for, on an edge; the scenario is checked here and now. */
+/** Returns a function that starts the world of the options; checks scenario and options at once. */
 export function worldStarter(edge: Edge, options: SandboxOptions): () => World {
   const { scenario, name } = resolveSource(options.scenario ?? "key-states");
   return starterOf(edge, scenario, { ...options, name });
 }
 
-/** The same for a scenario that is checked already. */
+/** As `worldStarter`, for a checked scenario. */
 export function starterOf(
   edge: Edge,
   scenario: Scenario,
@@ -67,7 +68,7 @@ export function starterOf(
   return () => createWorld(scenario, { edge, name, ...given });
 }
 
-// As in a scenario: two seeds that are written differently would give the same world otherwise.
+// As in a scenario: otherwise two different seeds could give the same world.
 function requireSeed(seed: number | undefined): void {
   if (seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)) return;
   throw new SandboxError(
@@ -77,7 +78,7 @@ function requireSeed(seed: number | undefined): void {
   );
 }
 
-// From JavaScript anything may come in, and a misspelt profile must not pass for `minimal`.
+// From JavaScript, a misspelt profile must not pass for `minimal`.
 function requireProfile(profile: Profile | undefined): void {
   if (profile === undefined || profiles.includes(profile)) return;
   const meant = nearest(String(profile), profiles);
@@ -88,3 +89,13 @@ function requireProfile(profile: Profile | undefined): void {
     { given: profile },
   );
 }
+
+/** The edge for every modern JavaScript runtime, browsers included. */
+const webEdge: Edge = {
+  sha256: (text) => bytesToHex(sha256(utf8ToBytes(text))),
+  // Read when used, so that a test runner's fake timers move the sandbox's clock too.
+  time: () => Date.now(),
+  stopwatch: () => performance.now(),
+  farmers: makeFarmers,
+  random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
+};

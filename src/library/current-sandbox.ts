@@ -1,29 +1,47 @@
 import { SandboxError } from "../domain/sandbox-error.js";
+import type { Host } from "../sandbox/host.js";
 import type { Sandbox } from "./sandbox.js";
 
-/** Knows on whose behalf code runs, however many steps it waits; Node's `AsyncLocalStorage` is one. */
+/** Passes the current sandbox through asynchronous calls; Node's `AsyncLocalStorage` is one. */
 export interface CurrentSandboxes {
   readonly getStore: () => Sandbox | undefined;
   readonly run: <Result>(sandbox: Sandbox, work: () => Result) => Result;
 }
 
-// Registered, and one for all: the handlers may have loaded this package as a CommonJS module, or another copy of it,
-// and every server of the process has to be found from there.
+// Registered globally: handlers may have loaded the CommonJS build, or another copy of this package.
 const key = Symbol.for("svc-sandbox.current");
 const shared = globalThis as unknown as Record<symbol, CurrentSandboxes | undefined>;
 
-/** Where servers say on whose behalf they call handlers; made by the first one that asks. */
+/** The storage in which servers put the sandbox before they call handlers; made at the first call. */
 export function currentSandboxes(make: () => CurrentSandboxes): CurrentSandboxes {
   shared[key] ??= make();
   return shared[key];
 }
 
-/** The sandbox on whose behalf this code runs; throws `usage` outside of a server's handlers. */
+/** Returns the sandbox of the server whose handler is running; throws `usage` elsewhere. */
 export function currentSandbox(): Sandbox {
   const sandbox = shared[key]?.getStore();
   if (sandbox !== undefined) return sandbox;
   throw new SandboxError(
     "usage",
     "Failed to guard the request: it is not clear for which sandbox. Pass it: guard(request, { scope, sandbox }).",
+  );
+}
+
+// Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes.
+const holding = Symbol.for("svc-sandbox.host");
+
+/** Attaches its host to a sandbox, for `hostOf`. */
+export function attachHost<Held extends Sandbox>(sandbox: Held, host: Host): Held {
+  return Object.defineProperty(sandbox, holding, { value: host, enumerable: false });
+}
+
+/** Returns the host of a sandbox; throws `usage` for anything not made by `createSandbox` or `startServer`. */
+export function hostOf(sandbox: Sandbox): Host {
+  const host = (sandbox as unknown as Record<symbol, Host | undefined>)[holding];
+  if (host !== undefined) return host;
+  throw new SandboxError(
+    "usage",
+    "Failed to use the sandbox: it was made neither by createSandbox nor by startServer.",
   );
 }

@@ -9,11 +9,10 @@ import { outcomeOf } from "../domain/outcomes.js";
 import { isInput } from "../domain/request-signs.js";
 import { unknownLine } from "../sandbox/conduct-heard.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
-import { currentSandbox } from "./current-sandbox.js";
-import { hostOf } from "./host-of.js";
+import { currentSandbox, hostOf } from "./current-sandbox.js";
 import { lineOf, tellSoon } from "./lines.js";
 import type { Sandbox } from "./sandbox.js";
-import { toResponse } from "./to-response.js";
+import { toResponse } from "./web-response.js";
 
 /** What to guard with. */
 export interface GuardOptions {

@@ -1,6 +1,6 @@
 import { callLine, type Heard, type Line, tell, unknownLine } from "../sandbox/conduct-heard.js";
 import type { World } from "../sandbox/world.js";
-import { isInMiddleware } from "./http-middleware.js";
+import { isInMiddleware } from "./web-response.js";
 
 /** What a web request came on: a call of this process, or by way of a server or a service worker, which say no more. */
 export function lineOf(request: Request): Line {

@@ -1,31 +1,44 @@
 import { reportOf } from "../report/report-of.js";
+import {
+  type AttestationView,
+  attestationsOf,
+  type ConsentView,
+  viewAttestation,
+  viewConsent,
+} from "../sandbox/consent-views.js";
+import { defaultFarmerPage } from "../sandbox/farm-population.js";
 import { describeFaults } from "../sandbox/faults.js";
 import type { Host } from "../sandbox/host.js";
 import { changeFaults } from "../sandbox/lifecycle/change-faults.js";
 import { clearRequests } from "../sandbox/lifecycle/clear-requests.js";
 import { createKey } from "../sandbox/lifecycle/create-key.js";
+import { type Decision, decideConsent } from "../sandbox/lifecycle/decide-consent.js";
 import { advanceClock, changeClock } from "../sandbox/lifecycle/move-clock.js";
+import { requireFields } from "../sandbox/lifecycle/require-fields.js";
+import { requirePreview } from "../sandbox/lifecycle/require-preview.js";
 import { revokeKey } from "../sandbox/lifecycle/revoke-key.js";
 import { rotateKey } from "../sandbox/lifecycle/rotate-key.js";
+import { suspendAttestation } from "../sandbox/lifecycle/suspend-attestation.js";
 import { updateOrganization } from "../sandbox/lifecycle/update-organization.js";
 import { unknownSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import { viewKey, viewOrganization, viewRequest } from "../sandbox/views.js";
 import { scenarioSecret, type World } from "../sandbox/world.js";
 import { checkFaults } from "../scenario/check-faults.js";
-import { attestationsOn, consentsOf } from "./consents-of.js";
-import { farmersOf } from "./farmers-of.js";
-import { fetchAnswer } from "./fetch-answer.js";
-import { attachHost } from "./host-of.js";
+import { attachHost } from "./current-sandbox.js";
 import type {
   Sandbox,
+  SandboxAttestations,
   SandboxClock,
+  SandboxConsents,
+  SandboxFarmers,
   SandboxFaults,
   SandboxKeys,
   SandboxOrganizations,
   SandboxRequests,
 } from "./sandbox.js";
 import { durationOf, instantFrom, instantOf } from "./times.js";
+import { fetchAnswer } from "./web-request.js";
 
 /** A sandbox of the world that runs on a host, whichever it is at the time. */
 export function sandboxOn(host: Host): Sandbox {
@@ -131,5 +144,62 @@ function requestsOf(world: () => World): SandboxRequests {
     list: (query) => world().journal.list(query).map(viewRequest),
     total: () => world().journal.total(),
     clear: () => clearRequests(world()),
+  };
+}
+
+/** The farmers of the world that runs at the time. */
+export function farmersOf(world: () => World): SandboxFarmers {
+  return {
+    get count() {
+      return world().farmers.count;
+    },
+    at: (index) => world().farmers.at(index),
+    get: (id) => world().farmers.get(id),
+    list({ offset = 0, limit = defaultFarmerPage } = {}) {
+      requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
+      return world().farmers.list({ offset, limit });
+    },
+  };
+}
+
+function countProblem(value: unknown): string | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
+}
+
+/** The consent requests of the world that runs at the time. */
+export function consentsOf(world: () => World): SandboxConsents {
+  const decide = (decision: Decision) => (id: string) => {
+    const entry = decideConsent(world(), id, decision);
+    return viewConsent(entry, world());
+  };
+  return {
+    list(): ConsentView[] {
+      const running = world();
+      requirePreview(running);
+      return running.consents.all.map((entry) => viewConsent(entry, running));
+    },
+    grant: decide("grant"),
+    reject: decide("reject"),
+    revoke: decide("revoke"),
+  };
+}
+
+/** The attestations of the world that runs at the time. */
+export function attestationsOn(world: () => World): SandboxAttestations {
+  const suspend = (suspended: boolean) => (id: string) => {
+    const place = suspendAttestation(world(), id, suspended);
+    return viewAttestation(place, world()) as AttestationView;
+  };
+  return {
+    list() {
+      const running = world();
+      requirePreview(running);
+      const now = running.clock.now();
+      return attestationsOf(running.consents.all, now).flatMap(
+        (place) => viewAttestation(place, running, now) ?? [],
+      );
+    },
+    suspend: suspend(true),
+    resume: suspend(false),
   };
 }

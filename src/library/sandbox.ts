@@ -8,9 +8,9 @@ import type { AttestationView, ConsentView } from "../sandbox/consent-views.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { Actor } from "../sandbox/lifecycle/administrator.js";
 import type { KeyView, OrganizationView, RequestView } from "../sandbox/views.js";
+import type { BundledKeyRefs, BundledOrganizationRefs, ScenarioName } from "../scenario/bundled.generated.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Farmer } from "../synthetic/farmers/farmer.js";
-import type { Known } from "./refs.js";
 
 /** A length of time: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
 export type Duration = string | number;
@@ -209,3 +209,28 @@ export interface SandboxRequests {
   /** Forgets them, and lets the report start anew. */
   readonly clear: () => void;
 }
+
+/** What a sandbox can be made from: a bundled name, or a scenario as a value. */
+export type ScenarioSource = ScenarioName | Scenario;
+
+type OrganizationsIn<Value> = Value extends { readonly organizations: infer Organizations }
+  ? (keyof Organizations & string) | InPopulation<Value, `organization-${number}`>
+  : string;
+type KeysIn<Value> = Value extends { readonly organizations: infer Organizations }
+  ?
+      | { [Ref in keyof Organizations]: KeysOf<Organizations[Ref]> }[keyof Organizations]
+      | InPopulation<Value, `organization-${number}-key-${number}`>
+  : string;
+type InPopulation<Value, Ref> = Value extends { readonly population: object } ? Ref : never;
+type KeysOf<Organization> = Organization extends { readonly keys: infer Keys } ? keyof Keys & string : never;
+
+/** The refs of the keys of a scenario, as far as its type says them. */
+export type KeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source] : KeysIn<Source>;
+
+/** The refs of the organizations of a scenario, as far as its type says them. */
+export type OrganizationRef<Source> = Source extends ScenarioName
+  ? BundledOrganizationRefs[Source]
+  : OrganizationsIn<Source>;
+
+/** A ref that autocompletes to the known ones and may be another: keys made at run time have refs too. */
+export type Known<Ref extends string> = Ref | (string & {});

@@ -1,8 +1,8 @@
 import { type HttpHandler, http } from "msw";
 import { SandboxError } from "../domain/sandbox-error.js";
-import { answerWebRequest } from "../library/answer-web-request.js";
-import { hostOf } from "../library/host-of.js";
+import { hostOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
+import { answerWebRequest } from "../library/web-request.js";
 
 /** Where the API is, as far as the client under test knows. */
 export interface HandlerOptions {

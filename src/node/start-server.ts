@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import type { Profile } from "../domain/assumptions.js";
 import { starterOf } from "../library/create-sandbox.js";
-import type { KeyRef, OrganizationRef, ScenarioSource } from "../library/refs.js";
-import type { Instant, Sandbox } from "../library/sandbox.js";
+import type { Instant, KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
 import { sandboxOn } from "../library/sandbox-on.js";
 import { instantOf } from "../library/times.js";
 import { createHost, type GivenOptions, givenOptions } from "../sandbox/host.js";

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
-import { hostOf } from "../../src/library/host-of.js";
+import { hostOf } from "../../src/library/current-sandbox.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/node/start-server.js";
 import type { Host } from "../../src/sandbox/host.js";
 import { expectDescribed } from "./control-description.js";

@@ -1,6 +1,6 @@
 import { setupServer } from "msw/node";
 import { describe } from "vitest";
-import { hostOf } from "../../src/library/host-of.js";
+import { hostOf } from "../../src/library/current-sandbox.js";
 import type { Sandbox } from "../../src/library/sandbox.js";
 import { sandboxOn } from "../../src/library/sandbox-on.js";
 import { createHandlers } from "../../src/msw/create-handlers.js";

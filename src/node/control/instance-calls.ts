@@ -1,6 +1,6 @@
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { starterOf } from "../../library/create-sandbox.js";
-import type { ScenarioSource } from "../../library/refs.js";
+import type { ScenarioSource } from "../../library/sandbox.js";
 import { type GivenOptions, givenOptions } from "../../sandbox/host.js";
 import { scenarioSecrets, type World } from "../../sandbox/world.js";
 import type { ControlBody } from "../../scenario/control-bodies.js";

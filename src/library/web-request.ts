@@ -1,0 +1,114 @@
+import { handle } from "../api/handle.js";
+import type { ApiRequest } from "../api/messages.js";
+import { signsOfWebRequest, strayKeysIn } from "../api/read-signs.js";
+import {
+  bodyOf,
+  longestBody,
+  noBody,
+  type ReadBody,
+  type RequestContent,
+  takenAt,
+  tooLongBody,
+} from "../api/request-content.js";
+import type { World } from "../sandbox/world.js";
+import { lineOf, tellSoon } from "./lines.js";
+import { deliverOverWeb, toResponse } from "./web-response.js";
+
+/**
+ * Answers a web `Request` to the API; `base` is the path under which the API is mounted, without a slash at its end.
+ *
+ * Synchronous, unless a fault applies or the endpoint takes a body or a query; `world` is called once the request is
+ * read completely.
+ */
+export function answerWebRequest(
+  world: () => World,
+  request: Request,
+  base = "",
+): Response | Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  const { method } = request;
+  const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
+  const apiKey = request.headers.get("x-api-key") ?? undefined;
+  const signs = signsOfWebRequest(request, search);
+  const strays = strayKeysIn(signs, search, () => request.headers.get("authorization"));
+  const read = { method, path, apiKey, signs, strays, line: lineOf(request) };
+  const atFirst = world();
+  const takes = takenAt(atFirst.preview, method, path);
+  if (takes === undefined) return answerRead(atFirst, read, request);
+  return readContent(request, search, takes.body !== undefined).then((content) =>
+    answerRead(world(), { ...read, content }, request),
+  );
+}
+
+function answerRead(world: World, read: ApiRequest, request: Request): Response | Promise<Response> {
+  const { answer, delivery, lesson } = handle(world, read);
+  const response =
+    delivery === undefined ? toResponse(answer, request.method) : deliverOverWeb(delivery, answer, request);
+  if (lesson !== undefined) tellSoon(lesson, response, world);
+  return response;
+}
+
+/** Reads query, headers and body for an endpoint that takes them. Rejects when the body breaks off. */
+export async function readContent(
+  request: Request,
+  search: string,
+  takesBody: boolean,
+): Promise<RequestContent> {
+  return {
+    query: search.slice(1),
+    contentType: request.headers.get("content-type") ?? undefined,
+    idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
+    body: takesBody ? await readBody(request) : noBody,
+  };
+}
+
+async function readBody(request: Request): Promise<ReadBody> {
+  const { body } = request;
+  if (body === null) return noBody;
+  // The Request of some test environments has no streams.
+  if (body === undefined) return bodyOf(new TextEncoder().encode(await request.text()));
+  const reader = body.getReader();
+  const gathered = new Uint8Array(longestBody);
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return bodyOf(gathered.subarray(0, length));
+    if (length + value.length > longestBody) {
+      // The rest is not wanted; whether cancelling works makes no difference.
+      reader.cancel().catch(() => {});
+      return tooLongBody;
+    }
+    gathered.set(value, length);
+    length += value.length;
+  }
+}
+
+// A signal reaches a request derived from it only while that request is referenced, and awaiting does not reference it.
+const waiting = new Set<object>();
+
+/** Answers as `fetch` does: rejects when the request's signal is aborted, and with a `TypeError` for a network error. */
+export async function fetchAnswer(
+  world: () => World,
+  input: Request | URL | string,
+  init: RequestInit | undefined,
+): Promise<Response> {
+  const request = new Request(input, init);
+  request.signal.throwIfAborted();
+  const answer = answerWebRequest(world, request);
+  if ("status" in answer) return answer;
+  const held = { input, request };
+  const canBeAborted = init?.signal !== undefined || input instanceof Request;
+  if (canBeAborted) waiting.add(held);
+  try {
+    const response = await answer;
+    if (response.type === "error") throw connectionReset();
+    return response;
+  } finally {
+    waiting.delete(held);
+  }
+}
+
+function connectionReset(): TypeError {
+  const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
+  return new TypeError("fetch failed", { cause });
+}
