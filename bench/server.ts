@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { drawsFor, pick } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/open-world.js";
-import { serveHost } from "../src/node/serve-host.js";
-import { createHost } from "../src/sandbox/host.js";
+import { serveRuntime } from "../src/node/serve-host.js";
+import { createRuntime } from "../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../src/sandbox/world.js";
 import type { ServerOrder, ServerReady } from "./messages.js";
 import { benchScenario } from "./scenario.js";
@@ -12,8 +12,8 @@ const usedKeys = 1000;
 
 async function serveSandbox(count: number): Promise<ServerReady> {
   const world = openWorld(benchScenario(count));
-  const { url } = await serveHost(
-    createHost(() => world),
+  const { url } = await serveRuntime(
+    createRuntime(() => world),
     { port: 0 },
   );
   const draw = drawsFor(1, "bench.keys");

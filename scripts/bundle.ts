@@ -46,7 +46,7 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
 // to a large package.
 const light =
   "bundled|duration|nearest|population|quote|ref|scenario-error|scenario-not-found|scenario-text|time-slips|when";
-const ofServer = "address|control-path|edge|load-scenario|open-world|serve-host|write-file";
+const ofServer = "address|control-path|platform|load-scenario|open-world|serve-host|write-file";
 const ofStart =
   "aborted|banner|client-environment|exit-codes|failure|formats|key-rows|log|open-scenario|palette|serve-options|unknown-word|usage-error";
 const alwaysTogether = [

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { coreSender } from "../src/api/core-sender.js";
 import { outcomeOf, type PathId } from "../src/domain/outcomes.js";
 import { createSandbox } from "../src/index.js";
-import { hostOf } from "../src/library/current-sandbox.js";
+import { runtimeOf } from "../src/library/current-sandbox.js";
 import { tellNext } from "../src/sandbox/story/tell.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
 import { runCli } from "./support/run-cli.js";
@@ -96,7 +96,7 @@ story:
     // They are the keys that are made.
     const sandbox = createSandbox({ scenario: parseScenario(readFileSync(join(cwd, "a.yaml"), "utf8")) });
     for (let step = 0; step < 4; step++) {
-      await tellNext(hostOf(sandbox).world(), coreSender(hostOf(sandbox).world()));
+      await tellNext(runtimeOf(sandbox).world(), coreSender(runtimeOf(sandbox).world()));
     }
     for (const row of rows.slice(1)) {
       const [, ref = "", told] = /^(\S+) .* (\S+)$/.exec(row) ?? [];

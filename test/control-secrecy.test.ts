@@ -19,7 +19,7 @@ async function openAndListen(): Promise<{
   const control = await serveControl();
   const said: string[] = [];
   const log = createJsonLog((line) => said.push(line));
-  control.host.subscribe((event) => {
+  control.runtime.subscribe((event) => {
     if (event.type === "request") log.request(event.request);
     else log.note(JSON.stringify(event));
   });
@@ -165,7 +165,7 @@ test("R35 the heap of the server holds no key that was made or rotated over HTTP
   const folder = mkdtempSync(join(tmpdir(), "svc-sandbox-heap-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const heap = readFileSync(writeHeapSnapshot(join(folder, "heap.heapsnapshot")), "latin1");
-  const { registry } = control.host.world();
+  const { registry } = control.runtime.world();
   expect(heap).toContain(registry.key("ci").key.sha256);
   expect(heap).toContain(registry.key("active-2").key.sha256);
   for (const code of bytes) {

@@ -2,9 +2,9 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { drawsFor, pick } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/open-world.js";
-import { type RunningServer, serveHost } from "../src/node/serve-host.js";
-import { createHost } from "../src/sandbox/host.js";
+import { type RunningServer, serveRuntime } from "../src/node/serve-host.js";
 import type { JournalEntry } from "../src/sandbox/journal.js";
+import { createRuntime } from "../src/sandbox/runtime.js";
 import { scenarioSecret, scenarioSecrets, type World } from "../src/sandbox/world.js";
 import { bundledScenarios } from "../src/scenario/bundled.js";
 import { below, type HostileGroup } from "./support/hostile-group.js";
@@ -23,8 +23,8 @@ beforeAll(async () => {
   world.events.subscribe((event) => {
     if (event.type === "request") journaled.push(event.request);
   });
-  server = await serveHost(
-    createHost(() => world),
+  server = await serveRuntime(
+    createRuntime(() => world),
     { port: 0, onDefect: (error) => defects.push(error) },
   );
   port = Number(new URL(server.url).port);
@@ -78,8 +78,8 @@ test.each([
   ["nonsense", `nonsense${crlf}${crlf}`],
   ["the start of a request", "GET / HT"],
 ])("the server closes in time although a client that sent %s never does", async (_what, text) => {
-  const own = await serveHost(
-    createHost(() => openWorld(bundledScenarios["key-states"])),
+  const own = await serveRuntime(
+    createRuntime(() => openWorld(bundledScenarios["key-states"])),
     { port: 0 },
   );
   const client = connect({ port: Number(new URL(own.url).port), host: "127.0.0.1", allowHalfOpen: true });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openApiDocument } from "../src/api/openapi.js";
 import { createSandbox, type Scenario } from "../src/index.js";
-import { hostOf } from "../src/library/current-sandbox.js";
+import { runtimeOf } from "../src/library/current-sandbox.js";
 import { startServer } from "../src/node/index.js";
 import { serveControl } from "./support/control-client.js";
 import { consentsPath, purpose } from "./support/preview-client.js";
@@ -113,7 +113,7 @@ test("R48 the description has the announced endpoints where the preview is on, e
 test("what happens to consent requests is announced, whoever did it", async () => {
   const { server } = await serveControl({ scenario: previewScenario });
   const heard: string[] = [];
-  hostOf(server.sandbox).subscribe((event) => {
+  runtimeOf(server.sandbox).subscribe((event) => {
     if (event.type === "consent.requested" || event.type === "consent.changed")
       heard.push(`${event.type} ${event.consent.status}`);
   });

@@ -5,7 +5,7 @@ import { bodyOf } from "../src/api/request-content.js";
 import { type Permission, permissions } from "../src/domain/attestation.js";
 import { consentAt } from "../src/domain/consent.js";
 import { SandboxError } from "../src/domain/sandbox-error.js";
-import { nodeEdge } from "../src/node/edge.js";
+import { nodePlatform } from "../src/node/platform.js";
 import { stateOf } from "../src/sandbox/consent-views.js";
 import { placesOf } from "../src/sandbox/consents.js";
 import { type Decision, decideConsent } from "../src/sandbox/lifecycle/decide-consent.js";
@@ -99,7 +99,7 @@ class Run {
 
   restart(): void {
     const snapshot = JSON.parse(JSON.stringify(snapshotWorld(this.world)));
-    this.world = createWorld(checkScenario(snapshot), { edge: nodeEdge });
+    this.world = createWorld(checkScenario(snapshot), { platform: nodePlatform });
     expect(snapshotWorld(this.world)).toEqual(snapshot);
   }
 

@@ -3,7 +3,7 @@ import { coreSender } from "../src/api/core-sender.js";
 import { actionLine } from "../src/cli/action-line.js";
 import { actionSentences } from "../src/cli/action-sentences.js";
 import { createSandbox } from "../src/index.js";
-import { hostOf } from "../src/library/current-sandbox.js";
+import { runtimeOf } from "../src/library/current-sandbox.js";
 import type { ToldStep } from "../src/sandbox/story/story.js";
 import { tellNext } from "../src/sandbox/story/tell.js";
 import type { World } from "../src/sandbox/world.js";
@@ -133,7 +133,7 @@ timeline:
     at: "2026-03-02T09:30:00.000Z",
     by: "farmer",
   });
-  expect(hostOf(sandbox).world().timeline.next).toBe(2);
+  expect(runtimeOf(sandbox).world().timeline.next).toBe(2);
 });
 
 test("what a farmer does is said in words", () => {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { handle } from "../src/api/handle.js";
 import { adviceIds } from "../src/domain/advice.js";
 import { createSandbox } from "../src/library/create-sandbox.js";
-import { hostOf } from "../src/library/current-sandbox.js";
+import { runtimeOf } from "../src/library/current-sandbox.js";
 import { startServer } from "../src/node/index.js";
 import { reportOf } from "../src/report/report-of.js";
 import { scenarioSecret, type World } from "../src/sandbox/world.js";
@@ -13,7 +13,7 @@ import { goodClients } from "./support/good-clients.js";
 import { referenceClient } from "./support/reference-client.js";
 import { sendOnSocket } from "./support/send-on-socket.js";
 
-const reportFor = (world: World) => reportOf({ world: () => world, tally: world.tally });
+const reportFor = (world: World) => reportOf({ world: () => world, counters: world.counters });
 
 /** The advice that a report has, and how often. */
 const earned = (world: World) =>
@@ -78,7 +78,7 @@ test("an answer that a fault lets wait is known to the client only when it has c
 test("what a client has done to one world is not held against it in the next", () => {
   const sandbox = createSandbox({ frozen: true });
   const send = () => {
-    const world = hostOf(sandbox).world();
+    const world = runtimeOf(sandbox).world();
     handle(world, { method: "GET", path: mePath, apiKey: sandbox.secret("revoked") });
   };
   send();

@@ -6,10 +6,10 @@ import { loadFarmers } from "../src/node/load-farmers.js";
 import { openWorld } from "../src/node/open-world.js";
 import { reportOf } from "../src/report/report-of.js";
 import type { Fault } from "../src/sandbox/faults.js";
-import { createHost, type Host } from "../src/sandbox/host.js";
 import type { JournalEntry } from "../src/sandbox/journal.js";
 import { clearRequests } from "../src/sandbox/lifecycle/clear-requests.js";
 import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
+import { createRuntime, type Runtime } from "../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../src/sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
 import { propertySeed } from "./support/property-seed.js";
@@ -51,8 +51,8 @@ const odd: Readonly<Record<number, { method?: string; path?: string; signs?: num
 };
 
 /** Sends requests with a key of the world that runs, with none, or with one that nobody holds. */
-function ask(host: Host, { times, key, odd: form }: Happening): void {
-  const world = host.world();
+function ask(runtime: Runtime, { times, key, odd: form }: Happening): void {
+  const world = runtime.world();
   const keys = [
     ...Object.values(scenarioSecrets(world)),
     undefined,
@@ -68,7 +68,7 @@ function ask(host: Host, { times, key, odd: form }: Happening): void {
 /** What was heard on a host, request by request. */
 interface Place {
   readonly id: string | undefined;
-  readonly host: Host;
+  readonly runtime: Runtime;
   heard: JournalEntry[];
 }
 
@@ -82,8 +82,8 @@ function countOf(heard: readonly JournalEntry[]): Record<string, number> {
   return counts;
 }
 
-function reported(host: Host): Record<string, number> {
-  const { requests, paths, advice } = reportOf(host);
+function reported(runtime: Runtime): Record<string, number> {
+  const { requests, paths, advice } = reportOf(runtime);
   return Object.fromEntries([
     ["requests", requests],
     ...paths.filter(({ count }) => count > 0).map(({ pathId, count }) => [pathId, count]),
@@ -93,12 +93,12 @@ function reported(host: Host): Record<string, number> {
 
 /** Lets everything happen to a server; answers the most requests that were in a report. */
 function play(happenings: readonly Happening[]): number {
-  const host = createHost(open("key-states"));
-  const instances = createInstances({ serverUrl: () => "", ttl: 3_600_000, tally: host.tally });
-  const server: Place = { id: undefined, host, heard: [] };
+  const runtime = createRuntime(open("key-states"));
+  const instances = createInstances({ serverUrl: () => "", ttl: 3_600_000, counters: runtime.counters });
+  const server: Place = { id: undefined, runtime, heard: [] };
   const places = [server];
   const listen = (place: Place) =>
-    place.host.subscribe((event) => {
+    place.runtime.subscribe((event) => {
       if (event.type !== "request") return;
       place.heard.push(event.request);
       if (place !== server) server.heard.push(event.request);
@@ -107,25 +107,25 @@ function play(happenings: readonly Happening[]): number {
   let most = 0;
   for (const one of happenings) {
     const place = places[one.place % places.length] as Place;
-    if (one.what === "ask") ask(place.host, one);
-    else if (one.what === "reset") place.host.reset();
-    else if (one.what === "advance") advanceClock(place.host.world(), one.times * 60_000);
-    else if (one.what === "exchange") place.host.exchange(open(one.odd < 5 ? "rotation" : "bad-day"));
+    if (one.what === "ask") ask(place.runtime, one);
+    else if (one.what === "reset") place.runtime.reset();
+    else if (one.what === "advance") advanceClock(place.runtime.world(), one.times * 60_000);
+    else if (one.what === "exchange") place.runtime.exchange(open(one.odd < 5 ? "rotation" : "bad-day"));
     else if (one.what === "create") {
-      const { id, host: own } = instances.create(open("key-states"));
-      const created = { id, host: own, heard: [] };
+      const { id, runtime: own } = instances.create(open("key-states"));
+      const created = { id, runtime: own, heard: [] };
       listen(created);
       places.push(created);
     } else if (one.what === "remove" && place.id !== undefined) {
       instances.remove(place.id);
       places.splice(places.indexOf(place), 1);
     } else if (one.what === "clear") {
-      clearRequests(place.host.world());
+      clearRequests(place.runtime.world());
       place.heard = [];
     }
     most = Math.max(most, server.heard.length);
   }
-  for (const place of places) expect(reported(place.host)).toEqual(countOf(place.heard));
+  for (const place of places) expect(reported(place.runtime)).toEqual(countOf(place.heard));
   instances.close();
   return most;
 }

@@ -53,9 +53,9 @@ test("GET /report answers the report of the library, as the description says", a
 });
 
 test("the advice of a request is in the journal and in the event", async () => {
-  const { server, host, ask } = await serveControl();
+  const { server, runtime, ask } = await serveControl();
   const heard: unknown[] = [];
-  host.subscribe((event) => event.type === "request" && heard.push(event.request.advice));
+  runtime.subscribe((event) => event.type === "request" && heard.push(event.request.advice));
   await call(server.url, server.sandbox.secret("legacy"));
   await call(server.url, server.sandbox.secret("active"));
   expect(heard).toEqual([["legacy-key-in-use"], []]);

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { clientEnvironment } from "../src/cli/client-environment.js";
 import { outcomeOf, outcomes, type PathId } from "../src/domain/outcomes.js";
 import type { Sandbox } from "../src/index.js";
-import { hostOf } from "../src/library/current-sandbox.js";
+import { runtimeOf } from "../src/library/current-sandbox.js";
 import { startServer } from "../src/node/index.js";
 import { bundledScenarios, scenarioNames } from "../src/scenario/bundled.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
@@ -57,7 +57,7 @@ async function follow(line: string, sandbox: Sandbox, environment: Record<string
 async function serve(scenario: string | Scenario, tls = false) {
   const server = await startServer({ scenario, tls });
   onTestFinished(() => server.close(0));
-  const world = () => hostOf(server.sandbox).world();
+  const world = () => runtimeOf(server.sandbox).world();
   const environment = () => clientEnvironment(world(), { url: server.url, controlUrl: server.controlUrl });
   return { sandbox: server.sandbox as Sandbox, environment };
 }

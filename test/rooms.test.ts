@@ -79,7 +79,7 @@ test("the rule is one that can be broken", () => {
     'src/domain/gate.ts: room "domain" may not import "node:crypto"',
   );
   expect(objection("src/scenario/schema.ts", "../synthetic/invent.js")).toMatch("may not import");
-  expect(objection("src/api/handle.ts", "../node/edge.js")).toMatch("may not import");
+  expect(objection("src/api/handle.ts", "../node/platform.js")).toMatch("may not import");
   expect(objection("src/node/x.ts", "yaml")).toMatch("may not import");
   expect(objection("src/node/control/app.ts", "../../api/handle.js")).toBeUndefined();
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
 import { base62From, type Draws, drawsFor, pick } from "../src/domain/seed.js";
-import { nodeEdge } from "../src/node/edge.js";
-import { type RunningServer, serveHost } from "../src/node/serve-host.js";
-import { createHost } from "../src/sandbox/host.js";
+import { nodePlatform } from "../src/node/platform.js";
+import { type RunningServer, serveRuntime } from "../src/node/serve-host.js";
+import { createRuntime } from "../src/sandbox/runtime.js";
 import { unknownSecret } from "../src/sandbox/secrets.js";
 import { scenarioSecret, type World } from "../src/sandbox/world.js";
 import { mePath, openTestWorld } from "./support/doors.js";
@@ -17,8 +17,8 @@ let rejection: string;
 
 beforeAll(async () => {
   world = await openTestWorld("key-states");
-  server = await serveHost(
-    createHost(() => world),
+  server = await serveRuntime(
+    createRuntime(() => world),
     { port: 0 },
   );
   port = Number(new URL(server.url).port);
@@ -163,10 +163,10 @@ function workFor(apiKey: string | undefined): string[] {
   handle(
     {
       ...world,
-      edge: {
-        ...nodeEdge,
-        sha256: noted("hash", nodeEdge.sha256),
-        stopwatch: noted("measure", nodeEdge.stopwatch),
+      platform: {
+        ...nodePlatform,
+        sha256: noted("hash", nodePlatform.sha256),
+        stopwatch: noted("measure", nodePlatform.stopwatch),
       },
       registry: { ...world.registry, find: noted("look up", world.registry.find) },
       clock: { ...world.clock, now: noted("read the clock", world.clock.now) },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
-import { nodeEdge } from "../src/node/edge.js";
+import { nodePlatform } from "../src/node/platform.js";
 import { createKey } from "../src/sandbox/lifecycle/create-key.js";
 import { revokeKey } from "../src/sandbox/lifecycle/revoke-key.js";
 import { rotateKey } from "../src/sandbox/lifecycle/rotate-key.js";
@@ -41,7 +41,7 @@ function openBoth(chosen: Model["settings"]): { model: Model; world: World } {
       d: { ...key, organization: "insurer", environment: "live", counted: [] },
     },
   };
-  return { model, world: createWorld(modelScenario(chosen), { edge: nodeEdge }) };
+  return { model, world: createWorld(modelScenario(chosen), { platform: nodePlatform }) };
 }
 
 /** Carries the command out on both sides and answers what each said. */

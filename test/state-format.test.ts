@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSandbox, SandboxError } from "../src/index.js";
-import { hostOf } from "../src/library/current-sandbox.js";
+import { runtimeOf } from "../src/library/current-sandbox.js";
 import { sandboxOn } from "../src/library/sandbox-on.js";
-import { nodeEdge } from "../src/node/edge.js";
+import { nodePlatform } from "../src/node/platform.js";
 import { parseState, type SavedState, stateText } from "../src/node/state-format.js";
-import { createHost } from "../src/sandbox/host.js";
 import { changeAssumptions } from "../src/sandbox/lifecycle/change-assumptions.js";
 import { restoreWorld } from "../src/sandbox/restore-world.js";
+import { createRuntime } from "../src/sandbox/runtime.js";
 import { snapshotWorld } from "../src/sandbox/snapshot.js";
 import type { World } from "../src/sandbox/world.js";
 import { anyScenario, command } from "./model/commands.js";
@@ -64,14 +64,14 @@ test("whatever happened in a world, its state can be read again and goes on exac
       async (scenario, before, assumed, after) => {
         const game = played(createSandbox({ scenario }));
         await transcript(game, before);
-        const world = hostOf(game.sandbox).world();
+        const world = runtimeOf(game.sandbox).world();
         assume(world, assumed);
         await transcript(game, before.slice(0, 10));
         const state = stateOf(world);
         const read = parseState(stateText(state), "state.json");
         expect(read).toEqual(state);
-        const restored = restoreWorld(read, 60_000, { edge: nodeEdge, name: "model" });
-        const continued = movedTo(sandboxOn(createHost(() => restored)), game);
+        const restored = restoreWorld(read, 60_000, { platform: nodePlatform, name: "model" });
+        const continued = movedTo(sandboxOn(createRuntime(() => restored)), game);
         expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());
         const following = [...after, ...roundOfRequests];
         expect(await transcript(continued, following)).toEqual(await transcript(game, following));
@@ -89,9 +89,11 @@ test("a world that has grown larger than a scenario may be can be read again", (
   for (let i = 0; i < 8000; i++) {
     latest = sandbox.keys.rotate(latest, { overlap: 0, as: `key-${i}` }).key.ref;
   }
-  const state = stateOf(hostOf(sandbox).world());
+  const state = stateOf(runtimeOf(sandbox).world());
   const read = parseState(stateText(state), "state.json");
-  const restored = sandboxOn(createHost(() => restoreWorld(read, 0, { edge: nodeEdge, name: "active" })));
+  const restored = sandboxOn(
+    createRuntime(() => restoreWorld(read, 0, { platform: nodePlatform, name: "active" })),
+  );
   expect(restored.keys.list()).toHaveLength(sandbox.keys.list().length);
   expect(restored.keys.get(latest)).toEqual(sandbox.keys.get(latest));
   expect(restored.keys.get(first)).toEqual(sandbox.keys.get(first));

@@ -2,13 +2,13 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { handle } from "../src/api/handle.js";
 import { openWorld } from "../src/node/open-world.js";
 import { saveOnChange } from "../src/node/save-on-change.js";
-import { createHost } from "../src/sandbox/host.js";
 import { revokeKey } from "../src/sandbox/lifecycle/revoke-key.js";
+import { createRuntime } from "../src/sandbox/runtime.js";
 import { bundledScenarios } from "../src/scenario/bundled.js";
 
 /** A host whose saves fail as long as they are told to. */
 function saving(longest = 20) {
-  const host = createHost(() => openWorld(bundledScenarios["key-states"]));
+  const runtime = createRuntime(() => openWorld(bundledScenarios["key-states"]));
   const seen = { saves: 0, problems: 0, broken: false };
   const save = () => {
     seen.saves += 1;
@@ -17,17 +17,17 @@ function saving(longest = 20) {
   const noteProblem = () => {
     seen.problems += 1;
   };
-  const stop = saveOnChange(host, save, noteProblem, longest);
+  const stop = saveOnChange(runtime, save, noteProblem, longest);
   onTestFinished(stop);
-  const request = () => handle(host.world(), { method: "GET", path: "/nothing", apiKey: undefined });
-  return { host, seen, stop, request };
+  const request = () => handle(runtime.world(), { method: "GET", path: "/nothing", apiKey: undefined });
+  return { runtime, seen, stop, request };
 }
 
 test("what somebody does is saved before they hear of it", () => {
-  const { host, seen } = saving();
-  revokeKey(host.world(), "active");
+  const { runtime, seen } = saving();
+  revokeKey(runtime.world(), "active");
   expect(seen.saves).toBe(1);
-  host.reset();
+  runtime.reset();
   expect(seen.saves).toBe(2);
 });
 
@@ -55,21 +55,21 @@ test("a save that fails is told once, and tried again until it works", async () 
 });
 
 test("what fails to be saved fails for whoever did it, and is tried again later", async () => {
-  const { host, seen } = saving();
+  const { runtime, seen } = saving();
   seen.broken = true;
-  expect(() => revokeKey(host.world(), "active")).toThrow("disk full");
+  expect(() => revokeKey(runtime.world(), "active")).toThrow("disk full");
   expect(seen.problems).toBe(0);
   seen.broken = false;
   await vi.waitFor(() => expect(seen.saves).toBe(2));
 });
 
 test("to stop saves what is unsaved, and nothing later", () => {
-  const { host, seen, stop, request } = saving(60_000);
+  const { runtime, seen, stop, request } = saving(60_000);
   request();
   stop();
   expect(seen.saves).toBe(1);
   stop();
-  revokeKey(host.world(), "active");
+  revokeKey(runtime.world(), "active");
   expect(seen.saves).toBe(1);
 });
 

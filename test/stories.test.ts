@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { coreSender } from "../src/api/core-sender.js";
 import type { Profile } from "../src/domain/assumptions.js";
-import { nodeEdge } from "../src/node/edge.js";
 import { loadFarmers } from "../src/node/load-farmers.js";
-import { serveHost } from "../src/node/serve-host.js";
-import { createHost } from "../src/sandbox/host.js";
+import { nodePlatform } from "../src/node/platform.js";
+import { serveRuntime } from "../src/node/serve-host.js";
+import { createRuntime } from "../src/sandbox/runtime.js";
 import type { SendStoryRequest, StoryStep, ToldStep } from "../src/sandbox/story/story.js";
 import { tellNext } from "../src/sandbox/story/tell.js";
 import { createWorld, scenarioSecrets, type World } from "../src/sandbox/world.js";
@@ -16,7 +16,7 @@ import { socketSender } from "./support/socket-sender.js";
 await loadFarmers();
 
 // The date of a Retry-After follows the real clock: where that stands still, two tellings can be compared.
-const edge = { ...nodeEdge, time: () => Date.UTC(2026, 0, 1) };
+const platform = { ...nodePlatform, time: () => Date.UTC(2026, 0, 1) };
 
 interface Told {
   readonly world: World;
@@ -27,7 +27,7 @@ const storyOf = (name: ScenarioName): readonly StoryStep[] =>
   (bundledScenarios[name] as Scenario).story ?? [];
 
 function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 1 } = {}): World {
-  return createWorld(scenario, { edge, frozen: true, profile, seed });
+  return createWorld(scenario, { platform, frozen: true, profile, seed });
 }
 
 async function tell(world: World, send: SendStoryRequest): Promise<Told> {
@@ -45,8 +45,8 @@ function tellInCore(scenario: Scenario, options = {}): Promise<Told> {
 
 async function tellOverSocket(scenario: Scenario, options = {}): Promise<Told> {
   const world = openStory(scenario, options);
-  const server = await serveHost(
-    createHost(() => world),
+  const server = await serveRuntime(
+    createRuntime(() => world),
     { port: 0 },
   );
   try {
@@ -81,18 +81,18 @@ describe.each(scenarioNames)("the story of %s", (name) => {
   });
 
   test("holds on a clock that runs, for a presenter who talks for a minute first and a while before each step", async () => {
-    let time = edge.time();
+    let time = platform.time();
     const world = createWorld(bundledScenarios[name], {
-      edge: { ...edge, time: () => time },
+      platform: { ...platform, time: () => time },
       frozen: false,
       profile: "minimal",
     });
-    const host = createHost(() => world);
+    const runtime = createRuntime(() => world);
     time += 61_000;
     const steps: ToldStep[] = [];
     for (;;) {
       time += 20_000;
-      const told = await tellNext(host.world(), coreSender(host.world()));
+      const told = await tellNext(runtime.world(), coreSender(runtime.world()));
       if (told === undefined) break;
       steps.push(told);
     }

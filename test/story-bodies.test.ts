@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { coreSender } from "../src/api/core-sender.js";
 import { createSandbox } from "../src/index.js";
-import { hostOf } from "../src/library/current-sandbox.js";
+import { runtimeOf } from "../src/library/current-sandbox.js";
 import type { StoryStep } from "../src/sandbox/story/story.js";
 import { tellNext } from "../src/sandbox/story/tell.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
@@ -21,7 +21,7 @@ async function told(request: NonNullable<StoryStep["request"]>) {
       story: [{ request }],
     }),
   );
-  const world = hostOf(createSandbox({ scenario })).world();
+  const world = runtimeOf(createSandbox({ scenario })).world();
   const step = await tellNext(world, coreSender(world));
   return [step?.answer?.status, step?.request?.headers];
 }

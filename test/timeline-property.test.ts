@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
-import { hostOf } from "../src/library/current-sandbox.js";
+import { runtimeOf } from "../src/library/current-sandbox.js";
 import { mePath } from "./support/doors.js";
 import { propertySeed } from "./support/property-seed.js";
 
@@ -61,7 +61,7 @@ function open(steps: readonly TimelineStep[]): { sandbox: Sandbox; told: string[
     },
   });
   const told: string[] = [];
-  hostOf(sandbox).subscribe((event) => {
+  runtimeOf(sandbox).subscribe((event) => {
     if (event.type === "timeline.step") told.push(`${event.at} ${event.action} ${event.refusal}`);
   });
   return { sandbox, told };

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { coreSender } from "../src/api/core-sender.js";
 import { createSandbox, type Scenario } from "../src/index.js";
-import { hostOf } from "../src/library/current-sandbox.js";
+import { runtimeOf } from "../src/library/current-sandbox.js";
 import type { WorldEvent } from "../src/sandbox/events.js";
 import { tellNext } from "../src/sandbox/story/tell.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
@@ -72,7 +72,7 @@ test("the rate-limit windows of a key are not disturbed by what happens later th
 test("what the timeline did is told once, in order, with what was refused", () => {
   const sandbox = createSandbox({ scenario });
   const told: WorldEvent[] = [];
-  hostOf(sandbox).subscribe((event) => told.push(event));
+  runtimeOf(sandbox).subscribe((event) => told.push(event));
   sandbox.clock.advance("3h");
   const steps = told.filter(({ type }) => type === "timeline.step");
   const step = (at: string, action: string, refusal: string | null = null) => ({
@@ -143,12 +143,12 @@ test("a step that the dashboard refuses leaves the world as it was, and the late
 });
 
 test("with a clock that runs, a server tells what happens when it happens", async () => {
-  const { server, host } = await serveControl({
+  const { server, runtime } = await serveControl({
     frozen: false,
     scenario: { ...scenario, timeline: [{ at: "1s", revoke: { key: "main" } }] },
   });
   const told: string[] = [];
-  host.subscribe(({ type }) => told.push(type));
+  runtime.subscribe(({ type }) => told.push(type));
   await vi.waitFor(() => expect(told).toContain("key.revoked"), { timeout: 5000 });
   expect(server.sandbox.keys.get("main").revokedAt).toBe("2026-03-02T09:00:01.000Z");
 });
@@ -157,7 +157,7 @@ test("a key of a story is made by the story, and its secret by the seed", async 
   const sandbox = createSandbox({
     scenario: { ...scenario, timeline: [], story: [{ rotate: { key: "main", as: "told" } }] },
   });
-  const world = hostOf(sandbox).world();
+  const world = runtimeOf(sandbox).world();
   const told = await tellNext(world, coreSender(world));
   expect(told?.performed?.secret).toBe(sandbox.secret("told"));
   expect(await tellNext(world, coreSender(world))).toBeUndefined();

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { nodeEdge } from "../src/node/edge.js";
+import { nodePlatform } from "../src/node/platform.js";
 import { createWorld } from "../src/sandbox/world.js";
 
 // The real time goes on while a world is made, and a pinned start must not go on with it.
 test("a world whose clock starts at a pinned time starts there to the millisecond", () => {
   let time = 0;
-  const edge = { ...nodeEdge, time: () => time++ };
+  const platform = { ...nodePlatform, time: () => time++ };
   const world = createWorld(
     {
       version: 1,
@@ -15,7 +15,7 @@ test("a world whose clock starts at a pinned time starts there to the millisecon
       },
       timeline: [{ at: "1s", revoke: { key: "main" } }],
     },
-    { edge },
+    { platform },
   );
   const start = Date.parse("2026-03-02T09:00:00Z");
   expect(world.timeline.dueAt).toBe(start + 1000);

@@ -30,10 +30,10 @@ export interface BegunCall {
 
 /** Begins a call: looks the key up and counts the request. */
 export function beginCall(world: World, apiKey: string | undefined): BegunCall {
-  const started = world.edge.stopwatch();
+  const started = world.platform.stopwatch();
   const now = world.clock.now();
   // Hashed and looked up whatever was sent, so that the time taken does not tell the rejections apart (R14).
-  const sha256 = world.edge.sha256(apiKey ?? "");
+  const sha256 = world.platform.sha256(apiKey ?? "");
   const entry = world.registry.find(sha256);
   const number = world.requestIds.next();
   const variation = world.profile === "varied" ? variationOf(world, number) : undefined;
@@ -96,10 +96,10 @@ export function recordCall(world: World, call: BegunCall, ending: CallEnding): H
     pathId,
     fault: faulty === undefined ? null : faulty.fault,
     advice: isJudged ? judge(world.conduct, world.registry, sending) : noAdvice,
-    durationMs: world.edge.stopwatch() - started + delayMs,
+    durationMs: world.platform.stopwatch() - started + delayMs,
   };
   world.journal.record(note);
-  if (!isOurs) world.tally.count(note, world.requestIds.idOf, strays?.keys);
+  if (!isOurs) world.counters.count(note, world.requestIds.idOf, strays?.keys);
   if (world.events.isHeard()) {
     world.events.announce({ type: "request", request: entryOf(note, world.requestIds.idOf) });
   }

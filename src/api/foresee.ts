@@ -28,7 +28,7 @@ export interface Foreseen {
  * `apiKey` is what the header would hold; `undefined` when there would be none.
  */
 export function foresee(world: World, apiKey: string | undefined, endpoint: Endpoint = me): Foreseen {
-  const entry = world.registry.find(world.edge.sha256(apiKey ?? ""));
+  const entry = world.registry.find(world.platform.sha256(apiKey ?? ""));
   const scope = endpoint.scope(world.assumptions);
   return foreseeFacts(world, gateFacts(world, presentedAs(apiKey), entry, scope, world.clock.now()));
 }

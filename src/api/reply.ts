@@ -81,7 +81,7 @@ function openHeaders(world: World, call: BegunCall, assumptions: Assumptions, pa
   if (status === 429 && entry !== undefined) {
     const limits = readLimits(entry, world, now);
     headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
-    headers.push(...retryAfterHeaders(assumptions.retry_after, limits, world.edge.time));
+    headers.push(...retryAfterHeaders(assumptions.retry_after, limits, world.platform.time));
   }
   return headers;
 }

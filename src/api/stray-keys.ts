@@ -1,7 +1,7 @@
 import type { AdviceId } from "../domain/advice.js";
 import { fingerprintOf, parseApiKey } from "../domain/api-key.js";
 import { findKeys } from "../domain/find-key.js";
-import type { ShownKey } from "../sandbox/tally.js";
+import type { ShownKey } from "../sandbox/counters.js";
 import type { World } from "../sandbox/world.js";
 import type { StrayKeys } from "./read-signs.js";
 
@@ -47,7 +47,7 @@ export function tellStrays(
   };
 }
 
-function shownKey({ edge, registry }: World, key: string): ShownKey {
-  const sha256 = edge.sha256(key);
+function shownKey({ platform, registry }: World, key: string): ShownKey {
+  const sha256 = platform.sha256(key);
   return { key: registry.find(sha256)?.key.ref ?? null, fingerprint: fingerprintOf(sha256) };
 }

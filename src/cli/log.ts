@@ -1,8 +1,8 @@
 import { redactKeys } from "../domain/api-key.js";
 import type { JsonLog } from "../node/log.js";
 import type { StepEvent } from "../sandbox/events.js";
-import type { Host } from "../sandbox/host.js";
 import type { JournalEntry } from "../sandbox/journal.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import type { Flags } from "./flags.js";
 import { happenedText } from "./happened-text.js";
 import type { Io } from "./io.js";
@@ -36,10 +36,10 @@ export function createLog(flags: Flags, io: Io): Log {
 }
 
 // Without a log nobody listens, and what nobody hears need not be put together with every request.
-/** Logs the requests to a host and the steps of its timeline and story, if requests are logged. */
-export function logEvents(host: Host, { request: logRequest, step: logStep }: Log): void {
+/** Logs the requests to a runtime and the steps of its timeline and story, if requests are logged. */
+export function logEvents(runtime: Runtime, { request: logRequest, step: logStep }: Log): void {
   if (logRequest === undefined) return;
-  host.subscribe((event) => {
+  runtime.subscribe((event) => {
     if (event.type === "request") logRequest(event.request);
     else if (event.type === "timeline.step" || event.type === "story.step") logStep?.(event);
   });

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { SandboxError } from "../domain/sandbox-error.js";
 import { type LoadedScenario, loadScenario } from "../node/load-scenario.js";
 import { openWorld } from "../node/open-world.js";
-import { type GivenOptions, givenOptions } from "../sandbox/host.js";
+import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { ScenarioError } from "../scenario/scenario-error.js";
 import type { Call } from "./command.js";

@@ -30,7 +30,7 @@ export function presentedBy(word: string, world: World): Presented {
 }
 
 function asPresented(apiKey: string, world: World): Presented {
-  const sha256 = world.edge.sha256(apiKey);
+  const sha256 = world.platform.sha256(apiKey);
   const ref = world.registry.find(sha256)?.key.ref;
   const parsed = parseApiKey(apiKey);
   return {

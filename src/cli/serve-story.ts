@@ -1,5 +1,5 @@
-import { type RunningServer, serveHost } from "../node/serve-host.js";
-import type { Host } from "../sandbox/host.js";
+import { type RunningServer, serveRuntime } from "../node/serve-host.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import { banner } from "./banner.js";
 import type { Call } from "./command.js";
 import { createLog } from "./log.js";
@@ -7,7 +7,7 @@ import { paletteFor } from "./palette.js";
 import { serveOptions } from "./serve-options.js";
 
 /** Serves the world of a story while it is told, where the flags ask for that, and says on stderr how to reach it. */
-export async function serveStory(host: Host, { flags, io }: Call): Promise<RunningServer | undefined> {
+export async function serveStory(runtime: Runtime, { flags, io }: Call): Promise<RunningServer | undefined> {
   const { playPort: port, playHost, ...others } = flags;
   if (port === undefined && playHost === undefined) return undefined;
   const log = createLog(flags, io);
@@ -16,9 +16,9 @@ export async function serveStory(host: Host, { flags, io }: Call): Promise<Runni
     ...(port !== undefined && { port }),
     ...(playHost !== undefined && { host: playHost }),
   };
-  const server = await serveHost(host, await serveOptions(wanted, io, log));
+  const server = await serveRuntime(runtime, await serveOptions(wanted, io, log));
   io.stderr.write(
-    banner(host.world(), server, paletteFor(io.stderr, io.env, flags), server.controlToken !== undefined),
+    banner(runtime.world(), server, paletteFor(io.stderr, io.env, flags), server.controlToken !== undefined),
   );
   return server;
 }

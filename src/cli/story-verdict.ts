@@ -1,5 +1,5 @@
 import type { LoadedScenario } from "../node/load-scenario.js";
-import { createHost } from "../sandbox/host.js";
+import { createRuntime } from "../sandbox/runtime.js";
 import type { Call } from "./command.js";
 import { openNamed } from "./open-scenario.js";
 import { problemsOf, type StepProblem } from "./step-places.js";
@@ -27,13 +27,13 @@ export interface StoryVerdict {
  * Ends with the first step that is not as expected: the later ones hang on it.
  */
 export async function verdictOn(loaded: LoadedScenario, { flags, io }: Call): Promise<StoryVerdict> {
-  const host = createHost(() => openNamed(loaded, { ...flags, frozen: true }));
-  const { edge, clock, seed, story } = host.world();
-  const started = edge.stopwatch();
+  const runtime = createRuntime(() => openNamed(loaded, { ...flags, frozen: true }));
+  const { platform, clock, seed, story } = runtime.world();
+  const started = platform.stopwatch();
   const startedAt = new Date(clock.now()).toISOString();
   const steps: TellingStep[] = [];
   let problems: readonly StepProblem[] = [];
-  for (let told = await tellStep(host); told !== undefined; told = await tellStep(host)) {
+  for (let told = await tellStep(runtime); told !== undefined; told = await tellStep(runtime)) {
     steps.push(told);
     if (isAsExpected(told)) continue;
     problems = await problemsOf(told, loaded, io.cwd);
@@ -49,6 +49,6 @@ export async function verdictOn(loaded: LoadedScenario, { flags, io }: Call): Pr
     steps,
     stepCount: story.steps.length,
     problems,
-    durationMs: edge.stopwatch() - started,
+    durationMs: platform.stopwatch() - started,
   };
 }

@@ -1,6 +1,6 @@
 import { coreSender } from "../api/core-sender.js";
 import { SandboxError, type SandboxErrorCode } from "../domain/sandbox-error.js";
-import type { Host } from "../sandbox/host.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import type { Difference } from "../sandbox/story/difference.js";
 import type { Action } from "../sandbox/story/perform-action.js";
 import type { StoryStep, ToldStep } from "../sandbox/story/story.js";
@@ -37,15 +37,15 @@ export interface Happened {
  * timeline does may be refused, as it may be for an administrator, and is shown then; what one of its steps expects, and
  * what does not come, is a difference of the step it happened in.
  */
-export async function tellStep(host: Host): Promise<TellingStep | undefined> {
+export async function tellStep(runtime: Runtime): Promise<TellingStep | undefined> {
   const taken: Taken[] = [];
-  const unsubscribe = host.subscribe((event) => {
+  const unsubscribe = runtime.subscribe((event) => {
     if (event.type !== "timeline.step") return;
     const { step: action, performed } = event.details;
     taken.push({ ...event, action, message: performed.refusal?.message ?? null });
   });
   try {
-    const world = host.world();
+    const world = runtime.world();
     const step = world.story.steps[world.story.next];
     if (step === undefined) return undefined;
     const told = await toldOrFailed(world, step);

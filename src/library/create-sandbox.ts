@@ -2,9 +2,9 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Profile, profiles } from "../domain/assumptions.js";
 import { SandboxError } from "../domain/sandbox-error.js";
-import type { Edge } from "../sandbox/edge.js";
 import { makeFarmers } from "../sandbox/farmers.js";
-import { createHost, givenOptions } from "../sandbox/host.js";
+import type { Platform } from "../sandbox/platform.js";
+import { createRuntime, givenOptions } from "../sandbox/runtime.js";
 import { createWorld, type World } from "../sandbox/world.js";
 import { nearest } from "../scenario/nearest.js";
 import { listed, quote } from "../scenario/quote.js";
@@ -44,28 +44,28 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
 export function createSandbox<const Source extends ScenarioSource = "key-states">(
   options: SandboxOptions<Source> = {},
 ): Sandbox<KeyRef<Source>, OrganizationRef<Source>> {
-  return sandboxOn(createHost(worldStarter(webEdge, options))) as Sandbox<
+  return sandboxOn(createRuntime(worldStarter(webPlatform, options))) as Sandbox<
     KeyRef<Source>,
     OrganizationRef<Source>
   >;
 }
 
 /** Returns a function that starts the world of the options; checks scenario and options at once. */
-export function worldStarter(edge: Edge, options: SandboxOptions): () => World {
+export function worldStarter(platform: Platform, options: SandboxOptions): () => World {
   const { scenario, name } = resolveSource(options.scenario ?? "key-states");
-  return starterOf(edge, scenario, { ...options, name });
+  return starterOf(platform, scenario, { ...options, name });
 }
 
 /** As `worldStarter`, for a checked scenario. */
 export function starterOf(
-  edge: Edge,
+  platform: Platform,
   scenario: Scenario,
   { name, now, ...options }: Omit<SandboxOptions, "scenario"> & { readonly name: string },
 ): () => World {
   const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
   requireSeed(options.seed);
   requireProfile(options.profile);
-  return () => createWorld(scenario, { edge, name, ...given });
+  return () => createWorld(scenario, { platform, name, ...given });
 }
 
 // As in a scenario: otherwise two different seeds could give the same world.
@@ -91,7 +91,7 @@ function requireProfile(profile: Profile | undefined): void {
 }
 
 /** The edge for every modern JavaScript runtime, browsers included. */
-const webEdge: Edge = {
+const webPlatform: Platform = {
   sha256: (text) => bytesToHex(sha256(utf8ToBytes(text))),
   // Read when used, so that a test runner's fake timers move the sandbox's clock too.
   time: () => Date.now(),

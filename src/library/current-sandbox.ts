@@ -1,5 +1,5 @@
 import { SandboxError } from "../domain/sandbox-error.js";
-import type { Host } from "../sandbox/host.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import type { Sandbox } from "./sandbox.js";
 
 /** Passes the current sandbox through asynchronous calls; Node's `AsyncLocalStorage` is one. */
@@ -29,17 +29,17 @@ export function currentSandbox(): Sandbox {
 }
 
 // Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes.
-const holding = Symbol.for("svc-sandbox.host");
+const holding = Symbol.for("svc-sandbox.runtime");
 
-/** Attaches its host to a sandbox, for `hostOf`. */
-export function attachHost<Held extends Sandbox>(sandbox: Held, host: Host): Held {
-  return Object.defineProperty(sandbox, holding, { value: host, enumerable: false });
+/** Attaches its runtime to a sandbox, for `runtimeOf`. */
+export function attachRuntime<Held extends Sandbox>(sandbox: Held, runtime: Runtime): Held {
+  return Object.defineProperty(sandbox, holding, { value: runtime, enumerable: false });
 }
 
 /** Returns the host of a sandbox; throws `usage` for anything not made by `createSandbox` or `startServer`. */
-export function hostOf(sandbox: Sandbox): Host {
-  const host = (sandbox as unknown as Record<symbol, Host | undefined>)[holding];
-  if (host !== undefined) return host;
+export function runtimeOf(sandbox: Sandbox): Runtime {
+  const runtime = (sandbox as unknown as Record<symbol, Runtime | undefined>)[holding];
+  if (runtime !== undefined) return runtime;
   throw new SandboxError(
     "usage",
     "Failed to use the sandbox: it was made neither by createSandbox nor by startServer.",

@@ -9,7 +9,7 @@ import { outcomeOf } from "../domain/outcomes.js";
 import { isInput } from "../domain/request-signs.js";
 import { unknownLine } from "../sandbox/conduct-heard.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
-import { currentSandbox, hostOf } from "./current-sandbox.js";
+import { currentSandbox, runtimeOf } from "./current-sandbox.js";
 import { lineOf, tellSoon } from "./lines.js";
 import type { Sandbox } from "./sandbox.js";
 import { toResponse } from "./web-response.js";
@@ -46,7 +46,7 @@ export type Guarded =
  * });
  */
 export function guard(request: Request, options: GuardOptions = {}): Guarded {
-  const world = hostOf(options.sandbox ?? currentSandbox()).world();
+  const world = runtimeOf(options.sandbox ?? currentSandbox()).world();
   const call = beginCall(world, request.headers.get("x-api-key") ?? undefined);
   const pathId = admit(world, call, options.scope ?? null);
   const { pathname, search } = new URL(request.url);

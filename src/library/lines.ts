@@ -11,11 +11,11 @@ export function lineOf(request: Request): Line {
 export function tellSoon(
   lesson: Heard,
   response: Response | Promise<Response> | undefined,
-  { edge }: World,
+  { platform }: World,
 ): void {
   // In another turn also where the response is there already: calls that were begun together have not heard of it.
   Promise.resolve(response).then(
-    () => tell(lesson, edge.stopwatch()),
+    () => tell(lesson, platform.stopwatch()),
     () => {},
   );
 }

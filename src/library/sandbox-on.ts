@@ -8,7 +8,6 @@ import {
 } from "../sandbox/consent-views.js";
 import { defaultFarmerPage } from "../sandbox/farm-population.js";
 import { describeFaults } from "../sandbox/faults.js";
-import type { Host } from "../sandbox/host.js";
 import { changeFaults } from "../sandbox/lifecycle/change-faults.js";
 import { clearRequests } from "../sandbox/lifecycle/clear-requests.js";
 import { createKey } from "../sandbox/lifecycle/create-key.js";
@@ -20,12 +19,13 @@ import { revokeKey } from "../sandbox/lifecycle/revoke-key.js";
 import { rotateKey } from "../sandbox/lifecycle/rotate-key.js";
 import { suspendAttestation } from "../sandbox/lifecycle/suspend-attestation.js";
 import { updateOrganization } from "../sandbox/lifecycle/update-organization.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import { unknownSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import { viewKey, viewOrganization, viewRequest } from "../sandbox/views.js";
 import { scenarioSecret, type World } from "../sandbox/world.js";
 import { checkFaults } from "../scenario/check-faults.js";
-import { attachHost } from "./current-sandbox.js";
+import { attachRuntime } from "./current-sandbox.js";
 import type {
   Sandbox,
   SandboxAttestations,
@@ -40,9 +40,9 @@ import type {
 import { durationOf, instantFrom, instantOf } from "./times.js";
 import { fetchAnswer } from "./web-request.js";
 
-/** A sandbox of the world that runs on a host, whichever it is at the time. */
-export function sandboxOn(host: Host): Sandbox {
-  const { world } = host;
+/** A sandbox of the world that runs, whichever it is at the time. */
+export function sandboxOn(runtime: Runtime): Sandbox {
+  const { world } = runtime;
   const sandbox: Sandbox = {
     get name() {
       return world().name;
@@ -68,11 +68,11 @@ export function sandboxOn(host: Host): Sandbox {
     attestations: attestationsOn(world),
     faults: faultsOf(world),
     requests: requestsOf(world),
-    report: () => reportOf(host),
+    report: () => reportOf(runtime),
     snapshot: () => snapshotWorld(world()),
-    reset: host.reset,
+    reset: runtime.reset,
   };
-  return attachHost(sandbox, host);
+  return attachRuntime(sandbox, runtime);
 }
 
 function clockOf(world: () => World): SandboxClock {

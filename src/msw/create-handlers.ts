@@ -1,6 +1,6 @@
 import { type HttpHandler, http } from "msw";
 import { SandboxError } from "../domain/sandbox-error.js";
-import { hostOf } from "../library/current-sandbox.js";
+import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { answerWebRequest } from "../library/web-request.js";
 
@@ -25,11 +25,11 @@ export interface HandlerOptions {
  * const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
  */
 export function createHandlers(sandbox: Sandbox, { baseUrl = "*" }: HandlerOptions = {}): HttpHandler[] {
-  const host = hostOf(sandbox);
+  const runtime = runtimeOf(sandbox);
   const answer =
     (base: string) =>
     ({ request }: { request: Request }) =>
-      untilNobodyWaits(answerWebRequest(host.world, request, base), request);
+      untilNobodyWaits(answerWebRequest(runtime.world, request, base), request);
   if (baseUrl === "*") return [http.all(anyHost, answer(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     const { origin, pathname } = urlOf(baseUrl);

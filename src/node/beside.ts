@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { currentSandboxes } from "../library/current-sandbox.js";
 import { sandboxOn } from "../library/sandbox-on.js";
-import type { Host } from "../sandbox/host.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import { refuse } from "./refusal.js";
 import { resetConnection } from "./reset-connection.js";
 import { sendWebResponse } from "./send-web-response.js";
@@ -11,7 +11,7 @@ import { toWebRequest } from "./web-request.js";
 
 /** What stands beside the API: takes a request to an unknown path, or calls `otherwise` when nobody does. */
 export type Beside = (
-  host: Host,
+  runtime: Runtime,
   request: IncomingMessage,
   response: ServerResponse,
   otherwise: () => void,
@@ -39,9 +39,9 @@ export function createBeside(
     else await sendWebResponse(answered, response, request.method !== "HEAD");
     return true;
   };
-  return (host, request, response, otherwise) => {
+  return (runtime, request, response, otherwise) => {
     current
-      .run(sandboxOn(host), () => take(request, response))
+      .run(sandboxOn(runtime), () => take(request, response))
       .then(
         (taken) => {
           if (!taken) otherwise();

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers";
 import type { Line } from "../sandbox/conduct-heard.js";
-import { nodeEdge } from "./edge.js";
 import type { AnyServer } from "./http-server.js";
+import { nodePlatform } from "./platform.js";
 
 /** How many milliseconds a client takes at most to send on its connections what it sends at once. */
 const shortest = 1;
@@ -39,7 +39,7 @@ export function watchConnections(server: AnyServer): ConnectionLines {
   let opened = 0;
   server.on("connection", (socket: Socket) => {
     opened += 1;
-    const line = { openedAt: nodeEdge.stopwatch(), isUsed: false, grace: 0 };
+    const line = { openedAt: nodePlatform.stopwatch(), isUsed: false, grace: 0 };
     lines.set(socket, line);
     if (!("setSecureContext" in server)) return;
     const peer = peerOf(socket);
@@ -58,7 +58,7 @@ export function watchConnections(server: AnyServer): ConnectionLines {
   const waiting = new Map<Socket, Waiting>();
   let openedBefore = 0;
   const look = () => {
-    const now = nodeEdge.stopwatch();
+    const now = nodePlatform.stopwatch();
     const isQuiet = opened === openedBefore;
     openedBefore = opened;
     for (const one of waiting.values()) {
@@ -83,7 +83,7 @@ export function watchConnections(server: AnyServer): ConnectionLines {
         callback();
       };
       if (waiting.size === 0) setImmediate(look);
-      waiting.set(socket, { release, since: nodeEdge.stopwatch(), isSeen: false });
+      waiting.set(socket, { release, since: nodePlatform.stopwatch(), isSeen: false });
       // Before Node hears of it, which would close a connection on which nothing is going out.
       socket.prependListener("end", release);
     },

@@ -1,4 +1,4 @@
-import type { Host } from "../sandbox/host.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import type { Instances } from "./control/instances.js";
 
 const instancesPath = "/i/";
@@ -7,10 +7,10 @@ const instancesPath = "/i/";
 export function enterInstance(
   path: string,
   instances: Instances | undefined,
-): { readonly host: Host; readonly path: string } | undefined {
+): { readonly runtime: Runtime; readonly path: string } | undefined {
   if (instances === undefined || !path.startsWith(instancesPath)) return undefined;
   const end = path.indexOf("/", instancesPath.length);
   const id = end === -1 ? path.slice(instancesPath.length) : path.slice(instancesPath.length, end);
   const instance = instances.find(id);
-  return instance && { host: instance.host, path: end === -1 ? "/" : path.slice(end) };
+  return instance && { runtime: instance.runtime, path: end === -1 ? "/" : path.slice(end) };
 }

@@ -7,7 +7,7 @@ import { takenAt } from "../api/request-content.js";
 import { routeAt } from "../api/routes.js";
 import { hasBody, hasPieces, shows } from "../domain/request-signs.js";
 import { isNews, type Line, tell } from "../sandbox/conduct-heard.js";
-import type { Host } from "../sandbox/host.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { awaitBody } from "./await-body.js";
 import type { Beside } from "./beside.js";
@@ -15,9 +15,9 @@ import { watchConnections } from "./connection-lines.js";
 import type { Instances } from "./control/instances.js";
 import { isControlPath } from "./control-path.js";
 import { deliver } from "./deliver.js";
-import { nodeEdge } from "./edge.js";
 import { enterInstance } from "./enter-instance.js";
 import type { ControlContext, ControlHandler } from "./lazy-control.js";
+import { nodePlatform } from "./platform.js";
 import { readContent } from "./read-content.js";
 import { queryOf, readRequest } from "./read-request.js";
 import { refuse, refuseSocket, statusOfParserError } from "./refusal.js";
@@ -32,7 +32,7 @@ export type AnyServer = Server | TlsServer;
 /** What the server asks of its surroundings. */
 export interface HttpServerOptions {
   /** Whose world answers; asked with every request, so that it can be exchanged. */
-  readonly host: Host;
+  readonly runtime: Runtime;
   /** Serves the control plane; left out, its paths are unknown paths of the API. */
   readonly control?: ControlHandler;
   /** The sandboxes under `/i/{id}`; left out, those are unknown paths of the API. */
@@ -60,24 +60,24 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     const whole = explain ? { ...answer, headers: [...answer.headers, "X-Sandbox-Path", pathId] } : answer;
     if (lesson === undefined) return send(whole, delivery, response);
     // Not before all of it is on its way, and never to a client that has gone.
-    response.once("finish", () => tell(lesson, nodeEdge.stopwatch()));
+    response.once("finish", () => tell(lesson, nodePlatform.stopwatch()));
     if (!isNews(lesson)) return send(whole, delivery, response);
     // What clients have sent at the same time comes first, so that nobody is said to have known of this answer who had not.
     lines.whenRead(response.req.socket, () => guarded(response, () => send(whole, delivery, response)));
   };
-  const answer = (host: Host, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
-    const world = host.world();
+  const answer = (runtime: Runtime, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
+    const world = runtime.world();
     const takes = takenAt(world.preview, read.method, read.path);
     const signs = read.signs ?? 0;
     if (takes?.body === undefined && shows(signs, hasPieces)) {
       const known = (isEmpty: boolean) => (signs & ~hasPieces) | (isEmpty ? 0 : hasBody);
       return awaitBody(request, (isEmpty) =>
-        guarded(response, () => answer(host, { ...read, signs: known(isEmpty) }, request, response)),
+        guarded(response, () => answer(runtime, { ...read, signs: known(isEmpty) }, request, response)),
       );
     }
     if (takes === undefined) return answerWith(world, read, response);
     readContent(request, takes.body !== undefined, (content) =>
-      guarded(response, () => answerWith(host.world(), { ...read, content }, response)),
+      guarded(response, () => answerWith(runtime.world(), { ...read, content }, response)),
     );
   };
   const guarded = (response: ServerResponse, work: () => void) => {
@@ -89,22 +89,22 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     }
   };
   const serveOn = (
-    { host, instances }: ControlContext,
+    { runtime, instances }: ControlContext,
     read: ApiRequest,
     request: IncomingMessage,
     response: ServerResponse,
   ) => {
     if (control !== undefined && isControlPath(read.path)) {
-      return control(request, response, { host, instances });
+      return control(request, response, { runtime, instances });
     }
-    if (beside !== undefined && routeAt(read.path, host.world().preview) === undefined) {
-      return beside(host, request, response, () =>
-        guarded(response, () => answerWith(host.world(), read, response)),
+    if (beside !== undefined && routeAt(read.path, runtime.world().preview) === undefined) {
+      return beside(runtime, request, response, () =>
+        guarded(response, () => answerWith(runtime.world(), read, response)),
       );
     }
-    answer(host, read, request, response);
+    answer(runtime, read, request, response);
   };
-  const outermost: ControlContext = { host: options.host, instances: options.instances };
+  const outermost: ControlContext = { runtime: options.runtime, instances: options.instances };
   const serve = (request: IncomingMessage, response: ServerResponse, line: Line | undefined) => {
     const read = readRequest(request, line);
     if (read === undefined) return refuse(response, 400);
@@ -112,7 +112,12 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     if (entered === undefined) return serveOn(outermost, read, request, response);
     // From here on nobody needs to know that there was more in front of the path.
     request.url = entered.path + queryOf(request.url ?? "");
-    serveOn({ host: entered.host, instances: undefined }, { ...read, path: entered.path }, request, response);
+    serveOn(
+      { runtime: entered.runtime, instances: undefined },
+      { ...read, path: entered.path },
+      request,
+      response,
+    );
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     const line = lines.of(request.socket);

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Host } from "../sandbox/host.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import type { Instances } from "./control/instances.js";
 import { loadFarmers } from "./load-farmers.js";
 import { refuse } from "./refusal.js";
 
 /** On whose behalf a call is made: the server's own sandbox, or one of its instances. */
 export interface ControlContext {
-  readonly host: Host;
+  readonly runtime: Runtime;
   /** The server's instances; `undefined` inside an instance. */
   readonly instances: Instances | undefined;
 }

@@ -4,7 +4,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 let make: FarmerMaker | undefined;
 
 /**
- * Loads what farmers are made from, so that worlds on this edge can make them without waiting. Whoever lets somebody see
+ * Loads what farmers are made from, so that worlds of this platform can make them without waiting. Whoever lets somebody see
  * a farmer has awaited this before: most starts never do, and would be slower.
  */
 export async function loadFarmers(): Promise<void> {

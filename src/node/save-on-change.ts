@@ -1,19 +1,19 @@
 // Node's own: in jsdom the global ones give a number, which has no `unref`, and fake ones would keep us from saving.
 import { clearTimeout, setTimeout } from "node:timers";
 import type { WorldEvent } from "../sandbox/events.js";
-import type { Host } from "../sandbox/host.js";
+import type { Runtime } from "../sandbox/runtime.js";
 
 /** How long a counted request may wait to be saved, in milliseconds: less than a second, with the writing itself. */
 const longestUnsaved = 800;
 
 /**
- * Saves after everything that happens on a host; answers how to stop that, which saves what is unsaved.
+ * Saves after everything that happens in a runtime; answers how to stop that, which saves what is unsaved.
  *
  * What somebody does is saved before they hear that it is done: when `save` throws, so does what they did. Requests are
  * saved together and soon, since one write for each would cost more than to answer it; `onProblem` hears of a failure.
  */
 export function saveOnChange(
-  host: Host,
+  runtime: Runtime,
   save: () => void,
   onProblem: (error: unknown) => void,
   longest = longestUnsaved,
@@ -45,7 +45,7 @@ export function saveOnChange(
   const soon = () => {
     timer ??= setTimeout(saveUnasked, longest).unref();
   };
-  const stop = host.subscribe(({ type }: WorldEvent) => {
+  const stop = runtime.subscribe(({ type }: WorldEvent) => {
     if (type === "request") soon();
     else saveNow();
   });

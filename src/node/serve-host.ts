@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Host } from "../sandbox/host.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import { baseUrlOf, isLoopback } from "./address.js";
 import type { Beside } from "./beside.js";
 import { createInstances, defaultInstanceTtl } from "./control/instances.js";
@@ -57,11 +57,11 @@ export const defaultHost = "127.0.0.1";
 const defaultGrace = 2000;
 
 /**
- * Serves the world of a host on a socket; resolves once requests are accepted.
+ * Serves the world of a runtime on a socket; resolves once requests are accepted.
  *
  * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, or `usage` for handlers that cannot be used.
  */
-export async function serveHost(host: Host, options: ServeOptions): Promise<RunningServer> {
+export async function serveRuntime(runtime: Runtime, options: ServeOptions): Promise<RunningServer> {
   const { port, host: bindTo = defaultHost, tls = false, explain = false, onDefect = () => {} } = options;
   const withControl = options.control !== false;
   let url = "";
@@ -72,15 +72,15 @@ export async function serveHost(host: Host, options: ServeOptions): Promise<Runn
     ? createInstances({
         serverUrl,
         ttl: options.instanceTtl ?? defaultInstanceTtl,
-        tally: host.tally,
+        counters: runtime.counters,
       })
     : undefined;
-  await loadFarmersFor(host.world().scenario);
-  const beside = await besideOf(host, options, serverUrl);
+  await loadFarmersFor(runtime.world().scenario);
+  const beside = await besideOf(runtime, options, serverUrl);
   const certificate = tls === false ? undefined : await pairFor(tls, bindTo);
-  if (certificate !== undefined) host.tally.curlOptions = "-k";
+  if (certificate !== undefined) runtime.counters.curlOptions = "-k";
   const server = createHttpServer({
-    host,
+    runtime,
     explain,
     onDefect,
     ...(certificate !== undefined && { certificate }),
@@ -97,7 +97,7 @@ export async function serveHost(host: Host, options: ServeOptions): Promise<Runn
     (options.controlToken || undefined) ?? (loopback ? undefined : randomBytes(24).toString("base64url"));
   control = lazyControl({ loopback, token, stopping: stopping.signal }, onDefect);
 
-  const stopTime = keepTime(host);
+  const stopTime = keepTime(runtime);
   return {
     url,
     controlUrl: withControl ? url + controlPath : undefined,
@@ -120,7 +120,7 @@ async function pairFor(tls: true | CertificatePair, host: string): Promise<Certi
 
 // Most servers have no handlers beside the API, and need not load what those ask for.
 async function besideOf(
-  host: Host,
+  runtime: Runtime,
   options: ServeOptions,
   baseUrl: () => string,
 ): Promise<Beside | undefined> {
@@ -132,7 +132,7 @@ async function besideOf(
     import("./user-handlers.js"),
     loadFarmers(),
   ]);
-  const sandbox = sandboxOn(host);
+  const sandbox = sandboxOn(runtime);
   const answer = await answerFromHandlers(handlers, { sandbox, baseUrl, from: handlersFile });
   const onHandlerError = options.onHandlerError ?? options.onDefect ?? (() => {});
   return createBeside(answer, { baseUrl, onHandlerError });

@@ -4,13 +4,13 @@ import { starterOf } from "../library/create-sandbox.js";
 import type { Instant, KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
 import { sandboxOn } from "../library/sandbox-on.js";
 import { instantOf } from "../library/times.js";
-import { createHost, type GivenOptions, givenOptions } from "../sandbox/host.js";
+import { createRuntime, type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { type NamedScenario, resolveSource } from "../scenario/resolve-source.js";
-import { nodeEdge } from "./edge.js";
 import { loadFarmers } from "./load-farmers.js";
 import { loadScenario } from "./load-scenario.js";
-import { type RunningServer, type ServeOptions, serveHost } from "./serve-host.js";
+import { nodePlatform } from "./platform.js";
+import { type RunningServer, type ServeOptions, serveRuntime } from "./serve-host.js";
 import type { KeptState } from "./state.js";
 
 /** How to start a server. */
@@ -63,11 +63,11 @@ export async function startServer<const Source extends ScenarioSource | (string 
   const { scenario = "key-states", state: file, ...rest } = options;
   // Its sandbox shows farmers without waiting.
   const [named] = await Promise.all([namedScenario(scenario), loadFarmers()]);
-  const start = starterOf(nodeEdge, named.scenario, { ...rest, name: named.name });
+  const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name });
   const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });
   const state = file === undefined ? undefined : await openStateFile(file, named, start, given);
-  const host = state?.host ?? createHost(start, { given });
-  const running = await serveHost(host, { ...rest, port: rest.port ?? 0 });
+  const runtime = state?.runtime ?? createRuntime(start, { given });
+  const running = await serveRuntime(runtime, { ...rest, port: rest.port ?? 0 });
   const close = async (grace?: number) => {
     await running.close(grace);
     state?.close();
@@ -81,7 +81,7 @@ export async function startServer<const Source extends ScenarioSource | (string 
   const server: SandboxServer = {
     ...running,
     close,
-    sandbox: sandboxOn(host),
+    sandbox: sandboxOn(runtime),
     [Symbol.asyncDispose]: () => close(),
   };
   return server as SandboxServer<KeyRef<Source>, OrganizationRef<Source>>;

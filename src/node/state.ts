@@ -1,18 +1,18 @@
 import { SandboxError } from "../domain/sandbox-error.js";
-import { createHost, type GivenOptions, type Host } from "../sandbox/host.js";
 import { restoreWorld } from "../sandbox/restore-world.js";
+import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runtime.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import type { World } from "../sandbox/world.js";
 import type { NamedScenario } from "../scenario/resolve-source.js";
-import { nodeEdge } from "./edge.js";
 import { openWorld } from "./open-world.js";
+import { nodePlatform } from "./platform.js";
 import { saveOnChange } from "./save-on-change.js";
 import { readState, type StatePlace, writeState } from "./state-file.js";
 import type { SavedState, ScenarioIdentity } from "./state-format.js";
 
-/** A host whose world outlives the process. */
+/** A runtime whose world outlives the process. */
 export interface KeptState {
-  readonly host: Host;
+  readonly runtime: Runtime;
   /** When the world that goes on was saved (epoch milliseconds, wall clock); `undefined` for a new one. */
   readonly savedAt: number | undefined;
   /**
@@ -41,17 +41,17 @@ export function openState(
 ): KeptState {
   const saved = readState(place);
   if (saved !== undefined) refuseOther(saved, own, place);
-  const host = saved === undefined ? createHost(start, { given }) : restoredHost(saved, own, given);
+  const runtime = saved === undefined ? createRuntime(start, { given }) : restoredRuntime(saved, own, given);
   let startedWith = identityOf(own);
-  const save = (whatToDo: string) => writeState(place, stateOf(host.world(), startedWith), whatToDo);
+  const save = (whatToDo: string) => writeState(place, stateOf(runtime.world(), startedWith), whatToDo);
   let close = () => {};
   return {
-    host,
+    runtime,
     savedAt: saved?.savedAt,
     keep(onProblem) {
       save("Name another file with --state.");
       close = saveOnChange(
-        host,
+        runtime,
         () => save("The change is made, but a restart would not know of it."),
         onProblem,
       );
@@ -63,13 +63,16 @@ export function openState(
   };
 }
 
-function restoredHost(saved: SavedState, own: NamedScenario, given: GivenOptions): Host {
+function restoredRuntime(saved: SavedState, own: NamedScenario, given: GivenOptions): Runtime {
   // A file that was moved is called by its new name; a scenario that was put in its place later keeps its own.
   const name = saved.name === saved.startedWith.name ? own.name : saved.name;
-  return createHost(() => restoreWorld(saved, nodeEdge.time() - saved.savedAt, { edge: nodeEdge, name }), {
-    restart: () => openWorld(saved.scenario, { name }),
-    given,
-  });
+  return createRuntime(
+    () => restoreWorld(saved, nodePlatform.time() - saved.savedAt, { platform: nodePlatform, name }),
+    {
+      restart: () => openWorld(saved.scenario, { name }),
+      given,
+    },
+  );
 }
 
 function stateOf(world: World, startedWith: ScenarioIdentity): SavedState {
@@ -79,7 +82,7 @@ function stateOf(world: World, startedWith: ScenarioIdentity): SavedState {
   return {
     name: world.name,
     // Read before the clock: it goes on a moment ahead rather than going back.
-    savedAt: nodeEdge.time(),
+    savedAt: nodePlatform.time(),
     startedWith,
     snapshot: snapshotWorld(world),
     scenario: world.scenario,
@@ -89,7 +92,7 @@ function stateOf(world: World, startedWith: ScenarioIdentity): SavedState {
 }
 
 function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
-  return { name, sha256: nodeEdge.sha256(JSON.stringify(scenario)) };
+  return { name, sha256: nodePlatform.sha256(JSON.stringify(scenario)) };
 }
 
 function refuseOther({ startedWith }: SavedState, own: NamedScenario, { given }: StatePlace): void {

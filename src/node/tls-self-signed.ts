@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { generate } from "selfsigned";
-import { nodeEdge } from "./edge.js";
+import { nodePlatform } from "./platform.js";
 import type { CertificatePair } from "./tls.js";
 
 const day = 24 * 60 * 60_000;
@@ -10,7 +10,7 @@ const everywhere = ["0.0.0.0", "::"];
 /** Makes a certificate for this machine's own names and `host`, signed by nobody else, that is good for a year. */
 export async function makeSelfSigned(host: string): Promise<CertificatePair> {
   const names = new Set(["localhost", "127.0.0.1", "::1", ...(everywhere.includes(host) ? [] : [host])]);
-  const now = nodeEdge.time();
+  const now = nodePlatform.time();
   const { cert, private: key } = await generate([{ name: "commonName", value: "svc-sandbox" }], {
     keyType: "ec",
     curve: "P-256",

@@ -37,6 +37,6 @@ interface Elsewhere {
   readonly requests: ReadonlyMap<PathId, SureRequest>;
 }
 
-function requestsIn(name: ScenarioName, { edge }: World): ReadonlyMap<PathId, SureRequest> {
-  return sureRequests(createWorld(bundledScenarios[name], { edge, name }));
+function requestsIn(name: ScenarioName, { platform }: World): ReadonlyMap<PathId, SureRequest> {
+  return sureRequests(createWorld(bundledScenarios[name], { platform, name }));
 }

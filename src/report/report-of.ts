@@ -1,19 +1,19 @@
 import { adviceTable } from "../domain/advice.js";
 import { outcomes } from "../domain/outcomes.js";
-import type { Host } from "../sandbox/host.js";
-import type { AdviceExample, Counted } from "../sandbox/tally.js";
+import type { AdviceExample, Counts } from "../sandbox/counters.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import { didYouMean } from "./did-you-mean.js";
 import { howToMeet } from "./how-to-meet.js";
 import type { Coverage, Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report.js";
 
 /**
- * The report of the clients that have called a host: over every world that ran there, since the start or since the
+ * The report of the clients that have called a runtime: over every world that ran there, since the start or since the
  * requests were cleared. What it says of meeting a path is true for the world that runs now.
  */
-export function reportOf({ world, tally }: Pick<Host, "world" | "tally">): Report {
+export function reportOf({ world, counters }: Pick<Runtime, "world" | "counters">): Report {
   const running = world();
-  const counted = tally.read();
-  const hints = howToMeet(running, tally.curlOptions);
+  const counted = counters.read();
+  const hints = howToMeet(running, counters.curlOptions);
   const paths = outcomes.map(({ path: pathId, promised, when }): ReportedPath => {
     const count = counted.paths[pathId];
     const met = count > 0;
@@ -36,7 +36,7 @@ function coverageOf(paths: readonly ReportedPath[]): Coverage {
   return { percent: Math.floor((met * 100) / promised.length), met, promised: promised.length };
 }
 
-function adviceIn({ advice }: Counted, preview: boolean): ReportedAdvice[] {
+function adviceIn({ advice }: Counts, preview: boolean): ReportedAdvice[] {
   return adviceTable
     .filter(({ id }) => advice[id].count > 0)
     .map(({ id, level, rule, meaning, whatToDo }) => {

@@ -1,5 +1,5 @@
 import type { WorldEvent } from "./events.js";
-import type { Host } from "./host.js";
+import type { Runtime } from "./runtime.js";
 
 /** An event and its place in the order of all events; the first one is 1. */
 export interface LoggedEvent {
@@ -7,7 +7,7 @@ export interface LoggedEvent {
   readonly event: WorldEvent;
 }
 
-/** What has happened on a host since the log was made; remembers the last `capacity` events. */
+/** What has happened in a runtime since the log was made; remembers the last `capacity` events. */
 export interface EventLog {
   /** The events after the one of this id, oldest first; `undefined` when some of them are forgotten. */
   readonly since: (id: number) => LoggedEvent[] | undefined;
@@ -16,12 +16,12 @@ export interface EventLog {
   readonly subscribe: (listener: (logged: LoggedEvent) => void) => () => void;
 }
 
-/** Makes the log of a host's events from now on. */
-export function createEventLog(host: Host, capacity = 1000): EventLog {
+/** Makes the log of a runtime's events from now on. */
+export function createEventLog(runtime: Runtime, capacity = 1000): EventLog {
   const remembered: LoggedEvent[] = [];
   const listeners = new Set<(logged: LoggedEvent) => void>();
   let latest = 0;
-  host.subscribe((event) => {
+  runtime.subscribe((event) => {
     latest += 1;
     const logged = { id: latest, event };
     remembered.push(logged);

@@ -22,7 +22,7 @@ export interface RemainingWorld {
 export function restoreWorld(
   { snapshot, scenario, revokedAt, told }: RemainingWorld,
   elapsed: number,
-  options: Pick<WorldOptions, "edge" | "name">,
+  options: Pick<WorldOptions, "platform" | "name">,
 ): World {
   const world = createWorld(snapshot, options);
   for (const [ref, instant] of Object.entries(revokedAt)) {

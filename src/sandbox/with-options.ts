@@ -5,7 +5,7 @@ import type { WorldOptions } from "./world.js";
 /** The scenario that starts by itself the world which this one starts with these options. Does not change the scenario. */
 export function withOptions(
   scenario: Scenario,
-  { seed, now, frozen, profile }: Omit<WorldOptions, "edge">,
+  { seed, now, frozen, profile }: Omit<WorldOptions, "platform">,
 ): Scenario {
   const movesClock = now !== undefined || frozen !== undefined;
   if (seed === undefined && profile === undefined && !movesClock) return scenario;

@@ -9,18 +9,18 @@ import { buildOrganizations } from "./build-organizations.js";
 import { type Clock, createClock } from "./clock.js";
 import { type Conduct, createConduct } from "./conduct.js";
 import type { Consents } from "./consents.js";
-import type { Edge } from "./edge.js";
+import { type Counters, createCounters } from "./counters.js";
 import { type Announcements, createAnnouncements } from "./events.js";
 import { type Farmers, farmersOf } from "./farm-population.js";
 import { armFaults, type Faults } from "./faults.js";
 import { createHashIndex } from "./hash-index.js";
 import { createJournal, type Journal } from "./journal.js";
+import type { Platform } from "./platform.js";
 import { createRegistry, type DescribedKeys, type Registry } from "./registry.js";
 import { createRequestIds, type RequestIds } from "./request-ids.js";
 import { deriveSecret } from "./secrets.js";
 import type { Story } from "./story/story.js";
 import { createTimeline, type Timeline } from "./story/timeline.js";
-import { createTally, type Tally } from "./tally.js";
 import { startUsage, type Windows, windowsOf } from "./usage.js";
 import { withOptions } from "./with-options.js";
 
@@ -53,17 +53,17 @@ export interface World {
   readonly registry: Registry;
   readonly journal: Journal;
   readonly conduct: Conduct;
-  /** Where its requests are counted: on its host, once it runs on one, so that the counts outlive it. */
-  tally: Tally;
+  /** Where its requests are counted: in its runtime, once it runs in one, so that the counts outlive it. */
+  counters: Counters;
   /** Tells what happens in this world. */
   readonly events: Announcements;
   readonly requestIds: RequestIds;
-  readonly edge: Edge;
+  readonly platform: Platform;
 }
 
 /** How to start a world. */
 export interface WorldOptions {
-  readonly edge: Edge;
+  readonly platform: Platform;
   /** What people call the scenario. Default: its title, else `unnamed`. */
   readonly name?: string;
   /** Default: the scenario's, else 1. */
@@ -83,12 +83,12 @@ export interface WorldOptions {
  */
 export function createWorld(given: Scenario, options: WorldOptions): World {
   const scenario = expandPopulation(given);
-  const { edge } = options;
+  const { platform } = options;
   const seed = options.seed ?? scenario.seed ?? defaultSeed;
   const pinned = scenario.clock?.now === undefined ? undefined : Date.parse(scenario.clock.now);
   const start = options.now ?? pinned;
   const clock = createClock({
-    time: edge.time,
+    time: platform.time,
     frozen: options.frozen ?? scenario.clock?.frozen ?? false,
     ...(start !== undefined && { start }),
   });
@@ -101,7 +101,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
 
   const registry = createRegistry(
     buildOrganizations(scenario, seed),
-    keysOf(scenario, { seed, start: now, sha256: edge.sha256 }, windows),
+    keysOf(scenario, { seed, start: now, sha256: platform.sha256 }, windows),
   );
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const world: World = {
@@ -123,7 +123,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     },
     clock,
     faults: { armed: armFaults(scenario.faults ?? [], seed, now) },
-    farmers: farmersOf(scenario, { seed, start: now, make: edge.farmers }),
+    farmers: farmersOf(scenario, { seed, start: now, make: platform.farmers }),
     preview: scenario.preview ?? false,
     consents: buildConsents(scenario, seed, now),
     timeline: createTimeline(scenario.timeline ?? [], now),
@@ -133,8 +133,8 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     requestIds,
     journal: createJournal(requestIds.idOf),
     conduct: createConduct(),
-    tally: createTally(),
-    edge,
+    counters: createCounters(),
+    platform,
   };
   return world;
 }
@@ -176,7 +176,7 @@ export function scenarioSecret(world: World, ref: string): string {
   const pinned = world.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
   // What the seed gives is given again, to keys of the scenario and to those that its timeline and story have made.
   const secret = pinned ?? deriveSecret(world.seed, key);
-  if (world.edge.sha256(secret) === key.sha256) return secret;
+  if (world.platform.sha256(secret) === key.sha256) return secret;
   throw new SandboxError(
     "secret_not_kept",
     `Failed to tell the secret of ${JSON.stringify(ref)}: a key made at run time is shown once, when it is made.`,

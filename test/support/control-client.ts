@@ -1,8 +1,8 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
-import { hostOf } from "../../src/library/current-sandbox.js";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/node/start-server.js";
-import type { Host } from "../../src/sandbox/host.js";
+import type { Runtime } from "../../src/sandbox/runtime.js";
 import { expectDescribed } from "./control-description.js";
 
 /** What to ask the control plane. */
@@ -33,7 +33,7 @@ export type Ask = (path: string, asking?: Asking) => Promise<ControlAnswer>;
 /** A server with a client of its control plane. */
 export interface ServedControl {
   readonly server: SandboxServer;
-  readonly host: Host;
+  readonly runtime: Runtime;
   readonly ask: Ask;
   /** Everything that the control plane has said to this client: status lines, headers and bodies. */
   readonly heard: readonly string[];
@@ -56,7 +56,7 @@ export async function serveControl(options: ServerOptions = {}): Promise<ServedC
   const heard: string[] = [];
   return {
     server: server as SandboxServer,
-    host: hostOf(server.sandbox),
+    runtime: runtimeOf(server.sandbox),
     ask: clientOf(server.url, heard),
     heard,
     defects,
@@ -130,7 +130,7 @@ function jsonOf(bytes: string | Buffer | undefined): unknown {
 
 /** Does something and expects that it leaves everything as it was: the world, its journal, the instances, the events. */
 export async function expectUnchanged<Result>(
-  { host, server, ask }: ServedControl,
+  { runtime, server, ask }: ServedControl,
   act: () => Promise<Result>,
 ): Promise<Result> {
   const seen = async () => ({
@@ -139,15 +139,15 @@ export async function expectUnchanged<Result>(
     requests: server.sandbox.requests.list(),
     instances: (await ask("/instances", tokenOf(server))).body.data,
   });
-  const world = host.world();
+  const world = runtime.world();
   const before = await seen();
   const events: string[] = [];
-  const stop = host.subscribe(({ type }) => events.push(type));
+  const stop = runtime.subscribe(({ type }) => events.push(type));
   const result = await act();
   stop();
   expect(events).toEqual([]);
   expect(await seen()).toEqual(before);
-  expect(host.world()).toBe(world);
+  expect(runtime.world()).toBe(world);
   return result;
 }
 

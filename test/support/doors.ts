@@ -1,13 +1,13 @@
 import { setupServer } from "msw/node";
 import { describe } from "vitest";
-import { hostOf } from "../../src/library/current-sandbox.js";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
 import type { Sandbox } from "../../src/library/sandbox.js";
 import { sandboxOn } from "../../src/library/sandbox-on.js";
 import { createHandlers } from "../../src/msw/create-handlers.js";
 import { loadFarmers } from "../../src/node/load-farmers.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/open-world.js";
-import { serveHost } from "../../src/node/serve-host.js";
-import { createHost } from "../../src/sandbox/host.js";
+import { serveRuntime } from "../../src/node/serve-host.js";
+import { createRuntime } from "../../src/sandbox/runtime.js";
 import { scenarioSecret, type World } from "../../src/sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -67,7 +67,7 @@ const socket: Door = {
   name: "socket",
   takesGetBody: true,
   async open(sandbox) {
-    const server = await serveHost(hostOf(sandbox), { port: 0 });
+    const server = await serveRuntime(runtimeOf(sandbox), { port: 0 });
     return { send: sendOnSocket(Number(new URL(server.url).port)), close: () => server.close() };
   },
 };
@@ -91,7 +91,7 @@ export function describeDoors(
   describe.each(doors)(`${title} ($name)`, (door) => {
     tests(async (scenario, options) => {
       const world = openTestWorld(scenario, options);
-      const knock = await door.open(sandboxOn(createHost(() => world)));
+      const knock = await door.open(sandboxOn(createRuntime(() => world)));
       return {
         ...knock,
         takesGetBody: door.takesGetBody,

@@ -70,7 +70,7 @@ export const createConsentRequest: Endpoint = {
     const reach = reachOf(caller, world);
     const farmer = reach.farmer(wanted.farmer_id);
     if (farmer === undefined) return { refused: "404.unknown_record", details: { record: "farmer" } };
-    const sha256 = world.edge.sha256(canonicalJson(body));
+    const sha256 = world.platform.sha256(canonicalJson(body));
     // Before the times are looked at: a request that is sent again late was fine when it was sent first.
     const earlier =
       idempotencyKey === undefined ? undefined : world.consents.madeUnder(organization, idempotencyKey);

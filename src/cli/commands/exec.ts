@@ -1,11 +1,11 @@
 import { redactKeys } from "../../domain/api-key.js";
 import { loadFarmers } from "../../node/load-farmers.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
-import { type RunningServer, serveHost } from "../../node/serve-host.js";
+import { type RunningServer, serveRuntime } from "../../node/serve-host.js";
 import { gateOf } from "../../report/gate.js";
 import { reportOf } from "../../report/report-of.js";
-import { createHost, type Host } from "../../sandbox/host.js";
-import { createTally } from "../../sandbox/tally.js";
+import { createCounters } from "../../sandbox/counters.js";
+import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import type { Call, Run } from "../command.js";
 import { execEnvironment } from "../exec-environment.js";
 import { handOver } from "../exec-signals.js";
@@ -26,25 +26,25 @@ export const exec: Run = async (given) => {
   const { words, rest, flags, io } = call;
   const targets = reportTargets(flags);
   const loaded = await loadNamed(words[0], call);
-  const host = createHost(() => openNamed(loaded, flags), { given: givenIn(flags) });
+  const runtime = createRuntime(() => openNamed(loaded, flags), { given: givenIn(flags) });
   // A test that clears the requests wants to count its own; the report is about all tests.
-  const tally = createTally();
-  host.tally.passOnTo(tally);
+  const counters = createCounters();
+  runtime.counters.passOnTo(counters);
   // Without any it would not have come here.
   const command = rest as CommandWords;
   const signals = handOver(io.takeSignals);
   try {
-    const end = await runServed(command, host, call, signals.take);
+    const end = await runServed(command, runtime, call, signals.take);
     signals.commandEnded();
     if ("failure" in end) {
       const { message, code } = whyNotRun(command, end.failure, io.cwd);
       io.stderr.write(`${redactKeys(message)}\n`);
       return code;
     }
-    if (flags.tls || flags.cert !== undefined) tally.curlOptions = '--cacert "$SVC_CA_FILE"';
+    if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
     // How to meet what is missing may lead to another scenario, whose API shows farmers.
     await loadFarmers();
-    const report = reportOf({ world: host.world, tally });
+    const report = reportOf({ world: runtime.world, counters });
     const reasons = gateOf(report, flags);
     const isWritten = await tellReport(report, reasons, targets, call);
     if (end.code !== exitCode.fine) return end.code;
@@ -57,19 +57,19 @@ export const exec: Run = async (given) => {
   }
 };
 
-/** Runs the command while the host is served, and stops the server after it. */
+/** Runs the command while the runtime is served, and stops the server after it. */
 async function runServed(
   command: CommandWords,
-  host: Host,
+  runtime: Runtime,
   { flags, io }: Call,
   takeSignals: CommandOptions["takeSignals"],
 ): Promise<CommandEnd> {
   const log = createLog(flags, io);
-  logEvents(host, log);
-  const server = await serveHost(host, await serveOptions(flags, io, log));
-  if (flags.verbose) log.note(servedText(host, server));
+  logEvents(runtime, log);
+  const server = await serveRuntime(runtime, await serveOptions(flags, io, log));
+  if (flags.verbose) log.note(servedText(runtime, server));
   try {
-    const { env, remove } = await execEnvironment(io.env, host.world(), server);
+    const { env, remove } = await execEnvironment(io.env, runtime.world(), server);
     try {
       return await runCommand(command, { cwd: io.cwd, env, takeSignals });
     } finally {
@@ -82,7 +82,7 @@ async function runServed(
   }
 }
 
-function servedText(host: Host, { url }: RunningServer): string {
-  const { name, seed, profile } = host.world();
+function servedText(runtime: Runtime, { url }: RunningServer): string {
+  const { name, seed, profile } = runtime.world();
   return `Serving ${name} (seed ${seed}, profile ${profile}) on ${url}.`;
 }

@@ -1,5 +1,5 @@
 import type { LoadedScenario } from "../../node/load-scenario.js";
-import { createHost, type Host } from "../../sandbox/host.js";
+import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import { quote } from "../../scenario/quote.js";
 import type { Call, Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -31,12 +31,12 @@ export const play: Run = async (call) => {
   requireStory(loaded);
   const stop = io.stopSignal();
   const wanted = { ...flags, frozen: true };
-  const host = createHost(() => openNamed(loaded, wanted), { given: givenIn(wanted) });
-  const server = await serveStory(host, call);
+  const runtime = createRuntime(() => openNamed(loaded, wanted), { given: givenIn(wanted) });
+  const server = await serveStory(runtime, call);
   try {
     const pauses = await pausesFor(call, stop);
     try {
-      return await tellAll({ host, loaded, pauses, isServed: server !== undefined }, call);
+      return await tellAll({ runtime, loaded, pauses, isServed: server !== undefined }, call);
     } finally {
       pauses.close();
     }
@@ -46,26 +46,26 @@ export const play: Run = async (call) => {
 };
 
 interface Telling {
-  readonly host: Host;
+  readonly runtime: Runtime;
   readonly loaded: LoadedScenario;
   readonly pauses: Pauses;
   /** Whether others can meet the same world. */
   readonly isServed: boolean;
 }
 
-async function tellAll({ host, loaded, pauses, isServed }: Telling, call: Call): Promise<number> {
+async function tellAll({ runtime, loaded, pauses, isServed }: Telling, call: Call): Promise<number> {
   const { flags, io } = call;
-  if (flags.json !== true) io.stdout.write(openingText(host.world(), stageOf(call)));
+  if (flags.json !== true) io.stdout.write(openingText(runtime.world(), stageOf(call)));
   let slips = 0;
   let last = 0;
-  for (let told = await tellStep(host); told !== undefined; told = await tellStep(host)) {
+  for (let told = await tellStep(runtime); told !== undefined; told = await tellStep(runtime)) {
     noteElsewhere(last, told.number, io);
     last = told.number;
     const slipped = !isAsExpected(told);
     if (slipped) slips += 1;
     const problems = slipped ? await problemsOf(told, loaded, io.cwd) : [];
     const shown =
-      flags.json === true ? stepJsonLine(told) : stepText(told, problems, host.world(), stageOf(call));
+      flags.json === true ? stepJsonLine(told) : stepText(told, problems, runtime.world(), stageOf(call));
     io.stdout.write(shown);
     if (isServed) announceNewKey(told, call);
     // After the last one there is something left to see only for a client.
@@ -75,7 +75,7 @@ async function tellAll({ host, loaded, pauses, isServed }: Telling, call: Call):
     if (io.stdout.isTTY === true) io.stdout.write("\n");
     return exitCode.fine;
   }
-  noteElsewhere(last, host.world().story.next + 1, io);
+  noteElsewhere(last, runtime.world().story.next + 1, io);
   if (slips === 0) return exitCode.fine;
   io.stderr.write(
     `${slips === 1 ? "1 step was" : `${slips} steps were`} not as the story expects. To see the first one in its file: svc-sandbox verify ${forShell(loaded.name)}\n`,

@@ -1,8 +1,8 @@
 import { SandboxError } from "../../domain/sandbox-error.js";
 import type { LoadedScenario } from "../../node/load-scenario.js";
-import { type RunningServer, serveHost } from "../../node/serve-host.js";
+import { type RunningServer, serveRuntime } from "../../node/serve-host.js";
 import type { KeptState } from "../../node/state.js";
-import { createHost, type Host } from "../../sandbox/host.js";
+import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import { aborted } from "../aborted.js";
 import { banner, listeningLine } from "../banner.js";
 import type { Call, Run } from "../command.js";
@@ -25,16 +25,16 @@ export const start: Run = async (call) => {
   const log = createLog(flags, io);
   const startWorld = () => openNamed(loaded, flags);
   const state = await openNamedState(loaded, startWorld, { flags, io, log });
-  const host = state?.host ?? createHost(startWorld, { given: givenIn(flags) });
-  logEvents(host, log);
+  const runtime = state?.runtime ?? createRuntime(startWorld, { given: givenIn(flags) });
+  logEvents(runtime, log);
   const options = await serveOptions(flags, io, log);
-  const server = await serveHost(host, options);
+  const server = await serveRuntime(runtime, options);
   let stopWatching = async () => {};
   try {
     state?.keep((error) => options.onDefect?.(error));
-    await announceVariables(host, server, flags, io);
-    if (flags.watch) stopWatching = await watch(call, { loaded, host, server, state, log });
-    announce(host, server, flags, io);
+    await announceVariables(runtime, server, flags, io);
+    if (flags.watch) stopWatching = await watch(call, { loaded, runtime, server, state, log });
+    announce(runtime, server, flags, io);
     await aborted(stop);
     log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
   } finally {
@@ -46,46 +46,46 @@ export const start: Run = async (call) => {
   return exitCode.fine;
 };
 
-function announce(host: Host, server: RunningServer, flags: Flags, io: Io): void {
+function announce(runtime: Runtime, server: RunningServer, flags: Flags, io: Io): void {
   const tokenIsNew = server.controlToken !== undefined && flags.controlToken === undefined;
   if (flags.json) {
-    io.stdout.write(listeningLine(host.world(), server));
+    io.stdout.write(listeningLine(runtime.world(), server));
   } else if (flags.quiet) {
     io.stdout.write(`${server.url}\n`);
     // Nobody could learn it later.
     if (tokenIsNew) io.stderr.write(`Control token: ${server.controlToken}\n`);
   } else {
-    io.stdout.write(banner(host.world(), server, paletteFor(io.stdout, io.env), tokenIsNew));
+    io.stdout.write(banner(runtime.world(), server, paletteFor(io.stdout, io.env), tokenIsNew));
   }
 }
 
 async function announceVariables(
-  host: Host,
+  runtime: Runtime,
   server: RunningServer,
   { envFile }: Flags,
   io: Io,
 ): Promise<void> {
-  if (envFile !== undefined) await writeEnvFile(envFile, io.cwd, host.world(), server);
+  if (envFile !== undefined) await writeEnvFile(envFile, io.cwd, runtime.world(), server);
 }
 
 interface Served {
   readonly loaded: LoadedScenario;
-  readonly host: Host;
+  readonly runtime: Runtime;
   readonly server: RunningServer;
   readonly state: KeptState | undefined;
   readonly log: Log;
 }
 
-function watch(call: Call, { loaded, host, server, state, log }: Served): Promise<() => Promise<void>> {
+function watch(call: Call, { loaded, runtime, server, state, log }: Served): Promise<() => Promise<void>> {
   const { flags, io } = call;
   // The new world is served by now, whatever becomes of the files.
   const report = (error: Error) => log.problem(error.message);
   return startWatching(call, loaded, {
-    world: host.world,
+    world: runtime.world,
     log,
     async exchange(start, fresh) {
       try {
-        host.exchange(() => {
+        runtime.exchange(() => {
           const world = start();
           state?.startsWith(fresh);
           return world;
@@ -94,7 +94,7 @@ function watch(call: Call, { loaded, host, server, state, log }: Served): Promis
         if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
         report(error);
       }
-      await announceVariables(host, server, flags, io).catch(report);
+      await announceVariables(runtime, server, flags, io).catch(report);
     },
   });
 }

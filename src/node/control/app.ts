@@ -116,15 +116,15 @@ function mountPages(app: Express, contextOf: ContextOf, stopping: AbortSignal): 
       .get(answer)
       .all(refuseMethod(["GET", "HEAD"]));
   get("/openapi.json", (request, response) => {
-    const { preview } = contextOf(request).host.world();
+    const { preview } = contextOf(request).runtime.world();
     response.json(openApiDocument({ preview }));
   });
   get("/control.openapi.json", (_request, response) => void response.json(controlOpenApiDocument()));
   const streams = createServerStreams(stopping);
-  get("/events", (request, response) => streamEvents(contextOf(request).host, request, response, streams));
+  get("/events", (request, response) => streamEvents(contextOf(request).runtime, request, response, streams));
   get("/", (request, response) => {
-    const { host, instances } = contextOf(request);
-    const page = linksPage(host.world(), { here: request.path, isInstance: instances === undefined });
+    const { runtime, instances } = contextOf(request);
+    const page = linksPage(runtime.world(), { here: request.path, isInstance: instances === undefined });
     response.type("html").send(page);
   });
 }

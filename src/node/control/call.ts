@@ -1,12 +1,12 @@
 import type { JsonSchema } from "../../api/endpoint.js";
-import type { Host } from "../../sandbox/host.js";
 import type { Actor } from "../../sandbox/lifecycle/administrator.js";
+import type { Runtime } from "../../sandbox/runtime.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/control-bodies.js";
 import type { Instances } from "./instances.js";
 
 /** What a call of the control plane works with. */
 export interface CallContext<Body> {
-  readonly host: Host;
+  readonly runtime: Runtime;
   readonly actor: Actor;
   /** The parts of the path that have names, decoded. */
   readonly params: Readonly<Record<string, string>>;

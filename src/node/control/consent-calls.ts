@@ -15,8 +15,8 @@ export const consentCalls: readonly ControlCall[] = [
     preview: true,
     status: 200,
     answer: inData.list("Consent"),
-    run({ host }) {
-      const world = host.world();
+    run({ runtime }) {
+      const world = runtime.world();
       requirePreview(world);
       return { data: world.consents.all.map((entry) => snakeCase(viewConsent(entry, world))) };
     },
@@ -37,8 +37,8 @@ function decision(decided: Decision, summary: string): ControlCall {
     body: "nothing",
     status: 200,
     answer: inData.one("Consent"),
-    run({ host, params }) {
-      const world = host.world();
+    run({ runtime, params }) {
+      const world = runtime.world();
       const entry = decideConsent(world, params.id as string, decided);
       return { data: snakeCase(viewConsent(entry, world)) };
     },
@@ -54,8 +54,8 @@ function suspension(name: "suspend" | "resume", summary: string): ControlCall {
     body: "nothing",
     status: 200,
     answer: inData.one("Attestation"),
-    run({ host, params }) {
-      const world = host.world();
+    run({ runtime, params }) {
+      const world = runtime.world();
       const place = suspendAttestation(world, params.id as string, name === "suspend");
       return { data: snakeCase(viewAttestation(place, world)) };
     },

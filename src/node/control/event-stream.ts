@@ -5,17 +5,17 @@ import { requestLine } from "../../api/request-line.js";
 import { snakeCase } from "../../api/snake-case.js";
 import { createEventLog, type EventLog, type LoggedEvent } from "../../sandbox/event-log.js";
 import type { WorldEvent } from "../../sandbox/events.js";
-import type { Host } from "../../sandbox/host.js";
+import type { Runtime } from "../../sandbox/runtime.js";
 import { keepTime } from "../keep-time.js";
 import { stepData } from "../step-data.js";
 import { rememberStream } from "./open-streams.js";
 
-const logs = new WeakMap<Host, EventLog>();
+const logs = new WeakMap<Runtime, EventLog>();
 
 // From the first subscriber on, so that a server that nobody listens to pays nothing for it.
-function logOf(host: Host): EventLog {
-  const log = logs.get(host) ?? createEventLog(host);
-  logs.set(host, log);
+function logOf(runtime: Runtime): EventLog {
+  const log = logs.get(runtime) ?? createEventLog(runtime);
+  logs.set(runtime, log);
   return log;
 }
 
@@ -41,13 +41,13 @@ export function createServerStreams(stopping: AbortSignal): ServerStreams {
 }
 
 /**
- * Answers with server-sent events: everything that happens on the host from now on, or, with `Last-Event-ID`, from
+ * Answers with server-sent events: everything that happens in the runtime from now on, or, with `Last-Event-ID`, from
  * there on. When some of those are forgotten, `events.lost` says so first.
  *
  * A subscriber that does not read is disconnected rather than waited for; it can resume.
  */
 export function streamEvents(
-  host: Host,
+  runtime: Runtime,
   request: Request,
   response: Response,
   { stopping, ends }: ServerStreams,
@@ -62,7 +62,7 @@ export function streamEvents(
     response.end();
     return;
   }
-  const log = logOf(host);
+  const log = logOf(runtime);
   response.write("retry: 1000\n\n");
   for (const line of missedBy(request.get("last-event-id"), log)) response.write(line);
 
@@ -75,7 +75,7 @@ export function streamEvents(
   const leave = log.subscribe((logged) => send(eventText(logged)));
   const timer = setInterval(() => send(": still here\n\n"), heartbeat);
   timer.unref();
-  const stopTime = keepTime(host);
+  const stopTime = keepTime(runtime);
   // At once and not when the connection has closed: what is written to a stream that has ended is an error.
   const stop = () => {
     forget();
@@ -88,7 +88,7 @@ export function streamEvents(
     stop();
     response.end();
   };
-  const forget = rememberStream(host, end);
+  const forget = rememberStream(runtime, end);
   ends.add(end);
   response.once("close", stop);
 }

@@ -17,8 +17,8 @@ export const farmerCalls: readonly ControlCall[] = [
     },
     status: 200,
     answer: inData.page("Farmer"),
-    run({ host, query }) {
-      const { farmers } = host.world();
+    run({ runtime, query }) {
+      const { farmers } = runtime.world();
       const page = pageQuery(query, { limit: defaultFarmerPage, mostOnAPage });
       return { data: farmers.list(page), total: farmers.count };
     },
@@ -29,6 +29,6 @@ export const farmerCalls: readonly ControlCall[] = [
     summary: "One synthetic farmer",
     status: 200,
     answer: inData.one("Farmer"),
-    run: ({ host, params }) => ({ data: host.world().farmers.get(params.farmer_id as string) }),
+    run: ({ runtime, params }) => ({ data: runtime.world().farmers.get(params.farmer_id as string) }),
   }),
 ];

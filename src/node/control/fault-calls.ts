@@ -12,7 +12,7 @@ export const faultCalls: readonly ControlCall[] = [
     summary: "The faults in force; times in them are instants",
     status: 200,
     answer: inData.list("Fault"),
-    run: ({ host }) => faultsView(host.world()),
+    run: ({ runtime }) => faultsView(runtime.world()),
   }),
   controlCall({
     method: "PUT",
@@ -21,9 +21,9 @@ export const faultCalls: readonly ControlCall[] = [
     body: "faults_change",
     status: 200,
     answer: inData.list("Fault"),
-    run({ host, body }) {
-      changeFaults(host.world(), body.faults as Fault[]);
-      return faultsView(host.world());
+    run({ runtime, body }) {
+      changeFaults(runtime.world(), body.faults as Fault[]);
+      return faultsView(runtime.world());
     },
   }),
 ];

@@ -1,14 +1,14 @@
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { starterOf } from "../../library/create-sandbox.js";
 import type { ScenarioSource } from "../../library/sandbox.js";
-import { type GivenOptions, givenOptions } from "../../sandbox/host.js";
+import { type GivenOptions, givenOptions } from "../../sandbox/runtime.js";
 import { scenarioSecrets, type World } from "../../sandbox/world.js";
 import type { ControlBody } from "../../scenario/control-bodies.js";
 import { type NamedScenario, resolveSource } from "../../scenario/resolve-source.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 import { parseTime } from "../../scenario/when.js";
 import { controlPath } from "../control-path.js";
-import { nodeEdge } from "../edge.js";
+import { nodePlatform } from "../platform.js";
 import { inData } from "./answer-schemas.js";
 import { type CallContext, type ControlCall, controlCall } from "./call.js";
 import { inField } from "./in-field.js";
@@ -40,7 +40,7 @@ export const instanceCalls: readonly ControlCall[] = [
       const { now } = context.body;
       const given = givenOptions({ ...context.body, now: now === undefined ? undefined : parseTime(now) });
       const instance = instances.create(starterFor(context, given), given);
-      return { data: { ...summaryOf(instance, instances), keys: scenarioSecrets(instance.host.world()) } };
+      return { data: { ...summaryOf(instance, instances), keys: scenarioSecrets(instance.runtime.world()) } };
     },
   }),
   controlCall({
@@ -63,17 +63,17 @@ function requireInstances({ instances }: Pick<CallContext<unknown>, "instances">
 
 function summaryOf(instance: Instance, instances: Instances) {
   const baseUrl = instances.baseUrl(instance);
-  const { name, seed } = instance.host.world();
+  const { name, seed } = instance.runtime.world();
   return { id: instance.id, base_url: baseUrl, control_url: baseUrl + controlPath, scenario: name, seed };
 }
 
 // Without a scenario the instance gets the server's own, as it was at its start.
 function starterFor(
-  { host, body: { scenario } }: CallContext<ControlBody<"instance_creation">>,
+  { runtime, body: { scenario } }: CallContext<ControlBody<"instance_creation">>,
   given: GivenOptions,
 ): () => World {
-  const named = scenario === undefined ? host.world() : scenarioIn(scenario);
-  return starterOf(nodeEdge, named.scenario, { ...given, name: named.name });
+  const named = scenario === undefined ? runtime.world() : scenarioIn(scenario);
+  return starterOf(nodePlatform, named.scenario, { ...given, name: named.name });
 }
 
 function scenarioIn(given: string | object): NamedScenario {

@@ -2,16 +2,16 @@
 import { clearInterval, setInterval } from "node:timers";
 import { SandboxError } from "../../domain/sandbox-error.js";
 import { base62From } from "../../domain/seed.js";
-import { createHost, type GivenOptions, type Host } from "../../sandbox/host.js";
-import type { Tally } from "../../sandbox/tally.js";
+import type { Counters } from "../../sandbox/counters.js";
+import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
-import { nodeEdge } from "../edge.js";
+import { nodePlatform } from "../platform.js";
 import { endStreams } from "./open-streams.js";
 
 /** An isolated sandbox inside the process, served under `/i/{id}`. */
 export interface Instance {
   readonly id: string;
-  readonly host: Host;
+  readonly runtime: Runtime;
 }
 
 /** The instances of a server. */
@@ -35,7 +35,7 @@ export interface InstancesOptions {
   /** Milliseconds without a request after which an instance goes. */
   readonly ttl: number;
   /** Where their requests are counted, too: what clients did outlives the instance on which they did it. */
-  readonly tally: Tally;
+  readonly counters: Counters;
 }
 
 /** How long an idle instance stays when nothing is said: an hour. */
@@ -44,11 +44,11 @@ export const defaultInstanceTtl = 60 * 60_000;
 const longestWait = 30_000;
 
 /** Makes the place where instances live; idle ones go by themselves. */
-export function createInstances({ serverUrl, ttl, tally }: InstancesOptions): Instances {
+export function createInstances({ serverUrl, ttl, counters }: InstancesOptions): Instances {
   const instances = new Map<string, Instance & { usedAt: number }>();
   const discard = (id: string): boolean => {
     const instance = instances.get(id);
-    if (instance !== undefined) endStreams(instance.host);
+    if (instance !== undefined) endStreams(instance.runtime);
     return instances.delete(id);
   };
   const sweep = () => {
@@ -62,12 +62,12 @@ export function createInstances({ serverUrl, ttl, tally }: InstancesOptions): In
   return {
     create(start, given = {}) {
       const instance = {
-        id: base62From(nodeEdge.random, 12),
-        host: createHost(start, { given }),
+        id: base62From(nodePlatform.random, 12),
+        runtime: createRuntime(start, { given }),
         usedAt: performance.now(),
       };
-      instance.host.tally.passOnTo(tally);
-      instance.host.tally.curlOptions = tally.curlOptions;
+      instance.runtime.counters.passOnTo(counters);
+      instance.runtime.counters.curlOptions = counters.curlOptions;
       instances.set(instance.id, instance);
       return instance;
     },

@@ -19,8 +19,8 @@ export const keyCalls: readonly ControlCall[] = [
     summary: "All keys, in the scenario's order",
     status: 200,
     answer: inData.list("Key"),
-    run: ({ host }) => ({
-      data: [...host.world().registry.keys.keys()].map((ref) => keyView(host.world(), ref)),
+    run: ({ runtime }) => ({
+      data: [...runtime.world().registry.keys.keys()].map((ref) => keyView(runtime.world(), ref)),
     }),
   }),
   controlCall({
@@ -30,8 +30,8 @@ export const keyCalls: readonly ControlCall[] = [
     body: "key_creation",
     status: 201,
     answer: inData.issuedKey,
-    run({ host, actor, body: { expires, limits, ...key } }) {
-      const world = host.world();
+    run({ runtime, actor, body: { expires, limits, ...key } }) {
+      const world = runtime.world();
       // In a path an unknown ref is a page that is not there; in a body it is a field that is wrong.
       inField("organization", () => world.registry.organization(key.organization), ["unknown_ref"]);
       const expiresAt = expires === undefined ? undefined : parseWhen(expires, world.clock.now());
@@ -57,7 +57,7 @@ export const keyCalls: readonly ControlCall[] = [
     summary: "One key",
     status: 200,
     answer: inData.one("Key"),
-    run: ({ host, params }) => ({ data: keyView(host.world(), params.ref as string) }),
+    run: ({ runtime, params }) => ({ data: keyView(runtime.world(), params.ref as string) }),
   }),
   controlCall({
     method: "POST",
@@ -66,8 +66,8 @@ export const keyCalls: readonly ControlCall[] = [
     body: "key_rotation",
     status: 201,
     answer: inData.issuedKey,
-    run({ host, actor, params, body: { overlap_minutes: overlap, as } }) {
-      const world = host.world();
+    run({ runtime, actor, params, body: { overlap_minutes: overlap, as } }) {
+      const world = runtime.world();
       const rotation = {
         // Minutes may have fractions, and those of a millisecond come from the arithmetic.
         ...(overlap !== undefined && { overlap: Math.round(overlap * minute) }),
@@ -84,9 +84,9 @@ export const keyCalls: readonly ControlCall[] = [
     body: "nothing",
     status: 200,
     answer: inData.key,
-    run({ host, actor, params }) {
-      revokeKey(host.world(), params.ref as string, actor);
-      return { data: { key: keyView(host.world(), params.ref as string) } };
+    run({ runtime, actor, params }) {
+      revokeKey(runtime.world(), params.ref as string, actor);
+      return { data: { key: keyView(runtime.world(), params.ref as string) } };
     },
   }),
 ];

@@ -23,13 +23,13 @@ export const reportCalls: readonly ControlCall[] = [
     query: { format: `One of ${reportFormats.join(", ")}. Default: json.` },
     status: 200,
     answer: inData.one("Report"),
-    run: ({ host }) => ({ data: snakeCase(reportOf(host)) }),
+    run: ({ runtime }) => ({ data: snakeCase(reportOf(runtime)) }),
     written: {
       types: Object.values(typeOf),
-      run({ host, query }) {
+      run({ runtime, query }) {
         const format = formatIn(query);
         if (format === "json") return undefined;
-        return { type: typeOf[format], text: formatReport(reportOf(host), format) };
+        return { type: typeOf[format], text: formatReport(reportOf(runtime), format) };
       },
     },
   }),

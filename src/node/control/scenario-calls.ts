@@ -1,10 +1,10 @@
 import { starterOf } from "../../library/create-sandbox.js";
-import type { Host } from "../../sandbox/host.js";
+import type { Runtime } from "../../sandbox/runtime.js";
 import { bundledScenarios, isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { parseScenario } from "../../scenario/parse-scenario.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { scenarioNotFound } from "../../scenario/scenario-not-found.js";
-import { nodeEdge } from "../edge.js";
+import { nodePlatform } from "../platform.js";
 import { inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";
 
@@ -30,13 +30,13 @@ export const scenarioCalls: readonly ControlCall[] = [
     body: "scenario_choice",
     status: 200,
     answer: inData.one("Running"),
-    run({ host, body: { name } }) {
+    run({ runtime, body: { name } }) {
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
-      return startScenario(host, bundledScenarios[name], name);
+      return startScenario(runtime, bundledScenarios[name], name);
     },
-    runYaml({ host, body }) {
+    runYaml({ runtime, body }) {
       const scenario = parseScenario(body, { file: "request body" });
-      return startScenario(host, scenario, scenario.name ?? "unnamed");
+      return startScenario(runtime, scenario, scenario.name ?? "unnamed");
     },
   }),
   controlCall({
@@ -46,20 +46,20 @@ export const scenarioCalls: readonly ControlCall[] = [
     body: "nothing",
     status: 200,
     answer: inData.one("Running"),
-    run({ host }) {
-      host.reset();
-      return running(host);
+    run({ runtime }) {
+      runtime.reset();
+      return running(runtime);
     },
   }),
 ];
 
-/** Puts a new world of a checked scenario in the place of the one that runs; what the host was given goes on to hold. */
-function startScenario(host: Host, scenario: Scenario, name: string): unknown {
-  host.exchange(starterOf(nodeEdge, scenario, { ...host.given, name }));
-  return running(host);
+/** Puts a new world of a checked scenario in the place of the one that runs; what the runtime was given goes on to hold. */
+function startScenario(runtime: Runtime, scenario: Scenario, name: string): unknown {
+  runtime.exchange(starterOf(nodePlatform, scenario, { ...runtime.given, name }));
+  return running(runtime);
 }
 
-function running(host: Host): unknown {
-  const { name, seed, clock } = host.world();
+function running(runtime: Runtime): unknown {
+  const { name, seed, clock } = runtime.world();
   return { data: { scenario: name, seed, now: new Date(clock.now()).toISOString() } };
 }

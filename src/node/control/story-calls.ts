@@ -16,7 +16,7 @@ export const storyCalls: readonly ControlCall[] = [
     summary: "How much of the story is told, and what comes next",
     status: 200,
     answer: inData.one("Story"),
-    run: ({ host }) => ({ data: storyView(host.world()) }),
+    run: ({ runtime }) => ({ data: storyView(runtime.world()) }),
   }),
   controlCall({
     method: "POST",
@@ -24,8 +24,8 @@ export const storyCalls: readonly ControlCall[] = [
     summary: "Tells the next step of the story; `step` is null when it is over. POST /reset begins it again",
     status: 200,
     answer: inData.told,
-    async run({ host }) {
-      const world = host.world();
+    async run({ runtime }) {
+      const world = runtime.world();
       requireStory(world);
       const step = await tellNext(world, coreSender(world));
       const { steps, told, over } = storyView(world);

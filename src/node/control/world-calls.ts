@@ -24,7 +24,7 @@ export const worldCalls: readonly ControlCall[] = [
     summary: "What runs",
     status: 200,
     answer: bare("Health"),
-    run: ({ host }) => health(host.world()),
+    run: ({ runtime }) => health(runtime.world()),
   }),
   controlCall({
     method: "GET",
@@ -32,7 +32,7 @@ export const worldCalls: readonly ControlCall[] = [
     summary: "The whole world: organizations, keys, clock, assumptions",
     status: 200,
     answer: inData.state,
-    run: ({ host }) => ({ data: worldState(host.world()) }),
+    run: ({ runtime }) => ({ data: worldState(runtime.world()) }),
   }),
   controlCall({
     method: "GET",
@@ -40,8 +40,8 @@ export const worldCalls: readonly ControlCall[] = [
     summary: "All organizations",
     status: 200,
     answer: inData.list("Organization"),
-    run: ({ host }) => ({
-      data: [...host.world().registry.organizations.values()].map(({ organization }) =>
+    run: ({ runtime }) => ({
+      data: [...runtime.world().registry.organizations.values()].map(({ organization }) =>
         snakeCase(viewOrganization(organization)),
       ),
     }),
@@ -52,9 +52,9 @@ export const worldCalls: readonly ControlCall[] = [
     summary: "One organization",
     status: 200,
     answer: inData.one("Organization"),
-    run: ({ host, params }) => ({
+    run: ({ runtime, params }) => ({
       data: snakeCase(
-        viewOrganization(host.world().registry.organization(params.ref as string).organization),
+        viewOrganization(runtime.world().registry.organization(params.ref as string).organization),
       ),
     }),
   }),
@@ -65,7 +65,7 @@ export const worldCalls: readonly ControlCall[] = [
     body: "organization_update",
     status: 200,
     answer: inData.one("Organization"),
-    run({ host, actor, params, body }) {
+    run({ runtime, actor, params, body }) {
       const change = {
         ...(body.status !== undefined && { status: body.status }),
         ...(body.sandbox_access !== undefined && { sandboxAccess: body.sandbox_access }),
@@ -73,7 +73,7 @@ export const worldCalls: readonly ControlCall[] = [
       };
       return {
         data: snakeCase(
-          viewOrganization(updateOrganization(host.world(), params.ref as string, change, actor)),
+          viewOrganization(updateOrganization(runtime.world(), params.ref as string, change, actor)),
         ),
       };
     },
@@ -84,7 +84,7 @@ export const worldCalls: readonly ControlCall[] = [
     summary: "The sandbox's clock",
     status: 200,
     answer: inData.one("Clock"),
-    run: ({ host }) => clockView(host.world()),
+    run: ({ runtime }) => clockView(runtime.world()),
   }),
   controlCall({
     method: "PUT",
@@ -93,14 +93,14 @@ export const worldCalls: readonly ControlCall[] = [
     body: "clock_change",
     status: 200,
     answer: inData.one("Clock"),
-    run({ host, body: { now, frozen } }) {
+    run({ runtime, body: { now, frozen } }) {
       const instant = now === undefined ? undefined : parseTime(now);
       const change = {
         ...(instant !== undefined && { now: instant }),
         ...(frozen !== undefined && { frozen }),
       };
-      inField("now", () => changeClock(host.world(), change));
-      return clockView(host.world());
+      inField("now", () => changeClock(runtime.world(), change));
+      return clockView(runtime.world());
     },
   }),
   controlCall({
@@ -110,9 +110,9 @@ export const worldCalls: readonly ControlCall[] = [
     body: "clock_advance",
     status: 200,
     answer: inData.one("Clock"),
-    run({ host, body: { by } }) {
-      inField("by", () => advanceClock(host.world(), parseDuration(by) ?? Number.NaN));
-      return clockView(host.world());
+    run({ runtime, body: { by } }) {
+      inField("by", () => advanceClock(runtime.world(), parseDuration(by) ?? Number.NaN));
+      return clockView(runtime.world());
     },
   }),
   controlCall({
@@ -121,7 +121,7 @@ export const worldCalls: readonly ControlCall[] = [
     summary: "What is assumed where the specification is silent",
     status: 200,
     answer: inData.one("Assumptions"),
-    run: ({ host }) => assumptionsView(host.world()),
+    run: ({ runtime }) => assumptionsView(runtime.world()),
   }),
   controlCall({
     method: "PUT",
@@ -130,10 +130,10 @@ export const worldCalls: readonly ControlCall[] = [
     body: "assumptions_change",
     status: 200,
     answer: inData.one("Assumptions"),
-    run({ host, body }) {
+    run({ runtime, body }) {
       const { profile, ...given } = body as Partial<Assumptions> & { profile?: Profile };
-      changeAssumptions(host.world(), given, profile);
-      return assumptionsView(host.world());
+      changeAssumptions(runtime.world(), given, profile);
+      return assumptionsView(runtime.world());
     },
   }),
   controlCall({
@@ -147,7 +147,9 @@ export const worldCalls: readonly ControlCall[] = [
     },
     status: 200,
     answer: inData.list("Request"),
-    run: ({ host, query }) => ({ data: host.world().journal.list(requestQuery(query)).map(requestLine) }),
+    run: ({ runtime, query }) => ({
+      data: runtime.world().journal.list(requestQuery(query)).map(requestLine),
+    }),
   }),
   controlCall({
     method: "DELETE",
@@ -155,7 +157,7 @@ export const worldCalls: readonly ControlCall[] = [
     summary: "Forgets the requests, and lets the report start anew; keys keep what they have used",
     status: 204,
     answer: undefined,
-    run: ({ host }) => clearRequests(host.world()),
+    run: ({ runtime }) => clearRequests(runtime.world()),
   }),
 ];
 

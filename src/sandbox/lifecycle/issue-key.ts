@@ -21,7 +21,7 @@ export type SecretMaker = (
 
 /** A secret that nobody can work out: for keys that people and programs create. */
 export const randomSecret: SecretMaker = (world, { environment }) =>
-  prefixOf(environment, false) + sandboxMark + base62From(world.edge.random, secretLength);
+  prefixOf(environment, false) + sandboxMark + base62From(world.platform.random, secretLength);
 
 /** The secret that the seed and the ref give: for keys that the scenario itself creates, the same in every run. */
 export const seededSecret: SecretMaker = ({ seed }, key) => deriveSecret(seed, { ...key, legacy: false });
@@ -44,7 +44,7 @@ export function issueKey(
     ...described,
     ...(expiresAt !== undefined && { expiresAt }),
     legacy: false,
-    sha256: world.edge.sha256(secret),
+    sha256: world.platform.sha256(secret),
   };
   world.registry.addKey(key, usage);
   return { key, secret };

@@ -18,7 +18,7 @@ export interface AdviceCount {
 }
 
 /** What was counted; every path and every advice is in it, also those that are 0. */
-export interface Counted {
+export interface Counts {
   readonly requests: number;
   readonly paths: Readonly<Record<PathId, number>>;
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
@@ -27,16 +27,16 @@ export interface Counted {
 type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
 
 /** Counts requests by path and by advice; unlike the journal it forgets none. It is about the client, not the world. */
-export interface Tally {
+export interface Counters {
   /**
    * Counts a request; one that a fault let wait counts for its path and for the fault. `idOf` gives its id, and `keys` the
    * key that an advice is about where it is not the one that was presented.
    */
   readonly count: (note: RequestNote, idOf: (number: number) => string, keys?: KeysOfAdvice) => void;
   /** Counts everything there, too. */
-  readonly passOnTo: (others: Tally) => void;
+  readonly passOnTo: (others: Counters) => void;
   /** What was counted since the start or the last `clear`; a copy. */
-  readonly read: () => Counted;
+  readonly read: () => Counts;
   /** Starts anew; what was passed on stays counted there. */
   readonly clear: () => void;
   /** The options that curl needs to reach what is counted here, said by whoever serves it. Default: none. */
@@ -46,13 +46,13 @@ export interface Tally {
 /** How many requests are kept as examples of an advice. */
 export const mostExamples = 5;
 
-/** Makes a tally of nothing. */
-export function createTally(): Tally {
+/** Makes counters at zero. */
+export function createCounters(): Counters {
   // Boxes, because writing into a map takes longer than reading from it.
   const paths = new Map<PathId, { count: number }>(outcomes.map(({ path }) => [path, { count: 0 }]));
   const advice = new Map(adviceIds.map((id) => [id, { count: 0, examples: [] as AdviceExample[] }]));
   let requests = 0;
-  let others: Tally | undefined;
+  let others: Counters | undefined;
 
   const countPath = (pathId: PathId) => {
     const box = paths.get(pathId);
@@ -81,10 +81,10 @@ export function createTally(): Tally {
     },
     read: () => ({
       requests,
-      paths: Object.fromEntries([...paths].map(([id, { count }]) => [id, count])) as Counted["paths"],
+      paths: Object.fromEntries([...paths].map(([id, { count }]) => [id, count])) as Counts["paths"],
       advice: Object.fromEntries(
         [...advice].map(([id, { count, examples }]) => [id, { count, examples: [...examples] }]),
-      ) as unknown as Counted["advice"],
+      ) as unknown as Counts["advice"],
     }),
     clear() {
       requests = 0;

@@ -1,5 +1,5 @@
 import * as crypto from "node:crypto";
-import type { Edge } from "../sandbox/edge.js";
+import type { Platform } from "../sandbox/platform.js";
 import { loadedFarmers } from "./load-farmers.js";
 
 // The one-shot hash takes half the time of createHash, but Node has it only since 20.12; bundlers for other
@@ -10,7 +10,7 @@ const sha256: (text: string) => string =
     : (text) => crypto.createHash("sha256").update(text).digest("hex");
 
 /** The edge of a world that runs in Node. The wall clock is read when used, so that fake timers move it too. */
-export const nodeEdge: Edge = {
+export const nodePlatform: Platform = {
   sha256,
   time: () => Date.now(),
   stopwatch: () => performance.now(),

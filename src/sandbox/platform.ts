@@ -1,7 +1,7 @@
 import type { FarmerMaker } from "./farm-population.js";
 
 /** What the running world needs from outside: time, a hash, and the tables of farmers. Passed in, so that every room runs in Node and in browsers. */
-export interface Edge {
+export interface Platform {
   /** SHA-256 of the text's UTF-8 bytes, as 64 lower-case hex digits. */
   readonly sha256: (text: string) => string;
   /** The wall clock, in epoch milliseconds. */

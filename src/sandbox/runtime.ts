@@ -1,6 +1,6 @@
+import { type Counters, createCounters } from "./counters.js";
 import { type Announcements, createAnnouncements } from "./events.js";
 import { settleTimeline } from "./story/timeline.js";
-import { createTally, type Tally } from "./tally.js";
 import type { World, WorldOptions } from "./world.js";
 
 /** What whoever started a host has asked for: it wins over what scenarios say, also those that come later. */
@@ -22,7 +22,7 @@ export function givenOptions({
 }
 
 /** The place where one world at a time runs; doors ask it for the world with every request. */
-export interface Host {
+export interface Runtime {
   /** The world that runs; what its timeline says has happened by now. */
   readonly world: () => World;
   /** Puts the world that `start` starts in the place of this one, between two requests; changes nothing when it throws. */
@@ -34,30 +34,33 @@ export interface Host {
   /** Calls the listener with everything that happens from now on, whichever world runs; answers how to stop that. */
   readonly subscribe: Announcements["subscribe"];
   /** Counts the requests of every world that runs here: the client stays the same when the world does not. */
-  readonly tally: Tally;
+  readonly counters: Counters;
 }
 
-/** How to make a host. */
-export interface HostOptions {
+/** How to make a runtime. */
+export interface RuntimeOptions {
   /** What `reset` starts. Default: the first world. */
   readonly restart?: () => World;
   /** What `start` was told beside the scenario. Default: nothing. */
   readonly given?: GivenOptions;
 }
 
-/** Makes a host and starts its first world. */
-export function createHost(start: () => World, { restart = start, given = {} }: HostOptions = {}): Host {
+/** Makes a runtime and starts its first world. */
+export function createRuntime(
+  start: () => World,
+  { restart = start, given = {} }: RuntimeOptions = {},
+): Runtime {
   const announcements = createAnnouncements();
   let startAgain = restart;
-  const tally = createTally();
+  const counters = createCounters();
   let world = start();
   world.events.passOnTo(announcements);
-  world.tally = tally;
+  world.counters = counters;
 
   const exchange = (startNext: () => World) => {
     const next = startNext();
     next.events.passOnTo(announcements);
-    next.tally = tally;
+    next.counters = counters;
     startAgain = startNext;
     world = next;
     announcements.announce({ type: "world.started", scenario: world.name, seed: world.seed });
@@ -71,6 +74,6 @@ export function createHost(start: () => World, { restart = start, given = {} }: 
     given,
     reset: () => exchange(startAgain),
     subscribe: announcements.subscribe,
-    tally,
+    counters,
   };
 }
