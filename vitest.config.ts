@@ -1,9 +1,30 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { ProgressReporter } from "./scripts/progress-reporter.js";
+
+const files = ["src", "test"]
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
+  )
+  .filter((file) => file.endsWith(".test.ts"));
+// A module that is already loaded for another file cannot be mocked any more.
+const mocking = files.filter((file) => readFileSync(file, "utf8").includes("vi.mock("));
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    reporters: [new ProgressReporter()],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Left to itself, Vitest takes one of two cores.
+    maxWorkers: availableParallelism(),
+    projects: [
+      {
+        extends: true,
+        test: { name: "together", isolate: false, include: files, exclude: mocking },
+      },
+      { extends: true, test: { name: "alone", include: mocking } },
+    ],
   },
 });
