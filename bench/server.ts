@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { drawsFor, pick } from "../src/domain/seed.js";
+import { pick, randomStream } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/open-world.js";
 import { serveRuntime } from "../src/node/serve-host.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
@@ -16,7 +16,7 @@ async function serveSandbox(count: number): Promise<ServerReady> {
     createRuntime(() => world),
     { port: 0 },
   );
-  const draw = drawsFor(1, "bench.keys");
+  const draw = randomStream(1, "bench.keys");
   const secrets = Object.values(scenarioSecrets(world));
   return {
     port: Number(new URL(url).port),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { foreseeKey } from "../src/api/foresee.js";
+import { evaluateKey } from "../src/api/foresee.js";
 import { handle } from "../src/api/handle.js";
 import { type FaultPathId, faultPathIds, outcomeOf, outcomes, type PathId } from "../src/domain/outcomes.js";
 import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
@@ -123,7 +123,7 @@ test("the bundled scenarios are the files in scenarios/, each opening with a com
 
 test.each(names)("%s has exactly its keys, the first of them the default", async (name) => {
   const world = openTestWorld(name);
-  const foreseen = [...world.registry.keys.keys()].map((ref) => [ref, foreseeKey(world, ref).pathId]);
+  const foreseen = [...world.registry.keys.keys()].map((ref) => [ref, evaluateKey(world, ref).pathId]);
   expect(Object.fromEntries(foreseen)).toEqual(promised[name]);
   expect(defaultKeyRef(bundledScenarios[name])).toBe(Object.keys(promised[name])[0]);
 });
@@ -178,16 +178,16 @@ test("bad-day meets every fault with a key of its own, and one key meets a bit o
 test("the way out: what time changes, changes", () => {
   const world = openTestWorld("key-states");
   world.clock.advance(60_000);
-  expect(foreseeKey(world, "rate-limited-minute").pathId).toBe("200.test");
-  expect(foreseeKey(world, "rate-limited").pathId).toBe("429.per_day");
+  expect(evaluateKey(world, "rate-limited-minute").pathId).toBe("200.test");
+  expect(evaluateKey(world, "rate-limited").pathId).toBe("429.per_day");
   world.clock.advance(29 * 60_000);
-  expect(foreseeKey(world, "retiring").pathId).toBe("401.rotated");
+  expect(evaluateKey(world, "retiring").pathId).toBe("401.rotated");
 });
 
 test("live-suspended: a day after the start the suspension is lifted by itself, and not before (R20)", () => {
   const world = openTestWorld("live-suspended");
   const refs = ["live-suspended", "second-live", "test"];
-  const paths = () => refs.map((ref) => foreseeKey(world, ref).pathId);
+  const paths = () => refs.map((ref) => evaluateKey(world, ref).pathId);
   advanceClock(world, 24 * 3_600_000 - 1);
   expect(paths()).toEqual(["403.live_suspended", "403.live_suspended", "200.test"]);
   advanceClock(world, 1);

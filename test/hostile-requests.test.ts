@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { drawsFor, pick } from "../src/domain/seed.js";
+import { pick, randomStream } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/open-world.js";
 import { type RunningServer, serveRuntime } from "../src/node/serve-host.js";
 import type { JournalEntry } from "../src/sandbox/journal.js";
@@ -36,7 +36,7 @@ test.each(
   Object.keys(hostileGroups),
 )("R46 nothing that a client sends ends the server, gets a 5xx or brings a key to light: %s", async (name) => {
   const { count, hostile } = hostileGroups[name] as HostileGroup;
-  const draw = drawsFor(20260302, "hostile", name);
+  const draw = randomStream(20260302, "hostile", name);
   const { live: _kept, ...secrets } = scenarioSecrets(world);
   const sent: string[] = [];
   // Half of them work here, the other half look like keys of the real service.

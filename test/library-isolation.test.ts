@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { drawsFor } from "../src/domain/seed.js";
+import { randomStream } from "../src/domain/seed.js";
 import { createSandbox, type Scenario } from "../src/index.js";
 import { anyScenario, type Command, command } from "./model/commands.js";
 import { carryOut, type Played, played, transcript } from "./model/transcript.js";
@@ -25,7 +25,7 @@ interface Game {
 
 /** The turns of as many games, in an order that hangs on a seed. */
 function turns(lengths: readonly number[], seed: number): number[] {
-  const draw = drawsFor(seed, "test.turns");
+  const draw = randomStream(seed, "test.turns");
   return lengths
     .flatMap((length, index) => Array.from({ length }, () => index))
     .map((index) => ({ index, place: draw() }))

@@ -75,8 +75,8 @@ test.each(
 });
 
 test("the rule is one that can be broken", () => {
-  expect(objection("src/domain/gate.ts", "node:crypto")).toBe(
-    'src/domain/gate.ts: room "domain" may not import "node:crypto"',
+  expect(objection("src/domain/authorize.ts", "node:crypto")).toBe(
+    'src/domain/authorize.ts: room "domain" may not import "node:crypto"',
   );
   expect(objection("src/scenario/schema.ts", "../synthetic/invent.js")).toMatch("may not import");
   expect(objection("src/api/handle.ts", "../node/platform.js")).toMatch("may not import");

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
-import { base62From, type Draws, drawsFor, pick } from "../src/domain/seed.js";
+import { base62From, pick, type RandomStream, randomStream } from "../src/domain/seed.js";
 import { nodePlatform } from "../src/node/platform.js";
 import { type RunningServer, serveRuntime } from "../src/node/serve-host.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
@@ -99,7 +99,7 @@ test.each(Object.keys(rejected))("R14 %s gets the same bytes as a missing one", 
 });
 
 /** A key that nobody holds: near to one that somebody does, well-formed, or neither. */
-function wrongKey(draw: Draws): string {
+function wrongKey(draw: RandomStream): string {
   const near = secretOf(pick(draw, ["active", "live", "legacy", "revoked", "expired", "rotated"]));
   const at = draw() % near.length;
   const character = base62From(draw, 1);
@@ -114,7 +114,7 @@ function wrongKey(draw: Draws): string {
 }
 
 test("R14 1,000 wrong keys made at random get the same bytes, one after the other on one connection", async () => {
-  const draw = drawsFor(20260302, "wrong keys");
+  const draw = randomStream(20260302, "wrong keys");
   const requests = Array.from(
     { length: 1000 },
     () => `GET ${mePath} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${wrongKey(draw)}\r\n\r\n`,

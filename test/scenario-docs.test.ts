@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { coreSender } from "../src/api/core-sender.js";
-import { foreseeKey } from "../src/api/foresee.js";
+import { evaluateKey } from "../src/api/foresee.js";
 import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
 import type { ToldStep } from "../src/sandbox/story/story.js";
 import { tellNext } from "../src/sandbox/story/tell.js";
@@ -48,7 +48,7 @@ test("the timeline of the page does what the page says, each thing at its own in
   const at = (minutes: number, ref: string) => {
     const passed = (world.clock.now() - Date.parse("2026-03-02T09:00:00Z")) / minute;
     if (minutes > passed) advanceClock(world, (minutes - passed) * minute);
-    return foreseeKey(world, ref).pathId;
+    return evaluateKey(world, ref).pathId;
   };
   expect([at(9, "main"), at(10, "main"), at(10, "main-2")]).toEqual([
     "200.test",
@@ -65,7 +65,7 @@ test("all that a moved clock passes happens, each step as if nobody had moved it
   const world = openTestWorld(exampleOf("Timeline"));
   advanceClock(world, 7 * 1440 * minute);
   const refs = ["main", "main-2", "loans"];
-  expect(refs.map((ref) => foreseeKey(world, ref).pathId)).toEqual([
+  expect(refs.map((ref) => evaluateKey(world, ref).pathId)).toEqual([
     "401.rotated",
     "200.replacement",
     "200.live",

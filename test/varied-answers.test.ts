@@ -1,6 +1,6 @@
 import { parseList } from "structured-headers";
 import { expect, test } from "vitest";
-import { chooser } from "../src/api/variation/chooser.js";
+import { selector } from "../src/api/variation/chooser.js";
 import { variationTable } from "../src/api/variation/table.js";
 import { type Outcome, outcomes } from "../src/domain/outcomes.js";
 import type { World } from "../src/sandbox/world.js";
@@ -102,7 +102,7 @@ function* compared(wanted: number): Generator<Compared> {
 
 /** The variants that an answer shows, as `row: variant`. */
 function variantsIn({ seed, requestIds }: World, status: number): string[] {
-  const choose = chooser(seed, requestIds.answered());
+  const choose = selector(seed, requestIds.answered());
   return variationTable
     .filter(({ statuses }) => statuses.includes(status))
     .map((row) => `${row.id}: ${choose(row).variant.id}`);

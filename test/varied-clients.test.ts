@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chooser } from "../src/api/variation/chooser.js";
+import { selector } from "../src/api/variation/chooser.js";
 import { variationTable } from "../src/api/variation/table.js";
 import { createSandbox } from "../src/library/create-sandbox.js";
 import type { Sandbox } from "../src/library/sandbox.js";
@@ -162,7 +162,7 @@ describe.each(Object.entries(sloppyClients))("%s", (id, [asked, relies, client])
     annotate(`caught by request ${failures[0]}, and by ${failures.length} of ${patience}`);
     // It is this row that catches it, and no other.
     const row = variationTable.find((one) => one.id === id) as (typeof variationTable)[number];
-    for (const number of failures) expect(chooser(1, number)(row).variant).not.toBe(row.variants[0]);
+    for (const number of failures) expect(selector(1, number)(row).variant).not.toBe(row.variants[0]);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Success } from "../src/api/endpoint.js";
 import { me } from "../src/api/endpoints/me.js";
 import type { ApiAnswer } from "../src/api/messages.js";
 import { errorReply, successReply } from "../src/api/reply.js";
-import type { Choose } from "../src/api/variation/chooser.js";
+import type { Select } from "../src/api/variation/chooser.js";
 import type { VariationRow } from "../src/api/variation/row.js";
 import { variationTable } from "../src/api/variation/table.js";
 import { variationFrom } from "../src/api/variation/variation.js";
@@ -37,7 +37,7 @@ const paths: readonly PathId[] = [
 ];
 
 /** The answers on paths of every status, with what is chosen. */
-function answersOf(profile: Profile, choose: Choose): ApiAnswer[] {
+function answersOf(profile: Profile, choose: Select): ApiAnswer[] {
   return paths.map((path) => {
     const world = openTestWorld(scenario, { profile });
     const begun = beginCall(world, scenarioSecret(world, "key"));
@@ -56,7 +56,7 @@ function answersOf(profile: Profile, choose: Choose): ApiAnswer[] {
 
 const nothingAsked = { now: 0, params: {}, query: {}, body: undefined, idempotencyKey: undefined };
 const draw = () => 0;
-const asMinimal: Choose = (row) => ({ variant: row.variants[0], draw });
+const asMinimal: Select = (row) => ({ variant: row.variants[0], draw });
 const all = variationTable.flatMap((row) => row.variants.map((variant) => ({ row, variant })));
 
 test("the first variant of every row is what minimal does", () => {

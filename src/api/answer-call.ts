@@ -1,8 +1,8 @@
-import type { GatePathId } from "../domain/outcomes.js";
+import type { ApiPathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
-import { admit, isAdmitted } from "./admit.js";
-import { askedOf } from "./ask.js";
+import { authorizeAndCount, isAdmitted } from "./admit.js";
+import { readInput } from "./ask.js";
 import type { BegunCall } from "./call.js";
 import type { Endpoint } from "./endpoint.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
@@ -18,7 +18,7 @@ export interface Target {
 
 /** How a call ended: on which path, with which answer. */
 export interface Ending {
-  readonly pathId: GatePathId;
+  readonly pathId: ApiPathId;
   readonly answer: ApiAnswer;
 }
 
@@ -39,13 +39,13 @@ export function answerCall(world: World, call: BegunCall, target: Target): Endin
  * only its sender does not know.
  */
 export function answerUncounted(world: World, call: BegunCall, target: Target): Ending {
-  const decided = foreseeAnswer(world, call, target);
+  const decided = evaluateAnswer(world, call, target);
   decided.carryOut?.();
   return decided;
 }
 
 /** How the call would end now, without counting it and without changing anything. */
-export function foreseeAnswer(world: World, call: BegunCall, target: Target): Decided {
+export function evaluateAnswer(world: World, call: BegunCall, target: Target): Decided {
   const { entry } = call;
   if (entry === undefined) return decide(world, call, target);
   // Counted in the copy alone, so that a success tells the usage that the caller would have seen.
@@ -63,13 +63,13 @@ function decide(world: World, call: BegunCall, { request, route, endpoint }: Tar
     return { pathId, answer: errorReply(world, call, { path: pathId, allow: route.allow }) };
   }
   const scope = endpoint.scope(world.assumptions);
-  const pathId = admit(world, call, scope);
+  const pathId = authorizeAndCount(world, call, scope);
   if (!isAdmitted(pathId)) return { pathId, answer: errorReply(world, call, { path: pathId, scope }) };
-  const asked = askedOf(endpoint, route, request, call.now);
+  const asked = readInput(endpoint, route, request, call.now);
   const responded = "refused" in asked ? asked : endpoint.respond(call.entry as KeyEntry, world, asked);
   if ("refused" in responded) {
     const { refused, details } = responded;
     return { pathId: refused, answer: errorReply(world, call, { path: refused, details }) };
   }
-  return { pathId, answer: successReply(world, call, endpoint, responded), carryOut: responded.carryOut };
+  return { pathId, answer: successReply(world, call, endpoint, responded), carryOut: responded.commit };
 }

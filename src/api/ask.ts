@@ -1,5 +1,5 @@
 import { containsKey } from "../domain/find-key.js";
-import type { Asked, Endpoint, OwnRefusal, Taken } from "./endpoint.js";
+import type { Endpoint, EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
 import { type FieldProblems, fieldProblems } from "./field-problems.js";
 import { invalid } from "./invalid.js";
 import type { ApiRequest } from "./messages.js";
@@ -9,22 +9,22 @@ import { parametersIn, type Route } from "./routes.js";
 const nothing: Readonly<Record<string, never>> = Object.freeze({});
 
 /** What a request asks of an endpoint, or the refusal where that is not as the endpoint declares it. */
-export function askedOf(
-  { takes }: Endpoint,
+export function readInput(
+  { input }: Endpoint,
   route: Route,
   { path, content }: ApiRequest,
   now: number,
-): Asked | OwnRefusal {
+): EndpointInput | OwnRefusal {
   const params = parametersIn(route, path);
-  if (takes === undefined) return { now, params, query: nothing, body: undefined, idempotencyKey: undefined };
-  return readAsked(takes, content ?? noContent, { now, params });
+  if (input === undefined) return { now, params, query: nothing, body: undefined, idempotencyKey: undefined };
+  return readAsked(input, content ?? noContent, { now, params });
 }
 
 function readAsked(
-  takes: Taken,
+  takes: InputSchema,
   content: RequestContent,
-  { now, params }: Pick<Asked, "now" | "params">,
-): Asked | OwnRefusal {
+  { now, params }: Pick<EndpointInput, "now" | "params">,
+): EndpointInput | OwnRefusal {
   const query = takes.query === undefined ? nothing : readQuery(takes.query, content.query);
   if ("problems" in query) return invalid(query.problems as FieldProblems);
   const key = takes.idempotencyKey === true ? readIdempotencyKey(content.idempotencyKey) : undefined;
@@ -40,9 +40,9 @@ function readAsked(
 }
 
 function readQuery(
-  declared: NonNullable<Taken["query"]>,
+  declared: NonNullable<InputSchema["query"]>,
   query: string,
-): Asked["query"] | { readonly problems: FieldProblems } {
+): EndpointInput["query"] | { readonly problems: FieldProblems } {
   const given = new URLSearchParams(query);
   const values: Record<string, string | number> = {};
   for (const name of new Set(given.keys())) {

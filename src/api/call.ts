@@ -1,7 +1,7 @@
 import { fingerprintOf } from "../domain/api-key.js";
 import type { Assumptions } from "../domain/assumptions.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
-import type { RequestSigns } from "../domain/request-signs.js";
+import type { RequestTraits } from "../domain/request-traits.js";
 import { isPlain, judge, learn, noAdvice, type Sending } from "../sandbox/conduct.js";
 import { type Heard, type Line, tell } from "../sandbox/conduct-heard.js";
 import { entryOf, type RequestNote } from "../sandbox/journal.js";
@@ -56,7 +56,7 @@ export interface CallEnding {
   readonly path: string;
   readonly pathId: PathId;
   readonly status: number;
-  readonly signs: RequestSigns;
+  readonly signs: RequestTraits;
   /** Whether the API does not have its path, or not with its method. */
   readonly misdirected: boolean;
   /** The keys that stood where none belongs. Left out when there were none. */

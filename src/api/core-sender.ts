@@ -1,9 +1,9 @@
-import { hasBody } from "../domain/request-signs.js";
+import { hasBody } from "../domain/request-traits.js";
 import type { SendStoryRequest, StoryAnswer } from "../sandbox/story/story.js";
 import type { World } from "../sandbox/world.js";
 import { type Delivery, partsOf } from "./delivery.js";
 import { handle } from "./handle.js";
-import { signsOfHeader, signsOfQuery } from "./read-signs.js";
+import { traitsOfHeader, traitsOfQuery } from "./read-traits.js";
 import { bodyOf, noBody } from "./request-content.js";
 
 /**
@@ -14,14 +14,14 @@ import { bodyOf, noBody } from "./request-content.js";
 export function coreSender(world: World): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
   return ({ method, path: target, headers, body }) => {
     const [path = "/", query] = target.split(/\?(.*)/s);
-    let signs = signsOfQuery(query === undefined ? "" : `?${query}`);
-    for (const [name, value] of Object.entries(headers)) signs |= signsOfHeader(name, value);
-    if (body !== undefined && body !== "") signs |= hasBody;
+    let traits = traitsOfQuery(query === undefined ? "" : `?${query}`);
+    for (const [name, value] of Object.entries(headers)) traits |= traitsOfHeader(name, value);
+    if (body !== undefined && body !== "") traits |= hasBody;
     const { answer, pathId, fault, delivery } = handle(world, {
       method,
       path,
       apiKey: headers["x-api-key"],
-      signs,
+      traits,
       isTold: true,
       content: {
         query: query ?? "",

@@ -28,7 +28,7 @@ export interface Endpoint {
   /** The scope that it needs; `null` when none. */
   readonly scope: (assumptions: Assumptions) => string | null;
   /** What it looks at beside the key and the path. Left out: nothing. */
-  readonly takes?: Taken;
+  readonly input?: InputSchema;
   /** Default: 200. */
   readonly status?: 201;
   /** What the body of a success looks like, and one that could be sent. */
@@ -44,11 +44,11 @@ export interface Endpoint {
    * What a caller gets that passed the gate and was counted. Changes nothing: what a success is to change is done by its
    * `carryOut`, because answers are also foreseen.
    */
-  readonly respond: (caller: KeyEntry, world: World, asked: Asked) => Success | OwnRefusal;
+  readonly respond: (caller: KeyEntry, world: World, asked: EndpointInput) => Success | OwnRefusal;
 }
 
 /** What an endpoint looks at beside the key and the path; it is checked before the endpoint is asked. */
-export interface Taken {
+export interface InputSchema {
   /** Parameters of the query, by name; any other is refused. */
   readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema }>>;
   /** What its body, which is JSON, looks like, and one that could be sent. */
@@ -58,7 +58,7 @@ export interface Taken {
 }
 
 /** What was asked of an endpoint, as far as it takes it; all that is declared is as declared. */
-export interface Asked {
+export interface EndpointInput {
   /** On the sandbox's clock. */
   readonly now: number;
   /** What stands in the path in the place of its parameters, not decoded. */
@@ -74,7 +74,7 @@ export interface Success extends JsonBody {
   /** More headers of the answer. */
   readonly headers?: FlatHeaders;
   /** Does to the world what the answer says is done; called once, or never when the answer is only foreseen. */
-  readonly carryOut?: () => void;
+  readonly commit?: () => void;
 }
 
 /** A refusal of the endpoint's own. */

@@ -10,7 +10,7 @@ export function codeOf(path: PathId, assumptions: Assumptions): string | null {
 }
 
 /** The code that the next answer on this path will have; `null` on success, and where it varies from answer to answer. */
-export function foreseenCode(world: World, path: PathId): string | null {
+export function expectedCode(world: World, path: PathId): string | null {
   const { profile, assumptions, givenAssumptions } = world;
   const varies = profile === "varied" && givenAssumptions.rate_limit_code === undefined;
   return varies && outcomeOf(path).status === 429 ? null : codeOf(path, assumptions);

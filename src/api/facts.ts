@@ -1,5 +1,5 @@
 import { isWellFormedKey } from "../domain/api-key.js";
-import type { GateFacts, Presented } from "../domain/gate.js";
+import type { AuthorizationFacts, Presented } from "../domain/authorize.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { settleUsage } from "../sandbox/usage.js";
 import type { World } from "../sandbox/world.js";
@@ -11,13 +11,13 @@ export function presentedAs(apiKey: string | undefined): Presented {
 }
 
 /** What the gate has to know of a request with this key at `now`. Forgets what the key used in windows that are over. */
-export function gateFacts(
+export function authorizationFacts(
   world: World,
   presented: Presented,
   entry: KeyEntry | undefined,
   scope: string | null,
   now: number,
-): GateFacts {
+): AuthorizationFacts {
   if (entry === undefined) {
     return {
       presented,

@@ -5,11 +5,11 @@ import type { World } from "../sandbox/world.js";
 import { answerCall } from "./answer-call.js";
 import { beginCall, recordCall } from "./call.js";
 import type { Delivery } from "./delivery.js";
-import { meetFault } from "./meet-fault.js";
+import { applyFault } from "./meet-fault.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { redactPath } from "./redact-path.js";
 import { inPreview, withoutBody } from "./reply.js";
-import { signsTaken } from "./request-content.js";
+import { traitsTaken } from "./request-content.js";
 import { routeAt } from "./routes.js";
 import { tellStrays } from "./stray-keys.js";
 
@@ -38,13 +38,13 @@ const ownPaths = "/__sandbox/";
  * handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined }).answer.status; // 401
  */
 export function handle(world: World, request: ApiRequest): Handled {
-  const { method, path, apiKey, signs = 0 } = request;
+  const { method, path, apiKey, traits = 0 } = request;
   const call = beginCall(world, apiKey);
   const route = routeAt(path, world.preview);
   const endpoint = route?.methods.get(method);
   const target = { request, route, endpoint };
 
-  const faulty = world.faults.armed.length === 0 ? undefined : meetFault(world, call, target);
+  const faulty = world.faults.active.length === 0 ? undefined : applyFault(world, call, target);
   const { pathId, answer: given } = faulty ?? answerCall(world, call, target);
   const answer = route?.preview === true ? inPreview(given) : given;
 
@@ -57,7 +57,7 @@ export function handle(world: World, request: ApiRequest): Handled {
     path: route === undefined || route.parameters.length > 0 ? redactPath(path) : route.path,
     pathId,
     status: answer.status,
-    signs: endpoint?.takes === undefined ? signs : signs & ~signsTaken(endpoint.takes),
+    signs: endpoint?.input === undefined ? traits : traits & ~traitsTaken(endpoint.input),
     misdirected: endpoint === undefined,
     strays:
       request.strays === undefined && unheldKey === undefined && unknownPath === undefined

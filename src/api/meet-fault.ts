@@ -1,8 +1,8 @@
 import { type FaultEffect, failures, faultPathOf, onlyDelays } from "../domain/fault.js";
-import type { FaultPathId, GatePathId, PathId } from "../domain/outcomes.js";
+import type { ApiPathId, FaultPathId, PathId } from "../domain/outcomes.js";
 import { type FiredFault, fireFault } from "../sandbox/faults.js";
 import type { World } from "../sandbox/world.js";
-import { answerCall, answerUncounted, foreseeAnswer, type Target } from "./answer-call.js";
+import { answerCall, answerUncounted, evaluateAnswer, type Target } from "./answer-call.js";
 import { assumedFor, type BegunCall } from "./call.js";
 import type { Delivery } from "./delivery.js";
 import { codeOf } from "./error-body.js";
@@ -25,14 +25,14 @@ export interface FaultyEnding {
  *
  * What a fault only delays goes on through the gate and counts; anything else counts nothing (R24).
  */
-export function meetFault(world: World, call: BegunCall, target: Target): FaultyEnding | undefined {
-  let foreseen: GatePathId | undefined;
-  const fired = fireFault(world.faults.armed, call.number, {
+export function applyFault(world: World, call: BegunCall, target: Target): FaultyEnding | undefined {
+  let foreseen: ApiPathId | undefined;
+  const fired = fireFault(world.faults.active, call.number, {
     key: call.entry?.key.ref,
     organization: call.entry?.key.organization,
     now: call.now,
     foreseenPath() {
-      foreseen ??= foreseeAnswer(world, call, target).pathId;
+      foreseen ??= evaluateAnswer(world, call, target).pathId;
       return foreseen;
     },
   });

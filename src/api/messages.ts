@@ -1,6 +1,6 @@
-import type { RequestSigns } from "../domain/request-signs.js";
+import type { RequestTraits } from "../domain/request-traits.js";
 import type { Line } from "../sandbox/conduct-heard.js";
-import type { StrayKeys } from "./read-signs.js";
+import type { StrayKeys } from "./read-traits.js";
 import type { RequestContent } from "./request-content.js";
 
 /** A request to the API as plain data; every door makes one of these. */
@@ -12,7 +12,7 @@ export interface ApiRequest {
   /** The `x-api-key` header, white space around it stripped; several joined by `, `; `undefined` when there is none. */
   readonly apiKey: string | undefined;
   /** What else it shows of its client; it changes nothing in the answer. Default: nothing. */
-  readonly signs?: RequestSigns;
+  readonly traits?: RequestTraits;
   /** The keys that stand where none belongs. Default: none. */
   readonly strays?: StrayKeys | undefined;
   /** What it came on. Its door says when the client has heard the answer; left out, that is at once. */

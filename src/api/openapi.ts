@@ -55,7 +55,7 @@ export function openApiDocument({ preview = false }: { preview?: boolean } = {})
 }
 
 function operation(endpoint: Endpoint): Record<string, unknown> {
-  const { operationId, summary, description, takes, status = 200, preview } = endpoint;
+  const { operationId, summary, description, input, status = 200, preview } = endpoint;
   const headers = { "X-Request-Id": requestIdHeader };
   const parameters = parametersOf(endpoint);
   const responses: Record<string, Record<string, unknown>> = {
@@ -78,8 +78,8 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
     description,
     ...(preview === true && { "x-preview": true }),
     ...(parameters.length > 0 && { parameters }),
-    ...(takes?.body !== undefined && {
-      requestBody: { required: true, content: { "application/json": takes.body } },
+    ...(input?.body !== undefined && {
+      requestBody: { required: true, content: { "application/json": input.body } },
     }),
     responses: preview === true ? inPreview(responses) : responses,
   };
@@ -94,14 +94,14 @@ function inPreview(responses: Readonly<Record<string, Record<string, unknown>>>)
   );
 }
 
-function parametersOf({ path, takes }: Endpoint): Record<string, unknown>[] {
+function parametersOf({ path, input }: Endpoint): Record<string, unknown>[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
   }));
-  const inQuery = Object.entries(takes?.query ?? {}).map(([name, declared]) => ({
+  const inQuery = Object.entries(input?.query ?? {}).map(([name, declared]) => ({
     name,
     in: "query",
     ...declared,
@@ -113,7 +113,7 @@ function parametersOf({ path, takes }: Endpoint): Record<string, unknown>[] {
       "Lets the request be sent again without a second record; quoted or bare, 1 to 255 characters.",
     schema: { type: "string" },
   };
-  return [...inPath, ...inQuery, ...(takes?.idempotencyKey === true ? [key] : [])];
+  return [...inPath, ...inQuery, ...(input?.idempotencyKey === true ? [key] : [])];
 }
 
 const ofTheGate = [401, 403, 429];

@@ -1,5 +1,5 @@
-import { hasBody, hasQuery, type RequestSigns } from "../domain/request-signs.js";
-import type { Taken } from "./endpoint.js";
+import { hasBody, hasQuery, type RequestTraits } from "../domain/request-traits.js";
+import type { InputSchema } from "./endpoint.js";
 import { endpointsOf, routeAt } from "./routes.js";
 
 /** How long a body may be, in bytes. */
@@ -44,15 +44,15 @@ export function bodyOf(bytes: Uint8Array): ReadBody {
 }
 
 /** What the endpoint at this path takes; `undefined` when there is none, or when it takes nothing. */
-export function takenAt(preview: boolean, method: string, path: string): Taken | undefined {
+export function inputAt(preview: boolean, method: string, path: string): InputSchema | undefined {
   // Whoever calls the only endpoint there is without the preview is not to wait for a second look at the routes.
   if (!preview && !someReleasedTakes) return undefined;
-  return routeAt(path, preview)?.methods.get(method)?.takes;
+  return routeAt(path, preview)?.methods.get(method)?.input;
 }
 
-/** The signs of what an endpoint takes: of these a client need not be told that they change nothing. */
-export function signsTaken({ query, body }: Taken): RequestSigns {
+/** The traits of what an endpoint takes: of these a client need not be told that they change nothing. */
+export function traitsTaken({ query, body }: InputSchema): RequestTraits {
   return (query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody);
 }
 
-const someReleasedTakes = endpointsOf(false).some(({ takes }) => takes !== undefined);
+const someReleasedTakes = endpointsOf(false).some(({ input }) => input !== undefined);

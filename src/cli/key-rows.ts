@@ -1,5 +1,5 @@
-import { foreseenCode } from "../api/error-body.js";
-import { foreseeKey } from "../api/foresee.js";
+import { expectedCode } from "../api/error-body.js";
+import { evaluateKey } from "../api/foresee.js";
 import { keyStateAt } from "../domain/key.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { alignColumns } from "../report/align-columns.js";
@@ -25,7 +25,7 @@ export function keyRows(world: World, secrets = scenarioSecrets(world)): KeyRow[
   const now = world.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = world.registry.key(ref);
-    const { pathId, faultPaths } = foreseeKey(world, ref);
+    const { pathId, faultPaths } = evaluateKey(world, ref);
     return {
       ref,
       organization: key.organization,
@@ -33,7 +33,7 @@ export function keyRows(world: World, secrets = scenarioSecrets(world)): KeyRow[
       state: keyStateAt(key, now),
       secret,
       status: outcomeOf(pathId).status,
-      code: foreseenCode(world, pathId),
+      code: expectedCode(world, pathId),
       path_id: pathId,
       fault_paths: faultPaths,
     };

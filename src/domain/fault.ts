@@ -1,4 +1,4 @@
-import type { FaultPathId, GatePathId } from "./outcomes.js";
+import type { ApiPathId, FaultPathId } from "./outcomes.js";
 import { mix32 } from "./seed.js";
 
 /** For which requests a fault is meant; all that is given must hold. */
@@ -8,7 +8,7 @@ export interface FaultCondition {
   /** The ref of the key's organization. */
   readonly organization?: string;
   /** The path on which the request would end without the fault. */
-  readonly pathId?: GatePathId;
+  readonly pathId?: ApiPathId;
   /** Epoch milliseconds: from this instant on. */
   readonly after?: number;
   /** Epoch milliseconds: before this instant. */
@@ -43,7 +43,7 @@ export interface FaultFacts {
   /** Epoch milliseconds. */
   readonly now: number;
   /** The path on which the request would end; asked only where it matters. */
-  readonly foreseenPath: () => GatePathId;
+  readonly foreseenPath: () => ApiPathId;
 }
 
 /** With which statuses a service or a gateway in front of it fails, and what it says in the API's error body then. */
@@ -70,7 +70,7 @@ export const failures = {
 export type FailureStatus = keyof typeof failures;
 
 /** Whether a request is one of those that the fault looks at; which of them it hits is another question. */
-export function isMeant(when: FaultCondition, facts: FaultFacts): boolean {
+export function matches(when: FaultCondition, facts: FaultFacts): boolean {
   return (
     (when.key === undefined || when.key === facts.key) &&
     (when.organization === undefined || when.organization === facts.organization) &&
@@ -81,7 +81,11 @@ export function isMeant(when: FaultCondition, facts: FaultFacts): boolean {
 }
 
 /** Whether the fault hits the `nth` of the requests that it is meant for; `chance` is drawn, from 0 to less than 1. */
-export function hits({ every, requests, probability }: FaultCondition, nth: number, chance: number): boolean {
+export function fires(
+  { every, requests, probability }: FaultCondition,
+  nth: number,
+  chance: number,
+): boolean {
   return (
     (every === undefined || nth % every === 0) &&
     (requests === undefined || requests.includes(nth)) &&

@@ -268,12 +268,12 @@ export type PathId = (typeof outcomes)[number]["path"];
 export type FaultPathId = Extract<PathId, `fault.${string}`>;
 
 /** The id of a way in which a request ends that meets no fault. */
-export type GatePathId = Exclude<PathId, FaultPathId>;
+export type ApiPathId = Exclude<PathId, FaultPathId>;
 
 /** The paths on which requests end that meet no fault. */
-export const gatePathIds = outcomes
+export const apiPathIds = outcomes
   .map(({ path }) => path)
-  .filter((path): path is GatePathId => !path.startsWith("fault."));
+  .filter((path): path is ApiPathId => !path.startsWith("fault."));
 
 /** The ids of all faults. */
 export const faultPathIds = outcomes

@@ -1,6 +1,6 @@
 import type { Permission } from "./attestation.js";
 import type { Persona } from "./consent.js";
-import { drawsFor } from "./seed.js";
+import { randomStream } from "./seed.js";
 
 /** What the first farmers do, whatever the seed: a client finds each of them by its index. */
 const fixed: readonly Persona[] = ["grants", "refuses", "silent", "grants_then_revokes", "grants"];
@@ -30,5 +30,5 @@ export function canBeAttested(seed: number, farmer: number, permission: Permissi
 }
 
 function chanceFor(seed: number, ...labels: readonly string[]): number {
-  return drawsFor(seed, ...labels)() / 4_294_967_296;
+  return randomStream(seed, ...labels)() / 4_294_967_296;
 }

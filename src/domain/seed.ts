@@ -1,5 +1,5 @@
 /** A source of numbers: each call gives the next unsigned 32-bit integer. */
-export type Draws = () => number;
+export type RandomStream = () => number;
 
 /** The seed when nobody gives one. */
 export const defaultSeed = 1;
@@ -14,19 +14,19 @@ export const defaultSeed = 1;
  * const draw = drawsFor(1, "organization.id", "harvest-bank");
  * draw(); // the same number in every process
  */
-export function drawsFor(seed: number, ...labels: readonly string[]): Draws {
+export function randomStream(seed: number, ...labels: readonly string[]): RandomStream {
   return sfc32(hash128([String(seed), ...labels].join("\u0000")));
 }
 
 /** One of the items, each equally likely. */
-export function pick<Item>(draw: Draws, items: readonly Item[]): Item {
+export function pick<Item>(draw: RandomStream, items: readonly Item[]): Item {
   return items[Math.floor((draw() / 4_294_967_296) * items.length)] as Item;
 }
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** `length` characters of `0-9A-Za-z`, each equally likely. */
-export function base62From(draw: Draws, length: number): string {
+export function base62From(draw: RandomStream, length: number): string {
   const characters: string[] = [];
   while (characters.length < length) {
     // Six bits give 0–63; the two values too many are thrown away, so that no character is favoured.
@@ -37,7 +37,7 @@ export function base62From(draw: Draws, length: number): string {
 }
 
 /** A UUID (version 4 in form) from the stream. */
-export function uuidFrom(draw: Draws): string {
+export function uuidFrom(draw: RandomStream): string {
   const digits = [draw(), draw(), draw(), draw()]
     .map((value) => value.toString(16).padStart(8, "0"))
     .join("");
@@ -78,7 +78,7 @@ function hash128(text: string): [number, number, number, number] {
 }
 
 // Chris Doty-Humphrey's small fast counting generator (PractRand), 32-bit, public domain algorithm.
-function sfc32([a, b, c, d]: [number, number, number, number]): Draws {
+function sfc32([a, b, c, d]: [number, number, number, number]): RandomStream {
   const next = () => {
     const sum = (a + b + d) | 0;
     d = (d + 1) | 0;

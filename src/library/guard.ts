@@ -1,12 +1,12 @@
-import { admit, isAdmitted } from "../api/admit.js";
+import { authorizeAndCount, isAdmitted } from "../api/admit.js";
 import { beginCall, recordCall, requestIdOf } from "../api/call.js";
-import { signsOfWebRequest, strayKeysIn } from "../api/read-signs.js";
+import { strayKeysIn, traitsOfWebRequest } from "../api/read-traits.js";
 import { redactPath } from "../api/redact-path.js";
 import { errorReply } from "../api/reply.js";
 import { tellStrays } from "../api/stray-keys.js";
 import { redactKeys } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import { isInput } from "../domain/request-signs.js";
+import { isInput } from "../domain/request-traits.js";
 import { unknownLine } from "../sandbox/conduct-heard.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
 import { currentSandbox, runtimeOf } from "./current-sandbox.js";
@@ -48,10 +48,10 @@ export type Guarded =
 export function guard(request: Request, options: GuardOptions = {}): Guarded {
   const world = runtimeOf(options.sandbox ?? currentSandbox()).world();
   const call = beginCall(world, request.headers.get("x-api-key") ?? undefined);
-  const pathId = admit(world, call, options.scope ?? null);
+  const pathId = authorizeAndCount(world, call, options.scope ?? null);
   const { pathname, search } = new URL(request.url);
   const { entry, apiKey } = call;
-  const signs = signsOfWebRequest(request, search) & ~isInput;
+  const signs = traitsOfWebRequest(request, search) & ~isInput;
   const lesson = recordCall(world, call, {
     method: redactKeys(request.method),
     path: redactPath(pathname),

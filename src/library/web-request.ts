@@ -1,13 +1,13 @@
 import { handle } from "../api/handle.js";
 import type { ApiRequest } from "../api/messages.js";
-import { signsOfWebRequest, strayKeysIn } from "../api/read-signs.js";
+import { strayKeysIn, traitsOfWebRequest } from "../api/read-traits.js";
 import {
   bodyOf,
+  inputAt,
   longestBody,
   noBody,
   type ReadBody,
   type RequestContent,
-  takenAt,
   tooLongBody,
 } from "../api/request-content.js";
 import type { World } from "../sandbox/world.js";
@@ -29,11 +29,11 @@ export function answerWebRequest(
   const { method } = request;
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const apiKey = request.headers.get("x-api-key") ?? undefined;
-  const signs = signsOfWebRequest(request, search);
+  const signs = traitsOfWebRequest(request, search);
   const strays = strayKeysIn(signs, search, () => request.headers.get("authorization"));
   const read = { method, path, apiKey, signs, strays, line: lineOf(request) };
   const atFirst = world();
-  const takes = takenAt(atFirst.preview, method, path);
+  const takes = inputAt(atFirst.preview, method, path);
   if (takes === undefined) return answerRead(atFirst, read, request);
   return readContent(request, search, takes.body !== undefined).then((content) =>
     answerRead(world(), { ...read, content }, request),

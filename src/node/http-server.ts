@@ -3,9 +3,9 @@ import type { Server as TlsServer } from "node:https";
 import type { Delivery } from "../api/delivery.js";
 import { handle } from "../api/handle.js";
 import type { ApiAnswer, ApiRequest } from "../api/messages.js";
-import { takenAt } from "../api/request-content.js";
+import { inputAt } from "../api/request-content.js";
 import { routeAt } from "../api/routes.js";
-import { hasBody, hasPieces, shows } from "../domain/request-signs.js";
+import { hasBody, hasPieces, shows } from "../domain/request-traits.js";
 import { isNews, type Line, tell } from "../sandbox/conduct-heard.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
@@ -67,12 +67,12 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
   };
   const answer = (runtime: Runtime, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
     const world = runtime.world();
-    const takes = takenAt(world.preview, read.method, read.path);
-    const signs = read.signs ?? 0;
+    const takes = inputAt(world.preview, read.method, read.path);
+    const signs = read.traits ?? 0;
     if (takes?.body === undefined && shows(signs, hasPieces)) {
       const known = (isEmpty: boolean) => (signs & ~hasPieces) | (isEmpty ? 0 : hasBody);
       return awaitBody(request, (isEmpty) =>
-        guarded(response, () => answer(runtime, { ...read, signs: known(isEmpty) }, request, response)),
+        guarded(response, () => answer(runtime, { ...read, traits: known(isEmpty) }, request, response)),
       );
     }
     if (takes === undefined) return answerWith(world, read, response);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { ApiRequest } from "../api/messages.js";
-import { signsOfHeader, signsOfQuery, strayKeysIn } from "../api/read-signs.js";
+import { strayKeysIn, traitsOfHeader, traitsOfQuery } from "../api/read-traits.js";
 import type { Line } from "../sandbox/conduct-heard.js";
 
 /** The request target's path: without its query, and without scheme and authority in the absolute form. */
@@ -30,7 +30,7 @@ export function readRequest(request: IncomingMessage, line?: Line): ApiRequest |
   let hosts = 0;
   const target = request.url ?? "/";
   const query = queryOf(target);
-  let signs = signsOfQuery(query);
+  let traits = traitsOfQuery(query);
   // The raw headers, because building Node's header object costs as much as the rest of the answer.
   const raw = request.rawHeaders;
   for (let i = 0; i < raw.length; i += 2) {
@@ -40,14 +40,16 @@ export function readRequest(request: IncomingMessage, line?: Line): ApiRequest |
     } else if (name.length === 4 && name.toLowerCase() === "host") {
       hosts += 1;
     } else {
-      signs |= signsOfHeader(name, raw[i + 1] as string);
+      traits |= traitsOfHeader(name, raw[i + 1] as string);
     }
   }
   // HTTP/1.1 asks for exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
   const strays =
-    signs === 0 ? undefined : strayKeysIn(signs, query, () => headersOf(request, "authorization").join(", "));
-  return { method: request.method ?? "GET", path: pathOf(target), apiKey, signs, strays, line };
+    traits === 0
+      ? undefined
+      : strayKeysIn(traits, query, () => headersOf(request, "authorization").join(", "));
+  return { method: request.method ?? "GET", path: pathOf(target), apiKey, traits, strays, line };
 }
 
 function headersOf({ rawHeaders }: IncomingMessage, wanted: string): string[] {

@@ -3,19 +3,19 @@ import { cancelConsentRequest } from "../api/endpoints/cancel-consent-request.js
 import { createConsentRequest } from "../api/endpoints/create-consent-request.js";
 import { getConsentRequest } from "../api/endpoints/get-consent-request.js";
 import { listAttestations } from "../api/endpoints/list-attestations.js";
-import { foreseeKey } from "../api/foresee.js";
+import { evaluateKey } from "../api/foresee.js";
 import { isAllowed } from "../domain/consent.js";
-import type { GatePathId } from "../domain/outcomes.js";
+import type { ApiPathId } from "../domain/outcomes.js";
 import { type ConsentEntry, standingAt } from "../sandbox/consents.js";
 import type { World } from "../sandbox/world.js";
 import type { SureRequest } from "./sure-requests.js";
 
 /** The requests with a key that surely end on the paths of the preview; none where there is no preview. */
-export function surePreviewRequests(world: World, ref: string): [GatePathId, SureRequest][] {
+export function surePreviewRequests(world: World, ref: string): [ApiPathId, SureRequest][] {
   if (!world.preview) return [];
-  const sure: [GatePathId, SureRequest][] = [];
-  const isLetIn = (endpoint: Endpoint) => foreseeKey(world, ref, endpoint).pathId.startsWith("200");
-  const add = (pathId: GatePathId, endpoint: Endpoint, more: Partial<SureRequest> = {}) => {
+  const sure: [ApiPathId, SureRequest][] = [];
+  const isLetIn = (endpoint: Endpoint) => evaluateKey(world, ref, endpoint).pathId.startsWith("200");
+  const add = (pathId: ApiPathId, endpoint: Endpoint, more: Partial<SureRequest> = {}) => {
     if (isLetIn(endpoint))
       sure.push([pathId, { method: endpoint.method, path: endpoint.path, key: { ref }, ...more }]);
   };

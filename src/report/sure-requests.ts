@@ -1,7 +1,7 @@
 import { me } from "../api/endpoints/me.js";
-import { foreseeKey } from "../api/foresee.js";
-import { faultPathOf, isMeant, onlyDelays } from "../domain/fault.js";
-import type { GatePathId, PathId } from "../domain/outcomes.js";
+import { evaluateKey } from "../api/foresee.js";
+import { faultPathOf, matches, onlyDelays } from "../domain/fault.js";
+import type { ApiPathId, PathId } from "../domain/outcomes.js";
 import { announcedKeys } from "../sandbox/announced-keys.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
@@ -21,7 +21,7 @@ export interface SureRequest {
 /** For each path the first request that would surely meet it now; paths that none meets are left out. */
 export function sureRequests(world: World): ReadonlyMap<PathId, SureRequest> {
   const sure = new Map<PathId, SureRequest>();
-  const add = (request: SureRequest, gatePath: GatePathId, entry?: KeyEntry) => {
+  const add = (request: SureRequest, gatePath: ApiPathId, entry?: KeyEntry) => {
     for (const pathId of surelyMet(world, gatePath, entry)) {
       if (!sure.has(pathId)) sure.set(pathId, request);
     }
@@ -29,9 +29,9 @@ export function sureRequests(world: World): ReadonlyMap<PathId, SureRequest> {
   const get = { method: "GET", path: me.path };
   // Only keys whose secret clients find in their environment.
   for (const { ref } of announcedKeys(world).keys) {
-    const { pathId } = foreseeKey(world, ref);
+    const { pathId } = evaluateKey(world, ref);
     const entry = world.registry.key(ref);
-    add({ ...get, key: { ref } }, pathId as GatePathId, entry);
+    add({ ...get, key: { ref } }, pathId as ApiPathId, entry);
     for (const [previewPath, request] of surePreviewRequests(world, ref)) add(request, previewPath, entry);
   }
   add({ ...get, key: "none" }, "401.missing");
@@ -43,7 +43,7 @@ export function sureRequests(world: World): ReadonlyMap<PathId, SureRequest> {
 }
 
 // What the faults of the world make of a request that the gate would end on this path.
-function surelyMet(world: World, gatePath: GatePathId, entry: KeyEntry | undefined): PathId[] {
+function surelyMet(world: World, gatePath: ApiPathId, entry: KeyEntry | undefined): PathId[] {
   const facts = {
     key: entry?.key.ref,
     organization: entry?.key.organization,
@@ -51,8 +51,8 @@ function surelyMet(world: World, gatePath: GatePathId, entry: KeyEntry | undefin
     foreseenPath: () => gatePath,
   };
   let isSure = true;
-  for (const { when, effect } of world.faults.armed) {
-    if (!isMeant(when, facts)) continue;
+  for (const { when, effect } of world.faults.active) {
+    if (!matches(when, facts)) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;
     if (!isCertain) {

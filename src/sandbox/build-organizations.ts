@@ -1,5 +1,5 @@
 import type { Organization } from "../domain/organization.js";
-import { drawsFor, uuidFrom } from "../domain/seed.js";
+import { randomStream, uuidFrom } from "../domain/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventOrganizationName } from "../synthetic/organization-names.js";
 
@@ -7,7 +7,7 @@ import { inventOrganizationName } from "../synthetic/organization-names.js";
 export function buildOrganizations(scenario: Scenario, seed: number): Organization[] {
   return Object.entries(scenario.organizations ?? {}).map(([ref, given]) => ({
     ref,
-    id: given.id ?? uuidFrom(drawsFor(seed, "organization.id", ref)),
+    id: given.id ?? uuidFrom(randomStream(seed, "organization.id", ref)),
     name: given.name ?? inventOrganizationName(seed, ref, given.type),
     type: given.type,
     status: given.status ?? "active",

@@ -8,7 +8,7 @@ import {
   isPreflight,
   isPreflightForKey,
   shows,
-} from "../domain/request-signs.js";
+} from "../domain/request-traits.js";
 import type { Sending } from "./conduct.js";
 
 /** What a request earns for itself, whatever became of it and of those before it; a new list. */

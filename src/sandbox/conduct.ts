@@ -2,7 +2,7 @@ import type { AdviceId } from "../domain/advice.js";
 import { fingerprintOf, parseApiKey } from "../domain/api-key.js";
 import { type KeyRecord, keyStateAt } from "../domain/key.js";
 import type { PathId } from "../domain/outcomes.js";
-import type { RequestSigns } from "../domain/request-signs.js";
+import type { RequestTraits } from "../domain/request-traits.js";
 import { type Heard, isHeard, type Line } from "./conduct-heard.js";
 import { learnOfKey, type ToldLimit } from "./conduct-memory.js";
 import { adviceOnSigns } from "./conduct-signs.js";
@@ -26,7 +26,7 @@ export interface Sending {
   readonly apiKey: string | undefined;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
-  readonly signs: RequestSigns;
+  readonly signs: RequestTraits;
   /** Whether a key that may be a real one stood somewhere else than in the header, or not alone in it. */
   readonly hasRealKey: boolean;
   /** Whether the API does not have its path, or not with its method. */

@@ -7,7 +7,7 @@ import {
   type PurposeCode,
 } from "../domain/consent.js";
 import { personaOf } from "../domain/persona.js";
-import { base62From, drawsFor } from "../domain/seed.js";
+import { base62From, randomStream } from "../domain/seed.js";
 
 /** What a relying party asks a farmer for. Times are epoch milliseconds. */
 export interface ConsentWish {
@@ -69,7 +69,7 @@ export function createConsents(seed: number): Consents {
     madeUnder: (organization, key) => byKey.get(keyedBy(organization, key)),
     draft({ createdAt, expiresAt, ...wish }) {
       const number = all.length + 1;
-      const id = `consent_${base62From(drawsFor(seed, "consent.id", String(number)), idLength)}`;
+      const id = `consent_${base62From(randomStream(seed, "consent.id", String(number)), idLength)}`;
       const record = { createdAt, expiresAt, persona: personaOf(seed, wish.farmer), deeds: [] };
       const attestationIds = wish.permissions.map((permission) => attestationId(seed, number, permission));
       return { ...wish, id, number, attestationIds, record, suspensions: [] };
@@ -108,7 +108,7 @@ export function withDeed(entry: ConsentEntry, action: ConsentAction, now: number
 }
 
 function attestationId(seed: number, number: number, permission: Permission): string {
-  const draw = drawsFor(seed, "attestation.id", String(number), permission);
+  const draw = randomStream(seed, "attestation.id", String(number), permission);
   return `attestation_${base62From(draw, idLength)}`;
 }
 

@@ -4,10 +4,10 @@ import {
   type FaultCondition,
   type FaultEffect,
   type FaultFacts,
-  hits,
-  isMeant,
+  fires,
+  matches,
 } from "../domain/fault.js";
-import { drawsFor } from "../domain/seed.js";
+import { randomStream } from "../domain/seed.js";
 import { parseDuration } from "../scenario/duration.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { parseWhen } from "../scenario/when.js";
@@ -17,7 +17,7 @@ import { isoOf } from "./instants.js";
 export type Fault = NonNullable<Scenario["faults"]>[number];
 
 /** A fault that is in force. */
-export interface ArmedFault {
+export interface ActiveFault {
   readonly given: Fault;
   readonly when: FaultCondition;
   readonly effect: FaultEffect;
@@ -29,7 +29,7 @@ export interface ArmedFault {
 
 /** The faults of a world, in their order; the list is replaced as a whole. */
 export interface Faults {
-  armed: readonly ArmedFault[];
+  active: readonly ActiveFault[];
 }
 
 /** A fault that hits a request, with what was drawn for it. */
@@ -40,9 +40,9 @@ export interface FiredFault {
 }
 
 /** The faults in force from `start` (epoch milliseconds) on, from which their durations count. */
-export function armFaults(faults: readonly Fault[], seed: number, start: number): ArmedFault[] {
+export function activateFaults(faults: readonly Fault[], seed: number, start: number): ActiveFault[] {
   return faults.map((given, index) => {
-    const draw = drawsFor(seed, "fault", String(index));
+    const draw = randomStream(seed, "fault", String(index));
     return {
       given,
       when: conditionOf(given.when ?? {}, start),
@@ -59,16 +59,19 @@ export function armFaults(faults: readonly Fault[], seed: number, start: number)
  * Each counts the requests that it is meant for, whether or not another one hits them: a fault more changes no other.
  */
 export function fireFault(
-  armed: readonly ArmedFault[],
+  armed: readonly ActiveFault[],
   requestNumber: number,
   facts: FaultFacts,
 ): FiredFault | undefined {
   let fired: FiredFault | undefined;
   for (const fault of armed) {
     // One that does not count need not be looked at once another has hit.
-    if ((fired !== undefined && !counts(fault)) || !isMeant(fault.when, facts)) continue;
+    if ((fired !== undefined && !counts(fault)) || !matches(fault.when, facts)) continue;
     if (counts(fault)) fault.matched += 1;
-    if (fired === undefined && hits(fault.when, fault.matched, chanceOf(fault.salts.chance, requestNumber))) {
+    if (
+      fired === undefined &&
+      fires(fault.when, fault.matched, chanceOf(fault.salts.chance, requestNumber))
+    ) {
       fired = { effect: fault.effect, latency: latencyOf(fault, requestNumber) };
     }
   }
@@ -76,13 +79,13 @@ export function fireFault(
 }
 
 /** The faults that look at such a request; which of its kind they hit is another question. Counts nothing. */
-export function faultsMeant({ armed }: Faults, facts: FaultFacts): ArmedFault[] {
-  return armed.filter(({ when }) => isMeant(when, facts));
+export function matchingFaults({ active }: Faults, facts: FaultFacts): ActiveFault[] {
+  return active.filter(({ when }) => matches(when, facts));
 }
 
 /** The faults in force, as scenarios write them; times are instants, so that they mean the same later. Copies. */
-export function describeFaults({ armed }: Faults): Fault[] {
-  return armed.map((fault) => {
+export function describeFaults({ active }: Faults): Fault[] {
+  return active.map((fault) => {
     const { when, then, requests_matched: _, ...rest } = plainCopy(fault.given);
     const { after, until } = fault.when;
     return {
@@ -100,11 +103,11 @@ export function describeFaults({ armed }: Faults): Fault[] {
   });
 }
 
-function counts({ when }: ArmedFault): boolean {
+function counts({ when }: ActiveFault): boolean {
   return when.every !== undefined || when.requests !== undefined;
 }
 
-function latencyOf({ effect: { latency }, salts }: ArmedFault, requestNumber: number): number {
+function latencyOf({ effect: { latency }, salts }: ActiveFault, requestNumber: number): number {
   if (latency === undefined) return 0;
   const { min, max } = latency;
   return min + Math.floor(chanceOf(salts.latency, requestNumber) * (max - min + 1));

@@ -1,4 +1,4 @@
-import { drawsFor, mix32 } from "../domain/seed.js";
+import { mix32, randomStream } from "../domain/seed.js";
 
 const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
 
@@ -19,7 +19,7 @@ export interface RequestIds {
  * `answered` requests are taken to have had theirs.
  */
 export function createRequestIds(seed: number, answered = 0): RequestIds {
-  const draw = drawsFor(seed, "request.id");
+  const draw = randomStream(seed, "request.id");
   const start = `req_${hex(draw())}${hex(draw())}`;
   const salt = draw();
   let count = answered;

@@ -1,5 +1,5 @@
 import { type Environment, prefixOf, sandboxMark } from "../domain/api-key.js";
-import { base62From, drawsFor } from "../domain/seed.js";
+import { base62From, randomStream } from "../domain/seed.js";
 
 /** How many random characters follow the mark of a sandbox key. */
 export const secretLength = 29;
@@ -16,7 +16,7 @@ export function deriveSecret(
   seed: number,
   key: { readonly ref: string; readonly environment: Environment; readonly legacy: boolean },
 ): string {
-  const draw = drawsFor(seed, "key.secret", key.ref);
+  const draw = randomStream(seed, "key.secret", key.ref);
   return prefixOf(key.environment, key.legacy) + sandboxMark + base62From(draw, secretLength);
 }
 

@@ -12,7 +12,7 @@ import type { Consents } from "./consents.js";
 import { type Counters, createCounters } from "./counters.js";
 import { type Announcements, createAnnouncements } from "./events.js";
 import { type Farmers, farmersOf } from "./farm-population.js";
-import { armFaults, type Faults } from "./faults.js";
+import { activateFaults, type Faults } from "./faults.js";
 import { createHashIndex } from "./hash-index.js";
 import { createJournal, type Journal } from "./journal.js";
 import type { Platform } from "./platform.js";
@@ -122,7 +122,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
       });
     },
     clock,
-    faults: { armed: armFaults(scenario.faults ?? [], seed, now) },
+    faults: { active: activateFaults(scenario.faults ?? [], seed, now) },
     farmers: farmersOf(scenario, { seed, start: now, make: platform.farmers }),
     preview: scenario.preview ?? false,
     consents: buildConsents(scenario, seed, now),

@@ -1,6 +1,6 @@
 import { z } from "zod/mini";
 import { type FailureStatus, failures } from "../domain/fault.js";
-import { type GatePathId, gatePathIds } from "../domain/outcomes.js";
+import { type ApiPathId, apiPathIds } from "../domain/outcomes.js";
 import { parseDuration } from "./duration.js";
 import { choice, count, flag, ref, timeOrDuration, wait } from "./fields.js";
 
@@ -35,7 +35,7 @@ const when = z
     organization: z.optional(ref("Requests with a key of this organization.")),
     path_id: z.optional(
       choice(
-        gatePathIds as unknown as [GatePathId, ...GatePathId[]],
+        apiPathIds as unknown as [ApiPathId, ...ApiPathId[]],
         "Requests that would end on this path without the fault.",
       ),
     ),

@@ -1,4 +1,4 @@
-import { drawsFor, pick } from "../domain/seed.js";
+import { pick, randomStream } from "../domain/seed.js";
 
 // What a bank or an insurer connects, in the words of the administrator who names the key. Neutral enough that one
 // list serves both kinds, since the name of a key depends on nothing but the seed and its ref.
@@ -68,7 +68,7 @@ const qualifiers = [
  * inventKeyName(1, "active"); // the same name in every process
  */
 export function inventKeyName(seed: number, ref: string): string {
-  const draw = drawsFor(seed, "key.name", ref);
+  const draw = randomStream(seed, "key.name", ref);
   const system = pick(draw, systems);
   // Most keys are named after their system alone; one in three says which of its installations is meant.
   const qualified = pick(draw, [true, false, false]);

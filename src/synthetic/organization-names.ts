@@ -1,5 +1,5 @@
 import type { OrganizationType } from "../domain/organization.js";
-import { type Draws, drawsFor, pick } from "../domain/seed.js";
+import { pick, type RandomStream, randomStream } from "../domain/seed.js";
 import { familyNames, townPrefixes, townSuffixes } from "./name-tables.generated.js";
 
 const patterns: Record<OrganizationType, readonly string[]> = {
@@ -46,7 +46,7 @@ const patterns: Record<OrganizationType, readonly string[]> = {
  * inventOrganizationName(1, "harvest-bank", "bank"); // the same name in every process
  */
 export function inventOrganizationName(seed: number, ref: string, type: OrganizationType): string {
-  const draw = drawsFor(seed, "organization.name", ref);
+  const draw = randomStream(seed, "organization.name", ref);
   const family = pick(draw, familyNames);
   const parts: Record<string, () => string> = {
     family: () => family,
@@ -63,7 +63,7 @@ export function inventOrganizationName(seed: number, ref: string, type: Organiza
   );
 }
 
-function inventTown(draw: Draws, family: string): string {
+function inventTown(draw: RandomStream, family: string): string {
   if (pick(draw, [true, false, false, false])) return `${pick(draw, townPrefixes)} ${family}`;
   // The same letter on both sides of the seam reads badly: "Dibbertton".
   const joinable = townSuffixes.filter((suffix) => suffix[0] !== family.at(-1));

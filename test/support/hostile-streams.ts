@@ -1,4 +1,4 @@
-import { type Draws, pick } from "../../src/domain/seed.js";
+import { pick, type RandomStream } from "../../src/domain/seed.js";
 import { below, type HostileGroup, often } from "./hostile-group.js";
 import { oddChunks, strangers } from "./hostile-pieces.js";
 import { crlf, good, once, request } from "./raw-requests.js";
@@ -122,12 +122,12 @@ export const hostileStreams: Readonly<Record<string, HostileGroup>> = {
   },
 };
 
-function randomBytes(draw: Draws, length: number): Buffer {
+function randomBytes(draw: RandomStream, length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => draw() & 255));
 }
 
 /** The text with some of its bytes changed, left out or doubled. */
-function damaged(draw: Draws, text: string): string {
+function damaged(draw: RandomStream, text: string): string {
   let result = text;
   for (let i = 0; i <= below(draw, 4); i++) {
     const at = below(draw, result.length);

@@ -26,7 +26,7 @@ export const cancelConsentRequest: Endpoint = {
     const record = withDeed(entry, "cancel", now);
     return {
       ...consentBody({ ...entry, record }, world, now),
-      carryOut: () => changeConsent(world, entry, record),
+      commit: () => changeConsent(world, entry, record),
     };
   },
 };

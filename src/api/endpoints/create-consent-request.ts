@@ -27,7 +27,7 @@ export const createConsentRequest: Endpoint = {
   summary: "Ask a farmer for consent",
   description: `${guess} The farmer answers later, or does not. With an Idempotency-Key, sending the same request again answers the same record with Idempotent-Replayed: true.`,
   scope: () => "consents:write",
-  takes: {
+  input: {
     body: {
       schema: {
         type: "object",
@@ -89,7 +89,7 @@ export const createConsentRequest: Endpoint = {
     });
     return {
       ...consentBody(entry, world, now),
-      carryOut() {
+      commit() {
         world.consents.add(entry);
         world.events.announce({ type: "consent.requested", consent: viewConsent(entry, world, now) });
       },

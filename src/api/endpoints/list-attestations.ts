@@ -15,7 +15,7 @@ export const listAttestations: Endpoint = {
   summary: "The attestations that farmers have consented to",
   description: `${guess} Lists those of the key's own organization and environment, in the order in which farmers granted them.`,
   scope: () => "attestations:read",
-  takes: {
+  input: {
     query: {
       consent_request_id: { description: "Only those of this consent request.", schema: { type: "string" } },
       farmer_id: { description: "Only those about this farmer.", schema: { type: "string" } },

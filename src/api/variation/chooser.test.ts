@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooser } from "./chooser.js";
+import { selector } from "./chooser.js";
 import type { VariationRow } from "./row.js";
 
 const variant = (id: string) => ({ id, why: "" });
@@ -10,7 +10,7 @@ const row = (id: string): VariationRow => ({
   variants: [variant("a"), variant("b"), variant("c"), variant("d")],
 });
 const chosen = (seed: number, id: string, count = 4_000) =>
-  Array.from({ length: count }, (_, number) => chooser(seed, number)(row(id)).variant.id).join("");
+  Array.from({ length: count }, (_, number) => selector(seed, number)(row(id)).variant.id).join("");
 
 test("the same seed, number and row give the same choice", () => {
   expect(chosen(1, "row", 100)).toBe(chosen(1, "row", 100));
@@ -21,9 +21,9 @@ test("another seed and another row choose differently", () => {
 });
 
 test("what a row chooses does not depend on the rows that chose before", () => {
-  const choose = chooser(1, 5);
+  const choose = selector(1, 5);
   for (const id of ["x", "y"]) choose(row(id)).draw();
-  expect(choose(row("row")).variant).toEqual(chooser(1, 5)(row("row")).variant);
+  expect(choose(row("row")).variant).toEqual(selector(1, 5)(row("row")).variant);
 });
 
 test("each variant is chosen about equally often, and two rows choose independently", () => {

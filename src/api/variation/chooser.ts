@@ -1,16 +1,16 @@
-import { type Draws, drawsFor, mix32 } from "../../domain/seed.js";
+import { mix32, type RandomStream, randomStream } from "../../domain/seed.js";
 import type { Variant, VariationRow } from "./row.js";
 
 /** Chooses a variant of each row, with draws for what the variant itself leaves open. */
-export type Choose = (row: VariationRow) => { readonly variant: Variant; readonly draw: Draws };
+export type Select = (row: VariationRow) => { readonly variant: Variant; readonly draw: RandomStream };
 
 /**
  * What is chosen for the answer to the request of a number. It depends on the seed, the number and the row alone.
  *
  * Each row draws for itself, so that a new row changes no other.
  */
-export function chooser(seed: number, number: number): Choose {
-  const start = drawsFor(seed, "variation", String(number))();
+export function selector(seed: number, number: number): Select {
+  const start = randomStream(seed, "variation", String(number))();
   return (row) => {
     let value = mix32(start ^ saltOf(row.id));
     const variant = row.variants[Math.floor((value / 4_294_967_296) * row.variants.length)] as Variant;
@@ -28,7 +28,7 @@ const salts = new Map<string, number>();
 function saltOf(id: string): number {
   let salt = salts.get(id);
   if (salt === undefined) {
-    salt = drawsFor(0, "variation.row", id)();
+    salt = randomStream(0, "variation.row", id)();
     salts.set(id, salt);
   }
   return salt;

@@ -1,10 +1,10 @@
-import type { Draws } from "../../domain/seed.js";
+import type { RandomStream } from "../../domain/seed.js";
 
 /** An order in which members can be written. */
 export type MemberOrder = "reversed" | "sorted" | "shuffled";
 
 /** The same value with the members of all its objects in another order; lists stay as they are. */
-export function inOrder<Value>(value: Value, order: MemberOrder, draw: Draws): Value {
+export function inOrder<Value>(value: Value, order: MemberOrder, draw: RandomStream): Value {
   if (Array.isArray(value)) return value.map((item) => inOrder(item, order, draw)) as Value;
   if (value === null || typeof value !== "object") return value;
   const members = Object.entries(value).map(
@@ -17,7 +17,7 @@ export function inOrder<Value>(value: Value, order: MemberOrder, draw: Draws): V
 export function arranged<Item extends readonly [name: string, value: unknown]>(
   items: readonly Item[],
   order: MemberOrder,
-  draw: Draws,
+  draw: RandomStream,
 ): Item[] {
   const next = [...items];
   if (order === "reversed") return next.reverse();

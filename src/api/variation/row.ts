@@ -1,5 +1,5 @@
 import type { Assumptions } from "../../domain/assumptions.js";
-import type { Draws } from "../../domain/seed.js";
+import type { RandomStream } from "../../domain/seed.js";
 
 /** An answer while it is being varied; each variant changes it in place. */
 export interface Draft {
@@ -39,7 +39,7 @@ export interface Variant {
   /** The form of the request id, from the usual one; different ids must stay different. */
   readonly requestId?: (id: string) => string;
   /** What it does to the answer. */
-  readonly change?: (draft: Draft, draw: Draws) => void;
+  readonly change?: (draft: Draft, draw: RandomStream) => void;
 }
 
 /** One thing that the specification leaves open. */

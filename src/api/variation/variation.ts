@@ -1,6 +1,6 @@
 import type { Assumptions } from "../../domain/assumptions.js";
 import type { World } from "../../sandbox/world.js";
-import { type Choose, chooser } from "./chooser.js";
+import { type Select, selector } from "./chooser.js";
 import type { Variant, VariationRow } from "./row.js";
 import { variationTable } from "./table.js";
 
@@ -14,7 +14,7 @@ export interface Variation {
 }
 
 /** A row and what it chose. */
-export type Chosen = ReturnType<Choose> & { readonly row: VariationRow };
+export type Chosen = ReturnType<Select> & { readonly row: VariationRow };
 
 /**
  * The variation of the request of a number; never of what the request was, or why its key is rejected (R14).
@@ -22,14 +22,14 @@ export type Chosen = ReturnType<Choose> & { readonly row: VariationRow };
  * What the scenario or a change of assumptions gave is fixed: its rows have no say.
  */
 export function variationOf(world: World, number: number): Variation {
-  return variationFrom(world, number, chooser(world.seed, number));
+  return variationFrom(world, number, selector(world.seed, number));
 }
 
 /** The same with another way to choose. */
 export function variationFrom(
   { assumptions, givenAssumptions, requestIds }: World,
   number: number,
-  choose: Choose,
+  choose: Select,
 ): Variation {
   const chosen = variationTable
     .filter(({ fixedBy }) => fixedBy === undefined || givenAssumptions[fixedBy] === undefined)

@@ -1,6 +1,6 @@
 import { me } from "../../api/endpoints/me.js";
-import { foreseenCode } from "../../api/error-body.js";
-import { type Foreseen, foresee } from "../../api/foresee.js";
+import { expectedCode } from "../../api/error-body.js";
+import { type Evaluation, evaluate } from "../../api/foresee.js";
 import { outcomeOf } from "../../domain/outcomes.js";
 import { alignColumns } from "../../report/align-columns.js";
 import type { World } from "../../sandbox/world.js";
@@ -18,7 +18,7 @@ export const explain: Run = async (call) => {
   const loaded = await loadNamed(scenario, call);
   const world = openNamed(loaded, flags);
   const presented = presentedBy(word, world);
-  const explained = explanation(presented, foresee(world, presented.apiKey), world);
+  const explained = explanation(presented, evaluate(world, presented.apiKey), world);
   if (flags.json) {
     io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
   } else {
@@ -32,7 +32,7 @@ type Explanation = ReturnType<typeof explanation>;
 
 function explanation(
   { ref, fingerprint, looksReal }: Presented,
-  { pathId, checks, faultPaths }: Foreseen,
+  { pathId, checks, faultPaths }: Evaluation,
   world: World,
 ) {
   return {
@@ -48,7 +48,7 @@ function explanation(
       path_id: refusedOn ?? null,
     })),
     status: outcomeOf(pathId).status,
-    code: foreseenCode(world, pathId),
+    code: expectedCode(world, pathId),
     path_id: pathId,
     fault_paths: faultPaths,
     when: outcomeOf(pathId).when,

@@ -1,7 +1,7 @@
 import { faultFindings } from "../../scenario/fault-rules.js";
 import { faultsRefused } from "../../scenario/faults-refused.js";
 import { parseWhen } from "../../scenario/when.js";
-import { armFaults, type Fault } from "../faults.js";
+import { activateFaults, type Fault } from "../faults.js";
 import type { World } from "../world.js";
 
 /**
@@ -23,6 +23,6 @@ export function changeFaults(world: World, faults: readonly Fault[]): void {
   };
   const findings = faults.flatMap((fault, index) => faultFindings(fault, ["faults", index], surroundings));
   if (findings.length > 0) throw faultsRefused(findings);
-  world.faults.armed = armFaults(faults, seed, now);
+  world.faults.active = activateFaults(faults, seed, now);
   events.announce({ type: "faults.changed" });
 }

@@ -1,4 +1,4 @@
-import { base62From, drawsFor, pick } from "../../domain/seed.js";
+import { base62From, pick, randomStream } from "../../domain/seed.js";
 import { yearOf } from "./dates.js";
 import { chance, wholeBetween } from "./exact-math.js";
 import type { FarmWorld } from "./farm-world.js";
@@ -13,7 +13,7 @@ const perRegion = 8;
 export function cooperativeOf(world: FarmWorld): Cooperative | null {
   const draw = world.draws("cooperative");
   if (!chance(draw, world.country.cooperativeShare)) return null;
-  const own = drawsFor(
+  const own = randomStream(
     world.seed,
     "cooperative",
     world.region.code,

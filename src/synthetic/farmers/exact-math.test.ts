@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drawsFor } from "../../domain/seed.js";
+import { randomStream } from "../../domain/seed.js";
 import { cosine, direction, logNormal, normal, pickWeighted, radians, sine } from "./exact-math.js";
 
 test("sine and cosine are those of the engine, but for the last digits", () => {
@@ -10,7 +10,7 @@ test("sine and cosine are those of the engine, but for the last digits", () => {
 });
 
 test("a normal number has mean 0 and deviation 1, and half of the log-normal ones are below the median", () => {
-  const draw = drawsFor(1, "test");
+  const draw = randomStream(1, "test");
   const numbers = Array.from({ length: 20_000 }, () => normal(draw));
   expect(Math.abs(numbers.reduce((sum, one) => sum + one) / numbers.length)).toBeLessThan(0.03);
   expect(Math.abs(numbers.reduce((sum, one) => sum + one * one, 0) / numbers.length - 1)).toBeLessThan(0.05);
@@ -21,7 +21,7 @@ test("a normal number has mean 0 and deviation 1, and half of the log-normal one
 });
 
 test("a direction has length 1, and what has no weight is never picked", () => {
-  const draw = drawsFor(2, "test");
+  const draw = randomStream(2, "test");
   for (let i = 0; i < 100; i++) {
     const [x, y] = direction(draw);
     expect(x * x + y * y).toBeCloseTo(1, 12);

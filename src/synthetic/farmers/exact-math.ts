@@ -1,37 +1,37 @@
-import type { Draws } from "../../domain/seed.js";
+import type { RandomStream } from "../../domain/seed.js";
 
 // Engines may differ in the last digit of Math.sin, Math.exp and their like, and one digit can turn into another field
 // or another crop. Sums, products and square roots are the same everywhere, so everything here is made of them.
 
 /** A number from 0 up to, and without, 1. */
-export function unit(draw: Draws): number {
+export function unit(draw: RandomStream): number {
   return draw() / 4_294_967_296;
 }
 
 /** A number between two others. */
-export function between(draw: Draws, low: number, high: number): number {
+export function between(draw: RandomStream, low: number, high: number): number {
   return low + unit(draw) * (high - low);
 }
 
 /** A whole number between two others, both included. */
-export function wholeBetween(draw: Draws, low: number, high: number): number {
+export function wholeBetween(draw: RandomStream, low: number, high: number): number {
   return low + Math.floor(unit(draw) * (high - low + 1));
 }
 
 /** `true` with this probability. */
-export function chance(draw: Draws, probability: number): boolean {
+export function chance(draw: RandomStream, probability: number): boolean {
   return unit(draw) < probability;
 }
 
 /** A number from very nearly the normal distribution with mean 0 and deviation 1, never beyond 6. */
-export function normal(draw: Draws): number {
+export function normal(draw: RandomStream): number {
   let sum = -6;
   for (let i = 0; i < 12; i++) sum += unit(draw);
   return sum;
 }
 
 /** A number whose logarithm is normally distributed: half of them are below the median, a few far above. */
-export function logNormal(draw: Draws, median: number, deviation: number): number {
+export function logNormal(draw: RandomStream, median: number, deviation: number): number {
   return median * exponential(deviation * normal(draw));
 }
 
@@ -44,7 +44,7 @@ function exponential(x: number): number {
 
 /** One of the items, each as likely as its weight says. */
 export function pickWeighted<Item>(
-  draw: Draws,
+  draw: RandomStream,
   items: readonly Item[],
   weightOf: (item: Item) => number,
 ): Item {
@@ -81,7 +81,7 @@ export function cosine(angle: number): number {
 }
 
 /** A direction, as the cosine and the sine of an angle that nobody needs to know. */
-export function direction(draw: Draws): readonly [number, number] {
+export function direction(draw: RandomStream): readonly [number, number] {
   for (;;) {
     const x = between(draw, -1, 1);
     const y = between(draw, -1, 1);

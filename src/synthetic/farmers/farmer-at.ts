@@ -1,5 +1,5 @@
 import { type FarmerLocale, farmerLocales } from "../../domain/farmer-locales.js";
-import { drawsFor, pick } from "../../domain/seed.js";
+import { pick, randomStream } from "../../domain/seed.js";
 import { cooperativeOf } from "./cooperatives.js";
 import type { Country } from "./countries.js";
 import { rounded } from "./exact-math.js";
@@ -46,7 +46,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   // With another choice of locales the farmer at this index is somebody else, with other loans and policies.
   const who = `${choiceOf(locales)}${index}`;
   const draws = (label: string, ...more: readonly string[]) =>
-    drawsFor(seed, `farmer.${label}`, who, ...more);
+    randomStream(seed, `farmer.${label}`, who, ...more);
   const locale = pick(draws("locale"), locales);
   const country: Country = localeFacts[locale].country;
   const region = pick(draws("region"), country.regions);

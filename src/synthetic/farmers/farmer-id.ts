@@ -1,5 +1,5 @@
 import { type FarmerLocale, farmerLocales } from "../../domain/farmer-locales.js";
-import { drawsFor, mix32 } from "../../domain/seed.js";
+import { mix32, randomStream } from "../../domain/seed.js";
 
 const rounds = 6;
 const prefix = "farmer_";
@@ -38,7 +38,7 @@ export function choiceOf(locales: readonly FarmerLocale[] = farmerLocales): stri
 }
 
 function roundKeys(seed: number, locales?: readonly FarmerLocale[]): number[] {
-  const draw = drawsFor(seed, `${choiceOf(locales)}farmer.id`);
+  const draw = randomStream(seed, `${choiceOf(locales)}farmer.id`);
   return Array.from({ length: rounds }, draw);
 }
 

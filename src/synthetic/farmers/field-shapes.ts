@@ -1,4 +1,4 @@
-import type { Draws } from "../../domain/seed.js";
+import type { RandomStream } from "../../domain/seed.js";
 import { between, chance, direction } from "./exact-math.js";
 import type { Position } from "./farmer.js";
 import { positionAt } from "./geodesic.js";
@@ -10,7 +10,11 @@ type Point = readonly [number, number];
  *
  * They lie on both sides of a track through the middle of the farm and follow its bearing, as fields do.
  */
-export function fieldRings(draw: Draws, middle: Position, areasM2: readonly number[]): readonly Position[][] {
+export function fieldRings(
+  draw: RandomStream,
+  middle: Position,
+  areasM2: readonly number[],
+): readonly Position[][] {
   const [cosine, sine] = direction(draw);
   const shapes = areasM2.map((area) => fieldShape(draw, area));
   const breadth = shapes.reduce((sum, shape) => sum + shape.width, 0) / 2;
@@ -38,7 +42,7 @@ interface Shape {
 
 // Four bent sides in a rectangle. Each side keeps to a strip along its edge of the rectangle and the strips part the
 // corners, so that no side can cross another one.
-function fieldShape(draw: Draws, areaM2: number): Shape {
+function fieldShape(draw: RandomStream, areaM2: number): Shape {
   const proportion = between(draw, 1, 2.4);
   const depth = () => between(draw, 0, 0.12);
   const corners: readonly Point[] = [

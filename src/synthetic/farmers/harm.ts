@@ -1,4 +1,4 @@
-import { type Draws, pick } from "../../domain/seed.js";
+import { pick, type RandomStream } from "../../domain/seed.js";
 import { day, yearOf } from "./dates.js";
 import { between, chance, wholeBetween } from "./exact-math.js";
 import type { FarmWorld } from "./farm-world.js";
@@ -14,7 +14,7 @@ export interface Harm {
 }
 
 /** What befalls a crop while it grows on a field. */
-export function harmOf(world: FarmWorld, growth: Span, irrigated: boolean, draw: Draws): Harm {
+export function harmOf(world: FarmWorld, growth: Span, irrigated: boolean, draw: RandomStream): Harm {
   const severity = Math.max(0, ...droughtsIn(placeOf(world), growth).map((drought) => drought.severity));
   const inDrought = yieldInDrought(severity, irrigated);
   const possible = chance(draw, 0.06) ? hazardsDuring(world, growth) : [];
@@ -27,7 +27,7 @@ export function harmOf(world: FarmWorld, growth: Span, irrigated: boolean, draw:
 }
 
 /** A day on which a cause can have harmed what grew in a span of time; the last day if there is none. */
-export function dayOfHarm(world: FarmWorld, cause: LossCause, growth: Span, draw: Draws): number {
+export function dayOfHarm(world: FarmWorld, cause: LossCause, growth: Span, draw: RandomStream): number {
   const spans = cause === "drought" ? droughtsIn(placeOf(world), growth) : hazardSpans(world, cause, growth);
   const shared = spans.map((span) => common(span, growth)).filter((span) => span !== undefined);
   if (shared.length === 0) return growth.to;

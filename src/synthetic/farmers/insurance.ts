@@ -1,4 +1,4 @@
-import { base62From, type Draws } from "../../domain/seed.js";
+import { base62From, type RandomStream } from "../../domain/seed.js";
 import type { Country } from "./countries.js";
 import { cropOfCode } from "./crops.js";
 import { dateOf, day, instantOf, yearOf } from "./dates.js";
@@ -64,7 +64,7 @@ function policyOf(world: FarmWorld, parcels: readonly Parcel[], season: Season):
 }
 
 /** The season and some days about it, of which no other season of the field can want one. */
-function termOf({ season_start, season_end }: Season, draw: Draws) {
+function termOf({ season_start, season_end }: Season, draw: RandomStream) {
   const [first, last] = [instantOf(season_start), instantOf(season_end)];
   const free = Math.floor((364 - (last - first) / day) / 2);
   return {
@@ -84,7 +84,7 @@ interface Cover {
 /** At most one claim, and only for a harvest that something has spoiled. */
 function claimsOf(
   world: FarmWorld,
-  draw: Draws,
+  draw: RandomStream,
   { covered, country, usual, value, deductible }: Cover,
 ): readonly Claim[] {
   const chosen = [unit(draw), unit(draw)] as const;

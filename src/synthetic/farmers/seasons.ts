@@ -1,4 +1,4 @@
-import type { Draws } from "../../domain/seed.js";
+import type { RandomStream } from "../../domain/seed.js";
 import { type Calendar, calendars, type GrowingSeason, regionCalendars } from "./calendars.js";
 import type { Growing } from "./countries.js";
 import { type CropName, crops } from "./crops.js";
@@ -69,7 +69,7 @@ function seasonOf(world: FarmWorld, place: string, field: Field, year: number): 
 }
 
 /** From sowing to harvest; who sows late mostly cuts late. What stands for years grows from the season's beginning. */
-function growthIn(draw: Draws, year: number, month: number, calendar: Calendar): Span {
+function growthIn(draw: RandomStream, year: number, month: number, calendar: Calendar): Span {
   const early = unit(draw);
   const ripening = 0.6 * early + 0.4 * unit(draw);
   const between = (first: YearDay, last: YearDay, share: number) => {
@@ -85,7 +85,11 @@ function growthIn(draw: Draws, year: number, month: number, calendar: Calendar):
 
 // Mostly the same crop again, else another one of the same months, so that no two stand on the field at once, and none
 // that this field is too dry for.
-function rotated({ region }: FarmWorld, { grown: [crop, season], irrigated }: Field, draw: Draws): CropName {
+function rotated(
+  { region }: FarmWorld,
+  { grown: [crop, season], irrigated }: Field,
+  draw: RandomStream,
+): CropName {
   if (crops[crop].stands !== null || !chance(draw, 0.35)) return crop;
   const others = region.grows.filter(
     ([name, when, , watered]) => when === season && crops[name].stands === null && (irrigated || watered < 1),

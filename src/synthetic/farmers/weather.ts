@@ -1,4 +1,4 @@
-import { drawsFor } from "../../domain/seed.js";
+import { randomStream } from "../../domain/seed.js";
 import type { CountryCode } from "./countries.js";
 import { day, yearOf } from "./dates.js";
 import { between, chance, wholeBetween } from "./exact-math.js";
@@ -46,8 +46,8 @@ function droughtOf(
 ): Drought | undefined {
   // Where rain can fail twice a year, it does so less often each time.
   const rarer = windows > 1 ? 0.75 : 1;
-  const wide = drawsFor(seed, "weather.drought", country, when);
-  const local = drawsFor(seed, "weather.drought", subdivision, when);
+  const wide = randomStream(seed, "weather.drought", country, when);
+  const local = randomStream(seed, "weather.drought", subdivision, when);
   const severity = Math.max(
     chance(wide, 0.06 * rarer) ? between(wide, 0.4, 1) : 0,
     chance(local, 0.12 * rarer) ? between(local, 0.4, 1) : 0,

@@ -8,9 +8,9 @@ import {
   isFromBrowser,
   isPreflight,
   isPreflightForKey,
-  type RequestSigns,
+  type RequestTraits,
   shows,
-} from "../domain/request-signs.js";
+} from "../domain/request-traits.js";
 
 /**
  * What one header of a request shows, for the doors that go through them all; 0 for nearly every header.
@@ -18,7 +18,7 @@ import {
  * Node's own `fetch` sends `Sec-Fetch-Mode`, so that header tells no browser; `Origin`, `Sec-Fetch-Site` and
  * `Sec-Fetch-Dest` do.
  */
-export function signsOfHeader(name: string, value: string): RequestSigns {
+export function traitsOfHeader(name: string, value: string): RequestTraits {
   // By length first: no other test is as cheap, and this one is made for every header of every request.
   switch (name.length) {
     case 6:
@@ -39,7 +39,7 @@ export function signsOfHeader(name: string, value: string): RequestSigns {
 }
 
 /** What the query of a request target shows; `query` begins with its question mark, or is empty. */
-export function signsOfQuery(query: string): RequestSigns {
+export function traitsOfQuery(query: string): RequestTraits {
   if (query.length <= 1) return 0;
   return containsKey(query) ? hasQuery | hasKeyInQuery : hasQuery;
 }
@@ -50,13 +50,13 @@ export interface StrayKeys {
   readonly inAuthorization: readonly string[];
 }
 
-/** The keys in a query and in an `Authorization`; `undefined` when the signs of the request say that there are none. */
+/** The keys in a query and in an `Authorization`; `undefined` when the traits of the request say that there are none. */
 export function strayKeysIn(
-  signs: RequestSigns,
+  traits: RequestTraits,
   query: string,
   authorization: () => string | null | undefined,
 ): StrayKeys | undefined {
-  if (!shows(signs, hasKeyInQuery | hasKeyInAuthorization)) return undefined;
+  if (!shows(traits, hasKeyInQuery | hasKeyInAuthorization)) return undefined;
   const value = authorization() ?? "";
   return {
     inQuery: findKeys(query),
@@ -65,19 +65,19 @@ export function strayKeysIn(
 }
 
 /** What a web `Request` shows; `search` is the query of its URL. */
-export function signsOfWebRequest({ headers, body, referrer }: Request, search: string): RequestSigns {
-  let signs = signsOfQuery(search);
+export function traitsOfWebRequest({ headers, body, referrer }: Request, search: string): RequestTraits {
+  let traits = traitsOfQuery(search);
   // The service worker of a page does not see the headers by which servers know a browser, but from which page it is.
-  if (referrer?.startsWith("http")) signs |= isFromBrowser;
+  if (referrer?.startsWith("http")) traits |= isFromBrowser;
   headers.forEach((value, name) => {
-    signs |= signsOfHeader(name, value);
+    traits |= traitsOfHeader(name, value);
   });
   // Clients that made the request of one on the wire have given its length; a fetch leaves that to the network.
-  if (body !== null && body !== undefined && !headers.has("content-length")) signs |= hasBody;
-  return signs;
+  if (body !== null && body !== undefined && !headers.has("content-length")) traits |= hasBody;
+  return traits;
 }
 
-function signsOfPreflight(name: string, value: string): RequestSigns {
+function signsOfPreflight(name: string, value: string): RequestTraits {
   if (isNamed(name, "access-control-request-method")) return isPreflight;
   if (!isNamed(name, "access-control-request-headers")) return 0;
   return value.toLowerCase().includes("x-api-key") ? isPreflight | isPreflightForKey : isPreflight;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type GateFacts, gateChecks, passGate } from "./gate.js";
+import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
 import type { KeyRecord } from "./key.js";
 import type { Organization } from "./organization.js";
 import { outcomes, type PathId } from "./outcomes.js";
@@ -23,7 +23,7 @@ const organization: Organization = {
   sandboxAccess: true,
   liveAccess: "approved",
 };
-const good: GateFacts = {
+const good: AuthorizationFacts = {
   presented: "well_formed",
   key,
   organization,
@@ -34,7 +34,7 @@ const good: GateFacts = {
 };
 
 /** A fault, and how it changes the facts; in the order in which the gate must notice them. */
-const faults: readonly [PathId, (facts: GateFacts) => GateFacts][] = [
+const faults: readonly [PathId, (facts: AuthorizationFacts) => AuthorizationFacts][] = [
   ["401.missing", (facts) => ({ ...facts, presented: "missing", key: undefined })],
   ["401.malformed", (facts) => ({ ...facts, presented: "malformed", key: undefined })],
   ["401.unknown", (facts) => ({ ...facts, key: undefined })],
@@ -58,13 +58,13 @@ const faults: readonly [PathId, (facts: GateFacts) => GateFacts][] = [
 ];
 
 test("a request without fault passes", () => {
-  expect(passGate(good)).toBe("200.live");
+  expect(authorize(good)).toBe("200.live");
 });
 
 test.each(
   faults.map(([path], index) => [path, index] as const),
 )("the fault %s alone is refused as itself", (path, index) => {
-  expect(passGate((faults[index] as (typeof faults)[number])[1](good))).toBe(path);
+  expect(authorize((faults[index] as (typeof faults)[number])[1](good))).toBe(path);
 });
 
 const pairs = faults.flatMap(([first], i) =>
@@ -72,11 +72,11 @@ const pairs = faults.flatMap(([first], i) =>
 );
 test.each(pairs)("of %s and %s the first is noticed", (first, _second, i, j) => {
   const both = (faults[i] as (typeof faults)[number])[1]((faults[j] as (typeof faults)[number])[1](good));
-  expect(passGate(both)).toBe(first);
+  expect(authorize(both)).toBe(first);
 });
 
 test("R19 an organization that was never approved is refused on a path of its own", () => {
-  expect(passGate({ ...good, organization: { ...organization, liveAccess: "not_approved" } })).toBe(
+  expect(authorize({ ...good, organization: { ...organization, liveAccess: "not_approved" } })).toBe(
     "403.live_not_approved",
   );
 });
@@ -87,11 +87,11 @@ test.each<[PathId, Partial<KeyRecord>]>([
   ["200.replacement", { replaces: "old" }],
   ["200.retiring", { replaces: "older", legacy: true, overlapEndsAt: 2000 }],
 ])("a success is told apart as %s", (path, given) => {
-  expect(passGate({ ...good, key: { ...key, ...given } })).toBe(path);
+  expect(authorize({ ...good, key: { ...key, ...given } })).toBe(path);
 });
 
 test("every check has a name, a question and its rules", () => {
-  expect(gateChecks.map(({ name }) => name)).toEqual([
+  expect(authorizationChecks.map(({ name }) => name)).toEqual([
     "key",
     "organization",
     "live access",

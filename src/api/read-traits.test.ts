@@ -8,8 +8,8 @@ import {
   isFromBrowser,
   isPreflight,
   isPreflightForKey,
-} from "../domain/request-signs.js";
-import { signsOfHeader, signsOfQuery, signsOfWebRequest } from "./read-signs.js";
+} from "../domain/request-traits.js";
+import { traitsOfHeader, traitsOfQuery, traitsOfWebRequest } from "./read-traits.js";
 
 const key = "SVC_test_sbx0000";
 
@@ -39,8 +39,8 @@ test.each([
   ["If-None-Match", `"${key}"`, 0],
   ["Accept-Charset", "utf-8", 0],
   ["X-Forwarded-Host", key, 0],
-] as const)("%s: %s shows %i", (name, value, signs) => {
-  expect(signsOfHeader(name, value)).toBe(signs);
+] as const)("%s: %s shows %i", (name, value, traits) => {
+  expect(traitsOfHeader(name, value)).toBe(traits);
 });
 
 test.each([
@@ -48,13 +48,13 @@ test.each([
   ["?", 0],
   ["?page=2", hasQuery],
   [`?key=${key}`, hasQuery | hasKeyInQuery],
-])("the query %j shows %i", (query, signs) => {
-  expect(signsOfQuery(query)).toBe(signs);
+])("the query %j shows %i", (query, traits) => {
+  expect(traitsOfQuery(query)).toBe(traits);
 });
 
 test("a web request shows its body, but not one that was said to be empty", () => {
   const url = "https://any.example/";
-  const show = (init: RequestInit) => signsOfWebRequest(new Request(url, init), "");
+  const show = (init: RequestInit) => traitsOfWebRequest(new Request(url, init), "");
   expect(show({})).toBe(0);
   expect(show({ method: "POST" })).toBe(0);
   expect(show({ method: "POST", body: "x" })).toBe(hasBody);

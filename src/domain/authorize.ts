@@ -1,12 +1,12 @@
 import { type KeyRecord, type KeyState, keyStateAt } from "./key.js";
 import type { Organization } from "./organization.js";
-import type { GatePathId } from "./outcomes.js";
+import type { ApiPathId } from "./outcomes.js";
 
 /** What the caller presented as its key: nothing, something that is not a key, or a well-formed key. */
 export type Presented = "missing" | "malformed" | "well_formed";
 
 /** Everything that decides about one request to an endpoint of the API, at one instant. */
-export interface GateFacts {
+export interface AuthorizationFacts {
   readonly presented: Presented;
   /** The key that was presented, when it is one of this world. */
   readonly key: KeyRecord | undefined;
@@ -22,21 +22,21 @@ export interface GateFacts {
 }
 
 /** One check of the gate: a name, the rules behind it, and the path on which it refuses, if it does. */
-export interface GateCheck {
+export interface AuthorizationCheck {
   readonly name: string;
   readonly question: string;
   readonly rules: string;
-  readonly refuse: (facts: GateFacts) => GatePathId | undefined;
+  readonly refuse: (facts: AuthorizationFacts) => ApiPathId | undefined;
 }
 
-const pathOfEndedKey: Record<Exclude<KeyState, "active" | "retiring">, GatePathId> = {
+const pathOfEndedKey: Record<Exclude<KeyState, "active" | "retiring">, ApiPathId> = {
   revoked: "401.revoked",
   expired: "401.expired",
   rotated: "401.rotated",
 };
 
 /** The checks of an endpoint, in their order; the first that refuses ends the request. */
-export const gateChecks: readonly GateCheck[] = [
+export const authorizationChecks: readonly AuthorizationCheck[] = [
   {
     name: "key",
     question: "Is there exactly one well-formed key, known and still working?",
@@ -90,10 +90,10 @@ export const gateChecks: readonly GateCheck[] = [
  * Decides how a request to an endpoint ends. Pure: the same facts give the same path.
  *
  * @example
- * passGate({ presented: "missing", … }); // "401.missing"
+ * authorize({ presented: "missing", … }); // "401.missing"
  */
-export function passGate(facts: GateFacts): GatePathId {
-  for (const check of gateChecks) {
+export function authorize(facts: AuthorizationFacts): ApiPathId {
+  for (const check of authorizationChecks) {
     const refused = check.refuse(facts);
     if (refused !== undefined) return refused;
   }
@@ -101,7 +101,7 @@ export function passGate(facts: GateFacts): GatePathId {
 }
 
 // A key can be several of these at once; the one that a client can act on comes first.
-function successPath({ key, now }: GateFacts): GatePathId {
+function successPath({ key, now }: AuthorizationFacts): ApiPathId {
   if (key === undefined) throw new Error("a request passed the gate without a key");
   if (keyStateAt(key, now) === "retiring") return "200.retiring";
   if (key.replaces !== undefined) return "200.replacement";

@@ -2,7 +2,7 @@
  * What a request shows besides its method, path and key: bits, put together in one number, so that a request that shows
  * nothing costs nothing. 0 is nothing.
  */
-export type RequestSigns = number;
+export type RequestTraits = number;
 
 /** A query that is not empty. */
 export const hasQuery = 1;
@@ -24,7 +24,7 @@ export const hasPieces = 128;
 /** What an endpoint may ask for, and is no reason for advice then. */
 export const isInput = hasQuery | hasBody | hasPieces;
 
-/** Whether there is one of these signs. */
-export function shows(signs: RequestSigns, asked: RequestSigns): boolean {
-  return (signs & asked) !== 0;
+/** Whether there is one of these traits. */
+export function shows(traits: RequestTraits, asked: RequestTraits): boolean {
+  return (traits & asked) !== 0;
 }
