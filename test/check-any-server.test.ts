@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { asJson } from "../src/check/as-json.js";
-import { asJunit } from "../src/check/as-junit.js";
-import { asMarkdown } from "../src/check/as-markdown.js";
+import { renderCheck } from "../src/check/check-document.js";
 import type { NoAnswer, RawAnswer } from "../src/check/probe.js";
 import { runCheck } from "../src/check/run-check.js";
+import { reportFormats } from "../src/report/render/document.js";
 import { probeKeys } from "./support/probed-server.js";
 import { propertySeed } from "./support/property-seed.js";
 
@@ -77,10 +76,12 @@ test("whatever a server answers, a check ends, keeps to its budget, and prints n
         });
         expect(sent).toBe(report.requests);
         expect(sent).toBeLessThanOrEqual(maxRequests);
-        const printed = [asJson(report), asMarkdown(report), asJunit(report)].join("\n");
+        const printed = reportFormats.map((format) => renderCheck(report, format)).join("\n");
         for (const key of Object.values(probeKeys))
           expect(printed).not.toContain(key.slice("SVC_test_".length));
-        expect(parse(report.assumptions).assumptions).toEqual(JSON.parse(asJson(report)).learned);
+        expect(parse(report.assumptions).assumptions).toEqual(
+          JSON.parse(renderCheck(report, "json")).learned,
+        );
       },
     ),
     { ...propertySeed, numRuns: 400 },

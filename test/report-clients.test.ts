@@ -4,7 +4,7 @@ import { adviceIds } from "../src/domain/advice.js";
 import { createSandbox } from "../src/library/create-sandbox.js";
 import { runtimeOf } from "../src/library/current-sandbox.js";
 import { startServer } from "../src/node/index.js";
-import { reportOf } from "../src/report/report-of.js";
+import { reportOf } from "../src/report/build-report.js";
 import { scenarioSecret, type World } from "../src/sandbox/world.js";
 import { bundledScenarios } from "../src/scenario/bundled.js";
 import { badClients } from "./support/bad-clients.js";

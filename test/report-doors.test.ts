@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../src/node/index.js";
-import { formatReport } from "../src/report/format-report.js";
+import { renderReport } from "../src/report/report-document.js";
 import { serveControl } from "./support/control-client.js";
 import { runCli } from "./support/run-cli.js";
 import { mePath } from "./support/seen.js";
@@ -73,7 +73,7 @@ test.each([
   const answer = await ask(`/report?format=${format}`);
   expect(answer.headers["content-type"]).toMatch(type);
   expect(answer.text).toMatch(beginning);
-  if (format !== "json") expect(answer.text).toBe(formatReport(server.sandbox.report(), format));
+  if (format !== "json") expect(answer.text).toBe(renderReport(server.sandbox.report(), format));
 });
 
 test.each([
@@ -135,7 +135,7 @@ test("DELETE /requests lets the report start anew, and each instance has its own
 test("report takes the base URL, the control URL, that of an instance, and SVC_CONTROL_URL", async () => {
   const server = await serve();
   await call(server.url, server.sandbox.secret("active"));
-  const expected = { code: 0, stdout: formatReport(server.sandbox.report(), "text"), stderr: "" };
+  const expected = { code: 0, stdout: renderReport(server.sandbox.report(), "text"), stderr: "" };
   for (const url of [server.url, `${server.url}/`, `${server.controlUrl}`, `${server.controlUrl}/report`]) {
     expect(await runCli(["report", url])).toEqual(expected);
   }
@@ -155,7 +155,7 @@ test.each(["text", "json", "markdown", "junit"] as const)("report --format %s", 
   const server = await serve();
   await call(server.url, server.sandbox.secret("active"));
   const { code, stdout } = await runCli(["report", server.url, "--format", format]);
-  expect([code, stdout]).toEqual([0, formatReport(server.sandbox.report(), format)]);
+  expect([code, stdout]).toEqual([0, renderReport(server.sandbox.report(), format)]);
 });
 
 test("report exits with 1 when what is asked of it does not hold, and says why", async () => {

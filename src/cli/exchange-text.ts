@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { parseApiKey, prefixOf, sandboxMark } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import { visible } from "../report/visible.js";
+import { escapeControls } from "../report/plain-text.js";
 import type { SentRequest, StoryAnswer } from "../sandbox/story/story.js";
 import { scenarioSecret, type World } from "../sandbox/world.js";
 import { paintJson } from "./paint-json.js";
@@ -13,7 +13,7 @@ export function requestLines(request: SentRequest, world: World, palette: Palett
   const apiKey = keyHeader(key, world);
   return [
     ...(times === 1 ? [] : [palette.dim(`${times} times, one after the other:`)]),
-    palette.bold(visible(`${method} ${path}`)),
+    palette.bold(escapeControls(`${method} ${path}`)),
     ...(apiKey === undefined ? [] : [headerLine("x-api-key", apiKey, palette)]),
     ...Object.entries(headers).map(([name, value]) => headerLine(name, value, palette)),
     ...(body === null ? [] : ["", ...bodyLines(body, palette)]),
@@ -61,7 +61,7 @@ function startOfKey(ref: string, world: World): string {
 }
 
 function headerLine(name: string, value: string, palette: Palette): string {
-  return `${palette.cyan(visible(name))}: ${visible(value)}`;
+  return `${palette.cyan(escapeControls(name))}: ${escapeControls(value)}`;
 }
 
 function bodyLines(body: string, palette: Palette): string[] {

@@ -1,6 +1,6 @@
 import { type Profile, profiles } from "../domain/assumptions.js";
 import { farmerLocaleChoices, mostFarmers } from "../domain/farmer-locales.js";
-import { type ReportFormat, reportFormats } from "../report/formats.js";
+import { type ReportFormat, reportFormats } from "../report/render/document.js";
 import { parseDuration } from "../scenario/duration.js";
 import { nearest } from "../scenario/nearest.js";
 import { listed, quote } from "../scenario/quote.js";

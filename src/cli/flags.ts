@@ -1,5 +1,5 @@
 import type { Profile } from "../domain/assumptions.js";
-import type { ReportFormat } from "../report/formats.js";
+import type { ReportFormat } from "../report/render/document.js";
 import { type FixtureFlags, fixtureFlags } from "./fixture-flags.js";
 import {
   readDuration,

@@ -1,4 +1,4 @@
-import { visible } from "../report/visible.js";
+import { escapeControls } from "../report/plain-text.js";
 import { actionDifferences, type Difference } from "../sandbox/story/difference.js";
 import type { StepDetails, ToldDetails } from "../sandbox/story/step-details.js";
 import type { Palette } from "./palette.js";
@@ -8,21 +8,21 @@ import { doneLine, stepLine } from "./step-line.js";
 export function happenedText(details: StepDetails, palette: Palette): string {
   const [at, whose, text] =
     details.kind === "timeline"
-      ? [details.at, "timeline", visible(doneLine(details.step, details.performed))]
+      ? [details.at, "timeline", escapeControls(doneLine(details.step, details.performed))]
       : [details.told.now, `story ${details.told.number}/${details.told.of}`, toldText(details, palette)];
   const time = `${at.slice(0, 19)}Z`;
   return [palette.dim(time), palette.magenta(whose), text, ...unexpected(details, palette)].join("  ");
 }
 
 function toldText({ step, told }: ToldDetails, palette: Palette): string {
-  if (told.performed !== null) return visible(doneLine(step, told.performed));
+  if (told.performed !== null) return escapeControls(doneLine(step, told.performed));
   const wholeLine = Number.POSITIVE_INFINITY;
   return stepLine({ ...told, step, failure: null, meanwhile: [] }, wholeLine, palette);
 }
 
 function unexpected(details: StepDetails, palette: Palette): string[] {
   return differencesOf(details).map(({ at, expected, found }) =>
-    palette.red(visible(`not as expected: ${at}: expected ${expected}, found ${found}`)),
+    palette.red(escapeControls(`not as expected: ${at}: expected ${expected}, found ${found}`)),
   );
 }
 

@@ -1,4 +1,4 @@
-import { counted } from "../report/conclusion.js";
+import { pluralize } from "../report/plain-text.js";
 
 const units: Readonly<Record<string, string>> = {
   ms: "millisecond",
@@ -16,7 +16,7 @@ const units: Readonly<Record<string, string>> = {
  */
 export function durationInWords(duration: string): string {
   const match = /^\+?(\d+)(ms|s|m|h|d)$/.exec(duration);
-  return match === null ? duration : counted(Number(match[1]), units[match[2] as string] as string);
+  return match === null ? duration : pluralize(Number(match[1]), units[match[2] as string] as string);
 }
 
 const date = new Intl.DateTimeFormat("en-GB", {

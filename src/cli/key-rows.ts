@@ -2,7 +2,7 @@ import { expectedCode } from "../api/error-body.js";
 import { evaluateKey } from "../api/foresee.js";
 import { keyStateAt } from "../domain/key.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import { alignColumns } from "../report/align-columns.js";
+import { alignColumns } from "../report/plain-text.js";
 import { scenarioSecrets, type World } from "../sandbox/world.js";
 import { type Palette, paintStatus } from "./palette.js";
 

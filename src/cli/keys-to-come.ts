@@ -1,4 +1,4 @@
-import { alignColumns } from "../report/align-columns.js";
+import { alignColumns } from "../report/plain-text.js";
 import { describedKeys } from "../sandbox/build-keys.js";
 import { isoOf } from "../sandbox/instants.js";
 import { deriveSecret } from "../sandbox/secrets.js";

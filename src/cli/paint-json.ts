@@ -1,4 +1,4 @@
-import { visible } from "../report/visible.js";
+import { escapeControls } from "../report/plain-text.js";
 import type { Palette } from "./palette.js";
 
 const token = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -9,7 +9,7 @@ export function paintJson(body: string, palette: Palette): string {
   if (indented === undefined) {
     return body
       .split(/\r?\n/)
-      .map((line) => visible(line))
+      .map((line) => escapeControls(line))
       .join("\n");
   }
   return indented.replace(token, (whole, text?: string, colon?: string) => {
@@ -22,7 +22,7 @@ function indentedJson(body: string): string | undefined {
   try {
     return JSON.stringify(JSON.parse(body), null, 2)
       .split("\n")
-      .map((line) => visible(line))
+      .map((line) => escapeControls(line))
       .join("\n");
   } catch {
     return undefined;

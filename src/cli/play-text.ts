@@ -1,5 +1,5 @@
 import { redactKeys } from "../domain/api-key.js";
-import { visible } from "../report/visible.js";
+import { escapeControls } from "../report/plain-text.js";
 import type { World } from "../sandbox/world.js";
 import { actionSentences } from "./action-sentences.js";
 import { answerLines, requestLines } from "./exchange-text.js";
@@ -19,7 +19,7 @@ export interface Stage {
 
 /** What comes before the first step. */
 export function openingText({ name, scenario, clock }: World, { palette, width }: Stage): string {
-  const title = visible(scenario.name ?? name);
+  const title = escapeControls(scenario.name ?? name);
   const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock stands still.`;
   return [...wrap(title, width).map(palette.bold), ...wrap(time, width).map(palette.dim), "", ""].join("\n");
 }
@@ -71,12 +71,15 @@ function slipLines(problems: readonly StepProblem[], { palette, width, isTermina
     const slip = at === null ? "This step cannot be told" : "Not as the story expects";
     // Not wrapped together with the rest: terminals open what looks like a place in a file.
     const where = place === undefined ? [] : [`${place.file ?? ""}:${place.line}:${place.column}`];
-    return ["", ...[...prose(`${mark}${slip}: ${message}`, width), ...where.map(visible)].map(palette.red)];
+    return [
+      "",
+      ...[...prose(`${mark}${slip}: ${message}`, width), ...where.map(escapeControls)].map(palette.red),
+    ];
   });
 }
 
 function prose(text: string, width: number): string[] {
-  const lines = text.trim().split(/\r?\n/).map(visible);
+  const lines = text.trim().split(/\r?\n/).map(escapeControls);
   return wrap(redactKeys(lines.join("\n")), width);
 }
 

@@ -1,4 +1,4 @@
-import type { ReportFormat } from "../report/formats.js";
+import type { ReportFormat } from "../report/render/document.js";
 import type { Flags } from "./flags.js";
 import { usageError } from "./usage-error.js";
 

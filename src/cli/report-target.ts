@@ -2,9 +2,9 @@ import { extname, resolve } from "node:path";
 import { redactKeys } from "../domain/api-key.js";
 import { writeFailure } from "../node/write-file.js";
 import { writeReportFile } from "../node/write-report-file.js";
-import { formatReport } from "../report/format-report.js";
-import type { ReportFormat } from "../report/formats.js";
+import type { ReportFormat } from "../report/render/document.js";
 import type { Report } from "../report/report.js";
+import { renderReport } from "../report/report-document.js";
 import { quote } from "../scenario/quote.js";
 import type { Flags } from "./flags.js";
 import { usageError } from "./usage-error.js";
@@ -38,12 +38,12 @@ export function reportTargets({ report = [], reportFormat }: Flags): ReportTarge
 export async function writeReport(
   { file, format }: ReportTarget,
   report: Report,
-  reasons: readonly string[],
+  unmet: readonly string[],
   cwd: string,
 ): Promise<void> {
   const path = resolve(cwd, file);
   try {
-    await writeReportFile(path, redactKeys(formatReport(report, format, { reasons })));
+    await writeReportFile(path, redactKeys(renderReport(report, format, { failures: unmet })));
   } catch (error) {
     throw usageError(
       `Failed to write the report to ${quote(file)}: ${writeFailure(error)}. Name another file with --report.`,

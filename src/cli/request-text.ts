@@ -1,6 +1,6 @@
 import { type AdviceId, adviceOf } from "../domain/advice.js";
 import { outcomes } from "../domain/outcomes.js";
-import { visible } from "../report/visible.js";
+import { escapeControls } from "../report/plain-text.js";
 import type { JournalEntry } from "../sandbox/journal.js";
 import { answerOf } from "./key-rows.js";
 import { type Palette, paintStatus } from "./palette.js";
@@ -21,8 +21,8 @@ export function requestText(entry: JournalEntry, palette: Palette, verbose = fal
   const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
   return [
     palette.dim(time),
-    visible(method).padEnd(4),
-    visible(path).padEnd(pathWidth),
+    escapeControls(method).padEnd(4),
+    escapeControls(path).padEnd(pathWidth),
     paintStatus(palette, status)(answerOf(entry).padEnd(answerWidth)),
     pathId.padEnd(pathIdWidth),
     palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),

@@ -1,4 +1,4 @@
-import { visible } from "../report/visible.js";
+import { escapeControls } from "../report/plain-text.js";
 import { errorCodeOf } from "../sandbox/story/difference.js";
 import type { Action, Performed } from "../sandbox/story/perform-action.js";
 import type { StoryAnswer } from "../sandbox/story/story.js";
@@ -16,14 +16,14 @@ export function stepLine(told: TellingStep, width: number, palette: Palette): st
   if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(now)}`;
   const line = actionLine(step, performed);
   const refusal = performed?.refusal;
-  return visible(refusal == null ? line : `${line} → ${refusedAs(refusal.code, null)}`);
+  return escapeControls(refusal == null ? line : `${line} → ${refusedAs(refusal.code, null)}`);
 }
 
 /** What the timeline did while the step was told, a line each. */
 export function meanwhileLines({ meanwhile }: TellingStep): string[] {
   return meanwhile.map(({ at, action, refusal, message }) => {
     const refused = refusal === null ? "" : ` → ${refusedAs(refusal, message)}`;
-    return visible(`meanwhile, at ${shortTime(at)}: ${actionLine(action, null)}${refused}`);
+    return escapeControls(`meanwhile, at ${shortTime(at)}: ${actionLine(action, null)}${refused}`);
   });
 }
 
@@ -55,17 +55,17 @@ function intentionOf({ step, request }: TellingStep): string {
   const { method = "GET", path = "", key = step.request?.key, times = 1 } = request ?? {};
   const start = request === null ? "request" : `${method} ${path}`;
   const repeated = times === 1 ? "" : `, ${times} times`;
-  return visible(`${start}${key === undefined ? "" : ` ${withKey[key] ?? `with ${key}`}`}${repeated}`);
+  return escapeControls(`${start}${key === undefined ? "" : ` ${withKey[key] ?? `with ${key}`}`}${repeated}`);
 }
 
 function answerLine(answer: StoryAnswer, palette: Palette): string {
   const { status, pathId, fault } = answer;
   const paths = fault === null || fault === pathId ? pathId : `${pathId}, ${fault}`;
-  const text = visible(answerOf({ status, code: errorCodeOf(answer) }));
+  const text = escapeControls(answerOf({ status, code: errorCodeOf(answer) }));
   return `${paintStatus(palette, status)(text)}  ${palette.dim(paths)}`;
 }
 
 function shortened(text: string, width: number): string {
-  const line = visible(text.trim().replace(/\s+/g, " "));
+  const line = escapeControls(text.trim().replace(/\s+/g, " "));
   return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;
 }

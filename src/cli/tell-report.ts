@@ -1,7 +1,6 @@
 import { redactKeys } from "../domain/api-key.js";
-import { conclusion } from "../report/conclusion.js";
-import { formatReport } from "../report/format-report.js";
 import type { Report } from "../report/report.js";
+import { conclusion, renderReport } from "../report/report-document.js";
 import { listed } from "../scenario/quote.js";
 import type { Call } from "./command.js";
 import { describeFailure } from "./failure.js";
@@ -15,7 +14,7 @@ import { type ReportTarget, writeReport } from "./report-target.js";
  */
 export async function tellReport(
   report: Report,
-  reasons: readonly string[],
+  unmet: readonly string[],
   targets: readonly ReportTarget[],
   { flags, io }: Pick<Call, "flags" | "io">,
 ): Promise<boolean> {
@@ -24,17 +23,17 @@ export async function tellReport(
   const say = (text: string) => io.stderr.write(redactKeys(text));
   const failures: unknown[] = [];
   for (const target of targets) {
-    await writeReport(target, report, reasons, io.cwd).catch((error) => failures.push(error));
+    await writeReport(target, report, unmet, io.cwd).catch((error) => failures.push(error));
   }
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
   if (isInFull) {
-    say(`\n${formatReport(report, reportFormat, { palette, reasons })}`);
+    say(`\n${renderReport(report, reportFormat, { palette, failures: unmet })}`);
   } else if (!quiet) {
     const files = targets.map(({ file }) => JSON.stringify(file));
     say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
   }
   // The text for people ends with them.
-  if (!isInFull || reportFormat !== "text") for (const reason of reasons) say(`${palette.red(reason)}\n`);
+  if (!isInFull || reportFormat !== "text") for (const sentence of unmet) say(`${palette.red(sentence)}\n`);
   if (report.requests === 0 && !quiet) say(`${whyNone(io.env)}\n`);
   for (const failure of failures) say(describeFailure(failure, { verbose }));
   return failures.length === 0;

@@ -1,6 +1,5 @@
 import { redactKeys } from "../domain/api-key.js";
-import { alignColumns } from "../report/align-columns.js";
-import { counted } from "../report/conclusion.js";
+import { alignColumns, pluralize } from "../report/plain-text.js";
 import { narrowExcerpt } from "../scenario/excerpt.js";
 import { pathText } from "../scenario/finding.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
@@ -38,7 +37,7 @@ export function totalText(verdicts: readonly { readonly passed: boolean }[], pal
   const failed = verdicts.filter(({ passed }) => !passed).length;
   const paint = failed === 0 ? palette.green : palette.red;
   const outcome = failed === 0 ? "all hold" : `${failed} ${failed === 1 ? "does" : "do"} not hold`;
-  return `${paint(`${counted(verdicts.length, "scenario")}: ${outcome}`)}\n`;
+  return `${paint(`${pluralize(verdicts.length, "scenario")}: ${outcome}`)}\n`;
 }
 
 type Mark = "holds" | "fails" | "done";
@@ -107,12 +106,12 @@ function summary(verdict: StoryVerdict, palette: Palette): string {
   const took = `(${Math.max(1, Math.round(durationMs))} ms)`;
   if (passed) {
     const expectations = steps.filter((told) => markOf(told) === "holds").length;
-    const counts = `${name}: ${counted(stepCount, "step")}, ${counted(expectations, "expectation")}`;
+    const counts = `${name}: ${pluralize(stepCount, "step")}, ${pluralize(expectations, "expectation")}`;
     if (expectations === 0) return palette.yellow(`${counts}: nothing that could fail ${took}`);
     return palette.green(`${counts}, all hold ${took}`);
   }
   const left = stepCount - steps.length;
-  const rest = left === 0 ? "" : `, ${counted(left, "step")} not reached`;
+  const rest = left === 0 ? "" : `, ${pluralize(left, "step")} not reached`;
   const failed = palette.red(`${name}: step ${steps.length} of ${stepCount} fails${rest} ${took}`);
   if (isPinned) return failed;
   return `${failed}\nThe story began at the real time. To see the same again: --now ${shortTime(startedAt)}; to begin at the same time always: clock: { now: … } in the scenario.`;

@@ -1,4 +1,4 @@
-import { reportOf } from "../report/report-of.js";
+import { reportOf } from "../report/build-report.js";
 import {
   type AttestationView,
   attestationsOf,

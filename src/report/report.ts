@@ -2,12 +2,12 @@ import type { AdviceId, AdviceLevel } from "../domain/advice.js";
 import type { Profile } from "../domain/assumptions.js";
 import type { PathId } from "../domain/outcomes.js";
 
-/** Which ways of ending a client has met, and how it behaved. Plain data; holds no key. */
+/** The paths that a client has met, and advice on how it behaved. Plain data; holds no key. */
 export interface Report {
   readonly scenario: string;
   readonly seed: number;
   readonly profile: Profile;
-  /** How many requests the client made. */
+  /** The number of requests of the client. */
   readonly requests: number;
   readonly coverage: Coverage;
   /** Every path, in the order of the list of outcomes. */
@@ -16,7 +16,7 @@ export interface Report {
   readonly advice: readonly ReportedAdvice[];
 }
 
-/** How much of what the API promises was met. */
+/** The share of the promised paths that was met. */
 export interface Coverage {
   /** A whole number, rounded down: 100 is all. */
   readonly percent: number;
@@ -31,11 +31,11 @@ export interface ReportedPath {
   readonly promised: boolean;
   readonly met: boolean;
   readonly count: number;
-  /** When requests end like this. */
+  /** The requests that end like this. */
   readonly when: string;
   /**
-   * What to do to meet it, with a line for a shell that has the environment for clients; `null` when it was met, and for
-   * what is not promised when no single request leads there.
+   * How to meet it, with a line for a shell that has the environment for clients; `null` when it was met, and for a path that
+   * is not promised when no single request leads there.
    */
   readonly howToMeet: string | null;
 }
@@ -46,7 +46,7 @@ export interface ReportedAdvice {
   readonly level: AdviceLevel;
   /** The rules or the section behind it. */
   readonly rule: string;
-  /** How many requests earned it. */
+  /** The number of requests that earned it. */
   readonly count: number;
   readonly meaning: string;
   readonly whatToDo: string;
@@ -62,10 +62,44 @@ export interface ReportedRequest {
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** The ref of the key that the advice is about, when it was one of the sandbox: of one in the query, of that one. */
+  /** The ref of the key that the advice is about (for a key in the query, of that one), if the sandbox has it. */
   readonly key: string | null;
-  /** Of that key, or of what was presented as one. */
+  /** The fingerprint of that key, or of what was presented as one. */
   readonly fingerprint: string | null;
-  /** For a method or path that the API does not have: the ones that were probably meant. */
+  /** For a method or path that the API does not have: the nearest it has. */
   readonly didYouMean: string | null;
+}
+
+/**
+ * Reads a report that came as JSON, spelled as `GET /report` spells it; `undefined` for anything else.
+ *
+ * Members that it does not know are left in place: a newer sandbox may say more.
+ */
+export function parseReport(plain: unknown): Report | undefined {
+  const report = camelCase(plain) as Partial<Report> | null | undefined;
+  if (typeof report !== "object" || report === null) return undefined;
+  const { scenario, requests, coverage, paths, advice } = report;
+  const isReport =
+    typeof scenario === "string" &&
+    typeof requests === "number" &&
+    typeof coverage?.percent === "number" &&
+    isListOf(paths, "pathId") &&
+    isListOf(advice, "id") &&
+    advice.every(({ examples }) => isListOf(examples, "id"));
+  return isReport ? (report as Report) : undefined;
+}
+
+function isListOf<Item>(list: readonly Item[] | undefined, member: keyof Item): list is readonly Item[] {
+  return Array.isArray(list) && list.every((item: Item) => typeof item?.[member] === "string");
+}
+
+function camelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelCase);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()),
+      camelCase(member),
+    ]),
+  );
 }

@@ -1,6 +1,4 @@
-import { asJson } from "../../check/as-json.js";
-import { asJunit } from "../../check/as-junit.js";
-import { asMarkdown } from "../../check/as-markdown.js";
+import { renderCheck } from "../../check/check-document.js";
 import { secretsIn } from "../../check/key-variables.js";
 import type { CheckReport } from "../../check/report.js";
 import { runCheck } from "../../check/run-check.js";
@@ -8,9 +6,8 @@ import { parseApiKey, redactKeys } from "../../domain/api-key.js";
 import { isLoopbackHost } from "../../node/address.js";
 import { createSend } from "../../node/check-send.js";
 import { endpointUnder } from "../../node/check-url.js";
-import type { ReportFormat } from "../../report/formats.js";
+import type { ReportFormat } from "../../report/render/document.js";
 import { unknownSecret } from "../../sandbox/secrets.js";
-import { checkText } from "../check-text.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
@@ -36,14 +33,11 @@ export const check: Run = async ({ words, flags, io }) => {
   return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
 };
 
-const renderers = { json: asJson, markdown: asMarkdown, junit: asJunit } as const;
-
 function print(report: CheckReport, format: ReportFormat, io: Io): void {
   const { stopped } = report;
   if (stopped !== undefined) io.stderr.write(redactKeys(`${stopped}\n`));
-  if (format !== "text") io.stdout.write(redactKeys(renderers[format](report)));
-  else if (stopped === undefined)
-    io.stdout.write(redactKeys(checkText(report, paletteFor(io.stdout, io.env))));
+  if (format === "text" && stopped !== undefined) return;
+  io.stdout.write(redactKeys(renderCheck(report, format, paletteFor(io.stdout, io.env))));
 }
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {

@@ -2,8 +2,8 @@ import { redactKeys } from "../../domain/api-key.js";
 import { loadFarmers } from "../../node/load-farmers.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
 import { type RunningServer, serveRuntime } from "../../node/serve-host.js";
-import { gateOf } from "../../report/gate.js";
-import { reportOf } from "../../report/report-of.js";
+import { reportOf } from "../../report/build-report.js";
+import { unmetThresholds } from "../../report/thresholds.js";
 import { createCounters } from "../../sandbox/counters.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import type { Call, Run } from "../command.js";
@@ -45,7 +45,7 @@ export const exec: Run = async (given) => {
     // How to meet what is missing may lead to another scenario, whose API shows farmers.
     await loadFarmers();
     const report = reportOf({ world: runtime.world, counters });
-    const reasons = gateOf(report, flags);
+    const reasons = unmetThresholds(report, flags);
     const isWritten = await tellReport(report, reasons, targets, call);
     if (end.code !== exitCode.fine) return end.code;
     if (reasons.length > 0) return exitCode.failed;

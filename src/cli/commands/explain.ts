@@ -2,7 +2,7 @@ import { me } from "../../api/endpoints/me.js";
 import { expectedCode } from "../../api/error-body.js";
 import { type Evaluation, evaluate } from "../../api/foresee.js";
 import { outcomeOf } from "../../domain/outcomes.js";
-import { alignColumns } from "../../report/align-columns.js";
+import { alignColumns } from "../../report/plain-text.js";
 import type { World } from "../../sandbox/world.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";

@@ -1,4 +1,4 @@
-import { alignColumns } from "../../report/align-columns.js";
+import { alignColumns } from "../../report/plain-text.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { Run } from "../command.js";

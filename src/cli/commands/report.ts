@@ -1,7 +1,7 @@
 import { redactKeys } from "../../domain/api-key.js";
 import { askReport } from "../../node/ask-report.js";
-import { formatReport } from "../../report/format-report.js";
-import { gateOf } from "../../report/gate.js";
+import { renderReport } from "../../report/report-document.js";
+import { unmetThresholds } from "../../report/thresholds.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { paletteFor } from "../palette.js";
@@ -18,8 +18,8 @@ export const report: Run = async ({ words, flags, io }) => {
     token: flags.controlToken,
     timeout: flags.timeout ?? defaultTimeout,
   });
-  const reasons = gateOf(found, flags);
+  const unmet = unmetThresholds(found, flags);
   const palette = paletteFor(io.stdout, io.env);
-  io.stdout.write(redactKeys(formatReport(found, format, { palette, reasons })));
-  return reasons.length === 0 ? exitCode.fine : exitCode.failed;
+  io.stdout.write(redactKeys(renderReport(found, format, { palette, failures: unmet })));
+  return unmet.length === 0 ? exitCode.fine : exitCode.failed;
 };

@@ -1,8 +1,8 @@
 import { snakeCase } from "../../api/snake-case.js";
 import { SandboxError } from "../../domain/sandbox-error.js";
-import { formatReport } from "../../report/format-report.js";
-import { type ReportFormat, reportFormats } from "../../report/formats.js";
-import { reportOf } from "../../report/report-of.js";
+import { reportOf } from "../../report/build-report.js";
+import { type ReportFormat, reportFormats } from "../../report/render/document.js";
+import { renderReport } from "../../report/report-document.js";
 import { didYouMean } from "../../scenario/nearest.js";
 import { listed, quote } from "../../scenario/quote.js";
 import { inData } from "./answer-schemas.js";
@@ -29,7 +29,7 @@ export const reportCalls: readonly ControlCall[] = [
       run({ runtime, query }) {
         const format = formatIn(query);
         if (format === "json") return undefined;
-        return { type: typeOf[format], text: formatReport(reportOf(runtime), format) };
+        return { type: typeOf[format], text: renderReport(reportOf(runtime), format) };
       },
     },
   }),

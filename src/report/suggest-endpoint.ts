@@ -2,17 +2,17 @@ import { endpointsOf, routeAt } from "../api/routes.js";
 import { nearest } from "../scenario/nearest.js";
 
 /**
- * The method and path that a request was probably meant for which the API does not have; `undefined` when none is near.
- * Those of the preview are named only where there is one (R49).
+ * Suggests a method and path of the API for a request that it does not have; `undefined` when none is near. Those of the
+ * preview are suggested only where there is one (R49).
  *
  * @example
- * didYouMean("GET", "/v1/Relying-Party/me/"); // "GET /v1/relying-party/me"
+ * suggestEndpoint("GET", "/v1/Relying-Party/me/"); // "GET /v1/relying-party/me"
  */
-export function didYouMean(method: string, path: string, preview = false): string | undefined {
-  const meant = routeAt(path, preview)?.path ?? nearestPath(path, preview);
-  if (meant === undefined) return undefined;
-  const methods = [...(routeAt(meant, preview)?.methods.keys() ?? [])];
-  return `${methods.includes(method) ? method : methods[0]} ${meant}`;
+export function suggestEndpoint(method: string, path: string, preview = false): string | undefined {
+  const route = routeAt(path, preview)?.path ?? nearestPath(path, preview);
+  if (route === undefined) return undefined;
+  const methods = [...(routeAt(route, preview)?.methods.keys() ?? [])];
+  return `${methods.includes(method) ? method : methods[0]} ${route}`;
 }
 
 function nearestPath(path: string, preview: boolean): string | undefined {
@@ -23,13 +23,13 @@ function nearestPath(path: string, preview: boolean): string | undefined {
   );
 }
 
-// A base URL with a path of its own, one that ends too early, or one that goes on.
+// A base URL with a path of its own, a path cut short, or one continued.
 function isPartOf(asked: string, path: string): boolean {
   if (asked.endsWith(path) || (asked.length > 1 && path.endsWith(asked))) return true;
   return asked.startsWith(`${path}/`) || asked.startsWith(`${path}.`);
 }
 
-// Beside the endpoint, or its name at another place. With the preview there is more than one to be meant.
+// A sibling of the endpoint, or its name under another parent. With the preview a sibling is ambiguous.
 function neighbour(asked: string, preview: boolean, paths: readonly string[]): string | undefined {
   return paths.find((one) => {
     const [parent, name] = cutName(one);
@@ -38,7 +38,7 @@ function neighbour(asked: string, preview: boolean, paths: readonly string[]): s
   });
 }
 
-// What is not there yet is no slip (R49).
+// An endpoint that is announced is no mistake (R49).
 function isAnnounced(path: string): boolean {
   return endpointsOf(true).some((one) => one.preview === true && one.path.split("/{")[0] === path);
 }

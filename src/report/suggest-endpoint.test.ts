@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { didYouMean } from "./did-you-mean.js";
+import { suggestEndpoint } from "./suggest-endpoint.js";
 
 test.each([
   ["POST", "/v1/relying-party/me"],
@@ -18,12 +18,12 @@ test.each([
   ["GET", "/v1/relying-party/me/"],
   ["GET", "/v1/relying-party/me/SVC_test_…"],
   ["GET", "/v1/relying-party/me/limits/now"],
-])("%s %s was probably meant for the endpoint", (method, path) => {
-  expect(didYouMean(method, path)).toBe("GET /v1/relying-party/me");
+])("%s %s is suggested the endpoint", (method, path) => {
+  expect(suggestEndpoint(method, path)).toBe("GET /v1/relying-party/me");
 });
 
 test("a method that the path takes is kept", () => {
-  expect(didYouMean("HEAD", "/v1/relying-party/me/")).toBe("HEAD /v1/relying-party/me");
+  expect(suggestEndpoint("HEAD", "/v1/relying-party/me/")).toBe("HEAD /v1/relying-party/me");
 });
 
 test.each([
@@ -34,6 +34,6 @@ test.each([
   "/v1/relying-party/attestations",
   "/e",
   `/${"x".repeat(200)}`,
-])("%s was meant for nothing", (path) => {
-  expect(didYouMean("GET", path)).toBeUndefined();
+])("%s gets no suggestion", (path) => {
+  expect(suggestEndpoint("GET", path)).toBeUndefined();
 });

@@ -1,19 +1,19 @@
-import { adviceTable } from "../domain/advice.js";
+import { type AdviceId, adviceTable } from "../domain/advice.js";
 import { outcomes } from "../domain/outcomes.js";
 import type { AdviceExample, Counts } from "../sandbox/counters.js";
 import type { Runtime } from "../sandbox/runtime.js";
-import { didYouMean } from "./did-you-mean.js";
-import { howToMeet } from "./how-to-meet.js";
 import type { Coverage, Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report.js";
+import { howToCover } from "./reproduce.js";
+import { suggestEndpoint } from "./suggest-endpoint.js";
 
 /**
- * The report of the clients that have called a runtime: over every world that ran there, since the start or since the
- * requests were cleared. What it says of meeting a path is true for the world that runs now.
+ * Builds the report of all clients of a runtime: over every world that ran there, since the start or since the requests were
+ * cleared. How to cover a path holds for the world that runs now.
  */
 export function reportOf({ world, counters }: Pick<Runtime, "world" | "counters">): Report {
   const running = world();
   const counted = counters.read();
-  const hints = howToMeet(running, counters.curlOptions);
+  const hints = howToCover(running, counters.curlOptions);
   const paths = outcomes.map(({ path: pathId, promised, when }): ReportedPath => {
     const count = counted.paths[pathId];
     const met = count > 0;
@@ -48,16 +48,13 @@ function adviceIn({ advice }: Counts, preview: boolean): ReportedAdvice[] {
         count,
         meaning,
         whatToDo,
-        examples: examples.map((one) =>
-          requestOf(
-            one,
-            id === "wrong-method-or-path" ? didYouMean(one.method, one.path, preview) : undefined,
-          ),
-        ),
+        examples: examples.map((one) => requestOf(one, id, preview)),
       };
     });
 }
 
-function requestOf(example: AdviceExample, meant: string | undefined): ReportedRequest {
-  return { ...example, at: new Date(example.at).toISOString(), didYouMean: meant ?? null };
+function requestOf(example: AdviceExample, id: AdviceId, preview: boolean): ReportedRequest {
+  const suggestion =
+    id === "wrong-method-or-path" ? suggestEndpoint(example.method, example.path, preview) : undefined;
+  return { ...example, at: new Date(example.at).toISOString(), didYouMean: suggestion ?? null };
 }

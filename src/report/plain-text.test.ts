@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { alignColumns } from "./align-columns.js";
+import { alignColumns } from "./plain-text.js";
 
 test("columns are aligned, and no line ends with a space", () => {
   expect(

@@ -1,0 +1,64 @@
+/** The formats of a report and of a check. */
+export const reportFormats = ["text", "json", "markdown", "junit"] as const;
+export type ReportFormat = (typeof reportFormats)[number];
+
+/** A report or the outcome of a check, ready to be rendered in each format. Plain data; holds no key. */
+export interface ReportDocument {
+  readonly kind: "report" | "check";
+  /** The scenario or URL that it is about. */
+  readonly subject: string;
+  /** One line: what was looked at. */
+  readonly title: string;
+  readonly sections: readonly Section[];
+  /** A block to be pasted into a scenario. */
+  readonly yaml?: { readonly title: string; readonly text: string };
+  readonly notes: readonly string[];
+  readonly conclusion: ToneText;
+  /** The thresholds that are not met, a sentence each. */
+  readonly failures: readonly string[];
+  /** The same as test results. */
+  readonly suites: readonly Suite[];
+  /** The same as one JSON document. */
+  readonly json: object;
+}
+
+/** A table. With `details`, the text format lists them below each row, after the name of their column. */
+export interface Section {
+  readonly title: string;
+  /** The names of the columns: those of the cells, then those of the details. */
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+export interface Row {
+  readonly cells: readonly Cell[];
+  /** The remaining columns, each of one line or several. */
+  readonly details?: readonly (readonly string[])[];
+}
+
+/** A text, perhaps coloured, perhaps with a command behind it that can be copied. */
+export type Cell = string | ToneText | { readonly text: string; readonly code: string };
+
+export interface ToneText {
+  readonly text: string;
+  /** Left out: no colour. */
+  readonly tone?: Tone | undefined;
+}
+
+export type Tone = "good" | "warning" | "bad" | "quiet";
+
+/** A suite of JUnit's test cases. */
+export interface Suite {
+  readonly name: string;
+  readonly properties?: Readonly<Record<string, number>>;
+  readonly cases: readonly TestCase[];
+}
+
+export interface TestCase {
+  readonly name: string;
+  readonly verdict: "passed" | "skipped" | "failed";
+  /** Why it was skipped or failed. */
+  readonly message?: string | undefined;
+  /** More about it; may have several lines. */
+  readonly output?: string | undefined;
+}

@@ -1,0 +1,59 @@
+import { escapeControls } from "../plain-text.js";
+import type { ReportDocument, Suite, TestCase } from "./document.js";
+
+/** The document as JUnit XML. */
+export function renderJunit({ kind, subject, suites }: ReportDocument): string {
+  const all = suites.flatMap(({ cases }) => cases);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    // Without the number of skipped cases: the schema that Jenkins checks with has it for a suite alone.
+    `<testsuites name=${attribute(`svc-sandbox ${kind} ${subject}`)} ${counts(all)} time="0">`,
+    ...suites.flatMap((suite) => suiteLines(suite, kind)),
+    "</testsuites>",
+    "",
+  ].join("\n");
+}
+
+function suiteLines({ name, properties = {}, cases }: Suite, kind: ReportDocument["kind"]): string[] {
+  const values = Object.entries(properties);
+  return [
+    `  <testsuite name="${name}" ${counts(cases)} skipped="${count(cases, "skipped")}" time="0">`,
+    ...(values.length === 0 ? [] : ["    <properties>"]),
+    ...values.map(([property, value]) => `      <property name="${property}" value="${value}"/>`),
+    ...(values.length === 0 ? [] : ["    </properties>"]),
+    ...cases.flatMap((one) => caseLines(one, `svc-sandbox.${kind}.${name}`)),
+    "  </testsuite>",
+  ];
+}
+
+function caseLines({ name, verdict, message = "", output }: TestCase, className: string): string[] {
+  const open = `    <testcase classname="${className}" name=${attribute(name)} time="0"`;
+  const body = output === undefined ? "" : xmlText(output);
+  const inside = [
+    ...(verdict === "skipped" ? [`      <skipped message=${attribute(message)}/>`] : []),
+    ...(verdict === "failed"
+      ? [`      <failure message=${attribute(message)} type="${className}">${body}</failure>`]
+      : []),
+    ...(verdict !== "failed" && body !== "" ? [`      <system-out>${body}</system-out>`] : []),
+  ];
+  return inside.length === 0 ? [`${open}/>`] : [`${open}>`, ...inside, "    </testcase>"];
+}
+
+function counts(cases: readonly TestCase[]): string {
+  return `tests="${cases.length}" failures="${count(cases, "failed")}" errors="0"`;
+}
+
+function count(cases: readonly TestCase[], verdict: TestCase["verdict"]): number {
+  return cases.filter((one) => one.verdict === verdict).length;
+}
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+function xmlText(text: string): string {
+  const lines = text.split("\n").map(escapeControls).join("\n");
+  return lines.replace(/[&<>"]/g, (found) => entities[found] as string);
+}
+
+function attribute(text: string): string {
+  return `"${xmlText(escapeControls(text))}"`;
+}
