@@ -1,6 +1,6 @@
 import { faker } from "@faker-js/faker/locale/en";
-import type { Farmer } from "../src/synthetic/farmers/farmer.js";
-import { farmerAt } from "../src/synthetic/farmers/farmer-at.js";
+import type { Farmer } from "../src/synthetic/farmers/farmer-schema.js";
+import { farmerAt } from "../src/synthetic/farmers/farmers.js";
 import type { FarmersOrder, FarmersReading } from "./messages.js";
 
 const source = { seed: 1, start: Date.UTC(2026, 2, 2, 9) };

@@ -53,11 +53,11 @@ const alwaysTogether = [
   // What farmers are made from is a file of its own, which most starts do not load.
   {
     name: "domain",
-    test: /\/src\/(?:domain\/|synthetic\/(?!farmers\/)|synthetic\/farmers\/farmer-id|report\/(?:align-columns|visible|formats))/,
+    test: /\/src\/(?:domain\/|synthetic\/(?!farmers\/)|report\/(?:align-columns|visible|formats))/,
     priority: 4,
   },
   { name: "scenario", test: new RegExp(`/src/scenario/(?:${light})(?:\\.generated)?\\.ts$`), priority: 3 },
-  { name: "sandbox", test: /\/src\/sandbox\/(?!farmers\.)/, priority: 2 },
+  { name: "sandbox", test: /\/src\/sandbox\//, priority: 2 },
   { name: "api", test: /\/src\/api\//, priority: 1 },
   { name: "server", test: new RegExp(`/src/node/(?:${ofServer})\\.ts$`) },
   { name: "words", test: new RegExp(`/src/cli/(?:${ofStart})\\.ts$`) },

@@ -26,7 +26,7 @@ const locales: Readonly<Record<string, Faker>> = {
 /** Enough that few farmers of a page share a name, few enough for browsers. */
 const most = 48;
 
-// Slips in the data of their locale, or names that nobody of the country would bear.
+// Mistakes in the data of their locale, or names that are not used in the country.
 const unsuitable = new Set(["Abbott", "Akeem-omosanya", "COmfort", "Eliabeth"]);
 
 type Names = {
@@ -35,37 +35,32 @@ type Names = {
   readonly male?: readonly string[];
 };
 
-/** The module with the names of farmers, taken from faker when the project is built. */
-export function farmerNamesModule(): string {
+/** The common names of each locale, taken from faker when the project is built. */
+export function farmerNames(): string {
   const tables = Object.entries(locales).map(([name, faker]) => {
     const { first_name: given = {}, last_name: family = {} } = faker.rawDefinitions.person as unknown as {
       first_name?: Names;
       last_name?: Names;
     };
-    const lists = [
-      spread(given.female),
-      spread(given.male),
-      spread(family.female ?? family.generic),
-      spread(family.male ?? family.generic),
-    ];
-    // One list for both, where a family name is the same for women and men.
-    const kept = lists[2] === lists[3] ? lists.slice(0, 3) : lists;
-    return `  ${name}: [\n${kept.map((list) => `    ${JSON.stringify(list)},\n`).join("")}  ],\n`;
+    const [women, men] = [spread(family.female ?? family.generic), spread(family.male ?? family.generic)];
+    const lists = {
+      female: spread(given.female),
+      male: spread(given.male),
+      family: women,
+      // Left out where women and men bear the same family names.
+      ...(women.join() !== men.join() && { familyOfMen: men }),
+    };
+    const lines = Object.entries(lists).map(([list, words]) => `    "${list}": ${JSON.stringify(words)}`);
+    return `  "${name}": {\n${lines.join(",\n")}\n  }`;
   });
-  return [
-    "// Made by `npm run generate` from the data of @faker-js/faker (MIT). Do not edit.",
-    "",
-    "/** Of each locale: given names of women, of men, family names, and those of men where they differ. */",
-    "export const farmerNames: Readonly<Record<string, readonly string[]>> = {",
-    `${tables.join("")}};\n`,
-  ].join("\n");
+  return `{\n${tables.join(",\n")}\n}\n`;
 }
 
 // Taken at even distances through the sorted list, so that not all begin with A.
-function spread(names: readonly string[] = []): string {
+function spread(names: readonly string[] = []): string[] {
   const usable = [...new Set(names)]
     .filter((name) => /^\p{Lu}[\p{L}\p{M}'’ -]+$/u.test(name) && !unsuitable.has(name))
     .sort();
   const count = Math.min(most, usable.length);
-  return Array.from({ length: count }, (_, i) => usable[Math.floor((i * usable.length) / count)]).join("|");
+  return Array.from({ length: count }, (_, i) => usable[Math.floor((i * usable.length) / count)] as string);
 }

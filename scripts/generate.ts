@@ -7,8 +7,8 @@ import { foundText } from "../src/scenario/parse-scenario.js";
 import type { FoundScenario } from "../src/scenario/resolve-extends.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { ScenarioError } from "../src/scenario/scenario-error.js";
-import { farmerNamesModule } from "./farmer-names.js";
-import { nameTablesModule } from "./name-tables.js";
+import { farmerNames } from "./farmer-names.js";
+import { nameWords } from "./name-words.js";
 import { resolvedScenarioJsonSchema, scenarioJsonSchema } from "./scenario-json-schema.js";
 
 const root = new URL("../", import.meta.url);
@@ -19,8 +19,8 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     "src/scenario/scenario.generated.ts": await scenarioTypes(),
     "src/scenario/json-schema.generated.ts": jsonSchemaModule(),
     "src/scenario/bundled.generated.ts": bundledModule(await bundledScenarios()),
-    "src/synthetic/name-tables.generated.ts": nameTablesModule(),
-    "src/synthetic/farmers/names.generated.ts": farmerNamesModule(),
+    "src/synthetic/tables/name-words.generated.json": nameWords(),
+    "src/synthetic/farmers/tables/names.generated.json": farmerNames(),
   };
 }
 

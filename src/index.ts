@@ -50,4 +50,4 @@ export type { Scenario } from "./scenario/scenario.generated.js";
 export { ScenarioError } from "./scenario/scenario-error.js";
 export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/scenario-problem.js";
 /* Synthetic data */
-export type { Farmer } from "./synthetic/farmers/farmer.js";
+export type { Farmer } from "./synthetic/farmers/farmer-schema.js";

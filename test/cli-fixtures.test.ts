@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { createSandbox, type Farmer, type Sandbox } from "../src/index.js";
-import { farmerColumns, farmerRow } from "../src/synthetic/farmers/farmer-row.js";
+import { farmerColumns, farmerRow } from "../src/synthetic/farmers/farmer-export.js";
 import { geojsonFaults } from "./support/farmer-judges.js";
 import { runCli } from "./support/run-cli.js";
 import { temporaryFolder } from "./support/temporary-folder.js";

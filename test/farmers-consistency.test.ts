@@ -1,8 +1,12 @@
 import { code as currencyOf } from "currency-codes";
 import { expect, test } from "vitest";
-import type { Farmer, Parcel, Season } from "../src/synthetic/farmers/farmer.js";
-import { type FarmerSource, farmerAt } from "../src/synthetic/farmers/farmer-at.js";
-import { farmerSchema } from "../src/synthetic/farmers/farmer-schema.js";
+import {
+  type Farmer,
+  farmerSchema,
+  type Parcel,
+  type Season,
+} from "../src/synthetic/farmers/farmer-schema.js";
+import { type FarmerSource, farmerAt } from "../src/synthetic/farmers/farmers.js";
 
 // What the parts of a record say about each other.
 const source: FarmerSource = { seed: 1, start: Date.UTC(2026, 2, 2, 9) };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Farmer } from "../src/synthetic/farmers/farmer.js";
-import { farmerAt } from "../src/synthetic/farmers/farmer-at.js";
+import type { Farmer } from "../src/synthetic/farmers/farmer-schema.js";
+import { farmerAt } from "../src/synthetic/farmers/farmers.js";
 import { faultsOf, grownSeasons, sampled } from "./support/farmer-samples.js";
 
 // What one farmer can have done and owned.

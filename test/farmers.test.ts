@@ -10,12 +10,10 @@ import fc from "fast-check";
 import polygonClipping, { type Polygon } from "polygon-clipping";
 import { expect, test } from "vitest";
 import { farmerLocales } from "../src/domain/farmer-locales.js";
-import type { Farmer, Parcel } from "../src/synthetic/farmers/farmer.js";
-import { type FarmerSource, farmerAt } from "../src/synthetic/farmers/farmer-at.js";
-import { farmerFeatures } from "../src/synthetic/farmers/farmer-features.js";
-import { indexOfFarmer } from "../src/synthetic/farmers/farmer-id.js";
-import { farmerColumns, farmerRow } from "../src/synthetic/farmers/farmer-row.js";
-import { farmerSchema } from "../src/synthetic/farmers/farmer-schema.js";
+import { indexOfFarmer } from "../src/synthetic/farmer-id.js";
+import { farmerColumns, farmerFeatures, farmerRow } from "../src/synthetic/farmers/farmer-export.js";
+import { type Farmer, farmerSchema, type Parcel } from "../src/synthetic/farmers/farmer-schema.js";
+import { type FarmerSource, farmerAt } from "../src/synthetic/farmers/farmers.js";
 import { geojsonFaults, subdivisionName } from "./support/farmer-judges.js";
 import { propertySeed } from "./support/property-seed.js";
 

@@ -13,7 +13,7 @@ import { suspendAttestation } from "../src/sandbox/lifecycle/suspend-attestation
 import { snapshotWorld } from "../src/sandbox/snapshot.js";
 import { createWorld, scenarioSecret, type World } from "../src/sandbox/world.js";
 import { checkScenario } from "../src/scenario/check-scenario.js";
-import { farmerId } from "../src/synthetic/farmers/farmer-id.js";
+import { farmerId } from "../src/synthetic/farmer-id.js";
 import {
   attestationOf,
   live,

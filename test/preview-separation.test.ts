@@ -4,7 +4,7 @@ import { permissions } from "../src/domain/attestation.js";
 import { createSandbox } from "../src/index.js";
 import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
 import { scenarioSecret } from "../src/sandbox/world.js";
-import { farmerId } from "../src/synthetic/farmers/farmer-id.js";
+import { farmerId } from "../src/synthetic/farmer-id.js";
 import { describeDoors } from "./support/doors.js";
 import { attestationsPath, describePreview, type Json, purpose } from "./support/preview-client.js";
 import { previewScenario } from "./support/preview-scenario.js";

@@ -10,7 +10,7 @@ import type { Actor } from "../sandbox/lifecycle/administrator.js";
 import type { KeyView, OrganizationView, RequestView } from "../sandbox/views.js";
 import type { BundledKeyRefs, BundledOrganizationRefs, ScenarioName } from "../scenario/bundled.generated.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Farmer } from "../synthetic/farmers/farmer.js";
+import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
 
 /** A length of time: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
 export type Duration = string | number;

@@ -1,5 +1,5 @@
-import type { FarmerMaker } from "../sandbox/farm-population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
 
 let make: FarmerMaker | undefined;
 
@@ -8,7 +8,7 @@ let make: FarmerMaker | undefined;
  * a farmer has awaited this before: most starts never do, and would be slower.
  */
 export async function loadFarmers(): Promise<void> {
-  make ??= (await import("../sandbox/farmers.js")).makeFarmers;
+  make ??= (await import("../synthetic/farmers/farmers.js")).makeFarmers;
 }
 
 /** Loads them for a scenario whose API shows farmers. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { inventKeyName } from "../synthetic/key-names.js";
+import { inventKeyName } from "../synthetic/names.js";
 import { describedKeys, keyBuilder, type ScenarioKey } from "./build-keys.js";
 
 const start = Date.parse("2026-03-02T09:00:00Z");

@@ -2,7 +2,7 @@ import { parseApiKey } from "../domain/api-key.js";
 import { defaultLimits, defaultOverlap, defaultScopes, type KeyRecord } from "../domain/key.js";
 import { parseDuration } from "../scenario/duration.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { inventKeyName } from "../synthetic/key-names.js";
+import { inventKeyName } from "../synthetic/names.js";
 import { rotationsOf, sharedBy } from "./rotation-chain.js";
 import { deriveSecret } from "./secrets.js";
 

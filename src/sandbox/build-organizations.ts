@@ -1,7 +1,7 @@
 import type { Organization } from "../domain/organization.js";
 import { randomStream, uuidFrom } from "../domain/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { inventOrganizationName } from "../synthetic/organization-names.js";
+import { inventOrganizationName } from "../synthetic/names.js";
 
 /** The organizations of a scenario, with everything left out derived from the seed and the ref. */
 export function buildOrganizations(scenario: Scenario, seed: number): Organization[] {

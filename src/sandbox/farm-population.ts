@@ -1,6 +1,7 @@
 import { SandboxError } from "../domain/sandbox-error.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Farmer } from "../synthetic/farmers/farmer.js";
+import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
+import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
 
 /** The farmers of a world: each is made when it is asked for, so that a million of them cost nothing until then. */
 export interface Farmers {
@@ -18,18 +19,6 @@ export interface Farmers {
   /** At most `limit` farmers from the index `offset` on; fewer at the end. */
   readonly list: (page: { readonly offset: number; readonly limit: number }) => Farmer[];
 }
-
-/** Which farmers a world has. */
-export interface FarmPopulation {
-  readonly seed: number;
-  readonly count: number;
-  readonly start: number;
-  /** A locale or a language; `undefined` for everywhere. */
-  readonly locale: string | undefined;
-}
-
-/** Makes the farmers of a population. */
-export type FarmerMaker = (population: FarmPopulation) => Pick<Farmers, "at" | "idOf" | "indexOf">;
 
 /** How many farmers a world has when its scenario does not say. */
 export const defaultFarmers = 1000;

@@ -1,4 +1,4 @@
-import type { FarmerMaker } from "./farm-population.js";
+import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
 
 /** What the running world needs from outside: time, a hash, and the tables of farmers. Passed in, so that every room runs in Node and in browsers. */
 export interface Platform {

@@ -1,5 +1,5 @@
 import type { Permission } from "../domain/attestation.js";
-import type { Farmer } from "../synthetic/farmers/farmer.js";
+import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
 
 /** Members of a farmer's record, with those that say whose they are and that nobody is that farmer. */
 export type AttestedData = Readonly<Record<string, unknown>> & {

@@ -1,6 +1,6 @@
 import type { FarmerLocale } from "../../src/domain/farmer-locales.js";
-import type { Farmer, Parcel, Season } from "../../src/synthetic/farmers/farmer.js";
-import { farmerAt } from "../../src/synthetic/farmers/farmer-at.js";
+import type { Farmer, Parcel, Season } from "../../src/synthetic/farmers/farmer-schema.js";
+import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
 
 const start = Date.UTC(2026, 2, 2, 9);
 const mixtures: readonly (readonly [seed: number, count: number, ...locales: FarmerLocale[]])[] = [

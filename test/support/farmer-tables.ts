@@ -1,5 +1,5 @@
-import type { CountryCode } from "../../src/synthetic/farmers/countries.js";
-import type { Farmer, Season } from "../../src/synthetic/farmers/farmer.js";
+import type { Farmer, Season } from "../../src/synthetic/farmers/farmer-schema.js";
+import { type Country, countries, type Region } from "../../src/synthetic/farmers/tables.js";
 import { droughtsIn } from "../../src/synthetic/farmers/weather.js";
 
 type Row = readonly (string | number)[];
@@ -78,6 +78,13 @@ export function growthOf({ planted_on, season_start, harvested_on }: Season) {
   };
 }
 
+/** A subdivision, as the weather is asked for it. */
+export function siteOf(seed: number, subdivision: string) {
+  const country = Object.values(countries).find(({ code }) => subdivision.startsWith(code)) as Country;
+  const region = country.regions.find(({ code }) => code === subdivision) as Region;
+  return { seed, country, region };
+}
+
 /** Every finished season of the largest field of each farmer, with what became of policy and loan of that season. */
 export function harvestsOf(farmers: readonly Farmer[], seed: number): readonly Harvest[] {
   const finished = farmers.flatMap((farmer) => {
@@ -104,13 +111,8 @@ export function harvestsOf(farmers: readonly Farmer[], seed: number): readonly H
       const before = Date.parse(season.season_start) - Date.parse(opened_on);
       return status !== "current" && before >= 0 && before < month;
     });
-    const place = {
-      seed,
-      country: farmer.location.country_code as CountryCode,
-      subdivision: farmer.location.subdivision_code,
-    };
     return {
-      isDrought: droughtsIn(place, growthOf(season)).length > 0,
+      isDrought: droughtsIn(siteOf(seed, farmer.location.subdivision_code), growthOf(season)).length > 0,
       isIrrigated: irrigation !== "none",
       relative: (season.yield_kg_ha as number) / (medians.get(cropOf(one)) as number),
       isClaimed: policy && policy.claims.length > 0,

@@ -1,5 +1,5 @@
 import { scenarioSecret } from "../../src/sandbox/world.js";
-import { farmerId } from "../../src/synthetic/farmers/farmer-id.js";
+import { farmerId } from "../../src/synthetic/farmer-id.js";
 import { describeDoors, type OpenDoor } from "./doors.js";
 import { expectPreview } from "./expect-preview.js";
 import { previewScenario } from "./preview-scenario.js";

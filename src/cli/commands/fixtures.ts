@@ -1,7 +1,7 @@
 import { mostFarmers } from "../../domain/farmer-locales.js";
 import { nearest } from "../../scenario/nearest.js";
 import { listed, quote } from "../../scenario/quote.js";
-import { resolveLocale } from "../../synthetic/farmers/locales.js";
+import { resolveLocale } from "../../synthetic/farmers/tables.js";
 import type { Call, Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { csv } from "../fixtures/as-csv.js";

@@ -1,7 +1,8 @@
 import type { RandomStream } from "../../domain/seed.js";
+import type { Position } from "./farmer-schema.js";
 
-// Engines may differ in the last digit of Math.sin, Math.exp and their like, and one digit can turn into another field
-// or another crop. Sums, products and square roots are the same everywhere, so everything here is made of them.
+// JavaScript engines may differ in the last digit of Math.sin, Math.exp and the like, and one digit can lead to another
+// field or another crop. Sums, products and square roots are the same everywhere, so everything here is made of them.
 
 /** A number from 0 up to, and without, 1. */
 export function unit(draw: RandomStream): number {
@@ -80,7 +81,7 @@ export function cosine(angle: number): number {
   return 1 - 2 * half * half;
 }
 
-/** A direction, as the cosine and the sine of an angle that nobody needs to know. */
+/** A random direction, as the cosine and the sine of its angle. */
 export function direction(draw: RandomStream): readonly [number, number] {
   for (;;) {
     const x = between(draw, -1, 1);
@@ -90,8 +91,46 @@ export function direction(draw: RandomStream): readonly [number, number] {
   }
 }
 
-/** The number with so many digits after the point. */
+/** The number rounded to this many digits after the point. */
 export function rounded(value: number, digits: number): number {
   const factor = 10 ** digits;
   return Math.round(value * factor) / factor;
+}
+
+/** The mean radius of the earth in metres, as GeoJSON tools use it. */
+const earthRadius = 6_371_008.8;
+
+/** The area of a closed ring on the sphere, in m²; positive when it runs counter-clockwise. */
+export function ringArea(ring: readonly Position[]): number {
+  const corners = ring.slice(0, -1);
+  let sum = 0;
+  for (let i = 0; i < corners.length; i++) {
+    const [before] = corners[(i + corners.length - 1) % corners.length] as Position;
+    const [, latitude] = corners[i] as Position;
+    const [after] = corners[(i + 1) % corners.length] as Position;
+    sum += radians(before - after) * sine(radians(latitude));
+  }
+  return (sum * earthRadius * earthRadius) / 2;
+}
+
+/** The length of a closed ring of a few kilometres at most, in metres. */
+export function ringLength(ring: readonly Position[]): number {
+  let length = 0;
+  for (let i = 1; i < ring.length; i++) {
+    const [fromEast, fromNorth] = ring[i - 1] as Position;
+    const [east, north] = ring[i] as Position;
+    const x = radians(east - fromEast) * cosine(radians((north + fromNorth) / 2));
+    const y = radians(north - fromNorth);
+    length += earthRadius * Math.sqrt(x * x + y * y);
+  }
+  return length;
+}
+
+/** Metres east and north of a position, as a position of seven digits: a centimetre. */
+export function positionAt([longitude, latitude]: Position, east: number, north: number): Position {
+  const degreesPerMetre = 1 / (earthRadius * radians(1));
+  return [
+    rounded(longitude + (east * degreesPerMetre) / cosine(radians(latitude)), 7),
+    rounded(latitude + north * degreesPerMetre, 7),
+  ];
 }

@@ -1,39 +1,56 @@
-import { livestockTypes } from "./countries.js";
-import {
-  claimStatuses,
-  farmerTypes,
-  irrigations,
-  landOwnerships,
-  landTypes,
-  loanPurposes,
-  loanStatuses,
-} from "./farmer.js";
-import { perils } from "./hazards.js";
+type Keywords = Readonly<Record<string, unknown>>;
+declare const value: unique symbol;
 
-type Schema = Readonly<Record<string, unknown>>;
+/** A JSON Schema that knows, for the compiler alone, the type of the values it allows. */
+export type Schema<Value = unknown> = Keywords & { readonly [value]?: Value };
+/** The type of the values that a schema allows. */
+type ValueOf<Of> = Of extends Schema<infer Value> ? Value : never;
 
-const described = (description: string, schema: Schema): Schema => ({ description, ...schema });
-const text = (description: string, rest: Schema = {}) => described(description, { type: "string", ...rest });
-const number = (description: string, rest: Schema = {}) =>
-  described(description, { type: "number", minimum: 0, ...rest });
-const whole = (description: string, rest: Schema = {}) =>
-  described(description, { type: "integer", minimum: 0, ...rest });
+function described<Value>(description: string, keywords: Keywords): Schema<Value> {
+  return { description, ...keywords };
+}
+const text = (description: string, more: Keywords = {}) =>
+  described<string>(description, { type: "string", ...more });
+const number = (description: string, more: Keywords = {}) =>
+  described<number>(description, { type: "number", minimum: 0, ...more });
+const whole = (description: string, more: Keywords = {}) =>
+  described<number>(description, { type: "integer", minimum: 0, ...more });
 const date = (description: string) =>
   text(description, { format: "date", pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
-const oneOf = (description: string, values: readonly string[]) => text(description, { enum: values });
-const list = (description: string, items: Schema, rest: Schema = {}) =>
-  described(description, { type: "array", items, ...rest });
-const orNull = (schema: Schema): Schema => ({ ...schema, type: [schema.type, "null"] });
-const always = (description: string, value: unknown): Schema => ({ description, const: value });
+const oneOf = <const Value extends string>(description: string, values: readonly Value[]) =>
+  described<Value>(description, { type: "string", enum: values });
+const list = <Item>(description: string, items: Schema<Item>, more: Keywords = {}) =>
+  described<readonly Item[]>(description, { type: "array", items, ...more });
+const orNull = <Value>(schema: Schema<Value>): Schema<Value | null> =>
+  ({ ...schema, type: [schema.type, "null"] }) as Schema<Value | null>;
+const always = <const Value>(description: string, only: Value) =>
+  described<Value>(description, { const: only });
 
-/** An object of which each member is required and no other is allowed. */
-const object = (description: string, properties: Readonly<Record<string, Schema>>): Schema => ({
-  description,
-  type: "object",
-  required: Object.keys(properties),
-  additionalProperties: false,
-  properties,
-});
+/** An object that requires each member and allows no other. */
+const object = <const Members extends Readonly<Record<string, Schema>>>(
+  description: string,
+  properties: Members,
+) =>
+  described<{ readonly [Name in keyof Members]: ValueOf<Members[Name]> }>(description, {
+    type: "object",
+    required: Object.keys(properties),
+    additionalProperties: false,
+    properties,
+  });
+
+export const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goats", "pigs", "sheep"] as const;
+export type LivestockType = (typeof livestockTypes)[number];
+export const perils = ["flood", "frost", "hail", "pest", "storm"] as const;
+export type Peril = (typeof perils)[number];
+export const landOwnerships = [
+  "owned",
+  "owner_like_possession",
+  "rented",
+  "sharecropped",
+  "communal",
+] as const;
+export const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
+export const loanPurposes = ["inputs", "equipment", "livestock", "land_improvement"] as const;
 
 const money = (description: string) =>
   object(description, {
@@ -41,16 +58,23 @@ const money = (description: string) =>
     currency: text("ISO 4217.", { pattern: "^[A-Z]{3}$" }),
   });
 const cropCode = text(
-  "AGROVOC code of the crop; http://aims.fao.org/aos/agrovoc/ and the code is its address.",
+  "AGROVOC code of the crop: http://aims.fao.org/aos/agrovoc/ and the code is its address.",
   {
     pattern: "^c_\\d+$",
   },
 );
 const cropName = text("English preferred label of the crop in AGROVOC.");
-const seasonCode = text("The year in which the season begins, and its name in the country.", {
+const seasonCode = text("Year in which the season begins, and its name in the country.", {
   pattern: "^\\d{4}-[a-z_]+$",
 });
-const lossCauses = ["drought", ...perils];
+const position = described<readonly [longitude: number, latitude: number]>("A position.", {
+  type: "array",
+  items: { type: "number" },
+  minItems: 2,
+  maxItems: 2,
+});
+const lossCauses = ["drought", ...perils] as const;
+export type LossCause = (typeof lossCauses)[number];
 
 const season = object("A crop on the parcel, from planting to harvest.", {
   season_code: seasonCode,
@@ -58,14 +82,16 @@ const season = object("A crop on the parcel, from planting to harvest.", {
   season_end: date("Last day of the season."),
   crop_code: cropCode,
   crop_name: cropName,
-  planted_on: date("Day of planting; of what stands for years, the day it was set, before the season."),
+  planted_on: date("Day of planting; of a perennial crop, the day it was set, years before the season."),
   harvested_on: orNull(date("Day of harvest; null while the crop is on the field.")),
   harvest_kg: orNull(number("Yield times area, in kg; null while the crop is on the field.")),
   yield_kg_ha: orNull(number("In kg a hectare; null while the crop is on the field.")),
-  loss_cause: {
-    description: "What spoiled at least a seventh of the harvest, or null.",
-    enum: [...lossCauses, null],
-  },
+  loss_cause: described<LossCause | null>(
+    "The cause of a loss of at least a seventh of the harvest, or null.",
+    {
+      enum: [...lossCauses, null],
+    },
+  ),
 });
 
 const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
@@ -75,9 +101,7 @@ const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
     type: always("GeoJSON.", "Polygon"),
     coordinates: list(
       "One closed ring of positions, longitude first.",
-      list("The ring.", list("A position.", { type: "number" }, { minItems: 2, maxItems: 2 }), {
-        minItems: 5,
-      }),
+      list("The ring.", position, { minItems: 5 }),
       { minItems: 1, maxItems: 1 },
     ),
   }),
@@ -87,16 +111,19 @@ const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
     "metrics:area": whole("fiboa: area of the geometry on the sphere, in m².", { minimum: 1 }),
     "metrics:perimeter": number("fiboa: length of the outline, in m."),
     area_ha: number("The same area in hectares."),
-    "determination:method": oneOf("fiboa: how the boundary was found.", [
-      "driven",
-      "surveyed",
-      "auto-imagery",
-      "manual",
+    "determination:method": oneOf("fiboa: method by which the boundary was found.", surveyMethods),
+    "determination:datetime": text("fiboa: time at which the boundary was found.", { format: "date-time" }),
+    land_type: oneOf("Land use class of the FAO agricultural census.", [
+      "temporary_crops",
+      "permanent_crops",
     ]),
-    "determination:datetime": text("fiboa: when the boundary was found.", { format: "date-time" }),
-    land_type: oneOf("Land use class of the FAO agricultural census.", landTypes),
     land_ownership: oneOf("Tenure, after the classes of the FAO agricultural census.", landOwnerships),
-    irrigation: oneOf("How the field is watered; none means rain alone.", irrigations),
+    irrigation: oneOf("Irrigation of the field; none means rain alone.", [
+      "none",
+      "surface",
+      "sprinkler",
+      "drip",
+    ]),
     "crop:code_list": always("fiboa crop extension: the list of codes.", "https://agrovoc.fao.org/"),
     "crop:code": text("AGROVOC code of the crop of the latest season.", { pattern: "^c_\\d+$" }),
     "crop:name": text("English preferred label of that crop in AGROVOC."),
@@ -110,18 +137,18 @@ const policy = object("Crop insurance for one season.", {
   crop_code: cropCode,
   crop_name: cropName,
   insured_area_ha: number("Area of the parcels with this crop in this season."),
-  insured_value_per_ha: money("What a hectare is insured for."),
+  insured_value_per_ha: money("Insured value of one hectare."),
   sum_insured: money("Insured area times insured value."),
-  deductible: money("What the farmer bears of a loss."),
+  deductible: money("The part of a loss that the farmer bears."),
   term_start: date("First day of cover."),
   term_end: date("Last day of cover."),
   claims: list(
     "At most one, and only where a harvest was spoiled.",
     object("A claim.", {
       claim_id: text("Id of the claim."),
-      cause: oneOf("What spoiled the harvest.", lossCauses),
+      cause: oneOf("Cause of the loss.", lossCauses),
       occurred_on: date("Day of the harm, while the crop stood."),
-      status: oneOf("Where the claim stands.", claimStatuses),
+      status: oneOf("State of the claim.", ["open", "settled", "rejected"]),
       amount: money("The loss without the deductible."),
     }),
   ),
@@ -129,57 +156,82 @@ const policy = object("Crop insurance for one season.", {
 
 const loan = object("A loan.", {
   loan_id: text("Id of the loan."),
-  purpose: oneOf("What the money is for.", loanPurposes),
+  purpose: oneOf("Purpose of the loan.", loanPurposes),
   currency: text("ISO 4217.", { pattern: "^[A-Z]{3}$" }),
-  principal: number("What was lent."),
-  outstanding: number("What is owed at the start of the clock; never more than the principal."),
+  principal: number("Amount lent."),
+  outstanding: number("Amount owed at the start of the clock; never more than the principal."),
   opened_on: date("Day of the contract."),
-  due_on: date("Day by which all is to be paid back."),
-  status: oneOf("in_arrears up to 360 days after the due day, defaulted beyond.", loanStatuses),
+  due_on: date("Day by which the loan is to be repaid."),
+  status: oneOf("in_arrears up to 360 days after the due day, defaulted beyond.", [
+    "current",
+    "in_arrears",
+    "defaulted",
+    "repaid",
+  ]),
   days_past_due: whole("Days since the due day; above 0 only in arrears or default."),
 });
 
+const farmer = object("A farmer who does not exist, made from a seed.", {
+  farmer_id: text("Opaque id.", { pattern: "^farmer_[0-9a-f]{16}$" }),
+  synthetic: always("The farmer does not exist.", true),
+  name: object("Common names of the locale, put together at random.", {
+    given_name: text("Given name.", { minLength: 1 }),
+    surname: text("Family name.", { minLength: 1 }),
+  }),
+  sex: oneOf("Sex, in the words of FHIR and SPDCI.", ["female", "male"]),
+  birth_year: whole("Year of birth; no day."),
+  language: text("BCP 47: the language to speak with the farmer.", { pattern: "^[a-z]{2,3}(-[A-Z]{2})?$" }),
+  household: object("The household.", {
+    group_size: whole("Persons in the household, the farmer among them.", { minimum: 1 }),
+    is_head: described<boolean>("Whether the farmer is its head.", { type: "boolean" }),
+  }),
+  farmer_type: oneOf("By area: small below 2 ha, medium below 20 ha, large from there.", [
+    "small",
+    "medium",
+    "large",
+  ]),
+  farm_area_ha: number("Sum of the areas of the parcels."),
+  location: object("Location of the farm.", {
+    country_code: text("ISO 3166-1 alpha-2.", { pattern: "^[A-Z]{2}$" }),
+    subdivision_code: text("ISO 3166-2.", { pattern: "^[A-Z]{2}-[A-Z0-9]{1,3}$" }),
+    subdivision_name: text("Name of the subdivision."),
+  }),
+  parcels: list("The fields, the largest first.", parcel, { minItems: 1, maxItems: 7 }),
+  livestock: list(
+    "Animals, by type.",
+    object("Animals of one type.", {
+      type: oneOf("Type.", livestockTypes),
+      count: whole("Number of animals.", { minimum: 1 }),
+    }),
+  ),
+  cooperative: orNull(
+    object("Membership of an invented cooperative, or null.", {
+      cooperative_id: text("Id of the cooperative, shared by its members."),
+      name: text("Invented name."),
+      member_since: whole("Year."),
+    }),
+  ),
+  insurance: list("A policy for each insured season, the oldest first.", policy),
+  loans: list("Loans, the oldest first.", loan),
+});
+
 /** The record of a synthetic farmer as JSON Schema 2020-12. */
-export const farmerSchema: Schema = {
+export const farmerSchema: Schema<Farmer> = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "Synthetic farmer",
-  ...object("A farmer that nobody is, made from a seed.", {
-    farmer_id: text("Opaque id.", { pattern: "^farmer_[0-9a-f]{16}$" }),
-    synthetic: always("The farmer does not exist.", true),
-    name: object("Common names of the locale, put together at random.", {
-      given_name: text("Given name.", { minLength: 1 }),
-      surname: text("Family name.", { minLength: 1 }),
-    }),
-    sex: oneOf("Sex, in the words of FHIR and SPDCI.", ["female", "male"]),
-    birth_year: whole("Year of birth; no day, which nobody needs."),
-    language: text("BCP 47: the language to speak with the farmer.", { pattern: "^[a-z]{2,3}(-[A-Z]{2})?$" }),
-    household: object("The household.", {
-      group_size: whole("Persons in the household, the farmer among them.", { minimum: 1 }),
-      is_head: { description: "Whether the farmer is its head.", type: "boolean" },
-    }),
-    farmer_type: oneOf("By area: small below 2 ha, medium below 20 ha, large from there.", farmerTypes),
-    farm_area_ha: number("Sum of the areas of the parcels."),
-    location: object("Where the farm lies.", {
-      country_code: text("ISO 3166-1 alpha-2.", { pattern: "^[A-Z]{2}$" }),
-      subdivision_code: text("ISO 3166-2.", { pattern: "^[A-Z]{2}-[A-Z0-9]{1,3}$" }),
-      subdivision_name: text("Name of the subdivision."),
-    }),
-    parcels: list("The fields, the largest first.", parcel, { minItems: 1, maxItems: 7 }),
-    livestock: list(
-      "Animals, by type.",
-      object("Animals of one type.", {
-        type: oneOf("Type.", livestockTypes),
-        count: whole("How many.", { minimum: 1 }),
-      }),
-    ),
-    cooperative: orNull(
-      object("Membership of an invented cooperative, or null.", {
-        cooperative_id: text("Id of the cooperative, shared by its members."),
-        name: text("Invented name."),
-        member_since: whole("Year."),
-      }),
-    ),
-    insurance: list("A policy for each insured season, the oldest first.", policy),
-    loans: list("Loans, the oldest first.", loan),
-  }),
+  ...farmer,
 };
+
+/** A synthetic farmer: plain JSON data, the same for the same seed, index, locales and start. */
+export type Farmer = ValueOf<typeof farmer>;
+/** A field, as a GeoJSON Feature; members with a colon are fiboa's. */
+export type Parcel = ValueOf<typeof parcel>;
+/** A crop on a parcel, from planting to harvest. */
+export type Season = ValueOf<typeof season>;
+export type InsurancePolicy = ValueOf<typeof policy>;
+export type Claim = InsurancePolicy["claims"][number];
+export type Loan = ValueOf<typeof loan>;
+/** An amount, rounded to the digits of its currency. */
+export type Money = InsurancePolicy["deductible"];
+/** Longitude and latitude, in degrees. */
+export type Position = ValueOf<typeof position>;

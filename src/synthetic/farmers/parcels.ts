@@ -1,6 +1,4 @@
-import { pick } from "../../domain/seed.js";
-import type { Growing } from "./countries.js";
-import { type CropName, crops } from "./crops.js";
+import { pick, type RandomStream } from "../../domain/seed.js";
 import { dateOf, day } from "./dates.js";
 import {
   between,
@@ -9,42 +7,44 @@ import {
   logNormal,
   normal,
   pickWeighted,
+  positionAt,
+  ringArea,
+  ringLength,
   rounded,
   unit,
   wholeBetween,
 } from "./exact-math.js";
-import type { FarmWorld } from "./farm-world.js";
-import { landOwnerships, type Parcel, type Season } from "./farmer.js";
-import { fieldRings } from "./field-shapes.js";
-import { positionAt, ringArea, ringLength } from "./geodesic.js";
+import type { FarmContext } from "./farm-context.js";
+import { landOwnerships, type Parcel, type Position, type Season, surveyMethods } from "./farmer-schema.js";
 import { canHaveGrown, seasonsOf } from "./seasons.js";
+import { type CropName, crops, type Growing } from "./tables.js";
 
 /** The smallest and the largest farm, in hectares. */
-export const farmSizeLimits = [0.08, 2_500] as const;
+const farmSizeLimits = [0.08, 2_500] as const;
 
-/** The fields of a farm with what was grown on them; the largest first. */
-export function parcelsOf(world: FarmWorld): readonly Parcel[] {
-  const { draws, region, id } = world;
-  const areas = fieldAreas(world);
-  const rings = fieldRings(draws("fields"), farmMiddle(world), areas);
-  // Who has water has it on most fields; what a farmer gets out of a field in a usual year varies as well.
+/** The fields of a farm with their seasons; the largest first. */
+export function parcelsOf(farm: FarmContext): readonly Parcel[] {
+  const { draws, region, id } = farm;
+  const areas = fieldAreas(farm);
+  const rings = fieldRings(draws("fields"), farmMiddle(farm), areas);
+  // A farmer with water has it on most fields; the yield of a usual year differs between farmers as well.
   const dryness = unit(draws("irrigation"));
   const skill = Math.max(1 + 0.16 * normal(draws("skill")), 0.5);
-  const grows = region.grows.filter(([crop]) => canHaveGrown(world, crop));
+  const grows = region.grows.filter(([crop]) => canHaveGrown(farm, crop));
   const main = pickWeighted(draws("crop"), grows, ([, , weight]) => weight);
   return rings.map((ring, i) => {
-    const place = String(i + 1);
-    const draw = draws("parcel", place);
+    const position = String(i + 1);
+    const draw = draws("parcel", position);
     const area = Math.round(ringArea(ring));
     const areaHa = rounded(area / 10_000, 4);
     const grown: Growing =
       i === 0 || chance(draw, 0.5) ? main : pickWeighted(draw, grows, ([, , weight]) => weight);
     const irrigated = (chance(draw, 0.85) ? dryness : unit(draw)) < grown[3];
-    const seasons = seasonsOf(world, place, { grown, irrigated, skill, areaHa });
+    const seasons = seasonsOf(farm, position, { grown, irrigated, skill, areaHa });
     const latest = seasons.at(-1) as Season;
     return {
       type: "Feature",
-      id: `${id.replace("farmer", "parcel")}_${place}`,
+      id: `${id.replace("farmer", "parcel")}_${position}`,
       geometry: { type: "Polygon", coordinates: [ring] },
       properties: {
         collection: "synthetic",
@@ -52,9 +52,9 @@ export function parcelsOf(world: FarmWorld): readonly Parcel[] {
         "metrics:area": area,
         "metrics:perimeter": rounded(ringLength(ring), 1),
         area_ha: areaHa,
-        "determination:method": pick(draw, ["driven", "surveyed", "auto-imagery", "manual"]),
-        "determination:datetime": `${dateOf(world.start - wholeBetween(draw, 60, 1_500) * day)}T00:00:00Z`,
-        land_type: crops[grown[0]].stands === null ? "temporary_crops" : "permanent_crops",
+        "determination:method": pick(draw, surveyMethods),
+        "determination:datetime": `${dateOf(farm.start - wholeBetween(draw, 60, 1_500) * day)}T00:00:00Z`,
+        land_type: crops[grown[0]].stands === undefined ? "temporary_crops" : "permanent_crops",
         land_ownership: pickWeighted(draw, tenures, ([, weight]) => weight)[0],
         irrigation: irrigated ? irrigationFor(grown[0], unit(draw)) : "none",
         "crop:code_list": "https://agrovoc.fao.org/",
@@ -74,22 +74,98 @@ function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" 
 }
 
 /** The areas of the fields in m², which make up the farm; the largest first. */
-function fieldAreas({ draws, country }: FarmWorld): readonly number[] {
+function fieldAreas({ draws, country }: FarmContext): readonly number[] {
   const draw = draws("area");
   const [smallest, largest] = farmSizeLimits;
   const { median, deviation } = country.farmSize;
-  const farm = 10_000 * Math.min(Math.max(logNormal(draw, median, deviation), smallest), largest);
-  const most = farm < 5_000 ? 2 : farm < 50_000 ? 4 : 7;
-  const least = farm < 1_000_000 ? 1 : 4;
+  const whole = 10_000 * Math.min(Math.max(logNormal(draw, median, deviation), smallest), largest);
+  const most = whole < 5_000 ? 2 : whole < 50_000 ? 4 : 7;
+  const least = whole < 1_000_000 ? 1 : 4;
   const parts = Array.from({ length: wholeBetween(draw, least, most) }, () => between(draw, 0.3, 1));
-  const whole = parts.reduce((sum, part) => sum + part, 0);
-  return parts.map((part) => (farm * part) / whole).sort((a, b) => b - a);
+  const sum = parts.reduce((total, part) => total + part, 0);
+  return parts.map((part) => (whole * part) / sum).sort((a, b) => b - a);
 }
 
-/** A place in the circle of the region, each as likely. */
-function farmMiddle({ draws, region }: FarmWorld) {
+/** A position in the circle of the region, each equally likely. */
+function farmMiddle({ draws, region }: FarmContext) {
   const draw = draws("place");
   const [east, north] = direction(draw);
   const distance = 1_000 * region.radiusKm * Math.sqrt(unit(draw));
   return positionAt([region.longitude, region.latitude], east * distance, north * distance);
+}
+
+type Point = readonly [number, number];
+
+/**
+ * The outlines of a farm's fields, as closed rings that run counter-clockwise and do not meet.
+ *
+ * They lie on both sides of a track through the middle of the farm and follow its bearing, as fields do.
+ */
+export function fieldRings(
+  draw: RandomStream,
+  middle: Position,
+  areasM2: readonly number[],
+): readonly Position[][] {
+  const [cosine, sine] = direction(draw);
+  const shapes = areasM2.map((area) => fieldShape(draw, area));
+  const breadth = shapes.reduce((sum, shape) => sum + shape.width, 0) / 2;
+  const reached = [-breadth / 2, -breadth / 2];
+  return shapes.map(({ points, width, height }) => {
+    // The side of the track on which there is more room left.
+    const side = (reached[0] as number) <= (reached[1] as number) ? 0 : 1;
+    const left = (reached[side] as number) + between(draw, 2, 0.2 * width + 8);
+    reached[side] = left + width;
+    const offset = between(draw, 2, 0.15 * height + 6);
+    const bottom = side === 0 ? offset : -offset - height;
+    const ring = points.map(([x, y]) => {
+      const [along, across] = [left + x, bottom + y];
+      return positionAt(middle, along * cosine - across * sine, along * sine + across * cosine);
+    });
+    return [...ring, ring[0] as Position];
+  });
+}
+
+interface Shape {
+  readonly points: readonly Point[];
+  readonly width: number;
+  readonly height: number;
+}
+
+// Four bent sides in a rectangle. Each side keeps to a strip along its edge of the rectangle and the strips part the
+// corners, so that no side can cross another one.
+function fieldShape(draw: RandomStream, areaM2: number): Shape {
+  const proportion = between(draw, 1, 2.4);
+  const depth = () => between(draw, 0, 0.12);
+  const corners: readonly Point[] = [
+    [depth(), depth()],
+    [1 - depth(), depth()],
+    [1 - depth(), 1 - depth()],
+    [depth(), 1 - depth()],
+  ];
+  const points: Point[] = [];
+  corners.forEach((corner, side) => {
+    points.push(corner);
+    if (!chance(draw, 0.6)) return;
+    const [along, inward] = [between(draw, 0.35, 0.65), between(draw, 0, 0.1)];
+    points.push(onSide(side, along, inward));
+  });
+  const scale = Math.sqrt(areaM2 / (flatArea(points) * proportion));
+  const [width, height] = [scale * proportion, scale];
+  return { points: points.map(([x, y]) => [x * width, y * height]), width, height };
+}
+
+function onSide(side: number, along: number, inward: number): Point {
+  if (side === 0) return [along, inward];
+  if (side === 1) return [1 - inward, along];
+  if (side === 2) return [1 - along, 1 - inward];
+  return [inward, 1 - along];
+}
+
+function flatArea(points: readonly Point[]): number {
+  let sum = 0;
+  points.forEach(([x, y], i) => {
+    const [nextX, nextY] = points[(i + 1) % points.length] as Point;
+    sum += x * nextY - nextX * y;
+  });
+  return sum / 2;
 }

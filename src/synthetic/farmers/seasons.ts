@@ -1,16 +1,12 @@
 import type { RandomStream } from "../../domain/seed.js";
-import { type Calendar, calendars, type GrowingSeason, regionCalendars } from "./calendars.js";
-import type { Growing } from "./countries.js";
-import { type CropName, crops } from "./crops.js";
-import { dateOf, day, instantOf, yearOf } from "./dates.js";
+import { dateOf, day, instantOf, type Span, withinYearFrom, type YearDay, yearOf } from "./dates.js";
 import { chance, normal, pickWeighted, rounded, unit, wholeBetween } from "./exact-math.js";
-import type { FarmWorld } from "./farm-world.js";
-import type { Season } from "./farmer.js";
-import { harmOf } from "./harm.js";
-import { type Span, withinYearFrom, type YearDay } from "./spans.js";
-import { usualYield, wateredYield } from "./yields.js";
+import type { FarmContext } from "./farm-context.js";
+import type { Season } from "./farmer-schema.js";
+import { type Calendar, type CropName, crops, type Growing, type GrowingSeason } from "./tables.js";
+import { harmOf } from "./weather.js";
 
-/** How many seasons of a field a record goes back. */
+/** Number of seasons in the record of a field. */
 export const seasonsKept = 3;
 
 interface Field {
@@ -21,37 +17,37 @@ interface Field {
 }
 
 /** The latest seasons of a field that had begun at the start of the clock, the oldest first. */
-export function seasonsOf(world: FarmWorld, place: string, field: Field): readonly Season[] {
+export function seasonsOf(farm: FarmContext, position: string, field: Field): readonly Season[] {
   const seasons: Season[] = [];
-  for (let year = yearOf(world.start); seasons.length < seasonsKept; year--) {
-    const season = seasonOf(world, place, field, year);
+  for (let year = yearOf(farm.start); seasons.length < seasonsKept; year--) {
+    const season = seasonOf(farm, position, field, year);
     if (season !== undefined) seasons.unshift(season);
   }
-  if (crops[field.grown[0]].stands === null) return seasons;
+  if (crops[field.grown[0]].stands === undefined) return seasons;
   const firstYear = yearOf(instantOf((seasons[0] as Season).season_start));
-  const planted_on = plantationSet(world, place, field.grown[0], firstYear);
+  const planted_on = plantationSet(farm, position, field.grown[0], firstYear);
   return seasons.map((season) => ({ ...season, planted_on }));
 }
 
-/** Whether a farmer who was not grown up before can have a crop that has borne in all seasons that the record tells of. */
-export function canHaveGrown({ start, grownUpFrom }: FarmWorld, crop: CropName): boolean {
+/** Whether the farmer was an adult early enough for a perennial crop to have borne in all seasons of the record. */
+export function canHaveGrown({ start, adultFrom }: FarmContext, crop: CropName): boolean {
   const { stands } = crops[crop];
-  return stands === null || yearOf(start) - seasonsKept - stands[0] >= grownUpFrom;
+  return stands === undefined || yearOf(start) - seasonsKept - stands[0] >= adultFrom;
 }
 
 /** The season that began in a year, or `undefined` if it had not at the start of the clock. */
-function seasonOf(world: FarmWorld, place: string, field: Field, year: number): Season | undefined {
-  const { country, region, start } = world;
-  const draw = world.draws("season", place, String(year));
+function seasonOf(farm: FarmContext, position: string, field: Field, year: number): Season | undefined {
+  const { country, region, start } = farm;
+  const draw = farm.draws("season", position, String(year));
   const [, name] = field.grown;
-  const { month, months, crops: calendar } = calendars[country.code][name] as GrowingSeason;
-  const cropName = rotated(world, field, draw);
-  const days = (regionCalendars[region.code]?.[cropName] ?? calendar[cropName]) as Calendar;
+  const { month, months, crops: calendar } = country.seasons[name] as GrowingSeason;
+  const cropName = rotated(farm, field, draw);
+  const days = (region.calendars?.[cropName] ?? calendar[cropName]) as Calendar;
   const growth = growthIn(draw, year, month, days);
   if (growth.from > start) return undefined;
-  const { left, cause } = harmOf(world, growth, field.irrigated, draw);
+  const { left, cause } = harmOf(farm, growth, field.irrigated, draw);
   const luck = Math.min(Math.max(1 + 0.12 * normal(draw), 0.6), 1.5);
-  const usual = field.irrigated ? wateredYield(world, cropName, name) : usualYield(world, cropName);
+  const usual = field.irrigated ? wateredYield(farm, cropName, name) : usualYield(farm, cropName);
   const kgPerHectare = Math.max(1, Math.round(usual * field.skill * luck * left));
   const harvested = growth.to <= start;
   return {
@@ -68,7 +64,7 @@ function seasonOf(world: FarmWorld, place: string, field: Field, year: number): 
   };
 }
 
-/** From sowing to harvest; who sows late mostly cuts late. What stands for years grows from the season's beginning. */
+/** From sowing to harvest; late sowing mostly means a late harvest. Perennial crops grow from the season's beginning. */
 function growthIn(draw: RandomStream, year: number, month: number, calendar: Calendar): Span {
   const early = unit(draw);
   const ripening = 0.6 * early + 0.4 * unit(draw);
@@ -84,24 +80,40 @@ function growthIn(draw: RandomStream, year: number, month: number, calendar: Cal
 }
 
 // Mostly the same crop again, else another one of the same months, so that no two stand on the field at once, and none
-// that this field is too dry for.
+// that needs more water than this field has.
 function rotated(
-  { region }: FarmWorld,
+  { region }: FarmContext,
   { grown: [crop, season], irrigated }: Field,
   draw: RandomStream,
 ): CropName {
-  if (crops[crop].stands !== null || !chance(draw, 0.35)) return crop;
+  if (crops[crop].stands !== undefined || !chance(draw, 0.35)) return crop;
   const others = region.grows.filter(
-    ([name, when, , watered]) => when === season && crops[name].stands === null && (irrigated || watered < 1),
+    ([name, when, , watered]) =>
+      when === season && crops[name].stands === undefined && (irrigated || watered < 1),
   );
   return pickWeighted(draw, others, ([, , weight]) => weight)[0];
 }
 
-/** When a plantation was set that bears in all the seasons from a year on, and is not too old in the last. */
-function plantationSet(world: FarmWorld, place: string, crop: CropName, firstYear: number): string {
-  const draw = world.draws("plantation", place);
-  const [bearsAfter, setAnewAfter] = crops[crop].stands ?? [1, 1];
-  const oldest = Math.min(setAnewAfter - seasonsKept + 1, firstYear - world.grownUpFrom);
+/** The day a plantation was set that bears in every season from a year on and is not too old in the last. */
+function plantationSet(farm: FarmContext, position: string, crop: CropName, firstYear: number): string {
+  const draw = farm.draws("plantation", position);
+  const [bearsAfter, replantedAfter] = crops[crop].stands ?? [1, 1];
+  const oldest = Math.min(replantedAfter - seasonsKept + 1, firstYear - farm.adultFrom);
   const year = firstYear - wholeBetween(draw, bearsAfter, Math.max(oldest, bearsAfter));
   return dateOf(Date.UTC(year, wholeBetween(draw, 0, 11), wholeBetween(draw, 1, 28)));
+}
+
+type Site = Pick<FarmContext, "country" | "region">;
+
+/** The yield of a crop in a usual year, in kilograms a hectare. */
+export function usualYield({ country, region }: Site, crop: CropName): number {
+  return region.yields?.[crop] ?? country.yields[crop] ?? 0;
+}
+
+/** The same on an irrigated field. */
+function wateredYield(site: Site, crop: CropName, season: string): number {
+  const usual = usualYield(site, crop);
+  const growing = site.region.grows.find(([name, when]) => name === crop && when === season);
+  // A crop that needs irrigation has its usual yield with it.
+  return growing?.[3] === 1 ? usual : usual * 1.15;
 }

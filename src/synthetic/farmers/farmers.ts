@@ -1,0 +1,133 @@
+import { type FarmerLocale, farmerLocales } from "../../domain/farmer-locales.js";
+import { SandboxError } from "../../domain/sandbox-error.js";
+import { pick, randomStream } from "../../domain/seed.js";
+import { choiceOf, farmerId, indexOfFarmer } from "../farmer-id.js";
+import { rounded } from "./exact-math.js";
+import type { FarmContext } from "./farm-context.js";
+import type { Farmer, Parcel } from "./farmer-schema.js";
+import { insuranceOf, loansOf } from "./finance.js";
+import {
+  adultFrom,
+  cooperativeOf,
+  householdOf,
+  languageOf,
+  livestockOf,
+  nameOf,
+  personOf,
+} from "./household.js";
+import { parcelsOf } from "./parcels.js";
+import { countries, resolveLocale } from "./tables.js";
+
+/** What all farmers of a population are made from. */
+export interface FarmerSource {
+  readonly seed: number;
+  /** The start of the scenario's clock, in milliseconds since 1970; every date depends on it. */
+  readonly start: number;
+  /**
+   * The locales to mix; see `resolveLocale`.
+   *
+   * Default: all of them.
+   */
+  readonly locales?: readonly FarmerLocale[];
+}
+
+/**
+ * The synthetic farmer at an index: a pure function, at the same cost for each index.
+ *
+ * Throws a `RangeError` for an index that is no whole number from 0 to 4,294,967,295, and for an empty list of locales.
+ *
+ * @example
+ * farmerAt({ seed: 1, start: Date.UTC(2026, 2, 2) }, 0).synthetic; // true
+ */
+export function farmerAt(source: FarmerSource, index: number): Farmer {
+  const { seed, start, locales = farmerLocales } = source;
+  if (!Number.isInteger(index) || index < 0 || index > 0xffff_ffff) {
+    throw new RangeError(
+      `Failed to make a farmer: the index is ${index}. Give a whole number from 0 to 4294967295.`,
+    );
+  }
+  if (locales.length === 0)
+    throw new RangeError("Failed to make a farmer: there is no locale. Give at least one.");
+  // Another choice of locales gives another farmer at this index, with other loans and policies.
+  const who = `${choiceOf(locales)}${index}`;
+  const draws = (label: string, ...more: readonly string[]) =>
+    randomStream(seed, `farmer.${label}`, who, ...more);
+  const locale = pick(draws("locale"), locales);
+  const country = countries[locale];
+  const region = pick(draws("region"), country.regions);
+  const id = farmerId(seed, index, locales);
+  const { sex, birth_year } = personOf({ draws, country, start });
+  const farm: FarmContext = {
+    seed,
+    start,
+    locale,
+    country,
+    region,
+    id,
+    adultFrom: adultFrom(birth_year),
+    draws,
+  };
+  const parcels = parcelsOf(farm);
+  const area = rounded(
+    parcels.reduce((sum, { properties }) => sum + properties.area_ha, 0),
+    4,
+  );
+  const cooperative = cooperativeOf(farm);
+  const livestock = livestockOf(farm, area);
+  const insurance = insuranceOf(farm, parcels, cooperative !== null);
+  return {
+    farmer_id: id,
+    synthetic: true,
+    name: nameOf(farm, sex),
+    sex,
+    birth_year,
+    language: languageOf(farm),
+    household: householdOf(farm, sex),
+    farmer_type: area < 2 ? "small" : area < 20 ? "medium" : "large",
+    farm_area_ha: area,
+    location: { country_code: country.code, subdivision_code: region.code, subdivision_name: region.name },
+    parcels,
+    livestock,
+    cooperative,
+    insurance,
+    loans: loansOf(farm, {
+      seasons: (parcels[0] as Parcel).properties.seasons,
+      areaHa: area,
+      isMember: cooperative !== null,
+      hasLivestock: livestock.length > 0,
+    }),
+  };
+}
+
+/** The farmers that a world has. */
+export interface FarmPopulation {
+  readonly seed: number;
+  readonly count: number;
+  readonly start: number;
+  /** A locale or a language; `undefined` for all of them. */
+  readonly locale: string | undefined;
+}
+
+/** Makes the farmers of a population. An import of this module loads the tables, which most starts do without. */
+export function makeFarmers({ seed, count, start, locale }: FarmPopulation) {
+  const locales = locale === undefined ? undefined : resolveLocale(locale);
+  const source: FarmerSource = { seed, start, ...(locales !== undefined && { locales }) };
+  return {
+    idOf: (index: number): string => farmerId(seed, index, locales),
+    at(index: number): Farmer {
+      if (Number.isInteger(index) && index >= 0 && index < count) return farmerAt(source, index);
+      throw new SandboxError(
+        "unknown_ref",
+        `Failed to find the farmer ${JSON.stringify(index)}: there are ${count}, counted from 0.`,
+        { kind: "farmer", ref: index, count },
+      );
+    },
+    indexOf(id: string): number | undefined {
+      // Over HTTP and from JavaScript anything may come in.
+      const index = indexOfFarmer(source, String(id));
+      return index !== undefined && index < count ? index : undefined;
+    },
+  };
+}
+
+export type FarmerMaker = typeof makeFarmers;

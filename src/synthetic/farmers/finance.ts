@@ -1,0 +1,208 @@
+import { base62From, pick, type RandomStream } from "../../domain/seed.js";
+import { dateOf, day, instantOf, yearOf } from "./dates.js";
+import { between, chance, rounded, unit, wholeBetween } from "./exact-math.js";
+import type { FarmContext } from "./farm-context.js";
+import {
+  type Claim,
+  type InsurancePolicy,
+  type Loan,
+  loanPurposes,
+  type Money,
+  type Parcel,
+  type Season,
+} from "./farmer-schema.js";
+import { usualYield } from "./seasons.js";
+import { type Country, type CropName, cropOfCode, crops } from "./tables.js";
+import { dayOfHarm } from "./weather.js";
+
+/** The amount in the country's currency, rounded to its digits. */
+function moneyOf(country: Country, amount: number): Money {
+  return { amount: rounded(amount, country.digits), currency: country.currency };
+}
+
+/** The number rounded to its first two digits, as people choose sums. */
+function roundSum(amount: number): number {
+  let step = 1;
+  while (amount / step >= 100) step *= 10;
+  return Math.round(amount / step) * step;
+}
+
+/** The insured value of a hectare of a crop: six tenths of the value of a usual harvest. */
+function insuredValuePerHectare(farm: FarmContext, crop: CropName): number {
+  return roundSum(usualYield(farm, crop) * crops[crop].dollarsPerKg * farm.country.unitsPerDollar * 0.6);
+}
+
+/** A policy for each season in which the farmer insured the main crop; the oldest first. */
+export function insuranceOf(
+  farm: FarmContext,
+  parcels: readonly Parcel[],
+  isMember: boolean,
+): readonly InsurancePolicy[] {
+  const draw = farm.draws("insurance");
+  const { insuredShare } = farm.country;
+  if (!chance(draw, isMember ? Math.min(insuredShare * 1.6, 0.9) : insuredShare * 0.7)) return [];
+  const seasons = (parcels[0] as Parcel).properties.seasons;
+  // A farmer who has begun to insure continues.
+  return seasons
+    .slice(wholeBetween(draw, 0, seasons.length - 1))
+    .map((season) => policyOf(farm, parcels, season))
+    .filter(({ term_start }) => yearOf(instantOf(term_start)) >= farm.adultFrom);
+}
+
+function policyOf(farm: FarmContext, parcels: readonly Parcel[], season: Season): InsurancePolicy {
+  const { country } = farm;
+  const draw = farm.draws("policy", season.season_code);
+  const covered = parcels.flatMap(({ properties: { area_ha, seasons } }) => {
+    const same = seasons.find(
+      (one) => one.season_code === season.season_code && one.crop_code === season.crop_code,
+    );
+    return same === undefined ? [] : [{ area_ha, season: same }];
+  });
+  const area = rounded(
+    covered.reduce((sum, { area_ha }) => sum + area_ha, 0),
+    4,
+  );
+  const crop = cropOfCode(season.crop_code);
+  const value = insuredValuePerHectare(farm, crop);
+  const sum = moneyOf(country, area * value);
+  const deductible = moneyOf(country, sum.amount * (0.05 * wholeBetween(draw, 2, 4)));
+  return {
+    policy_id: `policy_${base62From(draw, 12)}`,
+    season_code: season.season_code,
+    crop_code: season.crop_code,
+    crop_name: season.crop_name,
+    insured_area_ha: area,
+    insured_value_per_ha: moneyOf(country, value),
+    sum_insured: sum,
+    deductible,
+    ...termOf(season, draw),
+    claims: claimsOf(farm, draw, {
+      covered,
+      usual: usualYield(farm, crop),
+      value,
+      deductible: deductible.amount,
+    }),
+  };
+}
+
+/** The season and some days about it, which no other season of the field can claim. */
+function termOf({ season_start, season_end }: Season, draw: RandomStream) {
+  const [first, last] = [instantOf(season_start), instantOf(season_end)];
+  const free = Math.floor((364 - (last - first) / day) / 2);
+  return {
+    term_start: dateOf(first - wholeBetween(draw, 0, Math.min(20, free)) * day),
+    term_end: dateOf(last + wholeBetween(draw, 0, Math.min(30, free)) * day),
+  };
+}
+
+interface Cover {
+  readonly covered: readonly { readonly area_ha: number; readonly season: Season }[];
+  readonly usual: number;
+  readonly value: number;
+  readonly deductible: number;
+}
+
+/** At most one claim, and only for a spoiled harvest. */
+function claimsOf(
+  farm: FarmContext,
+  draw: RandomStream,
+  { covered, usual, value, deductible }: Cover,
+): readonly Claim[] {
+  const chosen = [unit(draw), unit(draw)] as const;
+  const worst = covered.find(({ season }) => season.loss_cause !== null)?.season;
+  if (worst?.harvested_on == null || worst.loss_cause === null) return [];
+  const struck = covered.filter(({ season }) => season.loss_cause === worst.loss_cause);
+  const lost = struck.reduce((sum, { area_ha, season }) => {
+    const missing = 1 - (season.yield_kg_ha as number) / usual;
+    return sum + area_ha * value * Math.max(missing, 0);
+  }, 0);
+  const amount = moneyOf(farm.country, Math.max(lost - deductible, 0));
+  if (amount.amount === 0 || chosen[0] > 0.85) return [];
+  // A perennial crop was set years before: its harm is counted from the season's beginning.
+  const from = Math.max(instantOf(worst.planted_on), instantOf(worst.season_start));
+  const occurred = dayOfHarm(farm, worst.loss_cause, { from, to: instantOf(worst.harvested_on) }, draw);
+  const old = farm.start - occurred > 120 * day;
+  const status = !old ? "open" : chosen[1] < 0.85 ? "settled" : "rejected";
+  return [
+    {
+      claim_id: `claim_${base62From(draw, 12)}`,
+      cause: worst.loss_cause,
+      occurred_on: dateOf(occurred),
+      status,
+      amount,
+    },
+  ];
+}
+
+/** Days after the end of its season at which a loan for inputs is due. */
+const graceDays = 60;
+const longestArrears = 360;
+
+/** The facts that lenders look at. */
+interface Borrower {
+  /** Those of the largest field; each loan is for one of them. */
+  readonly seasons: readonly Season[];
+  readonly areaHa: number;
+  readonly isMember: boolean;
+  readonly hasLivestock: boolean;
+}
+
+/** The loans of a farmer, in the order of the seasons they were taken for. */
+export function loansOf(farm: FarmContext, borrower: Borrower): readonly Loan[] {
+  const { seasons, isMember } = borrower;
+  const draw = farm.draws("loans");
+  const share = farm.country.borrowingShare * (isMember ? 1.25 : 0.85);
+  if (!chance(draw, share)) return [];
+  const loans: Loan[] = [];
+  for (const season of seasons.slice(wholeBetween(draw, 0, seasons.length - 1))) {
+    const loan = loanOf(farm, season, borrower);
+    const isMinor = yearOf(instantOf(loan.opened_on)) < farm.adultFrom;
+    // No lender gives a second loan to a farmer in arrears.
+    const owes = loans.some(({ days_past_due, due_on }) => days_past_due > 0 && due_on <= loan.opened_on);
+    if (!isMinor && !owes) loans.push(loan);
+  }
+  return loans;
+}
+
+function loanOf(farm: FarmContext, season: Season, { areaHa, hasLivestock }: Borrower): Loan {
+  const { country, start } = farm;
+  const draw = farm.draws("loan", season.season_code);
+  const purposes = loanPurposes.filter((one) => one !== "inputs" && (one !== "livestock" || hasLivestock));
+  const purpose = chance(draw, 0.7) ? "inputs" : pick(draw, purposes);
+  const years = purpose === "inputs" ? 0 : wholeBetween(draw, 1, 3);
+  const factor = purpose === "inputs" ? between(draw, 0.2, 0.5) : between(draw, 0.4, 1.2);
+  const principal = Math.max(
+    1,
+    roundSum(areaHa * insuredValuePerHectare(farm, cropOfCode(season.crop_code)) * factor),
+  );
+  const opened = instantOf(season.season_start) - wholeBetween(draw, 0, 30) * day;
+  const due = instantOf(season.season_end) + (graceDays + 365 * years) * day;
+  const late = Math.floor((start - due) / day);
+  const paidShare = between(draw, 0, 0.6);
+  const defaults = unit(draw) < arrearsProbability(season);
+  const unpaid = rounded(principal * (1 - paidShare), country.digits);
+  const soFar = opened >= start - 90 * day ? principal : unpaid;
+  const state = stateOf(late, defaults);
+  return {
+    loan_id: `loan_${base62From(draw, 12)}`,
+    purpose,
+    currency: country.currency,
+    principal,
+    outstanding: state === "repaid" ? 0 : state === "current" ? soFar : unpaid,
+    opened_on: dateOf(opened),
+    due_on: dateOf(due),
+    status: state,
+    days_past_due: state === "in_arrears" || state === "defaulted" ? late : 0,
+  };
+}
+
+function stateOf(daysLate: number, failsToPay: boolean): Loan["status"] {
+  if (daysLate <= 0) return "current";
+  if (!failsToPay) return "repaid";
+  return daysLate > longestArrears ? "defaulted" : "in_arrears";
+}
+
+/** Most farmers in arrears have lost a harvest. */
+function arrearsProbability({ loss_cause }: Season): number {
+  return loss_cause === null ? 0.06 : 0.45;
+}

@@ -1,0 +1,179 @@
+import { type FarmerLocale, farmerLocales } from "../../domain/farmer-locales.js";
+import type { YearDay } from "./dates.js";
+import type { LivestockType, Peril } from "./farmer-schema.js";
+import cropTable from "./tables/crops.json" with { type: "json" };
+import en_GH from "./tables/en_GH.json" with { type: "json" };
+import en_IN from "./tables/en_IN.json" with { type: "json" };
+import en_NG from "./tables/en_NG.json" with { type: "json" };
+import es_MX from "./tables/es_MX.json" with { type: "json" };
+import fr_SN from "./tables/fr_SN.json" with { type: "json" };
+import id_ID from "./tables/id_ID.json" with { type: "json" };
+import nameTable from "./tables/names.generated.json" with { type: "json" };
+import pt_BR from "./tables/pt_BR.json" with { type: "json" };
+import tr from "./tables/tr.json" with { type: "json" };
+import uk from "./tables/uk.json" with { type: "json" };
+import vi from "./tables/vi.json" with { type: "json" };
+
+// The tables lie in `tables/`, one file for each locale with its country, beside the code that reads them: bundles then
+// carry them, in Node and in browsers, and load them with the first farmer. `tables.test.ts` checks their shape.
+//
+// Sources. ISO 3166-2 codes and names are those of ISO's Online Browsing Platform. Centres lie in the admin-1 areas of
+// Natural Earth (public domain), at most six tenths of the way to the nearest border. AGROVOC codes and names (FAO,
+// CC BY) were looked up in the extract that cmungall/agrovoc-obo holds (subset-products.obo; cotton in
+// align-ncbitaxon.tsv); names are the English preferred labels, wheat in the singular that AGROVOC uses today. Sizes,
+// shares, yields, prices, months and perils are round figures from general knowledge, chosen to look right: no source
+// was copied, and they are no statistics of any country. Transplanting counts as sowing. Frost depends on the region:
+// late frost in spring, first frost in autumn, and frost on winter crops; in the tropics there is none.
+
+export type CropName = keyof typeof cropTable;
+
+export interface Crop {
+  /** The concept's code in AGROVOC, the last part of http://aims.fao.org/aos/agrovoc/c_…. */
+  readonly code: string;
+  readonly name: string;
+  /** In US dollars of no particular day; each country converts them. */
+  readonly dollarsPerKg: number;
+  /** For a perennial crop that is harvested each year: years until its first harvest, and until it is replanted. */
+  readonly stands?: readonly [bearsAfter: number, replantedAfter: number];
+}
+
+/** Kilograms a hectare in a usual year; without irrigation where the crop grows without it. */
+export type Yields = Partial<Readonly<Record<CropName, number>>>;
+
+/**
+ * A crop of a region: its season in the country, its weight, and the share of its fields that are watered beside the
+ * rain: 1 where nothing grows without it.
+ */
+export type Growing = readonly [crop: CropName, season: string, weight: number, watered: number];
+
+/** First and last day of sowing and of harvest; for a perennial crop, those of harvest alone. */
+export type Calendar =
+  | readonly [sownFrom: YearDay, sownTo: YearDay, cutFrom: YearDay, cutTo: YearDay]
+  | readonly [cutFrom: YearDay, cutTo: YearDay];
+
+type Calendars = Partial<Readonly<Record<CropName, Calendar>>>;
+
+/** A season of a country: the month in which it begins (1–12), its length, and what is sown and cut when. */
+export interface GrowingSeason {
+  readonly month: number;
+  readonly months: number;
+  /** Perennial crops grow from the season's beginning, which follows the harvest before. */
+  readonly crops: Calendars;
+}
+
+/** A peril and the first and last day of the year between which it strikes; one peril may have several rows. */
+export type Hazard = readonly [peril: Peril, from: YearDay, to: YearDay];
+
+/** A circle well inside a subdivision, away from its borders and from the sea, in which farms may lie. */
+export interface Region {
+  /** ISO 3166-2. */
+  readonly code: string;
+  readonly name: string;
+  readonly longitude: number;
+  readonly latitude: number;
+  readonly radiusKm: number;
+  /** A language of the region beside the country's own, BCP 47. */
+  readonly language?: string;
+  readonly grows: readonly Growing[];
+  /** Usual yields that differ from the country's. */
+  readonly yields?: Yields;
+  /** Crops that are sown or cut at other times than in the rest of the country. */
+  readonly calendars?: Calendars;
+  /** The country's and the region's own. */
+  readonly hazards: readonly Hazard[];
+}
+
+/** A locale and its country: what its farms have in common. */
+export interface Country {
+  /** BCP 47. */
+  readonly language: string;
+  /** Names of cooperatives; `{{name}}` is a family name. */
+  readonly cooperatives: readonly string[];
+  /** ISO 3166-1 alpha-2. */
+  readonly code: string;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** Digits of the currency after the point. */
+  readonly digits: number;
+  /** A round figure, of no particular day. */
+  readonly unitsPerDollar: number;
+  /** Farm area in hectares: half of the farms are below the median. */
+  readonly farmSize: { readonly median: number; readonly deviation: number };
+  readonly meanAge: number;
+  readonly womenShare: number;
+  readonly meanHousehold: number;
+  readonly insuredShare: number;
+  readonly borrowingShare: number;
+  readonly cooperativeShare: number;
+  readonly yields: Yields;
+  readonly livestock: readonly (readonly [type: LivestockType, share: number, median: number])[];
+  readonly seasons: Readonly<Record<string, GrowingSeason>>;
+  /** The parts of the year in which rain matters and may fail. */
+  readonly droughts: readonly (readonly [YearDay, YearDay])[];
+  readonly regions: readonly Region[];
+}
+
+/** A country as its file has it: regions name a mix of crops or list their own, and only hazards beside the country's. */
+interface CountryTable extends Omit<Country, "regions"> {
+  readonly hazards: readonly Hazard[];
+  readonly mixes?: Readonly<Record<string, readonly Growing[]>>;
+  readonly regions: readonly (Omit<Region, "grows" | "hazards"> & {
+    readonly grows: string | readonly Growing[];
+    readonly hazards?: readonly Hazard[];
+  })[];
+}
+
+export const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk, vi };
+
+export const countries = Object.fromEntries(
+  Object.entries(countryTables as unknown as Record<FarmerLocale, CountryTable>).map(([locale, table]) => [
+    locale,
+    countryOf(table),
+  ]),
+) as Readonly<Record<FarmerLocale, Country>>;
+
+function countryOf({ mixes = {}, hazards, ...table }: CountryTable): Country {
+  const regions = table.regions.map((region) => ({
+    ...region,
+    grows: typeof region.grows === "string" ? (mixes[region.grows] as readonly Growing[]) : region.grows,
+    hazards: [...hazards, ...(region.hazards ?? [])],
+  }));
+  return { ...table, regions };
+}
+
+export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>;
+
+const cropsByCode = new Map((Object.keys(crops) as CropName[]).map((name) => [crops[name].code, name]));
+
+/** The crop with this AGROVOC code; `maize` for a code that is not in the table. */
+export function cropOfCode(code: string): CropName {
+  return cropsByCode.get(code) ?? "maize";
+}
+
+/** Common names of a locale. */
+export interface Names {
+  readonly female: readonly string[];
+  readonly male: readonly string[];
+  readonly family: readonly string[];
+  /** Only where women and men bear different family names. */
+  readonly familyOfMen?: readonly string[];
+}
+
+export const names: Readonly<Record<FarmerLocale, Names>> = nameTable;
+
+/**
+ * The locales that a text means: the one of that name, or all of a language (`en` means Ghana, India and Nigeria).
+ *
+ * Takes `en-GH` and `EN_gh` for `en_GH`. `undefined` for what is neither; never throws.
+ *
+ * @example
+ * resolveLocale("en"); // ["en_GH", "en_IN", "en_NG"]
+ */
+export function resolveLocale(text: string): readonly FarmerLocale[] | undefined {
+  const wanted = text.replace("-", "_").toLowerCase();
+  const found = farmerLocales.filter((name) => {
+    const known = [name, countries[name].language.replace("-", "_"), name.split("_")[0] as string];
+    return known.some((one) => one.toLowerCase() === wanted);
+  });
+  return found.length > 0 ? found : undefined;
+}
