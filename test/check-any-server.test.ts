@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { renderCheck } from "../src/check/check-document.js";
-import type { NoAnswer, RawAnswer } from "../src/check/probe.js";
-import { runCheck } from "../src/check/run-check.js";
+import type { NoAnswer, RawAnswer } from "../src/check/answer.js";
+import { renderCheck } from "../src/check/document.js";
+import { runCheck } from "../src/check/run.js";
 import { reportFormats } from "../src/report/render/document.js";
 import { probeKeys } from "./support/probed-server.js";
 import { propertySeed } from "./support/property-seed.js";
@@ -53,7 +53,7 @@ const answer: fc.Arbitrary<RawAnswer> = fc.record({
   headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 6 }),
   body: bytes,
 });
-const noAnswer: fc.Arbitrary<NoAnswer> = fc.constant({ kind: "reset", found: "nothing", hint: "Look." });
+const noAnswer: fc.Arbitrary<NoAnswer> = fc.constant({ found: "nothing", hint: "Look." });
 const replies = fc.array(fc.oneof({ weight: 9, arbitrary: answer }, { weight: 1, arbitrary: noAnswer }), {
   minLength: 1,
   maxLength: 12,
@@ -79,7 +79,7 @@ test("whatever a server answers, a check ends, keeps to its budget, and prints n
         const printed = reportFormats.map((format) => renderCheck(report, format)).join("\n");
         for (const key of Object.values(probeKeys))
           expect(printed).not.toContain(key.slice("SVC_test_".length));
-        expect(parse(report.assumptions).assumptions).toEqual(
+        expect(parse(report.assumptionsYaml).assumptions).toEqual(
           JSON.parse(renderCheck(report, "json")).learned,
         );
       },

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkedRules } from "../src/check/checked-rules.js";
-import { keyedPaths, limitPaths } from "../src/check/key-variables.js";
+import { keyedPaths, limitPaths } from "../src/check/keys.js";
+import { checkedRules } from "../src/check/rules.js";
 import { probeKeys, serveProbed } from "./support/probed-server.js";
 import { runCli } from "./support/run-cli.js";
 

@@ -1,22 +1,22 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../domain/assumptions.js";
-import { type Answer, errorMember, headerOf, memberOf } from "./answer.js";
-import type { Exchange } from "./exchange.js";
-import { quoted, visible } from "./shown.js";
+import { type Answer, type Exchange, headerOf, memberAt, quoted, shown } from "./answer.js";
 
-/** What the answers say of one assumption: its value when they agree on one, and what that rests on. */
-export interface Lesson {
+/** An assumption inferred from the answers. */
+export interface InferredAssumption {
   readonly name: keyof Assumptions;
-  /** Left out when nothing, or nothing that the sandbox could do, was learned. */
+  /** Left out when the answers do not agree on a value that the sandbox can imitate. */
   readonly value?: Assumptions[keyof Assumptions];
   readonly because: string;
 }
 
-/** What the answers say of all that the specification leaves open, in the order of the assumptions' table. */
-export function learn(exchanges: readonly Exchange[]): Lesson[] {
+type Inferred = Omit<InferredAssumption, "name">;
+
+/** Infers all that the specification leaves open, in the order of the assumptions' table. */
+export function inferAssumptions(exchanges: readonly Exchange[]): InferredAssumption[] {
   const answers = exchanges.map(({ answer }) => answer).filter(({ json }) => json !== undefined);
   const ofStatus = (...statuses: number[]) => answers.filter(({ status }) => statuses.includes(status));
   const needed = meScope(exchanges);
-  const learned: Readonly<Record<keyof Assumptions, Omit<Lesson, "name"> | undefined>> = {
+  const inferred: Readonly<Partial<Record<keyof Assumptions, Inferred>>> = {
     rate_limit_code: code(ofStatus(429)),
     request_id_on_errors: presence("X-Request-Id", ofStatus(401, 403, 429), "errors"),
     retry_after: retryAfter(ofStatus(429)),
@@ -24,34 +24,26 @@ export function learn(exchanges: readonly Exchange[]): Lesson[] {
     error_details: details(ofStatus(403, 429)),
     me_scope: needed,
     scopes: scopes(ofStatus(200), needed.value),
-    minute_window: undefined,
-    day_resets_at: undefined,
-    count_refused: undefined,
-    retiring_counts_as_active: undefined,
-    replacement_usage: undefined,
     www_authenticate: presence("WWW-Authenticate", ofStatus(401), "answers of 401"),
-    default_expiry: undefined,
   };
   return (Object.keys(assumptionTable) as (keyof Assumptions)[]).map((name) => ({
     name,
-    ...(learned[name] ?? { because: "not to be seen in single answers" }),
+    ...(inferred[name] ?? { because: "not to be seen in single answers" }),
   }));
 }
 
-type Learned = Omit<Lesson, "name">;
-
-function presence(header: string, answers: readonly Answer[], noun: string): Learned {
+function presence(header: string, answers: readonly Answer[], noun: string): Inferred {
   const values = answers.map((answer) => headerOf(answer, header.toLowerCase()));
   const present = values.filter((value) => value !== undefined);
   const because = `${header} on ${present.length} of ${answers.length} ${noun}`;
   if (answers.length === 0) return { because: `no ${noun} seen` };
   if (present.length > 0 && present.length < answers.length) return { because };
-  const example = header === "WWW-Authenticate" && present[0] !== undefined ? `: ${visible(present[0])}` : "";
+  const example = header === "WWW-Authenticate" && present[0] !== undefined ? `: ${shown(present[0])}` : "";
   return { value: present.length > 0, because: because + example };
 }
 
-function code(limited: readonly Answer[]): Learned {
-  const codes = new Set(limited.map((answer) => errorMember(answer, "code")));
+function code(limited: readonly Answer[]): Inferred {
+  const codes = new Set(limited.map((answer) => memberAt(answer, "error", "code")));
   const [first] = codes;
   if (limited.length === 0) return { because: noLimit };
   if (codes.size > 1 || typeof first !== "string") return { because: "no single code on the 429 seen" };
@@ -61,7 +53,7 @@ function code(limited: readonly Answer[]): Learned {
 
 const noLimit = "no 429 seen; --probe-limits asks for one";
 
-function retryAfter(limited: readonly Answer[]): Learned {
+function retryAfter(limited: readonly Answer[]): Inferred {
   if (limited.length === 0) return { because: noLimit };
   const forms = new Set(limited.map((answer) => retryAfterForm(headerOf(answer, "retry-after"))));
   const [form = "none"] = forms;
@@ -75,14 +67,14 @@ function retryAfterForm(value: string | undefined): "none" | "seconds" | "date" 
   return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/.test(value) ? "date" : "other";
 }
 
-function rateLimitHeaders(answers: readonly Answer[]): Learned {
+function rateLimitHeaders(answers: readonly Answer[]): Inferred {
   if (answers.length === 0) return { because: "no 200 and no 429 seen" };
   const names = answers.map(({ headers }) =>
     headers.map(([name]) => name).filter((name) => /^(?:x-)?rate-?limit\b/i.test(name)),
   );
   const forms = new Set(names.map(rateLimitForm));
   const [form = "other"] = forms;
-  const seen = visible([...new Set(names.flat())].join(", "));
+  const seen = shown([...new Set(names.flat())].join(", "));
   if (forms.size > 1) return { because: `not the same on every answer: ${seen}` };
   if (form === "other") return { because: `in a form that the sandbox does not have: ${seen}` };
   return { value: form, because: form === "none" ? "no such header on 200 and 429" : seen };
@@ -95,8 +87,10 @@ function rateLimitForm(names: readonly string[]): Assumptions["rate_limit_header
   return lower.includes("x-ratelimit-limit") && lower.includes("x-ratelimit-remaining") ? "legacy" : "other";
 }
 
-function details(answers: readonly Answer[]): Learned {
-  const found = answers.map((answer) => errorMember(answer, "details")).filter((one) => one !== undefined);
+function details(answers: readonly Answer[]): Inferred {
+  const found = answers
+    .map((answer) => memberAt(answer, "error", "details"))
+    .filter((one) => one !== undefined);
   const names = new Set(
     found.flatMap((one) => (typeof one === "object" && one !== null ? Object.keys(one) : [])),
   );
@@ -105,31 +99,31 @@ function details(answers: readonly Answer[]): Learned {
   if (found.length > 0 && found.length < answers.length) return { because };
   return {
     value: found.length > 0,
-    because: found.length === 0 ? because : `${because}: ${visible([...names].join(", "))}`,
+    because: found.length === 0 ? because : `${because}: ${shown([...names].join(", "))}`,
   };
 }
 
 function scopesOf(answer: Answer): string[] {
-  const scopes = memberOf(memberOf(answer.json, "data"), "scopes");
+  const scopes = memberAt(answer, "data", "scopes");
   return Array.isArray(scopes) ? scopes.filter((one) => typeof one === "string") : [];
 }
 
 // The scope that the endpoint needs has to be one of those that there are.
-function scopes(successes: readonly Answer[], needed: Learned["value"]): Learned {
+function scopes(successes: readonly Answer[], needed: Inferred["value"]): Inferred {
   const seen = [
     ...new Set([...successes.flatMap(scopesOf), ...(typeof needed === "string" ? [needed] : [])]),
   ];
   const assumed = assumptionTable.scopes.minimal;
   const added = seen.filter((scope) => !assumed.includes(scope) && scopePattern.test(scope));
   if (seen.length === 0) return { because: "no scope seen" };
-  if (added.length === 0) return { because: `only ${visible(seen.join(", "))} seen` };
-  return { value: [...assumed, ...added], because: `those assumed, and ${visible(added.join(", "))}` };
+  if (added.length === 0) return { because: `only ${shown(seen.join(", "))} seen` };
+  return { value: [...assumed, ...added], because: `those assumed, and ${shown(added.join(", "))}` };
 }
 
-function meScope(exchanges: readonly Exchange[]): Learned {
+function meScope(exchanges: readonly Exchange[]): Inferred {
   const lacking = exchanges.find(({ probe }) => probe.pathId === "403.insufficient_scope")?.answer;
   if (lacking === undefined) return { because: "no key that lacks a scope was tried" };
-  const named = memberOf(errorMember(lacking, "details"), "required_scope");
+  const named = memberAt(lacking, "error", "details", "required_scope");
   if (typeof named === "string" && scopePattern.test(named)) {
     return { value: named, because: "error.details of the 403 names it" };
   }
@@ -141,7 +135,36 @@ function meScope(exchanges: readonly Exchange[]): Learned {
     return { value: null, because: "the permitted keys have no scope in common" };
   }
   if (lacking.status !== 403 || common.length !== 1 || only === undefined || !scopePattern.test(only)) {
-    return { because: `may be any of those that every permitted key has: ${visible(common.join(", "))}` };
+    return { because: `may be any of those that every permitted key has: ${shown(common.join(", "))}` };
   }
   return { value: only, because: "the one scope that every permitted key has" };
+}
+
+const widest = 60;
+
+/** Writes inferred assumptions as an `assumptions:` block for a scenario; comments say why the others are left out. */
+export function assumptionsYaml(assumptions: readonly InferredAssumption[]): string {
+  const learned = assumptions.filter(({ value }) => value !== undefined);
+  const open = assumptions.filter(({ value }) => value === undefined);
+  const lines = learned.map(({ name, value }) => `  ${name}: ${yamlOf(value)}`);
+  const width = Math.min(widest, Math.max(0, ...lines.map((line) => line.length)));
+  const reasons = [...new Set(open.map(({ because }) => because))];
+  return [
+    `assumptions:${learned.length === 0 ? " {}" : ""}`,
+    ...lines.map((line, index) => `${line.padEnd(width)}  # ${learned[index]?.because}`),
+    ...reasons.map((reason) => {
+      const names = open.filter(({ because }) => because === reason).map(({ name }) => name);
+      return `  # not learned: ${names.join(", ")} (${reason})`;
+    }),
+    "",
+  ].join("\n");
+}
+
+function yamlOf(value: InferredAssumption["value"]): string {
+  if (Array.isArray(value)) return `[${value.map(yamlOf).join(", ")}]`;
+  if (typeof value !== "string") return String(value);
+  // Plain where it cannot be taken for anything else; `true` and `null` are such words, and so are some numbers.
+  const isPlain =
+    /^[a-z][a-z0-9_]*(?::[a-z][a-z0-9_]*)*$/.test(value) && !/^(?:true|false|null)$/.test(value);
+  return isPlain ? value : JSON.stringify(value);
 }

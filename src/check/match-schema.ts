@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../api/endpoint.js";
-import { quoted, shown } from "./shown.js";
+import { describeValue, isObject, quoted } from "./answer.js";
 
-/** A member that is not as its schema says. */
+/** A member that differs from its schema. */
 export interface Mismatch {
   /** The JSON path of the member. */
   readonly at: string;
@@ -12,16 +12,16 @@ export interface Mismatch {
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /**
- * Holds a value against a JSON Schema; every mismatch, outermost first.
+ * Compares a value with a JSON Schema and returns every mismatch, outermost first.
  *
  * Knows the keywords that the endpoints use, and throws on any other, so that none is overlooked.
  */
 export function mismatches(schema: JsonSchema, value: unknown, at = "$"): Mismatch[] {
   const unknown = Object.keys(schema).find((keyword) => !known.has(keyword));
   if (unknown !== undefined) throw new Error(`no check for the JSON Schema keyword ${unknown} at ${at}`);
-  const expected = inWords(schema);
+  const expected = describeSchema(schema);
   if (!isOfType(schema.type, value) || !isAllowed(schema, value))
-    return [{ at, expected, found: shown(value) }];
+    return [{ at, expected, found: describeValue(value) }];
   if (Array.isArray(value)) {
     const items = schema.items as JsonSchema | undefined;
     return items === undefined ? [] : value.flatMap((item, i) => mismatches(items, item, `${at}[${i}]`));
@@ -29,33 +29,23 @@ export function mismatches(schema: JsonSchema, value: unknown, at = "$"): Mismat
   return schema.type === "object" ? membersMismatched(schema, value as Record<string, unknown>, at) : [];
 }
 
-const known = new Set([
-  "type",
-  "required",
-  "additionalProperties",
-  "properties",
-  "items",
-  "enum",
-  "format",
-  "minimum",
-  "minLength",
-  "minItems",
-  "description",
-]);
+const known = new Set(
+  "type required additionalProperties properties items enum format minimum minLength minItems description".split(
+    " ",
+  ),
+);
+
+const types: Readonly<Record<string, (value: unknown) => boolean>> = {
+  object: isObject,
+  array: Array.isArray,
+  integer: Number.isInteger,
+  string: (value) => typeof value === "string",
+};
 
 function isOfType(type: unknown, value: unknown): boolean {
-  switch (type) {
-    case "object":
-      return typeof value === "object" && value !== null && !Array.isArray(value);
-    case "array":
-      return Array.isArray(value);
-    case "integer":
-      return Number.isInteger(value);
-    case "string":
-      return typeof value === "string";
-    default:
-      throw new Error(`no check for the JSON Schema type ${type}`);
-  }
+  const check = types[String(type)];
+  if (check === undefined) throw new Error(`no check for the JSON Schema type ${type}`);
+  return check(value);
 }
 
 function isAllowed(schema: JsonSchema, value: unknown): boolean {
@@ -73,7 +63,7 @@ function membersMismatched(schema: JsonSchema, value: Record<string, unknown>, a
   const known = Object.entries(properties).flatMap(([name, member]) => {
     if (Object.hasOwn(value, name)) return mismatches(member, value[name], `${at}.${name}`);
     if (!required.includes(name)) return [];
-    return [{ at: `${at}.${name}`, expected: inWords(member), found: "nothing" }];
+    return [{ at: `${at}.${name}`, expected: describeSchema(member), found: "nothing" }];
   });
   if (schema.additionalProperties !== false) return known;
   const extra = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
@@ -82,7 +72,7 @@ function membersMismatched(schema: JsonSchema, value: Record<string, unknown>, a
     ...extra.map((name) => ({
       at: `${at}${step(name)}`,
       expected: `nothing but ${Object.keys(properties).join(", ")}`,
-      found: shown(value[name]),
+      found: describeValue(value[name]),
     })),
   ];
 }
@@ -91,7 +81,7 @@ function step(name: string): string {
   return /^\w{1,60}$/.test(name) ? `.${name}` : `[${quoted(name)}]`;
 }
 
-function inWords({ type, enum: choices, format, minimum, minItems }: JsonSchema): string {
+function describeSchema({ type, enum: choices, format, minimum, minItems }: JsonSchema): string {
   if (choices !== undefined)
     return (choices as readonly unknown[]).map((one) => JSON.stringify(one)).join(" or ");
   if (format === "uuid") return "a UUID";

@@ -1,18 +1,18 @@
 import { redactEncoded } from "../api/redact-path.js";
 import { keyPrefixes } from "../domain/api-key.js";
 
-/** Takes keys out of texts. */
+/** Takes keys out of texts (R46). */
 export interface Redact {
-  /** The text without anything that is, or looks like, a key (R46). */
+  /** Returns the text without anything that is, or looks like, a key. */
   readonly text: (text: string) => string;
   /** Whether one of the keys that are sent is in the text, whole or without its prefix. */
   readonly finds: (text: string) => boolean;
 }
 
-/** How many characters of a key, without its prefix, are certainly no word of the server's own. */
+/** From this length on, a key without its prefix is certainly no word of the server. */
 const tellingLength = 12;
 
-/** Takes these keys, their parts behind the prefix, and all that looks like a key out of texts. */
+/** Redacts these keys, their parts after the prefix, and everything that looks like a key. */
 export function createRedact(secrets: readonly string[]): Redact {
   const needles = secrets
     .flatMap((secret) => {
@@ -32,7 +32,7 @@ export function createRedact(secrets: readonly string[]): Redact {
   };
 }
 
-/** A JSON value without keys in its texts and its members' names. */
+/** Returns a JSON value without keys in its texts and names of members. */
 export function redactDeep(value: unknown, redact: Redact): unknown {
   if (typeof value === "string") return redact.text(value);
   if (Array.isArray(value)) return value.map((item) => redactDeep(item, redact));

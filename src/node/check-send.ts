@@ -1,6 +1,6 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import type { NoAnswer, RawAnswer, Send } from "../check/probe.js";
+import type { NoAnswer, RawAnswer, Send } from "../check/answer.js";
 import { decodedBody, maximumBody } from "./check-body.js";
 import { describeConnectionError } from "./check-failure.js";
 import { version } from "./version.js";
@@ -67,7 +67,6 @@ function pairsOf(flat: readonly string[]): [string, string][] {
 }
 
 const tooLarge: NoAnswer = {
-  kind: "too_large",
   found: `a body of more than ${maximumBody / 1024} kB, which was not read to its end`,
   hint: "An answer of the API has some hundred bytes.",
 };
@@ -75,7 +74,6 @@ const tooLarge: NoAnswer = {
 function truncated(length: number, announced: string | undefined): NoAnswer {
   const of = announced === undefined ? "" : ` of ${announced}`;
   return {
-    kind: "truncated",
     found: `a body that was cut off after ${length}${of} bytes`,
     hint: "A server that does so, or something between, is broken.",
   };
@@ -84,7 +82,6 @@ function truncated(length: number, announced: string | undefined): NoAnswer {
 function timedOut(timeout: number, begun: boolean): NoAnswer {
   const what = begun ? "the answer did not end" : "no answer came";
   return {
-    kind: "timeout",
     found: `${what} within ${timeout / 1000} s`,
     hint: "--timeout waits longer.",
   };

@@ -1,7 +1,7 @@
-import { renderCheck } from "../../check/check-document.js";
-import { secretsIn } from "../../check/key-variables.js";
+import { renderCheck } from "../../check/document.js";
+import { secretsIn } from "../../check/keys.js";
 import type { CheckReport } from "../../check/report.js";
-import { runCheck } from "../../check/run-check.js";
+import { runCheck } from "../../check/run.js";
 import { parseApiKey, redactKeys } from "../../domain/api-key.js";
 import { isLoopbackHost } from "../../node/address.js";
 import { createSend } from "../../node/check-send.js";

@@ -1,16 +1,16 @@
 import { type KeyPrefix, keyPrefixes } from "../domain/api-key.js";
 import type { PathId } from "../domain/outcomes.js";
 
-/** Where the key for a path comes from. */
+/** A path that needs a key. */
 export interface KeyedPath {
   readonly pathId: PathId;
-  /** The variables that may hold it, the first one whose key fits is taken. */
+  /** The variables that may hold it; the first one whose key fits is taken. */
   readonly variables: readonly string[];
-  /** What kind of key it has to be. Left out: any. */
+  /** The kind of key that it needs. Left out: any. */
   readonly kind?: "test" | "live" | "legacy";
 }
 
-/** The variables that hold a working key of whichever kind. */
+/** The variables that hold a working key of any kind. */
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
 /**
@@ -46,10 +46,10 @@ export const limitPaths: readonly KeyedPath[] = [
 /** The environment, as far as a check reads it. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The key for a path and the variable that it came from, or why there is none. */
+/** A key with the variable that it came from, or the reason why there is none. */
 export type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
 
-/** Looks for the key of a path. What it answers as a reason holds no part of a key. */
+/** Finds the key of a path. The reason holds no part of a key. */
 export function findKey({ variables, kind }: KeyedPath, env: Variables): FoundKey {
   const own = variables.filter((name) => !anyWorking.includes(name) || kind !== "legacy");
   const misfits: string[] = [];
@@ -65,7 +65,7 @@ export function findKey({ variables, kind }: KeyedPath, env: Variables): FoundKe
   return { reason: misfits[0] ?? `needs ${kindInWords(kind)}${own.join(" or ")}` };
 }
 
-/** Variables named like those of keys from which no path can be told. */
+/** Returns variables that are named like those of keys, but for no path. */
 export function unusedVariables(env: Variables): string[] {
   const used = new Set([...keyedPaths, ...limitPaths].flatMap(({ variables }) => variables));
   return Object.keys(env)
@@ -73,7 +73,7 @@ export function unusedVariables(env: Variables): string[] {
     .sort();
 }
 
-/** Every key that the variables hold, whether it is used or not. */
+/** Returns every key that the variables hold, whether it is used or not. */
 export function secretsIn(env: Variables): string[] {
   return Object.entries(env)
     .filter(([name]) => name === "SVC_API_KEY" || name.startsWith("SVC_KEY_"))
@@ -81,14 +81,14 @@ export function secretsIn(env: Variables): string[] {
     .filter((value) => value !== "");
 }
 
-/** What the beginning of a key says; `undefined` when it has none of the prefixes. */
+/** Returns the prefix of a key; `undefined` when it has none. */
 export function keyPrefixOf(apiKey: string): KeyPrefix | undefined {
   return keyPrefixes.find(({ prefix }) => apiKey.startsWith(prefix));
 }
 
 const whatIsWrong = "does not begin with one of the four prefixes, or has characters that no header takes";
 
-// What else a real key may hold is not known, so only what a header cannot carry is kept back.
+// The other characters of real keys are not known, so only those that a header cannot carry are refused.
 function prefixOfSendable(apiKey: string): KeyPrefix | undefined {
   for (let i = 0; i < apiKey.length; i++) {
     const code = apiKey.charCodeAt(i);

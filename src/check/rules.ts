@@ -1,6 +1,6 @@
 import type { PathId } from "../domain/outcomes.js";
 
-/** The rules that a check reports on, in a few words, and why one is never tried. */
+/** The rules that a check reports on, and why it never tries some of them. */
 export const checkedRules = {
   R1: { title: "a permitted key gets 200 with data and nothing beside it" },
   R2: { title: "the organization is exactly id, name, type" },
@@ -40,7 +40,26 @@ export const checkedRules = {
 
 export type CheckedRule = keyof typeof checkedRules;
 
-/** The rule that says how a path ends. */
+/** One thing that was looked at: rules that an answer keeps, or a difference. */
+export type Observation = Pick<Difference, "rules" | "pathId"> | Difference;
+
+/** A place where an answer differs from the contract. */
+export interface Difference {
+  readonly rules: readonly CheckedRule[];
+  readonly pathId: PathId;
+  /** `status`, `connection`, `body`, the name of a header, or the JSON path of a member: `$.data.limits.per_day`. */
+  readonly at: string;
+  readonly expected: string;
+  readonly found: string;
+  /** The request id of the answer, to be quoted to support. */
+  readonly requestId?: string;
+}
+
+export function isDifference(observation: Observation): observation is Difference {
+  return "found" in observation;
+}
+
+/** The rule about each path. */
 export const ruleOfPath: Readonly<Partial<Record<PathId, CheckedRule>>> = {
   "200.test": "R1",
   "200.live": "R1",

@@ -1,10 +1,17 @@
 import { snakeCase } from "../api/snake-case.js";
 import { pluralize } from "../report/plain-text.js";
-import type { ReportDocument, ReportFormat, Section, TestCase, Tone } from "../report/render/document.js";
+import type {
+  ReportDocument,
+  ReportFormat,
+  Section,
+  Suite,
+  TestCase,
+  Tone,
+} from "../report/render/document.js";
 import { render } from "../report/render/render.js";
 import type { ReportPalette } from "../report/render/text.js";
-import type { Difference } from "./observation.js";
 import type { CheckReport, Verdict } from "./report.js";
+import type { Difference } from "./rules.js";
 
 /** Renders the outcome of a check in one of the formats, with a line end; `palette` colours the text. */
 export function renderCheck(report: CheckReport, format: ReportFormat, palette?: ReportPalette): string {
@@ -18,20 +25,19 @@ const verdicts: Readonly<Record<Verdict, { text: string; tone: Tone; inJunit: Te
 };
 
 function checkDocument(report: CheckReport): ReportDocument {
-  const { url, requests, maxRequests, verdict, assumptions, notes, stopped } = report;
+  const { url, requests, maxRequests, verdict, assumptionsYaml, notes, stopped } = report;
   return {
     kind: "check",
     subject: url,
     title: `Checked ${url} with ${requests} of at most ${maxRequests} requests`,
-    ...(stopped === undefined && { yaml: { title: "What was learned, for a scenario", text: assumptions } }),
+    ...(stopped === undefined && {
+      yaml: { title: "What was learned, for a scenario", text: assumptionsYaml },
+    }),
     sections: stopped === undefined ? sectionsOf(report) : [],
     notes: stopped === undefined ? notes : [],
     conclusion: { text: conclusion(report), tone: verdict === "agrees" ? "good" : "bad" },
     failures: [],
-    suites: [
-      { name: "paths", cases: pathCases(report) },
-      { name: "rules", cases: ruleCases(report) },
-    ],
+    suites: suitesOf(report),
     json: jsonOf(report),
   };
 }
@@ -78,28 +84,21 @@ function sectionsOf({ paths, rules, differences }: CheckReport): Section[] {
   return sections.filter(({ rows }) => rows.length > 0);
 }
 
-function pathCases({ paths, differences, stopped }: CheckReport): TestCase[] {
-  return paths.map(({ pathId, verdict, reason }, index) =>
-    stopped !== undefined && index === 0
-      ? { name: pathId, verdict: "failed", message: stopped }
-      : testCase(
-          pathId,
-          verdict,
-          reason,
-          differences.filter((one) => one.pathId === pathId),
-        ),
-  );
-}
-
-function ruleCases({ rules, differences }: CheckReport): TestCase[] {
-  return rules.map(({ rule, title, verdict, reason }) =>
-    testCase(
-      `${rule} ${title}`,
-      verdict,
-      reason,
-      differences.filter((one) => one.rules.includes(rule)),
-    ),
-  );
+/** A case for each path, the first one failed by what stopped the check, and one for each rule. */
+function suitesOf({ paths, rules, differences, stopped }: CheckReport): Suite[] {
+  const pathCases = paths.map(({ pathId, verdict, reason }, index): TestCase => {
+    if (stopped !== undefined && index === 0) return { name: pathId, verdict: "failed", message: stopped };
+    const found = differences.filter((one) => one.pathId === pathId);
+    return testCase(pathId, verdict, reason, found);
+  });
+  const ruleCases = rules.map(({ rule, title, verdict, reason }) => {
+    const found = differences.filter((one) => one.rules.includes(rule));
+    return testCase(`${rule} ${title}`, verdict, reason, found);
+  });
+  return [
+    { name: "paths", cases: pathCases },
+    { name: "rules", cases: ruleCases },
+  ];
 }
 
 function testCase(
@@ -111,22 +110,21 @@ function testCase(
   const lines = differences.map(
     ({ pathId, at, expected, found }) => `${pathId} ${at}: expected ${expected}, found ${found}`,
   );
-  const isPassed = verdict === "agrees";
   return {
     name,
     verdict: verdicts[verdict].inJunit,
-    message: isPassed ? undefined : (lines[0] ?? reason),
+    message: lines[0] ?? reason,
     output: lines.length > 0 ? lines.join("\n") : undefined,
   };
 }
 
-function jsonOf({ lessons, assumptions, stopped, ...rest }: CheckReport): object {
-  const learned = lessons.filter(({ value }) => value !== undefined);
-  const open = lessons.filter(({ value }) => value === undefined);
+function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
+  const learned = assumptions.filter(({ value }) => value !== undefined);
+  const open = assumptions.filter(({ value }) => value === undefined);
   return {
     ...(snakeCase({ ...rest, stopped: stopped ?? null }) as object),
     learned: Object.fromEntries(learned.map(({ name, value }) => [name, value])),
     not_learned: Object.fromEntries(open.map(({ name, because }) => [name, because])),
-    assumptions_yaml: assumptions,
+    assumptions_yaml: assumptionsYaml,
   };
 }
