@@ -4,7 +4,7 @@ import { pick, randomStream } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/open-world.js";
 import { serveRuntime } from "../src/node/serve-host.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
-import { scenarioSecrets } from "../src/sandbox/world.js";
+import { scenarioSecrets } from "../src/sandbox/secrets.js";
 import type { ServerOrder, ServerReady } from "./messages.js";
 import { benchScenario } from "./scenario.js";
 

@@ -3,10 +3,10 @@
 export { openApiDocument } from "./api/openapi.js";
 export type { AdviceId, AdviceLevel } from "./domain/advice.js";
 export type { Assumptions, Profile } from "./domain/assumptions.js";
+/* Errors of this tool, as opposed to answers of the API */
+export { SandboxError, type SandboxErrorCode } from "./domain/errors.js";
 /* What is said of the API */
 export { type ApiErrorCode, outcomes, type PathId } from "./domain/outcomes.js";
-/* Errors of this tool, as opposed to answers of the API */
-export { SandboxError, type SandboxErrorCode } from "./domain/sandbox-error.js";
 export { createSandbox, type SandboxOptions } from "./library/create-sandbox.js";
 /* Endpoints of one's own behind the API's gate */
 export { type Caller, type Guarded, type GuardOptions, guard } from "./library/guard.js";

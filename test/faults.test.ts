@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
 import type { Fault } from "../src/index.js";
-import { scenarioSecret, type World } from "../src/sandbox/world.js";
+import { scenarioSecret } from "../src/sandbox/secrets.js";
+import type { World } from "../src/sandbox/world.js";
 import { mePath, openTestWorld } from "./support/doors.js";
 import { met, scenarioWith, send, unavailable, used, worldWith } from "./support/faulty.js";
 

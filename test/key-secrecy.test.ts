@@ -7,7 +7,8 @@ import { handle } from "../src/api/handle.js";
 import { worldState } from "../src/node/control/state.js";
 import { createKey } from "../src/sandbox/lifecycle/create-key.js";
 import { rotateKey } from "../src/sandbox/lifecycle/rotate-key.js";
-import { scenarioSecret, scenarioSecrets, type World } from "../src/sandbox/world.js";
+import { scenarioSecret, scenarioSecrets } from "../src/sandbox/secrets.js";
+import type { World } from "../src/sandbox/world.js";
 import { describeDoors, openTestWorld } from "./support/doors.js";
 
 const mePath = "/v1/relying-party/me";

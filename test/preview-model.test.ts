@@ -4,14 +4,15 @@ import { handle } from "../src/api/handle.js";
 import { bodyOf } from "../src/api/request-content.js";
 import { type Permission, permissions } from "../src/domain/attestation.js";
 import { consentAt } from "../src/domain/consent.js";
-import { SandboxError } from "../src/domain/sandbox-error.js";
+import { SandboxError } from "../src/domain/errors.js";
 import { nodePlatform } from "../src/node/platform.js";
 import { stateOf } from "../src/sandbox/consent-views.js";
 import { placesOf } from "../src/sandbox/consents.js";
 import { type Decision, decideConsent } from "../src/sandbox/lifecycle/decide-consent.js";
 import { suspendAttestation } from "../src/sandbox/lifecycle/suspend-attestation.js";
+import { scenarioSecret } from "../src/sandbox/secrets.js";
 import { snapshotWorld } from "../src/sandbox/snapshot.js";
-import { createWorld, scenarioSecret, type World } from "../src/sandbox/world.js";
+import { createWorld, type World } from "../src/sandbox/world.js";
 import { checkScenario } from "../src/scenario/check-scenario.js";
 import { farmerId } from "../src/synthetic/farmer-id.js";
 import {

@@ -3,7 +3,7 @@ import { endpoints } from "../src/api/routes.js";
 import { permissions } from "../src/domain/attestation.js";
 import { createSandbox } from "../src/index.js";
 import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
-import { scenarioSecret } from "../src/sandbox/world.js";
+import { scenarioSecret } from "../src/sandbox/secrets.js";
 import { farmerId } from "../src/synthetic/farmer-id.js";
 import { describeDoors } from "./support/doors.js";
 import { attestationsPath, describePreview, type Json, purpose } from "./support/preview-client.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scenarioSecret } from "../src/sandbox/world.js";
+import { scenarioSecret } from "../src/sandbox/secrets.js";
 import { describeDoors, headerOf, mePath } from "./support/doors.js";
 import { oneKey } from "./support/one-key.js";
 

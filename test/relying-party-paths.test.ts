@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scenarioSecret } from "../src/sandbox/world.js";
+import { scenarioSecret } from "../src/sandbox/secrets.js";
 import { describeDoors, headerOf } from "./support/doors.js";
 import { expectError } from "./support/expect-error.js";
 

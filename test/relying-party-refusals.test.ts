@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { unknownSecret } from "../src/sandbox/secrets.js";
-import { scenarioSecret } from "../src/sandbox/world.js";
+import { unknownSecret } from "../src/sandbox/scenario-keys.js";
+import { scenarioSecret } from "../src/sandbox/secrets.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { describeDoors } from "./support/doors.js";
 import { expectError } from "./support/expect-error.js";

@@ -10,7 +10,7 @@ import type { JournalEntry } from "../src/sandbox/journal.js";
 import { clearRequests } from "../src/sandbox/lifecycle/clear-requests.js";
 import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
 import { createRuntime, type Runtime } from "../src/sandbox/runtime.js";
-import { scenarioSecrets } from "../src/sandbox/world.js";
+import { scenarioSecrets } from "../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
 import { propertySeed } from "./support/property-seed.js";
 import { mePath } from "./support/seen.js";

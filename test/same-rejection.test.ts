@@ -4,8 +4,9 @@ import { base62From, pick, type RandomStream, randomStream } from "../src/domain
 import { nodePlatform } from "../src/node/platform.js";
 import { type RunningServer, serveRuntime } from "../src/node/serve-host.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
-import { unknownSecret } from "../src/sandbox/secrets.js";
-import { scenarioSecret, type World } from "../src/sandbox/world.js";
+import { unknownSecret } from "../src/sandbox/scenario-keys.js";
+import { scenarioSecret } from "../src/sandbox/secrets.js";
+import type { World } from "../src/sandbox/world.js";
 import { mePath, openTestWorld } from "./support/doors.js";
 import { converse } from "./support/raw-socket.js";
 

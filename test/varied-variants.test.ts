@@ -10,7 +10,7 @@ import { variationTable } from "../src/api/variation/table.js";
 import { variationFrom } from "../src/api/variation/variation.js";
 import type { Profile } from "../src/domain/assumptions.js";
 import type { PathId } from "../src/domain/outcomes.js";
-import { scenarioSecret } from "../src/sandbox/world.js";
+import { scenarioSecret } from "../src/sandbox/secrets.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { openTestWorld } from "./support/doors.js";
 

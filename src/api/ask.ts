@@ -1,4 +1,4 @@
-import { containsKey } from "../domain/find-key.js";
+import { containsKey } from "../domain/redact.js";
 import type { Endpoint, EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
 import { type FieldProblems, fieldProblems } from "./field-problems.js";
 import { invalid } from "./invalid.js";

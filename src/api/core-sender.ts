@@ -1,9 +1,8 @@
-import { hasBody } from "../domain/request-traits.js";
+import { hasBody, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
 import type { SendStoryRequest, StoryAnswer } from "../sandbox/story/story.js";
 import type { World } from "../sandbox/world.js";
 import { type Delivery, partsOf } from "./delivery.js";
 import { handle } from "./handle.js";
-import { traitsOfHeader, traitsOfQuery } from "./read-traits.js";
 import { bodyOf, noBody } from "./request-content.js";
 
 /**

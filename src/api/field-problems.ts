@@ -1,4 +1,4 @@
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 import type { JsonSchema } from "./endpoint.js";
 
 /** What is wrong with a value, by the path of the field. Never says what the value is: it may hold a key (R46). */

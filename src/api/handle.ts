@@ -1,5 +1,5 @@
-import { redactKeys } from "../domain/api-key.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
+import { redactKeys, redactPath } from "../domain/redact.js";
 import type { Heard } from "../sandbox/conduct-heard.js";
 import type { World } from "../sandbox/world.js";
 import { answerCall } from "./answer-call.js";
@@ -7,7 +7,6 @@ import { beginCall, recordCall } from "./call.js";
 import type { Delivery } from "./delivery.js";
 import { applyFault } from "./meet-fault.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
-import { redactPath } from "./redact-path.js";
 import { inPreview, withoutBody } from "./reply.js";
 import { traitsTaken } from "./request-content.js";
 import { routeAt } from "./routes.js";

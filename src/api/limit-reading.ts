@@ -1,4 +1,4 @@
-import { day, minute } from "../domain/windows.js";
+import { day, minute } from "../domain/limits.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 

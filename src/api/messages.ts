@@ -1,6 +1,5 @@
-import type { RequestTraits } from "../domain/request-traits.js";
+import type { RequestTraits, StrayKeys } from "../domain/request-traits.js";
 import type { Line } from "../sandbox/conduct-heard.js";
-import type { StrayKeys } from "./read-traits.js";
 import type { RequestContent } from "./request-content.js";
 
 /** A request to the API as plain data; every door makes one of these. */

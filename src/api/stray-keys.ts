@@ -1,9 +1,9 @@
 import type { AdviceId } from "../domain/advice.js";
 import { fingerprintOf, parseApiKey } from "../domain/api-key.js";
-import { findKeys } from "../domain/find-key.js";
+import { findKeys } from "../domain/redact.js";
+import type { StrayKeys } from "../domain/request-traits.js";
 import type { ShownKey } from "../sandbox/counters.js";
 import type { World } from "../sandbox/world.js";
-import type { StrayKeys } from "./read-traits.js";
 
 /** What may be told of the keys that stood where none belongs; holds none of them (R46). */
 export interface ToldStrays {

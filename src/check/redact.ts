@@ -1,5 +1,5 @@
-import { redactEncoded } from "../api/redact-path.js";
 import { keyPrefixes } from "../domain/api-key.js";
+import { redactEncoded } from "../domain/redact.js";
 
 /** Takes keys out of texts (R46). */
 export interface Redact {

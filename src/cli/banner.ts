@@ -1,8 +1,7 @@
 import { me } from "../api/endpoints/me.js";
 import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
 import type { RunningServer } from "../node/serve-host.js";
-import { announcedKeys, defaultSecret, firstKeys } from "../sandbox/announced-keys.js";
-import { secretsOf } from "../sandbox/build-keys.js";
+import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
 import { certificateText } from "./certificate-text.js";
 import { keyRows, keyTable } from "./key-rows.js";

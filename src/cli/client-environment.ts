@@ -1,7 +1,6 @@
-import { variableOf } from "../domain/key-variable.js";
-import { announcedKeys, defaultSecret } from "../sandbox/announced-keys.js";
-import { secretsOf } from "../sandbox/build-keys.js";
-import { scenarioSecrets, type World } from "../sandbox/world.js";
+import { variableOf } from "../domain/key.js";
+import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../sandbox/secrets.js";
+import type { World } from "../sandbox/world.js";
 
 /** Where a client finds the sandbox. */
 export interface Addresses {

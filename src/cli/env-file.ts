@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { writeFailure, writeFileAtomically } from "../node/write-file.js";
-import { announcedKeys } from "../sandbox/announced-keys.js";
+import { announcedKeys } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
 import { quote } from "../scenario/quote.js";
 import { type Addresses, clientEnvironment, environmentLines } from "./client-environment.js";

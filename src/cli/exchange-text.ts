@@ -2,8 +2,9 @@ import { STATUS_CODES } from "node:http";
 import { parseApiKey, prefixOf, sandboxMark } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { escapeControls } from "../report/plain-text.js";
+import { scenarioSecret } from "../sandbox/secrets.js";
 import type { SentRequest, StoryAnswer } from "../sandbox/story/story.js";
-import { scenarioSecret, type World } from "../sandbox/world.js";
+import type { World } from "../sandbox/world.js";
 import { paintJson } from "./paint-json.js";
 import { type Palette, paintStatus } from "./palette.js";
 

@@ -1,4 +1,4 @@
-import type { SandboxErrorCode } from "../domain/sandbox-error.js";
+import type { SandboxErrorCode } from "../domain/errors.js";
 
 /** What the exit codes of every command mean. */
 export const exitCode = {

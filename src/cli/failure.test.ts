@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import { describeFailure, exitCodeOfFailure } from "./failure.js";
 
 const defect = new Error("no world for SVC_live_4f9a8b7c6d5e", { cause: new Error("the cause") });

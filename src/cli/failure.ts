@@ -1,5 +1,5 @@
-import { redactKeys } from "../domain/api-key.js";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
+import { redactKeys } from "../domain/redact.js";
 import { exitCode, exitCodeOf } from "./exit-codes.js";
 
 /** The exit code of an error: our own refusals have theirs, anything else is a defect. */

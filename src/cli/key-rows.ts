@@ -3,7 +3,8 @@ import { evaluateKey } from "../api/foresee.js";
 import { keyStateAt } from "../domain/key.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { alignColumns } from "../report/plain-text.js";
-import { scenarioSecrets, type World } from "../sandbox/world.js";
+import { scenarioSecrets } from "../sandbox/secrets.js";
+import type { World } from "../sandbox/world.js";
 import { type Palette, paintStatus } from "./palette.js";
 
 /** A key of the scenario and how a request with it would end now. */

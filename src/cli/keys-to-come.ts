@@ -1,7 +1,6 @@
 import { alignColumns } from "../report/plain-text.js";
-import { describedKeys } from "../sandbox/build-keys.js";
-import { isoOf } from "../sandbox/instants.js";
-import { deriveSecret } from "../sandbox/secrets.js";
+import { isoOf } from "../sandbox/clock.js";
+import { deriveSecret, describedKeys } from "../sandbox/scenario-keys.js";
 import type { Action } from "../sandbox/story/perform-action.js";
 import type { World } from "../sandbox/world.js";
 import { keyMadeBy, type StepKeys } from "../scenario/step-keys.js";

@@ -1,4 +1,4 @@
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 import type { JsonLog } from "../node/log.js";
 import type { StepEvent } from "../sandbox/events.js";
 import type { JournalEntry } from "../sandbox/journal.js";

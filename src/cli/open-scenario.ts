@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import { type LoadedScenario, loadScenario } from "../node/load-scenario.js";
 import { openWorld } from "../node/open-world.js";
 import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";

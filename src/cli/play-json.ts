@@ -1,5 +1,5 @@
 import { snakeCase } from "../api/snake-case.js";
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 import type { TellingStep } from "./tell-step.js";
 
 /** A told step as one line for machines, with a line end; no key in full. */

@@ -1,4 +1,4 @@
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 import { escapeControls } from "../report/plain-text.js";
 import type { World } from "../sandbox/world.js";
 import { actionSentences } from "./action-sentences.js";

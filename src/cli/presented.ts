@@ -1,7 +1,8 @@
 import { fingerprintOf, parseApiKey } from "../domain/api-key.js";
 import { unknownRef } from "../sandbox/registry.js";
-import { unknownSecret } from "../sandbox/secrets.js";
-import { scenarioSecrets, type World } from "../sandbox/world.js";
+import { unknownSecret } from "../sandbox/scenario-keys.js";
+import { scenarioSecrets } from "../sandbox/secrets.js";
+import type { World } from "../sandbox/world.js";
 
 /** What a word on the command line stands for in the x-api-key header. */
 export interface Presented {

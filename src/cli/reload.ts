@@ -1,6 +1,7 @@
 import type { LoadedScenario } from "../node/load-scenario.js";
-import { describedKeys } from "../sandbox/build-keys.js";
-import { scenarioSecrets, type World } from "../sandbox/world.js";
+import { describedKeys } from "../sandbox/scenario-keys.js";
+import { scenarioSecrets } from "../sandbox/secrets.js";
+import type { World } from "../sandbox/world.js";
 import { describeFailure } from "./failure.js";
 import type { Log } from "./log.js";
 

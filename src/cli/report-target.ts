@@ -1,5 +1,5 @@
 import { extname, resolve } from "node:path";
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 import { writeFailure } from "../node/write-file.js";
 import { writeReportFile } from "../node/write-report-file.js";
 import type { ReportFormat } from "../report/render/document.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handle } from "../api/handle.js";
 import { openWorld } from "../node/open-world.js";
-import { scenarioSecret } from "../sandbox/world.js";
+import { scenarioSecret } from "../sandbox/secrets.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { paletteFor } from "./palette.js";
 import { requestText } from "./request-text.js";

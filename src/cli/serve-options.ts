@@ -1,4 +1,4 @@
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import type { ServeOptions } from "../node/serve-host.js";
 import type { CertificatePair } from "../node/tls.js";
 import { describeFailure } from "./failure.js";

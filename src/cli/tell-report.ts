@@ -1,4 +1,4 @@
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 import type { Report } from "../report/report.js";
 import { conclusion, renderReport } from "../report/report-document.js";
 import { listed } from "../scenario/quote.js";

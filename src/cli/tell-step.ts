@@ -1,5 +1,5 @@
 import { coreSender } from "../api/core-sender.js";
-import { SandboxError, type SandboxErrorCode } from "../domain/sandbox-error.js";
+import { SandboxError, type SandboxErrorCode } from "../domain/errors.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import type { Difference } from "../sandbox/story/difference.js";
 import type { Action } from "../sandbox/story/perform-action.js";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { SandboxError } from "../domain/sandbox-error.js";
+import type { SandboxError } from "../domain/errors.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { nearest } from "../scenario/nearest.js";
 import { quote } from "../scenario/quote.js";

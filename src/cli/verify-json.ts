@@ -1,4 +1,4 @@
-import type { SandboxError } from "../domain/sandbox-error.js";
+import type { SandboxError } from "../domain/errors.js";
 import { errorCodeOf } from "../sandbox/story/difference.js";
 import { pathText } from "../scenario/finding.js";
 import { ScenarioError } from "../scenario/scenario-error.js";

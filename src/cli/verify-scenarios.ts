@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { redactKeys } from "../domain/api-key.js";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
+import { redactKeys } from "../domain/redact.js";
 import { loadScenario } from "../node/load-scenario.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import { ScenarioError } from "../scenario/scenario-error.js";

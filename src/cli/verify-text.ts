@@ -1,4 +1,4 @@
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 import { alignColumns, pluralize } from "../report/plain-text.js";
 import { narrowExcerpt } from "../scenario/excerpt.js";
 import { pathText } from "../scenario/finding.js";

@@ -1,10 +1,5 @@
 import type { Environment } from "./api-key.js";
-
-/** How many requests a key may make; 0 refuses every request (R22, R23). */
-export interface KeyLimits {
-  readonly perMinute: number;
-  readonly perDay: number;
-}
+import type { KeyLimits } from "./limits.js";
 
 /**
  * What is known of a key: everything but the key itself, of which only the SHA-256 is kept (R35).
@@ -61,6 +56,10 @@ export const maximumActiveKeys = 5;
 export const defaultOverlap = 60 * 60_000;
 export const maximumOverlap = 7 * 24 * 60 * 60_000;
 
-/** The scopes and limits of a key for which a scenario or a caller says nothing. */
+/** The scopes of a key for which a scenario or a caller says nothing. */
 export const defaultScopes: readonly string[] = ["attestations:read"];
-export const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
+
+/** The variable in which clients find the key of a ref: `SVC_KEY_RATE_LIMITED`. */
+export function variableOf(ref: string): string {
+  return `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`;
+}

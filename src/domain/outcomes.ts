@@ -295,3 +295,6 @@ export const refusals = {
   bad_request: "The request could not be understood.",
   internal_error: "The sandbox failed to answer; this is a defect of the sandbox.",
 } as const;
+
+/** The path of the one endpoint that is released (R1); a story's request goes there when it does not say where. */
+export const mePath = "/v1/relying-party/me";

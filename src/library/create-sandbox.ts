@@ -1,10 +1,9 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Profile, profiles } from "../domain/assumptions.js";
-import { SandboxError } from "../domain/sandbox-error.js";
-import type { Platform } from "../sandbox/platform.js";
+import { SandboxError } from "../domain/errors.js";
 import { createRuntime, givenOptions } from "../sandbox/runtime.js";
-import { createWorld, type World } from "../sandbox/world.js";
+import { createWorld, type Platform, type World } from "../sandbox/world.js";
 import { nearest } from "../scenario/nearest.js";
 import { listed, quote } from "../scenario/quote.js";
 import { resolveSource } from "../scenario/resolve-source.js";

@@ -1,4 +1,4 @@
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import type { Sandbox } from "./sandbox.js";
 

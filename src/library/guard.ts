@@ -1,12 +1,10 @@
 import { authorizeAndCount, isAdmitted } from "../api/admit.js";
 import { beginCall, recordCall, requestIdOf } from "../api/call.js";
-import { strayKeysIn, traitsOfWebRequest } from "../api/read-traits.js";
-import { redactPath } from "../api/redact-path.js";
 import { errorReply } from "../api/reply.js";
 import { tellStrays } from "../api/stray-keys.js";
-import { redactKeys } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import { isInput } from "../domain/request-traits.js";
+import { redactKeys, redactPath } from "../domain/redact.js";
+import { isInput, strayKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
 import { unknownLine } from "../sandbox/conduct-heard.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
 import { currentSandbox, runtimeOf } from "./current-sandbox.js";

@@ -20,10 +20,11 @@ import { rotateKey } from "../sandbox/lifecycle/rotate-key.js";
 import { suspendAttestation } from "../sandbox/lifecycle/suspend-attestation.js";
 import { updateOrganization } from "../sandbox/lifecycle/update-organization.js";
 import type { Runtime } from "../sandbox/runtime.js";
-import { unknownSecret } from "../sandbox/secrets.js";
+import { unknownSecret } from "../sandbox/scenario-keys.js";
+import { scenarioSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import { viewKey, viewOrganization, viewRequest } from "../sandbox/views.js";
-import { scenarioSecret, type World } from "../sandbox/world.js";
+import type { World } from "../sandbox/world.js";
 import { checkFaults } from "../scenario/check-faults.js";
 import { attachRuntime } from "./current-sandbox.js";
 import type {

@@ -1,6 +1,6 @@
 import type { Environment } from "../domain/api-key.js";
 import type { Assumptions, Profile } from "../domain/assumptions.js";
-import type { KeyLimits } from "../domain/key.js";
+import type { KeyLimits } from "../domain/limits.js";
 import type { LiveAccess, OrganizationStatus } from "../domain/organization.js";
 import type { PathId } from "../domain/outcomes.js";
 import type { Report } from "../report/report.js";

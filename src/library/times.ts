@@ -1,5 +1,5 @@
-import { SandboxError } from "../domain/sandbox-error.js";
-import { isInstant } from "../sandbox/instants.js";
+import { SandboxError } from "../domain/errors.js";
+import { isInstant } from "../sandbox/clock.js";
 import { parseDuration } from "../scenario/duration.js";
 import { parseTime } from "../scenario/when.js";
 import type { Duration, Instant } from "./sandbox.js";

@@ -1,6 +1,5 @@
 import { handle } from "../api/handle.js";
 import type { ApiRequest } from "../api/messages.js";
-import { strayKeysIn, traitsOfWebRequest } from "../api/read-traits.js";
 import {
   bodyOf,
   inputAt,
@@ -10,6 +9,7 @@ import {
   type RequestContent,
   tooLongBody,
 } from "../api/request-content.js";
+import { strayKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
 import type { World } from "../sandbox/world.js";
 import { lineOf, tellSoon } from "./lines.js";
 import { deliverOverWeb, toResponse } from "./web-response.js";

@@ -1,7 +1,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import { redactEncoded } from "../api/redact-path.js";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
+import { redactEncoded } from "../domain/redact.js";
 import { parseReport, type Report } from "../report/report.js";
 import { describeConnectionError } from "./check-failure.js";
 import { controlPath } from "./control-path.js";

@@ -1,6 +1,6 @@
 import { me } from "../api/endpoints/me.js";
-import { redactEncoded } from "../api/redact-path.js";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
+import { redactEncoded } from "../domain/redact.js";
 
 /**
  * The URL of the endpoint under a base URL, which may have a path, and a slash at its end.

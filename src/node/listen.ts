@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import type { AnyServer } from "./http-server.js";
 
 /** Lets a server accept requests; throws `address_in_use` or `address_unavailable`. */

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import type { ScenarioLookup } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";

@@ -1,6 +1,6 @@
 import pino from "pino";
 import { requestLine } from "../api/request-line.js";
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 import type { StepEvent } from "../sandbox/events.js";
 import type { JournalEntry } from "../sandbox/journal.js";
 import { stepData } from "./step-data.js";

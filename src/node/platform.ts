@@ -1,5 +1,5 @@
 import * as crypto from "node:crypto";
-import type { Platform } from "../sandbox/platform.js";
+import type { Platform } from "../sandbox/world.js";
 import { loadedFarmers } from "./load-farmers.js";
 
 // The one-shot hash takes half the time of createHash, but Node has it only since 20.12; bundlers for other

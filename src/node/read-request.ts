@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { ApiRequest } from "../api/messages.js";
-import { strayKeysIn, traitsOfHeader, traitsOfQuery } from "../api/read-traits.js";
+import { strayKeysIn, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
 import type { Line } from "../sandbox/conduct-heard.js";
 
 /** The request target's path: without its query, and without scheme and authority in the absolute form. */

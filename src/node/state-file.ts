@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import { parseState, type SavedState, stateText, unreadableState } from "./state-format.js";
 import { writeFailure } from "./write-file.js";
 

@@ -1,7 +1,7 @@
-import { SandboxError } from "../domain/sandbox-error.js";
-import { describedKeys } from "../sandbox/build-keys.js";
-import { isoOf } from "../sandbox/instants.js";
-import type { RemainingWorld } from "../sandbox/restore-world.js";
+import { SandboxError } from "../domain/errors.js";
+import { isoOf } from "../sandbox/clock.js";
+import { describedKeys } from "../sandbox/scenario-keys.js";
+import type { RemainingWorld } from "../sandbox/snapshot.js";
 import { checkScenario } from "../scenario/check-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { ScenarioError } from "../scenario/scenario-error.js";

@@ -1,7 +1,6 @@
-import { SandboxError } from "../domain/sandbox-error.js";
-import { restoreWorld } from "../sandbox/restore-world.js";
+import { SandboxError } from "../domain/errors.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runtime.js";
-import { snapshotWorld } from "../sandbox/snapshot.js";
+import { restoreWorld, snapshotWorld } from "../sandbox/snapshot.js";
 import type { World } from "../sandbox/world.js";
 import type { NamedScenario } from "../scenario/resolve-source.js";
 import { openWorld } from "./open-world.js";

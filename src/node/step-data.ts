@@ -1,5 +1,5 @@
 import { snakeCase } from "../api/snake-case.js";
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 import type { StepEvent } from "../sandbox/events.js";
 import { keysOf } from "../sandbox/story/step-details.js";
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import { type CertificatePair, checkPair } from "./tls.js";
 import { writeFailure } from "./write-file.js";
 

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import type { Sandbox } from "../library/sandbox.js";
 
 /** A request handler of msw 2 or 3; only msw itself looks inside. */

@@ -7,11 +7,11 @@ import { me } from "../api/endpoints/me.js";
 import { evaluateKey } from "../api/foresee.js";
 import { isAllowed } from "../domain/consent.js";
 import { faultPathOf, matches, onlyDelays } from "../domain/fault.js";
-import { variableOf } from "../domain/key-variable.js";
+import { variableOf } from "../domain/key.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
-import { announcedKeys } from "../sandbox/announced-keys.js";
 import { type ConsentEntry, standingAt } from "../sandbox/consents.js";
 import type { KeyEntry } from "../sandbox/registry.js";
+import { announcedKeys } from "../sandbox/secrets.js";
 import { createWorld, type World } from "../sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 

@@ -1,8 +1,8 @@
 import { defaultConsentTime, effectiveDeeds } from "../domain/consent.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { parseWhen } from "../scenario/when.js";
+import { isoOf } from "./clock.js";
 import { type ConsentEntry, type Consents, createConsents } from "./consents.js";
-import { isoOf } from "./instants.js";
 
 type DescribedConsent = NonNullable<Scenario["consents"]>[number];
 

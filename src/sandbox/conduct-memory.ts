@@ -1,5 +1,5 @@
+import { minute, minuteStart } from "../domain/limits.js";
 import type { PathId } from "../domain/outcomes.js";
-import { minute, minuteStart } from "../domain/windows.js";
 import { type Heard, isNews, unheard } from "./conduct-heard.js";
 import type { KeyEntry } from "./registry.js";
 import type { Usage, Windows } from "./usage.js";

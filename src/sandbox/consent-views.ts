@@ -14,8 +14,8 @@ import {
   respondBy,
 } from "../domain/consent.js";
 import { canBeAttested } from "../domain/persona.js";
+import { isoOf } from "./clock.js";
 import { type AttestationPlace, type ConsentEntry, placesOf } from "./consents.js";
-import { isoOf } from "./instants.js";
 import { type AttestedData, subjectOf } from "./subject.js";
 import type { World } from "./world.js";
 

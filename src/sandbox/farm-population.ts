@@ -1,4 +1,4 @@
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
 import type { FarmerMaker } from "../synthetic/farmers/farmers.js";

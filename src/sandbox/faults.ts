@@ -11,7 +11,7 @@ import { randomStream } from "../domain/seed.js";
 import { parseDuration } from "../scenario/duration.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { parseWhen } from "../scenario/when.js";
-import { isoOf } from "./instants.js";
+import { isoOf } from "./clock.js";
 
 /** A fault as scenarios, the library and the control plane write it. */
 export type Fault = NonNullable<Scenario["faults"]>[number];

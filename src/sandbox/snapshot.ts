@@ -1,13 +1,13 @@
 import { keyStateAt } from "../domain/key.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { describeConsents } from "./build-consents.js";
-import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./build-keys.js";
+import { isoOf, lastClockInstant } from "./clock.js";
 import { describeFaults } from "./faults.js";
-import { isoOf } from "./instants.js";
 import type { KeyEntry, Registry } from "./registry.js";
+import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./scenario-keys.js";
 import { remainingSteps } from "./story/timeline.js";
 import { settleUsage } from "./usage.js";
-import type { World } from "./world.js";
+import { createWorld, type World, type WorldOptions } from "./world.js";
 
 /**
  * The world as it is now, as a scenario: a world made from it answers every later request as this one would.
@@ -106,4 +106,37 @@ function stateOf(key: KeyEntry["key"], now: number): Partial<ScenarioKey> {
     ...(key.overlapEndsAt !== undefined && { overlap_ends: isoOf(key.overlapEndsAt) }),
     ...(key.replacedBy !== undefined && { replaced_by: key.replacedBy }),
   };
+}
+
+/** What is left of a world that has ended. */
+export interface RemainingWorld {
+  /** Made by `snapshotWorld`. */
+  readonly snapshot: Scenario;
+  /** What the world was started from. */
+  readonly scenario: Scenario;
+  /** When its revoked keys were revoked (epoch milliseconds), by ref: a scenario does not say. */
+  readonly revokedAt: Readonly<Record<string, number>>;
+  /** How many steps of its story were told. */
+  readonly told: number;
+}
+
+/**
+ * Starts a world that goes on where another one ended, `elapsed` milliseconds ago; a frozen clock has stood still.
+ *
+ * The keys that its scenario describes must all be in the snapshot.
+ */
+export function restoreWorld(
+  { snapshot, scenario, revokedAt, told }: RemainingWorld,
+  elapsed: number,
+  options: Pick<WorldOptions, "platform" | "name">,
+): World {
+  const world = createWorld(snapshot, options);
+  for (const [ref, instant] of Object.entries(revokedAt)) {
+    const entry = world.registry.keys.get(ref);
+    if (entry?.key.revokedAt !== undefined) entry.key = { ...entry.key, revokedAt: instant };
+  }
+  const { clock } = world;
+  if (!clock.isFrozen()) clock.advance(Math.max(0, Math.min(elapsed, lastClockInstant - clock.now())));
+  const steps = scenario.story ?? [];
+  return Object.assign(world, { scenario, story: { steps, next: Math.min(told, steps.length) } });
 }

@@ -1,5 +1,5 @@
 import type { Assumptions } from "../domain/assumptions.js";
-import { day, dayStart, minute, minuteStart, timeOfDay } from "../domain/windows.js";
+import { day, dayStart, minute, minuteStart, timeOfDay } from "../domain/limits.js";
 
 /** How minutes and days are measured in one world. */
 export interface Windows {

@@ -1,46 +1,53 @@
 import { type Assumptions, assumptionsFor, type Profile } from "../domain/assumptions.js";
-import { SandboxError } from "../domain/sandbox-error.js";
-import { defaultSeed } from "../domain/seed.js";
+import type { Organization } from "../domain/organization.js";
+import { defaultSeed, randomStream, uuidFrom } from "../domain/seed.js";
 import { expandPopulation } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
+import { inventOrganizationName } from "../synthetic/names.js";
 import { buildConsents } from "./build-consents.js";
-import { type DescribedKey, describedKeys, type KeyBuilding, keyBuilder, secretsOf } from "./build-keys.js";
-import { buildOrganizations } from "./build-organizations.js";
-import { type Clock, createClock } from "./clock.js";
+import { type Clock, createClock, isoOf } from "./clock.js";
 import { type Conduct, createConduct } from "./conduct.js";
 import type { Consents } from "./consents.js";
 import { type Counters, createCounters } from "./counters.js";
 import { type Announcements, createAnnouncements } from "./events.js";
 import { type Farmers, farmersOf } from "./farm-population.js";
 import { activateFaults, type Faults } from "./faults.js";
-import { createHashIndex } from "./hash-index.js";
-import { createJournal, type Journal } from "./journal.js";
-import type { Platform } from "./platform.js";
-import { createRegistry, type DescribedKeys, type Registry } from "./registry.js";
-import { createRequestIds, type RequestIds } from "./request-ids.js";
-import { deriveSecret } from "./secrets.js";
+import { createJournal, createRequestIds, type Journal, type RequestIds } from "./journal.js";
+import { createRegistry, type Registry } from "./registry.js";
+import { scenarioKeys } from "./scenario-keys.js";
 import type { Story } from "./story/story.js";
 import { createTimeline, type Timeline } from "./story/timeline.js";
-import { startUsage, type Windows, windowsOf } from "./usage.js";
-import { withOptions } from "./with-options.js";
+import { type Windows, windowsOf } from "./usage.js";
+
+/** Time, randomness, a hash and the tables of farmers, passed in so that a world runs in Node and in browsers. */
+export interface Platform {
+  /** SHA-256 of the text's UTF-8 bytes, as 64 lower-case hex digits. */
+  readonly sha256: (text: string) => string;
+  /** The wall clock, in epoch milliseconds. */
+  readonly time: () => number;
+  /** A clock for durations, in milliseconds with fractions. */
+  readonly stopwatch: () => number;
+  /** Unpredictable unsigned 32-bit integers, for the keys that are created at run time and for nothing else. */
+  readonly random: () => number;
+  /** Makes farmers; not called before one is read. */
+  readonly farmers: FarmerMaker;
+}
 
 /** One running world. Worlds share nothing: a process can hold many. */
 export interface World {
-  /** What people call the scenario: its bundled name, its file, or its title. */
+  /** The bundled name, the file or the title of the scenario. */
   readonly name: string;
-  /**
-   * What it was started from, its population written out, with what the options said instead: starting that again is to
-   * reset it.
-   */
+  /** The scenario with its population expanded and the options applied; `reset` starts it again. */
   readonly scenario: Scenario;
   readonly seed: number;
   /** The profile that the assumptions are based on; with `varied`, answers vary in all that is left open. */
   readonly profile: Profile;
   readonly assumptions: Assumptions;
-  /** Those of them that were given rather than set by the profile; with `varied`, these do not vary. */
+  /** The assumptions given rather than set by the profile; with `varied`, these do not vary. */
   readonly givenAssumptions: Partial<Assumptions>;
   readonly windows: Windows;
-  /** Assumes what the profile sets, except what is given; for `changeAssumptions`, which carries the usage over. */
+  /** Assumes what the profile sets, except what is given. Only for `changeAssumptions`, which carries the usage over. */
   readonly assume: (profile: Profile, given: Partial<Assumptions>) => void;
   readonly clock: Clock;
   readonly faults: Faults;
@@ -55,7 +62,7 @@ export interface World {
   readonly conduct: Conduct;
   /** Where its requests are counted: in its runtime, once it runs in one, so that the counts outlive it. */
   counters: Counters;
-  /** Tells what happens in this world. */
+  /** Announces what happens in this world. */
   readonly events: Announcements;
   readonly requestIds: RequestIds;
   readonly platform: Platform;
@@ -64,7 +71,7 @@ export interface World {
 /** How to start a world. */
 export interface WorldOptions {
   readonly platform: Platform;
-  /** What people call the scenario. Default: its title, else `unnamed`. */
+  /** Default: the title of the scenario, else `unnamed`. */
   readonly name?: string;
   /** Default: the scenario's, else 1. */
   readonly seed?: number;
@@ -92,7 +99,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     frozen: options.frozen ?? scenario.clock?.frozen ?? false,
     ...(start !== undefined && { start }),
   });
-  // Not what the clock shows by now, which may be a moment later: two worlds would differ by it.
+  // Read once: the clock may show a later moment by now, and two worlds would differ by it.
   const now = start ?? clock.now();
   const { profile: scenarioProfile, ...assumed } = scenario.assumptions ?? {};
   const profile = options.profile ?? scenarioProfile ?? "minimal";
@@ -101,7 +108,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
 
   const registry = createRegistry(
     buildOrganizations(scenario, seed),
-    keysOf(scenario, { seed, start: now, sha256: platform.sha256 }, windows),
+    scenarioKeys(scenario, { seed, start: now, sha256: platform.sha256, windows }),
   );
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const world: World = {
@@ -139,52 +146,35 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   return world;
 }
 
-function keysOf(scenario: Scenario, building: KeyBuilding, windows: Windows): DescribedKeys {
-  const described = describedKeys(scenario);
-  const { sha256Of, recordOf } = keyBuilder(described, building);
-  const hashes = createHashIndex(described.length);
-  for (const one of described) hashes.add(sha256Of(one));
-  return {
-    described,
-    hashes,
-    make(place) {
-      const one = described[place] as DescribedKey;
-      const used = one.given.usage;
-      const usage = startUsage(windows, building.start, {
-        thisMinute: used?.this_minute,
-        today: used?.today,
-        countedAt: used?.counted_at?.map(Date.parse),
-      });
-      return { key: recordOf(one, hashes.at(place)), usage };
-    },
+/** The organizations of a scenario; what it leaves out is derived from the seed and the ref. */
+export function buildOrganizations(scenario: Scenario, seed: number): Organization[] {
+  return Object.entries(scenario.organizations ?? {}).map(([ref, given]) => ({
+    ref,
+    id: given.id ?? uuidFrom(randomStream(seed, "organization.id", ref)),
+    name: given.name ?? inventOrganizationName(seed, ref, given.type),
+    type: given.type,
+    status: given.status ?? "active",
+    sandboxAccess: given.sandbox_access ?? true,
+    liveAccess: given.live_access ?? "not_approved",
+  }));
+}
+
+// A copy of the scenario that starts the same world without the options as this one with them.
+function withOptions(
+  scenario: Scenario,
+  { seed, now, frozen, profile }: Omit<WorldOptions, "platform">,
+): Scenario {
+  const movesClock = now !== undefined || frozen !== undefined;
+  if (seed === undefined && profile === undefined && !movesClock) return scenario;
+  const clock = {
+    ...scenario.clock,
+    ...(now !== undefined && { now: isoOf(now) }),
+    ...(frozen !== undefined && { frozen }),
   };
-}
-
-/** The full keys of the scenario by ref, derived anew: the world itself keeps only hashes (R35). */
-export function scenarioSecrets(world: World): Record<string, string> {
-  const written = describedKeys(world.scenario).filter(({ given }) => given.sha256 === undefined);
-  return secretsOf(written, world);
-}
-
-/**
- * The full key of one ref of the scenario.
- *
- * Throws `unknown_ref`, with the refs there are, or `secret_not_kept` for a key that was made at run time (R36).
- */
-export function scenarioSecret(world: World, ref: string): string {
-  const { key } = world.registry.key(ref);
-  const pinned = world.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
-  // What the seed gives is given again, to keys of the scenario and to those that its timeline and story have made.
-  const secret = pinned ?? deriveSecret(world.seed, key);
-  if (world.platform.sha256(secret) === key.sha256) return secret;
-  throw new SandboxError(
-    "secret_not_kept",
-    `Failed to tell the secret of ${JSON.stringify(ref)}: a key made at run time is shown once, when it is made.`,
-    { ref },
-  );
-}
-
-/** The ref of the key that clients get when they ask for none; `undefined` when the scenario has no key. */
-export function defaultKeyRef(scenario: Scenario): string | undefined {
-  return scenario.default_key ?? describedKeys(scenario)[0]?.ref;
+  return {
+    ...scenario,
+    ...(seed !== undefined && { seed }),
+    ...(movesClock && { clock }),
+    ...(profile !== undefined && { assumptions: { ...scenario.assumptions, profile } }),
+  };
 }

@@ -1,6 +1,6 @@
 import type { z } from "zod/mini";
-import { redactKeys } from "../domain/api-key.js";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
+import { redactKeys } from "../domain/redact.js";
 import {
   type ControlBody,
   type ControlBodyName,

@@ -1,6 +1,5 @@
 import { failures } from "../domain/fault.js";
-import { type Outcome, outcomes } from "../domain/outcomes.js";
-import { mePath } from "../domain/paths.js";
+import { mePath, type Outcome, outcomes } from "../domain/outcomes.js";
 import type { KeyEnd } from "./key-ends.js";
 import { listed, quote } from "./quote.js";
 

@@ -1,5 +1,5 @@
-import { redactKeys } from "../domain/api-key.js";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
+import { redactKeys } from "../domain/redact.js";
 import type { Finding } from "./finding.js";
 
 /** The refusal of faults, `validation_failed`, with what is wrong with each field in `details.fields`. */

@@ -1,4 +1,4 @@
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 
 // What follows `secret:` may be a real key that only lacks its prefix, so it is shortened whatever it looks like.
 const secretValue = /(\bsecret["']?\s*:\s*["']?)([^\s"',}#][^\s"',}]{3})([^\s"',}]+)/g;

@@ -1,4 +1,4 @@
-import { mePath } from "../domain/paths.js";
+import { mePath } from "../domain/outcomes.js";
 import { quote } from "./quote.js";
 import type { Slip } from "./wrong-value.js";
 

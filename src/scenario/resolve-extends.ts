@@ -1,4 +1,4 @@
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import { versionFinding } from "./check-shape.js";
 import type { Finding } from "./finding.js";
 import { type Located, type LocatedMapping, mergeLocated } from "./located.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import { parseScenario } from "./parse-scenario.js";
 import { formatProblem, ScenarioError } from "./scenario-error.js";
 

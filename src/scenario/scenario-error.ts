@@ -1,5 +1,5 @@
-import { redactKeys } from "../domain/api-key.js";
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
+import { redactKeys } from "../domain/redact.js";
 import { redactLine } from "./redact-line.js";
 import type { ScenarioProblem } from "./scenario-problem.js";
 

@@ -1,4 +1,4 @@
-import { SandboxError } from "../domain/sandbox-error.js";
+import { SandboxError } from "../domain/errors.js";
 import { scenarioNames } from "./bundled.js";
 import { nearest } from "./nearest.js";
 import { quote } from "./quote.js";

@@ -1,6 +1,6 @@
 import { z } from "zod/mini";
+import { refusalCodes } from "../domain/errors.js";
 import { outcomes, type PathId } from "../domain/outcomes.js";
-import { refusalCodes } from "../domain/sandbox-error.js";
 import { actionFields } from "./action-schema.js";
 import { parseDuration } from "./duration.js";
 import { choice, count, duration, pattern, timeOrDuration } from "./fields.js";

@@ -1,4 +1,4 @@
-import { redactKeys } from "../domain/api-key.js";
+import { redactKeys } from "../domain/redact.js";
 import { durationPattern, parseDuration } from "./duration.js";
 import { convertedDuration } from "./duration-slips.js";
 import type { TextKind } from "./fields.js";

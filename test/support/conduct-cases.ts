@@ -1,6 +1,7 @@
 import type { AdviceId } from "../../src/domain/advice.js";
-import { minute, minuteStart } from "../../src/domain/windows.js";
-import { scenarioSecret, type World } from "../../src/sandbox/world.js";
+import { minute, minuteStart } from "../../src/domain/limits.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import type { World } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { OpenDoor } from "./doors.js";

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import { coreSender } from "../../src/api/core-sender.js";
 import { outcomeOf, outcomes, type PathId } from "../../src/domain/outcomes.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { StoryAnswer } from "../../src/sandbox/story/story.js";
-import { scenarioSecret, type World } from "../../src/sandbox/world.js";
+import type { World } from "../../src/sandbox/world.js";
 import { mePath, openTestWorld } from "./doors.js";
 import { type DocumentedCall, pathProse } from "./error-prose.js";
 

@@ -1,7 +1,8 @@
 import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
 import type { JournalEntry } from "../../src/sandbox/journal.js";
-import { scenarioSecret, type World } from "../../src/sandbox/world.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import type { World } from "../../src/sandbox/world.js";
 import { openTestWorld } from "./doors.js";
 import { mePath } from "./seen.js";
 

@@ -1,7 +1,7 @@
 import { vi } from "vitest";
-import type { EventLog } from "../../src/sandbox/event-log.js";
+import type { EventLog } from "../../src/sandbox/events.js";
 
-type EventLogs = Pick<typeof import("../../src/sandbox/event-log.js"), "createEventLog">;
+type EventLogs = Pick<typeof import("../../src/sandbox/events.js"), "createEventLog">;
 
 /** How many listen to the logs of all hosts. */
 export const heard = { listeners: 0 };

@@ -1,4 +1,4 @@
-import { scenarioSecret } from "../../src/sandbox/world.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { farmerId } from "../../src/synthetic/farmer-id.js";
 import { describeDoors, type OpenDoor } from "./doors.js";
 import { expectPreview } from "./expect-preview.js";

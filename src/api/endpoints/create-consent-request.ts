@@ -1,6 +1,6 @@
 import { permissions } from "../../domain/attestation.js";
 import { defaultConsentTime, maximumConsentTime, type PurposeCode } from "../../domain/consent.js";
-import { containsKey } from "../../domain/find-key.js";
+import { containsKey } from "../../domain/redact.js";
 import { viewConsent } from "../../sandbox/consent-views.js";
 import type { ConsentEntry, ConsentWish } from "../../sandbox/consents.js";
 import type { World } from "../../sandbox/world.js";

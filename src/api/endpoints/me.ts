@@ -1,6 +1,6 @@
 import { environments } from "../../domain/api-key.js";
 import { organizationTypes } from "../../domain/organization.js";
-import { mePath } from "../../domain/paths.js";
+import { mePath } from "../../domain/outcomes.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import type { Endpoint } from "../endpoint.js";
 import { type JsonBody, utf8Length } from "../messages.js";

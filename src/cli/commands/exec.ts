@@ -1,4 +1,4 @@
-import { redactKeys } from "../../domain/api-key.js";
+import { redactKeys } from "../../domain/redact.js";
 import { loadFarmers } from "../../node/load-farmers.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
 import { type RunningServer, serveRuntime } from "../../node/serve-host.js";

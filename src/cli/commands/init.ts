@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import { writeFailure, writeFileAtomically } from "../../node/write-file.js";
 import { quote } from "../../scenario/quote.js";
 import { starterScenario } from "../../scenario/starter.js";

@@ -1,4 +1,4 @@
-import { redactKeys } from "../../domain/api-key.js";
+import { redactKeys } from "../../domain/redact.js";
 import { askReport } from "../../node/ask-report.js";
 import { renderReport } from "../../report/report-document.js";
 import { unmetThresholds } from "../../report/thresholds.js";

@@ -1,4 +1,4 @@
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import type { LoadedScenario } from "../../node/load-scenario.js";
 import { type RunningServer, serveRuntime } from "../../node/serve-host.js";
 import type { KeptState } from "../../node/state.js";

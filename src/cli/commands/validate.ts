@@ -1,5 +1,5 @@
-import { redactKeys } from "../../domain/api-key.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
+import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/load-scenario.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";

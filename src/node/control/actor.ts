@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import { type Actor, requireAdministrator } from "../../sandbox/lifecycle/administrator.js";
 
 /** Who acts, by `X-Sandbox-Actor`; throws `not_an_administrator` for a member's write (R33), or `validation_failed`. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { openApiDocument } from "../../api/openapi.js";
-import { redactPath } from "../../api/redact-path.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
+import { redactPath } from "../../domain/redact.js";
 import { checkBody } from "../../scenario/check-body.js";
 import { controlPath } from "../control-path.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../lazy-control.js";

@@ -1,4 +1,4 @@
-import { SandboxError, type SandboxErrorCode } from "../../domain/sandbox-error.js";
+import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 
 /**
  * Does the work; a refusal of what the body says in this field is thrown as `validation_failed` with the field.

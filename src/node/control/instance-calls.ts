@@ -1,8 +1,9 @@
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import { starterOf } from "../../library/create-sandbox.js";
 import type { ScenarioSource } from "../../library/sandbox.js";
 import { type GivenOptions, givenOptions } from "../../sandbox/runtime.js";
-import { scenarioSecrets, type World } from "../../sandbox/world.js";
+import { scenarioSecrets } from "../../sandbox/secrets.js";
+import type { World } from "../../sandbox/world.js";
 import type { ControlBody } from "../../scenario/control-bodies.js";
 import { type NamedScenario, resolveSource } from "../../scenario/resolve-source.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";

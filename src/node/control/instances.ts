@@ -1,6 +1,6 @@
 // Node's own: in jsdom the global one gives a number, which has no `unref`.
 import { clearInterval, setInterval } from "node:timers";
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import { base62From } from "../../domain/seed.js";
 import type { Counters } from "../../sandbox/counters.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";

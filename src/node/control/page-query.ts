@@ -1,4 +1,4 @@
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 
 /** A page of a list, as a query asks for it. */
 export interface Page {

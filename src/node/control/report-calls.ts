@@ -1,5 +1,5 @@
 import { snakeCase } from "../../api/snake-case.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import { reportOf } from "../../report/build-report.js";
 import { type ReportFormat, reportFormats } from "../../report/render/document.js";
 import { renderReport } from "../../report/report-document.js";

@@ -1,5 +1,5 @@
+import { SandboxError } from "../../domain/errors.js";
 import { outcomes } from "../../domain/outcomes.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
 import type { JournalQuery } from "../../sandbox/journal.js";
 import { nearest } from "../../scenario/nearest.js";
 import { quote } from "../../scenario/quote.js";

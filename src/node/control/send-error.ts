@@ -1,8 +1,8 @@
 import type { Response } from "express";
 import { errorBody } from "../../api/error-body.js";
-import { redactEncoded } from "../../api/redact-path.js";
+import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 import { refusals } from "../../domain/outcomes.js";
-import { SandboxError, type SandboxErrorCode } from "../../domain/sandbox-error.js";
+import { redactEncoded } from "../../domain/redact.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 import { scenarioFields } from "./scenario-fields.js";
 

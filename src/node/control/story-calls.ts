@@ -1,6 +1,6 @@
 import { coreSender } from "../../api/core-sender.js";
 import { snakeCase } from "../../api/snake-case.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import { errorCodeOf } from "../../sandbox/story/difference.js";
 import { kindOf, type ToldStep } from "../../sandbox/story/story.js";
 import { tellNext } from "../../sandbox/story/tell.js";

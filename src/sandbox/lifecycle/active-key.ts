@@ -1,5 +1,5 @@
+import { SandboxError } from "../../domain/errors.js";
 import { type KeyRecord, keyStateAt, maximumActiveKeys } from "../../domain/key.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
 import type { KeyEntry } from "../registry.js";
 import type { World } from "../world.js";
 

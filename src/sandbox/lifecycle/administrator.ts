@@ -1,4 +1,4 @@
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 
 /** Who acts in the dashboard (R33). */
 export type Actor = "administrator" | "member";

@@ -1,7 +1,7 @@
 import { type Assumptions, assumptionsFor, type Profile } from "../../domain/assumptions.js";
+import { SandboxError } from "../../domain/errors.js";
 import { keyStateAt, maximumActiveKeys } from "../../domain/key.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
-import { minuteStart } from "../../domain/windows.js";
+import { minuteStart } from "../../domain/limits.js";
 import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../usage.js";
 import type { World } from "../world.js";
 

@@ -1,7 +1,8 @@
 import type { Environment } from "../../domain/api-key.js";
-import { defaultLimits, defaultScopes, type KeyLimits } from "../../domain/key.js";
+import { SandboxError } from "../../domain/errors.js";
+import { defaultScopes } from "../../domain/key.js";
+import { defaultLimits, type KeyLimits } from "../../domain/limits.js";
 import type { Organization } from "../../domain/organization.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
 import { didYouMean } from "../../scenario/nearest.js";
 import { refOfName } from "../../scenario/ref.js";
 import { viewKey } from "../views.js";

@@ -1,5 +1,5 @@
 import { type ConsentAction, isAllowed } from "../../domain/consent.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import { viewConsent } from "../consent-views.js";
 import { type ConsentEntry, standingAt, withDeed } from "../consents.js";
 import type { World } from "../world.js";

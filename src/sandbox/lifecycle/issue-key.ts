@@ -1,9 +1,9 @@
 import { type Environment, prefixOf, sandboxMark } from "../../domain/api-key.js";
+import { SandboxError } from "../../domain/errors.js";
 import type { KeyRecord } from "../../domain/key.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
 import { base62From } from "../../domain/seed.js";
 import { parseDuration } from "../../scenario/duration.js";
-import { deriveSecret, secretLength } from "../secrets.js";
+import { deriveSecret, secretLength } from "../scenario-keys.js";
 import { startUsage, type Usage } from "../usage.js";
 import type { World } from "../world.js";
 

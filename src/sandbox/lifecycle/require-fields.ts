@@ -1,4 +1,4 @@
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import { listed } from "../../scenario/quote.js";
 import { isRef, isReserved, maximumRefLength, reservedKeyRefs } from "../../scenario/ref.js";
 

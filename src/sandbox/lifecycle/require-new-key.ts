@@ -1,5 +1,5 @@
 import { environments } from "../../domain/api-key.js";
-import { isInstant } from "../instants.js";
+import { isInstant } from "../clock.js";
 import type { NewKey } from "./create-key.js";
 import {
   choiceProblem,

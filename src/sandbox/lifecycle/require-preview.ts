@@ -1,4 +1,4 @@
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import type { World } from "../world.js";
 
 /** Throws `not_found` in a world without the preview of the announced endpoints: it has none of their records (R49). */

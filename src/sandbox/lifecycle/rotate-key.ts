@@ -1,5 +1,5 @@
+import { SandboxError } from "../../domain/errors.js";
 import { defaultOverlap, type KeyRecord, maximumOverlap } from "../../domain/key.js";
-import { SandboxError } from "../../domain/sandbox-error.js";
 import type { KeyEntry } from "../registry.js";
 import { settleUsage, type Usage } from "../usage.js";
 import { viewKey } from "../views.js";

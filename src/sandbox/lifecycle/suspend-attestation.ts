@@ -1,4 +1,4 @@
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import { stateOf, viewConsent } from "../consent-views.js";
 import type { AttestationPlace } from "../consents.js";
 import type { World } from "../world.js";

@@ -1,4 +1,4 @@
-import { SandboxError } from "../../domain/sandbox-error.js";
+import { SandboxError } from "../../domain/errors.js";
 import { storyPlaceholder } from "../../scenario/story-placeholder.js";
 import { attestationsOf } from "../consent-views.js";
 import type { World } from "../world.js";

@@ -1,4 +1,4 @@
-import { type RefusalCode, refusalCodes, SandboxError } from "../../domain/sandbox-error.js";
+import { type RefusalCode, refusalCodes, SandboxError } from "../../domain/errors.js";
 import { type ActionName, actionNames } from "../../domain/steps.js";
 import { parseDuration } from "../../scenario/duration.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";

@@ -1,10 +1,11 @@
-import { redactKeys } from "../../domain/api-key.js";
-import { mePath } from "../../domain/paths.js";
+import { mePath } from "../../domain/outcomes.js";
+import { redactKeys } from "../../domain/redact.js";
 import { parseDuration } from "../../scenario/duration.js";
 import { advanceClock } from "../lifecycle/move-clock.js";
-import { unknownSecret } from "../secrets.js";
+import { unknownSecret } from "../scenario-keys.js";
+import { defaultKeyRef, scenarioSecret } from "../secrets.js";
 import { viewClock } from "../views.js";
-import { defaultKeyRef, scenarioSecret, type World } from "../world.js";
+import type { World } from "../world.js";
 import { actionDifferences, answerDifferences, type Difference } from "./difference.js";
 import { fillIn } from "./fill-in.js";
 import { type Performed, performAction } from "./perform-action.js";

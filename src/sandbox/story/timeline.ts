@@ -1,6 +1,6 @@
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { parseWhen } from "../../scenario/when.js";
-import { isoOf } from "../instants.js";
+import { isoOf } from "../clock.js";
 import type { World } from "../world.js";
 import { actionIn, performAction } from "./perform-action.js";
 import { untoldSecret } from "./step-details.js";

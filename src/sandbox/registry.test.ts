@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { propertySeed } from "../../test/support/property-seed.js";
-import { createHashIndex } from "./hash-index.js";
+import { createHashIndex } from "./registry.js";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dayStart, minuteStart, timeOfDay } from "./windows.js";
+import { dayStart, minuteStart, timeOfDay } from "./limits.js";
 
 test("a minute begins at its full UTC minute, before 1970 too", () => {
   expect(minuteStart(Date.parse("2026-03-02T09:00:59.999Z"))).toBe(Date.parse("2026-03-02T09:00:00Z"));

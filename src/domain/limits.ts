@@ -1,3 +1,12 @@
+/** How many requests a key may make; 0 refuses every request (R22, R23). */
+export interface KeyLimits {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+/** The limits of a key for which a scenario or a caller says nothing. */
+export const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
+
 /** One minute and one day, in milliseconds. */
 export const minute = 60_000;
 export const day = 24 * 60 * minute;

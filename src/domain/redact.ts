@@ -67,3 +67,59 @@ function hexDigit(code: number): number {
   const letter = code | 32;
   return letter >= 97 && letter < 103 ? letter - 87 : Number.NaN;
 }
+
+const anyKey = /(legacysvc|svc)(_|%5f)(test|live)(_|%5f)[\w%~.-]+/gi;
+
+/**
+ * Replaces everything in a text that looks like a key by its prefix and `…` (R46).
+ *
+ * Keys are found in any letter case and when their underscores are percent-encoded.
+ *
+ * @example
+ * redactKeys("/v1?key=SVC_test_sbx123"); // "/v1?key=SVC_test_…"
+ */
+export function redactKeys(text: string): string {
+  return text.replace(anyKey, (_match, product, a, environment, b) => `${product}${a}${environment}${b}…`);
+}
+
+const longestPath = 500;
+
+/** A path as it may be shown: no keys, however often they are percent-encoded, and not endless (R46). */
+export function redactPath(path: string): string {
+  const shown = redactEncoded(path);
+  return shown.length > longestPath ? `${shown.slice(0, longestPath)}…` : shown;
+}
+
+/** A text as it may be shown: no keys, however often they are percent-encoded (R46). */
+export function redactEncoded(text: string): string {
+  const decoded = decodePrintable(text);
+  const redacted = redactBase64(redactKeys(decoded));
+  // Only a text that hides a key is shown decoded: any other is shown as it was sent.
+  return redacted === decoded ? text : redacted;
+}
+
+// Prefixes are of three, six, nine … letters, so that their Base64 is the same whatever comes behind them.
+const base64Prefixes = keyPrefixes.map(({ prefix }) => btoa(prefix));
+
+// What stands at the beginning of what was encoded; a key further in looks like anything.
+function redactBase64(text: string): string {
+  return base64Prefixes.reduce(redactBehind, text);
+}
+
+function redactBehind(text: string, prefix: string): string {
+  let shown = "";
+  let from = 0;
+  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, from)) {
+    const start = at + prefix.length;
+    let end = start;
+    while (isBase64(text.charCodeAt(end))) end += 1;
+    shown += text.slice(from, start) + (end > start ? "…" : "");
+    from = end;
+  }
+  return shown + text.slice(from);
+}
+
+// Both alphabets; what pads it tells nothing.
+function isBase64(code: number): boolean {
+  return isKeyCharacter(code) || code === 43 || code === 47;
+}

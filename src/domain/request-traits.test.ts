@@ -8,8 +8,10 @@ import {
   isFromBrowser,
   isPreflight,
   isPreflightForKey,
+  traitsOfHeader,
+  traitsOfQuery,
+  traitsOfWebRequest,
 } from "../domain/request-traits.js";
-import { traitsOfHeader, traitsOfQuery, traitsOfWebRequest } from "./read-traits.js";
 
 const key = "SVC_test_sbx0000";
 
