@@ -118,7 +118,7 @@ describe("what fixtures cannot do", () => {
     ["farmers --format njson", /"njson" is not one of .* Did you mean ndjson\?/],
     ["farmers --locale en_GB", /"en_GB" is not one of .* Did you mean en_GH\?/],
     ["organizations --format geojson", /--format geojson is for farmers/],
-    ["organizations --locale en", /--locale says where farmers live/],
+    ["organizations --locale en", /--locale is for farmers/],
     ["farmers --count -1", /--count: "-1" is not a number of records/],
     ["farmers --from 4294967296", /--from: "4294967296" is not an index/],
     ["farmers --now 9999-12-31T00:00:00Z", /--now: .* Give a time from 1900 to 9990\./],

@@ -4,15 +4,16 @@ import { listed, quote } from "../../scenario/quote.js";
 import { resolveLocale } from "../../synthetic/farmers/tables.js";
 import type { Call, Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { csv } from "../fixtures/as-csv.js";
-import { geojson, json, ndjson } from "../fixtures/as-json.js";
-import type { RecordFormat, RecordKind } from "../fixtures/record-format.js";
-import { farmerRecords, organizationRecords } from "../fixtures/record-kinds.js";
-import { writeRecords } from "../fixtures/write-records.js";
-import type { Flags } from "../flags.js";
+import {
+  farmerRecords,
+  formatOf,
+  organizationRecords,
+  type RecordKind,
+  writeRecords,
+} from "../fixture-records.js";
 import { usageError } from "../usage-error.js";
 
-/** When the clocks of the bundled scenarios start: without `--now`, farmers are the same ones every day. */
+/** The start of the clocks of the bundled scenarios: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
 
 const firstYear = 1900;
@@ -21,14 +22,14 @@ const lastYear = 9990;
 /** `svc-sandbox fixtures` */
 export const fixtures: Run = async (call) => {
   const { flags, io } = call;
-  const { count = 10, from = 0 } = flags;
+  const { count = 10, from = 0, fixtureFormat = "ndjson" } = flags;
   if (from + count > mostFarmers) {
     throw usageError(
       `Failed to read the command line: --from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Give less.`,
     );
   }
   const kind = kindOf(call) as RecordKind<object>;
-  const format = await formatOf(kind, flags);
+  const format = await formatOf(kind, fixtureFormat);
   await writeRecords({ at: kind.at, from, count }, format, io.stdout, io.stopSignal());
   return exitCode.fine;
 };
@@ -45,12 +46,12 @@ function kindOf({ words: [word = ""], flags }: Call) {
   if (word === "organizations") {
     if (locale === undefined) return organizationRecords(seed);
     throw usageError(
-      "Failed to read the command line: --locale says where farmers live, and organizations live nowhere. Leave it out.",
+      "Failed to read the command line: --locale is for farmers: organizations have no location. Leave it out.",
     );
   }
-  const meant = nearest(word, kinds);
+  const suggestion = nearest(word, kinds);
   throw usageError(
-    `Failed to make ${quote(word)}: there are ${listed(kinds, "and")}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`,
+    `Failed to make ${quote(word)}: there are ${listed(kinds, "and")}.${suggestion === undefined ? "" : ` Did you mean ${suggestion}?`}`,
   );
 }
 
@@ -59,26 +60,6 @@ function refuseFarDates(start: number): void {
   const year = new Date(start).getUTCFullYear();
   if (year >= firstYear && year <= lastYear) return;
   throw usageError(
-    `Failed to read --now: the dates of farmers go decades before it and some years beyond it, and ${year} is too far away for that. Give a time from ${firstYear} to ${lastYear}.`,
+    `Failed to read --now: the year is ${year}, and farmers have dates decades before and years after it. Give a time from ${firstYear} to ${lastYear}.`,
   );
-}
-
-async function formatOf(
-  kind: RecordKind<object>,
-  { fixtureFormat = "ndjson" }: Flags,
-): Promise<RecordFormat<object>> {
-  switch (fixtureFormat) {
-    case "csv":
-      return csv(kind);
-    // Other formats need not load what writes this one.
-    case "yaml":
-      return (await import("../fixtures/as-yaml.js")).yaml;
-    case "geojson":
-      if (kind.features !== undefined) return geojson(kind.features);
-      throw usageError(
-        "Failed to read the command line: --format geojson is for farmers, whose fields lie somewhere. Give another format.",
-      );
-    default:
-      return fixtureFormat === "json" ? json : ndjson;
-  }
 }
