@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSandbox } from "../src/library/create-sandbox.js";
 import { type BrowserDoor, openBrowserDoor } from "./support/browser-door.js";
 import { noBrowser } from "./support/chromium-page.js";
 import { conformanceCases } from "./support/conformance-cases.js";
@@ -7,14 +6,13 @@ import { type ConformanceCase, comparable, runSteps } from "./support/conformanc
 import { type DoorDifference, type DoorName, doorDifferences, ending } from "./support/door-differences.js";
 import { type Door, doors } from "./support/doors.js";
 import { expressDoor } from "./support/express-door.js";
-import type { Seen } from "./support/seen.js";
+import type { Seen } from "./support/send.js";
 
 type Run = (one: Pick<ConformanceCase, "scenario" | "steps">) => Promise<Seen[]>;
 
 function runThrough(door: Door): Run {
   return async ({ scenario, steps }) => {
-    const sandbox = createSandbox({ scenario, frozen: true });
-    const { send, close } = await door.open(sandbox);
+    const { sandbox, send, close } = await door.open(scenario);
     try {
       return (await runSteps(sandbox, send, steps)).map(comparable);
     } finally {

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ServedControl, serveControl } from "./support/control-client.js";
 import { count, ids, names, oneTo, subscribe } from "./support/control-events.js";
 import { allHaveLeft } from "./support/heard-listeners.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 
 vi.mock("../src/sandbox/event-log.js", async (importOriginal) => {
   const { countListeners } = await import("./support/heard-listeners.js");

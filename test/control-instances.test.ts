@@ -8,7 +8,7 @@ import { type Ask, serveControl } from "./support/control-client.js";
 import { controlDashboard } from "./support/control-dashboard.js";
 import { type Dashboard, libraryDashboard } from "./support/dashboard.js";
 import { propertySeed } from "./support/property-seed.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 
 async function create(ask: Ask, json: object = {}) {
   const { status, body } = await ask("/instances", { method: "POST", json });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { serveControl } from "./support/control-client.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 
 test("health says what runs", async () => {
   const { ask } = await serveControl();

@@ -9,7 +9,7 @@ import { aKey, careless, sentKeys } from "./support/control-careless.js";
 import { type ServedControl, serveControl } from "./support/control-client.js";
 import { description } from "./support/control-description.js";
 import { subscribe } from "./support/control-events.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 
 /** A world that is listened to in every way there is. */
 async function openAndListen(): Promise<{

@@ -27,8 +27,8 @@ const ways: readonly Way[] = [
   },
 ];
 
-const faulty = (then: Fault["then"]) =>
-  createSandbox({ scenario: scenarioWith([{ when: { key: "main" }, then }]) });
+const faultyScenario = (then: Fault["then"]) => scenarioWith([{ when: { key: "main" }, then }]);
+const faulty = (then: Fault["then"]) => createSandbox({ scenario: faultyScenario(then) });
 const headersOf = (sandbox: Sandbox, key = "main") => ({ "x-api-key": sandbox.secret(key) });
 const counted = (sandbox: Sandbox) => sandbox.keys.get("main").usage.today;
 
@@ -224,8 +224,8 @@ test.each<readonly [Fault["then"], number | "cut" | "silence"]>([
   [{ truncate: true }, "cut"],
   [{ reset: true }, 500],
 ])("http-middleware: %j comes as %s, and the app lives on", async (then, seen) => {
-  const sandbox = faulty(then);
-  const door = await expressDoor.open(sandbox);
+  const door = await expressDoor.open(faultyScenario(then), { frozen: false });
+  const { sandbox } = door;
   onTestFinished(door.close);
   vi.spyOn(console, "error").mockImplementation(() => {});
   const ask = (key: string) => door.send({ headers: headersOf(sandbox, key) });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startServer } from "../src/node/index.js";
 import { type ChromiumPage, noBrowser, openPage } from "./support/chromium-page.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 
 interface PageGlobals {
   readonly callServer: (where: { url: string; key: string }) => Promise<void>;

@@ -13,7 +13,7 @@ import { createRuntime, type Runtime } from "../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
 import { propertySeed } from "./support/property-seed.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 
 // As every way to a running server does that shows farmers.
 await loadFarmers();

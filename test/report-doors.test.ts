@@ -5,7 +5,7 @@ import { startServer } from "../src/node/index.js";
 import { renderReport } from "../src/report/report-document.js";
 import { serveControl } from "./support/control-client.js";
 import { runCli } from "./support/run-cli.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 
 /** Calls the API with the key of a ref. */
 async function call(url: string, secret: string | undefined): Promise<void> {

@@ -5,7 +5,7 @@ import { reportFormats } from "../src/report/render/document.js";
 import { parseReport } from "../src/report/report.js";
 import { renderReport } from "../src/report/report-document.js";
 import { converse } from "./support/raw-socket.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 import { elementsOf } from "./support/xml-elements.js";
 
 const clean = createSandbox().report();

@@ -206,8 +206,8 @@ test("a client that has gone before the answer has not heard it", async () => {
 });
 
 test("behind a server of one's own a burst earns nothing, and a retry some while later does", async () => {
-  const { sandbox } = (await serve()).server;
-  const door = await expressDoor.open(sandbox);
+  const door = await expressDoor.open(frozen);
+  const { sandbox } = door;
   onTestFinished(door.close);
   const send = () => door.send({ headers: { "x-api-key": sandbox.secret("revoked" as never) } });
   await times(10, send);

@@ -3,7 +3,7 @@ import { createSandbox } from "../src/index.js";
 import { startServer } from "../src/node/index.js";
 import { encodedWhole, realKey } from "./support/conduct-cases.js";
 import { converse } from "./support/raw-socket.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 
 const url = `https://any.example${mePath}`;
 

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { HttpResponse, http } from "msw";
 import { expect, test } from "vitest";
 import { converse, readAnswers } from "./support/raw-socket.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 import { serve } from "./support/serve-handlers.js";
 
 const large = Buffer.alloc(5 * 1024 * 1024, "svc");

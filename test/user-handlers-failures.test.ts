@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { delay, HttpResponse, http } from "msw";
 import { expect, test } from "vitest";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 import { serve } from "./support/serve-handlers.js";
 
 test("a body that breaks off closes the connection, and is told", async () => {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { HttpResponse, http } from "msw";
 import { expect, test } from "vitest";
 import { guard } from "../src/library/guard.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 import { attestations, listed, serve } from "./support/serve-handlers.js";
 
 test("R9–R21 guard knows the server's sandbox by itself and refuses as the API does", async () => {

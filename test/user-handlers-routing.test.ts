@@ -1,7 +1,7 @@
 import { HttpResponse, http, passthrough } from "msw";
 import { expect, test } from "vitest";
 import { converse, readAnswers } from "./support/raw-socket.js";
-import { mePath } from "./support/seen.js";
+import { mePath } from "./support/send.js";
 import { attestations, serve } from "./support/serve-handlers.js";
 
 const notFound = { error: { code: "not_found", message: expect.any(String) } };

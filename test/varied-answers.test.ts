@@ -2,11 +2,11 @@ import { parseList } from "structured-headers";
 import { expect, test } from "vitest";
 import { selector } from "../src/api/variation/chooser.js";
 import { variationTable } from "../src/api/variation/table.js";
+import { headerOf } from "../src/check/answer.js";
 import { type Outcome, outcomes } from "../src/domain/outcomes.js";
 import type { World } from "../src/sandbox/world.js";
 import { openTestWorld } from "./support/doors.js";
 import { expectDescribed } from "./support/expect-described.js";
-import { headerOf } from "./support/seen.js";
 import { type Answered, ask, everyQuestion, rejectedKeys } from "./support/varied.js";
 
 const varied = (seed: number) => openTestWorld("key-states", { profile: "varied", seed });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { selector } from "../src/api/variation/chooser.js";
 import { variationTable } from "../src/api/variation/table.js";
+import { headerOf } from "../src/check/answer.js";
 import { createSandbox } from "../src/library/create-sandbox.js";
 import type { Sandbox } from "../src/library/sandbox.js";
 import { correctClient, type Decision } from "./support/correct-client.js";
 import { openTestWorld } from "./support/doors.js";
-import { headerOf } from "./support/seen.js";
 import { type Answered, type Asked, ask, refsOf } from "./support/varied.js";
 
 /** Takes an answer as a sloppy client does; false when the client has come to grief. */

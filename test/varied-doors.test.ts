@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import type { KeyRow } from "../src/cli/key-rows.js";
 import type { Profile } from "../src/domain/assumptions.js";
 import { createSandbox } from "../src/library/create-sandbox.js";
@@ -7,20 +7,19 @@ import type { Sandbox } from "../src/library/sandbox.js";
 import { startServer } from "../src/node/start-server.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
 import { comparable } from "./support/conformance-script.js";
-import { doors, mePath, type Seen } from "./support/doors.js";
+import { type Client, clientInProcess, doors, mePath, openSandbox, type Seen } from "./support/doors.js";
 import { baseUrl, runCli, startCli } from "./support/run-cli.js";
-import type { Send } from "./support/seen.js";
 
 // The date of a Retry-After is that of the client's clock, and is to be the same at every door.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 2, 2, 9) }));
 afterEach(() => void vi.useRealTimers());
 
-const open = (seed: number) =>
-  createSandbox({ scenario: "key-states", profile: "varied", seed, frozen: true });
+const varied = (seed: number) => ({ profile: "varied", seed }) as const;
+const open = (seed: number) => openSandbox("key-states", varied(seed));
 const refs = ["active", "live", "revoked", "wrong-scope", "rate-limited", "live-suspended", "expired"];
 
 /** Asks with several keys and none, by several methods, `rounds` times. */
-async function conversation(sandbox: Sandbox, send: Send, rounds: number): Promise<Seen[]> {
+async function conversation({ sandbox, send }: Client, rounds = 5): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (let round = 0; round < rounds; round++) {
     for (const ref of refs) seen.push(await send({ headers: { "x-api-key": sandbox.secret(ref) } }));
@@ -30,35 +29,28 @@ async function conversation(sandbox: Sandbox, send: Send, rounds: number): Promi
   return seen.map(comparable);
 }
 
-async function through(door: (typeof doors)[number], sandbox: Sandbox, rounds = 5): Promise<Seen[]> {
-  const { send, close } = await door.open(sandbox);
-  try {
-    return await conversation(sandbox, send, rounds);
-  } finally {
-    await close();
-  }
-}
+const inProcess = (sandbox: Sandbox, rounds?: number) => conversation(clientInProcess(sandbox), rounds);
 
-const [core, ...others] = doors as [(typeof doors)[number], ...(typeof doors)[number][]];
-
-test.each(others)("the same seed gives the same bytes through sandbox.fetch and $name", async (door) => {
-  expect(await through(door, open(11))).toEqual(await through(core, open(11)));
+test.each(doors)("the same seed gives the same bytes through sandbox.fetch and $name", async (door) => {
+  const client = await door.open("key-states", varied(11));
+  onTestFinished(client.close);
+  expect(await conversation(client)).toEqual(await inProcess(open(11)));
 });
 
 test("a reset sandbox varies as it did at first", async () => {
   const sandbox = open(12);
-  const first = await through(core, sandbox);
+  const first = await inProcess(sandbox);
   sandbox.reset();
-  expect(await through(core, sandbox)).toEqual(first);
+  expect(await inProcess(sandbox)).toEqual(first);
 });
 
 test("a snapshot goes on varying as the sandbox does, also after JSON", async () => {
   const sandbox = open(13);
-  await through(core, sandbox, 2);
+  await inProcess(sandbox, 2);
   const snapshot = sandbox.snapshot();
   expect(snapshot.assumptions).toEqual({ profile: "varied" });
   const continued = createSandbox({ scenario: JSON.parse(JSON.stringify(snapshot)) });
-  expect(await through(core, continued)).toEqual(await through(core, sandbox));
+  expect(await inProcess(continued)).toEqual(await inProcess(sandbox));
 });
 
 test("a snapshot keeps what the scenario gave, which stays fixed", async () => {

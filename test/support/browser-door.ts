@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openPage } from "./chromium-page.js";
 import type { ConformanceCase } from "./conformance-script.js";
-import type { Seen } from "./seen.js";
+import type { Seen } from "./send.js";
 
 /** A page in which msw's service worker answers from a sandbox of the built package. */
 export interface BrowserDoor {

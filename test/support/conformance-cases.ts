@@ -2,7 +2,7 @@ import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { answeringScenarios } from "./answering-scenarios.js";
 import type { ConformanceCase, Step } from "./conformance-script.js";
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 function keysOf(name: ScenarioName): string[] {
   const scenario: Scenario = bundledScenarios[name];

@@ -1,7 +1,7 @@
 import type { Sandbox } from "../../src/library/sandbox.js";
 import type { ScenarioName } from "../../src/scenario/bundled.generated.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import type { Seen, Send, Sent } from "./seen.js";
+import type { Seen, Send, Sent } from "./send.js";
 
 /** A request whose key may be named by its ref. */
 export interface KeyedSent extends Sent {

@@ -2,7 +2,7 @@ import { snakeCase } from "../../src/api/snake-case.js";
 import type { Scenario } from "../../src/index.js";
 import { type ControlAnswer, type ServedControl, serveControl } from "./control-client.js";
 import type { Dashboard } from "./dashboard.js";
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 /** The dashboard of a sandbox behind the control plane of a server, on a real socket. */
 export async function openControlDashboard(

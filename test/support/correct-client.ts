@@ -1,4 +1,4 @@
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 /** What a client makes of an answer. */
 export type Decision =

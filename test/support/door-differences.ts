@@ -1,5 +1,5 @@
 import type { KeyedSent } from "./conformance-script.js";
-import type { Seen } from "./seen.js";
+import type { Seen } from "./send.js";
 
 /** The doors by name, in the order in which the documentation shows them. */
 export const doorNames = ["core", "msw", "socket", "express", "browser"] as const;

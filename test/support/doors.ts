@@ -1,79 +1,102 @@
 import { setupServer } from "msw/node";
 import { describe } from "vitest";
+import {
+  createSandbox,
+  type Sandbox,
+  type SandboxOptions,
+  type Scenario,
+  type ScenarioName,
+} from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
-import type { Sandbox } from "../../src/library/sandbox.js";
-import { sandboxOn } from "../../src/library/sandbox-on.js";
-import { createHandlers } from "../../src/msw/create-handlers.js";
-import { loadFarmers } from "../../src/node/load-farmers.js";
+import { createHandlers } from "../../src/msw/index.js";
+import { startServer } from "../../src/node/index.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/open-world.js";
-import { serveRuntime } from "../../src/node/serve-host.js";
-import { createRuntime } from "../../src/sandbox/runtime.js";
-import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { World } from "../../src/sandbox/world.js";
-import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
-import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import type { Seen, Send } from "./seen.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { type Seen, type Send, sendWithFetch } from "./send.js";
 import { sendOnSocket } from "./send-on-socket.js";
-import { sendWithFetch } from "./send-with-fetch.js";
 
-export { headerOf, mePath, type Seen, type Sent } from "./seen.js";
+export { headerOf, mePath, type Seen, type Sent } from "./send.js";
 
-// As every way to a running server does that shows farmers.
-await loadFarmers();
+/** Options of a sandbox other than its scenario. */
+export type OpenOptions = Omit<SandboxOptions, "scenario">;
 
-/** A way to a sandbox that stands open. */
-export interface Knock {
+/** A sandbox and a client of its API. */
+export interface Client {
+  readonly sandbox: Sandbox;
   readonly send: Send;
+  /** `GET /v1/relying-party/me` with the key of a ref, with a header as given, or without a key. */
+  readonly me: (key?: { ref: string } | { header: string }) => Promise<Seen>;
   readonly close: () => Promise<void>;
 }
 
-/** A door: a way in which a client of this process reaches a sandbox. */
+/** A client behind one entry point of the package. */
+export interface OpenDoor extends Client {
+  readonly takesGetBody: boolean;
+  /** The world of the sandbox, for tests that still look inside. */
+  readonly world: World;
+}
+
+/** An entry point through which a client of this process reaches a sandbox. */
 export interface Door {
   readonly name: string;
   /** Whether its client can send a GET with a body, which Fetch forbids. */
   readonly takesGetBody: boolean;
-  readonly open: (sandbox: Sandbox) => Promise<Knock>;
+  readonly open: (scenario: ScenarioName | Scenario, options?: OpenOptions) => Promise<Client>;
 }
 
-/** A world behind a door, and how to knock. */
-export interface OpenDoor extends Knock {
-  readonly takesGetBody: boolean;
-  readonly world: World;
-  /** `GET /v1/relying-party/me` with the key of a ref, or with what is given as the header itself. */
-  readonly me: (key: { ref: string } | { header: string } | undefined) => Promise<Seen>;
+/** Creates a sandbox in this process, frozen at its start unless told otherwise. */
+export function openSandbox(scenario: ScenarioName | Scenario, options: OpenOptions = {}): Sandbox {
+  return createSandbox({ scenario, frozen: true, ...options });
+}
+
+/** A client of a sandbox that is reached with `send`. */
+export function clientOf(sandbox: Sandbox, send: Send, close: () => Promise<void> = async () => {}): Client {
+  return {
+    sandbox,
+    send,
+    close,
+    me(key) {
+      if (key === undefined) return send({});
+      return send({ headers: { "x-api-key": "ref" in key ? sandbox.secret(key.ref) : key.header } });
+    },
+  };
+}
+
+/** A client of a sandbox in this process, through `sandbox.fetch`. */
+export function clientInProcess(sandbox: Sandbox): Client {
+  return clientOf(sandbox, sendWithFetch(sandbox.fetch, "https://any.example"));
 }
 
 const core: Door = {
   name: "core",
   takesGetBody: false,
-  open: async (sandbox) => ({
-    send: sendWithFetch(sandbox.fetch, "https://any.example"),
-    async close() {},
-  }),
+  open: async (scenario, options) => clientInProcess(openSandbox(scenario, options)),
 };
 
 const msw: Door = {
   name: "msw",
-  // The fetch that msw puts in the place of the other one lets it pass.
+  // msw's own fetch lets it pass.
   takesGetBody: true,
-  async open(sandbox) {
+  async open(scenario, options) {
+    const sandbox = openSandbox(scenario, options);
     const baseUrl = "https://api.example";
     const server = setupServer(...createHandlers(sandbox, { baseUrl }));
     server.listen({ onUnhandledRequest: "error" });
-    return { send: sendWithFetch(fetch, baseUrl), close: async () => server.close() };
+    return clientOf(sandbox, sendWithFetch(fetch, baseUrl), async () => server.close());
   },
 };
 
 const socket: Door = {
   name: "socket",
   takesGetBody: true,
-  async open(sandbox) {
-    const server = await serveRuntime(runtimeOf(sandbox), { port: 0 });
-    return { send: sendOnSocket(Number(new URL(server.url).port)), close: () => server.close() };
+  async open(scenario, options) {
+    const { sandbox, url, close } = await startServer({ scenario, frozen: true, ...options });
+    return clientOf(sandbox, sendOnSocket(Number(new URL(url).port)), () => close());
   },
 };
 
-/** The doors that every test of the API goes through. */
+/** The entry points that every test of the API goes through. */
 export const doors: readonly Door[] = [core, msw, socket];
 
 /** Opens a world of a scenario, frozen at its start unless told otherwise. */
@@ -84,25 +107,15 @@ export function openTestWorld(scenario: ScenarioName | Scenario, options: OpenWo
   });
 }
 
-/** Runs the same tests through every door. `open` gives a fresh world behind the door. */
+/** Runs the same tests through every entry point. `open` starts a fresh sandbox behind it. */
 export function describeDoors(
   title: string,
-  tests: (open: (scenario: ScenarioName | Scenario, options?: OpenWorldOptions) => Promise<OpenDoor>) => void,
+  tests: (open: (scenario: ScenarioName | Scenario, options?: OpenOptions) => Promise<OpenDoor>) => void,
 ): void {
-  describe.each(doors)(`${title} ($name)`, (door) => {
+  describe.each(doors)(`${title} ($name)`, ({ takesGetBody, open }) => {
     tests(async (scenario, options) => {
-      const world = openTestWorld(scenario, options);
-      const knock = await door.open(sandboxOn(createRuntime(() => world)));
-      return {
-        ...knock,
-        takesGetBody: door.takesGetBody,
-        world,
-        me: (key) => {
-          if (key === undefined) return knock.send({});
-          const header = "ref" in key ? scenarioSecret(world, key.ref) : key.header;
-          return knock.send({ headers: { "x-api-key": header } });
-        },
-      };
+      const client = await open(scenario, options);
+      return { ...client, takesGetBody, world: runtimeOf(client.sandbox).world() };
     });
   });
 }

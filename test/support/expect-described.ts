@@ -2,7 +2,8 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
 import { openApiDocument } from "../../src/api/openapi.js";
-import { headerOf, mePath, type Seen } from "./seen.js";
+import { headerOf } from "../../src/check/answer.js";
+import { mePath, type Seen } from "./send.js";
 
 /** The parts of the description that tests look at. */
 export interface Described {

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { headerOf, type Seen } from "./seen.js";
+import { headerOf } from "../../src/check/answer.js";
+import type { Seen } from "./send.js";
 
 /** An answer is the API's error body of this status and code, and nothing else. */
 export function expectError(seen: Seen, status: number, code: string): void {

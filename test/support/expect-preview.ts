@@ -2,7 +2,8 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
 import { openApiDocument } from "../../src/api/openapi.js";
-import { headerOf, type Seen } from "./seen.js";
+import { headerOf } from "../../src/check/answer.js";
+import type { Seen } from "./send.js";
 
 interface Operation {
   readonly responses: Record<string, { readonly headers?: Record<string, object> }>;

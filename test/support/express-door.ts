@@ -2,27 +2,26 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
-import { createHandlers } from "../../src/msw/create-handlers.js";
-import type { Door } from "./doors.js";
+import { createHandlers } from "../../src/msw/index.js";
+import { clientOf, type Door, openSandbox } from "./doors.js";
 import { sendOnSocket } from "./send-on-socket.js";
 
 /** A partner's own Express app, with the sandbox mounted in it as `docs/doors.md` says. */
 export const expressDoor: Door = {
   name: "express",
   takesGetBody: true,
-  async open(sandbox) {
+  async open(scenario, options) {
+    const sandbox = openSandbox(scenario, options);
     const app = express();
     app.disable("x-powered-by");
     // Its types mean msw's CommonJS half, ours the other one; the handlers are the same.
     app.use(createMiddleware(...(createHandlers(sandbox) as never[])));
     const server = app.listen(0, "127.0.0.1");
     await once(server, "listening");
-    return {
-      send: sendOnSocket((server.address() as AddressInfo).port),
-      async close() {
-        server.closeAllConnections();
-        await new Promise((resolve) => server.close(resolve));
-      },
-    };
+    const { port } = server.address() as AddressInfo;
+    return clientOf(sandbox, sendOnSocket(port), async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
   },
 };

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { startServer } from "../../src/node/start-server.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import { scenarioWith } from "./faulty.js";
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 // Sends so many requests for each fault, over sockets and through `sandbox.fetch`, and prints by how many bytes each
 // of them made the heap grow, and what else they left behind. Clients give up on a request that hangs.

@@ -4,7 +4,7 @@ import type { JournalEntry } from "../../src/sandbox/journal.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { World } from "../../src/sandbox/world.js";
 import { openTestWorld } from "./doors.js";
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 /** A bank with a key `main` and two others, and an insurer; with these faults. */
 export function scenarioWith(faults: readonly Fault[]): Scenario {

@@ -10,7 +10,7 @@ import {
   oddVersions,
 } from "./hostile-pieces.js";
 import { crlf, good, once, request } from "./raw-requests.js";
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 /** Hostility in the method, the version and the headers of a request, by its name. */
 export const hostileHeads: Readonly<Record<string, HostileGroup>> = {

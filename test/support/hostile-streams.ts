@@ -2,7 +2,7 @@ import { pick, type RandomStream } from "../../src/domain/seed.js";
 import { below, type HostileGroup, often } from "./hostile-group.js";
 import { oddChunks, strangers } from "./hostile-pieces.js";
 import { crlf, good, once, request } from "./raw-requests.js";
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 /** Hostility in the bytes of a connection and in how they come, by its name. */
 export const hostileStreams: Readonly<Record<string, HostileGroup>> = {

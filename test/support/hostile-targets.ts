@@ -2,7 +2,7 @@ import { pick } from "../../src/domain/seed.js";
 import { type HostileGroup, keyedLines, often } from "./hostile-group.js";
 import { controlPaths, oddAuthorities, oddHosts, oddTargets } from "./hostile-pieces.js";
 import { once, request } from "./raw-requests.js";
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 /** Hostility in what a request asks for, by its name. */
 export const hostileTargets: Readonly<Record<string, HostileGroup>> = {

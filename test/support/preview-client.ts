@@ -3,7 +3,7 @@ import { farmerId } from "../../src/synthetic/farmer-id.js";
 import { describeDoors, type OpenDoor } from "./doors.js";
 import { expectPreview } from "./expect-preview.js";
 import { previewScenario } from "./preview-scenario.js";
-import type { Seen, Sent } from "./seen.js";
+import type { Seen, Sent } from "./send.js";
 
 const base = "/v1/relying-party";
 export const consentsPath = `${base}/consent-requests`;

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 /** An answer that a server is about to send. */
 export interface Reply {

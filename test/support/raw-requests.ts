@@ -1,5 +1,5 @@
 import type { RawSending } from "./raw-socket.js";
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 export const crlf = "\r\n";
 

@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { isOfTheConnection, mePath, type Send, textOf } from "./seen.js";
+import { isOfTheConnection, mePath, type Send, textOf } from "./send.js";
 
 /** Sends with Node's own client, which sends whatever it is told to, each request on a connection of its own. */
 export function sendOnSocket(port: number): Send {

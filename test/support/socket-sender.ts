@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from "node:http";
 import type { SendStoryRequest, StoryAnswer } from "../../src/sandbox/story/story.js";
 import type { World } from "../../src/sandbox/world.js";
-import { isOfTheConnection, textOf } from "./seen.js";
+import { isOfTheConnection, textOf } from "./send.js";
 
 type Received = Pick<StoryAnswer, "status" | "headers" | "body">;
 

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { mePath } from "./seen.js";
+import { mePath } from "./send.js";
 
 /** What a client saw on a connection of its own. */
 export interface Watched {

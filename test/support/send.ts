@@ -1,4 +1,4 @@
-/** What a test sends; keys stand in its headers. */
+/** A request of a test; its key stands in the headers. */
 export interface Sent {
   readonly method?: string;
   readonly path?: string;
@@ -7,7 +7,7 @@ export interface Sent {
   readonly body?: string;
 }
 
-/** An answer as a client sees it, whichever door it came through. */
+/** An answer as a client sees it through any entry point. */
 export interface Seen {
   readonly status: number;
   /** Names as the client gets them; without those that belong to the connection. */
@@ -15,7 +15,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** Sends one request through a door. */
+/** Sends one request. */
 export type Send = (sent: Sent) => Promise<Seen>;
 
 export const mePath = "/v1/relying-party/me";
@@ -35,4 +35,28 @@ export function textOf(bytes: Uint8Array | ArrayBuffer): string {
 /** The value of a header, whatever its case; `undefined` when it is not there. */
 export function headerOf(seen: Seen, name: string): string | undefined {
   return seen.headers.find(([one]) => one.toLowerCase() === name.toLowerCase())?.[1];
+}
+
+/** Sends with a fetch: that of a sandbox, of Node or of a page. Throws the fetch's `TypeError` for what it refuses. */
+export function sendWithFetch(
+  fetch: (url: string, init: RequestInit) => Promise<Response>,
+  base: string,
+): Send {
+  return async (sent) => seenIn(await fetch(base + (sent.path ?? mePath), initOf(sent)));
+}
+
+function initOf({ method = "GET", headers = {}, body }: Sent): RequestInit {
+  const web = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    for (const one of [value].flat()) web.append(name, one as string);
+  }
+  return { method, headers: web, ...(body !== undefined && { body }) };
+}
+
+async function seenIn(response: Response): Promise<Seen> {
+  return {
+    status: response.status,
+    headers: [...response.headers].filter(([name]) => !isOfTheConnection(name)),
+    body: textOf(await response.arrayBuffer()),
+  };
 }
