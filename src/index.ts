@@ -13,9 +13,7 @@ export { type Caller, type Guarded, type GuardOptions, guard } from "./library/g
 export type {
   ActingAs,
   CreatedKey,
-  Duration,
   FarmerPage,
-  Instant,
   KeyCreation,
   KeyRef,
   KeyRotation,
@@ -42,6 +40,7 @@ export type {
 } from "./report/report.js";
 export type { AttestationView, ConsentView } from "./sandbox/consent-views.js";
 export type { Fault } from "./sandbox/faults.js";
+export type { Duration, Instant } from "./sandbox/operations/input-times.js";
 export type { KeyView, OrganizationView, RequestView } from "./sandbox/views.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */

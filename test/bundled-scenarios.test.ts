@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { evaluateKey } from "../src/api/foresee.js";
 import { handle } from "../src/api/handle.js";
 import { type FaultPathId, faultPathIds, outcomeOf, outcomes, type PathId } from "../src/domain/outcomes.js";
-import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
+import { advanceClock } from "../src/sandbox/operations/change-world.js";
 import { defaultKeyRef, scenarioSecret } from "../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
 import { answeringScenarios } from "./support/answering-scenarios.js";

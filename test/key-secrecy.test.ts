@@ -5,8 +5,8 @@ import { writeHeapSnapshot } from "node:v8";
 import { expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
 import { worldState } from "../src/node/control/state.js";
-import { createKey } from "../src/sandbox/lifecycle/create-key.js";
-import { rotateKey } from "../src/sandbox/lifecycle/rotate-key.js";
+import { createKey } from "../src/sandbox/operations/create-key.js";
+import { rotateKey } from "../src/sandbox/operations/rotate-key.js";
 import { scenarioSecret, scenarioSecrets } from "../src/sandbox/secrets.js";
 import type { World } from "../src/sandbox/world.js";
 import { describeDoors, openTestWorld } from "./support/doors.js";
@@ -41,7 +41,7 @@ test("R35 a heap of the running world holds no key that was created at run time,
 // Keeps the secrets as reversed bytes, outside the JavaScript heap and in no form that a search for them finds.
 function createAndForget(world: World): Buffer[] {
   const made = createKey(world, { organization: "harvest-bank", environment: "test", name: "CI" }).secret;
-  const rotated = rotateKey(world, "active").secret;
+  const rotated = rotateKey(world, { key: "active" }).secret;
   for (const apiKey of [made, rotated]) {
     expect(handle(world, { method: "GET", path: mePath, apiKey }).answer.status).toBe(200);
   }
@@ -51,7 +51,7 @@ function createAndForget(world: World): Buffer[] {
 test("R17 R37 the replacement of a legacy key has the current prefix, and the same name, scopes and limits", () => {
   const world = openTestWorld("key-states");
   const before = world.registry.key("legacy").key;
-  const { key, secret } = rotateKey(world, "legacy");
+  const { replacement: key, secret } = rotateKey(world, { key: "legacy" });
   expect(secret).toMatch(/^SVC_test_sbx[0-9A-Za-z]{29}$/);
   expect(key).toMatchObject({
     name: before.name,

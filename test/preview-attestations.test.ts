@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { permissions } from "../src/domain/attestation.js";
-import { decideConsent } from "../src/sandbox/lifecycle/decide-consent.js";
-import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
-import { suspendAttestation } from "../src/sandbox/lifecycle/suspend-attestation.js";
+import { advanceClock } from "../src/sandbox/operations/change-world.js";
+import { decideConsent, suspendAttestation } from "../src/sandbox/operations/decide-consent.js";
 import { attestationsPath, describePreview, type Json } from "./support/preview-client.js";
 
 const minute = 60_000;
@@ -55,7 +54,7 @@ describePreview("attestations", (open) => {
     const early = (await ask("bank", 0)).json.data;
     advanceClock(door.world, 3 * hour);
     const before = (await attestations("bank")).json.data;
-    decideConsent(door.world, late.id, "grant");
+    decideConsent(door.world, { id: late.id, do: "grant" });
     const after = (await attestations("bank")).json.data;
     expect(after.map((one: Json) => one.consent_request_id)).toEqual([early.id, late.id]);
     expect(after[0]).toEqual(before[0]);
@@ -135,17 +134,17 @@ describePreview("attestations", (open) => {
     await ask("bank", 0, { permissions: ["land", "loans"] });
     advanceClock(door.world, 3 * hour);
     const [{ id }] = (await attestations("bank")).json.data;
-    suspendAttestation(door.world, id, true);
+    suspendAttestation(door.world, { id, do: "suspend" });
     const shown = async () =>
       (await attestations("bank")).json.data.map((one: Json) => [one.validity, one.subject === null]);
     expect(await shown()).toEqual([
       ["suspended", true],
       ["active", false],
     ]);
-    expect(() => suspendAttestation(door.world, id, true)).toThrow(
+    expect(() => suspendAttestation(door.world, { id, do: "suspend" })).toThrow(
       expect.objectContaining({ code: "attestation_not_open" }),
     );
-    suspendAttestation(door.world, id, false);
+    suspendAttestation(door.world, { id, do: "resume" });
     expect(await shown()).toEqual([
       ["active", false],
       ["active", false],

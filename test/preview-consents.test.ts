@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
+import { advanceClock } from "../src/sandbox/operations/change-world.js";
 import { headerOf } from "./support/doors.js";
 import { consentsPath, describePreview, type Json, purpose } from "./support/preview-client.js";
 

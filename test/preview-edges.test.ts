@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { permissions } from "../src/domain/attestation.js";
 import { createSandbox, guard, type Scenario } from "../src/index.js";
 import { startServer } from "../src/node/index.js";
-import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
+import { advanceClock } from "../src/sandbox/operations/change-world.js";
 import { describeDoors, headerOf } from "./support/doors.js";
 import { attestationsPath, consentsPath, previewClient, purpose } from "./support/preview-client.js";
 import { previewScenario } from "./support/preview-scenario.js";

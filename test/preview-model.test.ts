@@ -8,8 +8,11 @@ import { SandboxError } from "../src/domain/errors.js";
 import { nodePlatform } from "../src/node/platform.js";
 import { stateOf } from "../src/sandbox/consent-views.js";
 import { placesOf } from "../src/sandbox/consents.js";
-import { type Decision, decideConsent } from "../src/sandbox/lifecycle/decide-consent.js";
-import { suspendAttestation } from "../src/sandbox/lifecycle/suspend-attestation.js";
+import {
+  type Decision,
+  decideConsent,
+  suspendAttestation,
+} from "../src/sandbox/operations/decide-consent.js";
 import { scenarioSecret } from "../src/sandbox/secrets.js";
 import { snapshotWorld } from "../src/sandbox/snapshot.js";
 import { createWorld, type World } from "../src/sandbox/world.js";
@@ -125,14 +128,18 @@ class Run {
       const wanted = suspends ? "active" : "suspended";
       const permission = place?.permission as Permission;
       const could = attestationOf(model, permission, now) === wanted;
-      expect(done(() => suspendAttestation(this.world, place?.id as string, suspends))).toBe(could);
+      expect(
+        done(() =>
+          suspendAttestation(this.world, { id: place?.id as string, do: suspends ? "suspend" : "resume" }),
+        ),
+      ).toBe(could);
       if (could) model.suspended.set(permission, suspends);
     } else if (taken.do === "cancel") {
       const { status } = this.call("POST", `${consentsPath}/${entry.id}/cancel`);
       expect(status).toBe(move(model, "cancel", now) ? 200 : 409);
     } else {
       const could = move(model, taken.do, now);
-      expect(done(() => decideConsent(this.world, entry.id, taken.do as Decision))).toBe(could);
+      expect(done(() => decideConsent(this.world, { id: entry.id, do: taken.do as Decision }))).toBe(could);
     }
   }
 

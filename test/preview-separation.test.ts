@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { endpoints } from "../src/api/routes.js";
 import { permissions } from "../src/domain/attestation.js";
 import { createSandbox } from "../src/index.js";
-import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
+import { advanceClock } from "../src/sandbox/operations/change-world.js";
 import { scenarioSecret } from "../src/sandbox/secrets.js";
 import { farmerId } from "../src/synthetic/farmer-id.js";
 import { describeDoors } from "./support/doors.js";

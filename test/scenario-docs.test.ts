@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { coreSender } from "../src/api/core-sender.js";
 import { evaluateKey } from "../src/api/foresee.js";
-import { advanceClock } from "../src/sandbox/lifecycle/move-clock.js";
+import { advanceClock } from "../src/sandbox/operations/change-world.js";
 import { scenarioSecret } from "../src/sandbox/secrets.js";
 import type { ToldStep } from "../src/sandbox/story/story.js";
 import { tellNext } from "../src/sandbox/story/tell.js";

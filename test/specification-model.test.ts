@@ -2,10 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
 import { nodePlatform } from "../src/node/platform.js";
-import { createKey } from "../src/sandbox/lifecycle/create-key.js";
-import { revokeKey } from "../src/sandbox/lifecycle/revoke-key.js";
-import { rotateKey } from "../src/sandbox/lifecycle/rotate-key.js";
-import { updateOrganization } from "../src/sandbox/lifecycle/update-organization.js";
+import { updateOrganization } from "../src/sandbox/operations/change-world.js";
+import { createKey } from "../src/sandbox/operations/create-key.js";
+import { revokeKey, rotateKey } from "../src/sandbox/operations/rotate-key.js";
 import { unknownSecret } from "../src/sandbox/scenario-keys.js";
 import { scenarioSecrets } from "../src/sandbox/secrets.js";
 import { createWorld, type World } from "../src/sandbox/world.js";
@@ -60,12 +59,12 @@ function carryOut(
       world.clock.advance(step.by);
       return [model.now, world.clock.now()];
     case "revoke":
-      return [revoke(model, step.key), codeOfRefusal(() => revokeKey(world, step.key))];
+      return [revoke(model, step.key), codeOfRefusal(() => revokeKey(world, { key: step.key }))];
     case "rotate":
       return [
         rotate(model, step.key, step.as, step.overlap),
         codeOfRefusal(() => {
-          secrets[step.as] = rotateKey(world, step.key, { overlap: step.overlap, as: step.as }).secret;
+          secrets[step.as] = rotateKey(world, { key: step.key, overlap: step.overlap, as: step.as }).secret;
         }),
       ];
     case "create": {
@@ -86,10 +85,11 @@ function carryOut(
     case "organization": {
       const { ref, active, live, sandboxAccess } = step;
       model.organizations[ref] = { active, live, sandboxAccess };
-      updateOrganization(world, ref, {
+      updateOrganization(world, {
+        ref,
         status: active ? "active" : "inactive",
-        liveAccess: live,
-        sandboxAccess,
+        live_access: live,
+        sandbox_access: sandboxAccess,
       });
       return [null, null];
     }

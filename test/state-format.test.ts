@@ -5,7 +5,7 @@ import { runtimeOf } from "../src/library/current-sandbox.js";
 import { sandboxOn } from "../src/library/sandbox-on.js";
 import { nodePlatform } from "../src/node/platform.js";
 import { parseState, type SavedState, stateText } from "../src/node/state-format.js";
-import { changeAssumptions } from "../src/sandbox/lifecycle/change-assumptions.js";
+import { changeAssumptions } from "../src/sandbox/operations/change-assumptions.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
 import { restoreWorld, snapshotWorld } from "../src/sandbox/snapshot.js";
 import type { World } from "../src/sandbox/world.js";
@@ -45,7 +45,7 @@ function stateOf(world: World): SavedState {
 /** Changes assumptions, unless they contradict the world. */
 function assume(world: World, { profile, ...change }: Assumed): void {
   try {
-    changeAssumptions(world, change, profile);
+    changeAssumptions(world, { ...change, ...(profile !== undefined && { profile }) });
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
   }

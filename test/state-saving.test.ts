@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { handle } from "../src/api/handle.js";
 import { openWorld } from "../src/node/open-world.js";
 import { saveOnChange } from "../src/node/save-on-change.js";
-import { revokeKey } from "../src/sandbox/lifecycle/revoke-key.js";
+import { revokeKey } from "../src/sandbox/operations/rotate-key.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
 import { bundledScenarios } from "../src/scenario/bundled.js";
 
@@ -25,7 +25,7 @@ function saving(longest = 20) {
 
 test("what somebody does is saved before they hear of it", () => {
   const { runtime, seen } = saving();
-  revokeKey(runtime.world(), "active");
+  revokeKey(runtime.world(), { key: "active" });
   expect(seen.saves).toBe(1);
   runtime.reset();
   expect(seen.saves).toBe(2);
@@ -57,7 +57,7 @@ test("a save that fails is told once, and tried again until it works", async () 
 test("what fails to be saved fails for whoever did it, and is tried again later", async () => {
   const { runtime, seen } = saving();
   seen.broken = true;
-  expect(() => revokeKey(runtime.world(), "active")).toThrow("disk full");
+  expect(() => revokeKey(runtime.world(), { key: "active" })).toThrow("disk full");
   expect(seen.problems).toBe(0);
   seen.broken = false;
   await vi.waitFor(() => expect(seen.saves).toBe(2));
@@ -69,7 +69,7 @@ test("to stop saves what is unsaved, and nothing later", () => {
   stop();
   expect(seen.saves).toBe(1);
   stop();
-  revokeKey(runtime.world(), "active");
+  revokeKey(runtime.world(), { key: "active" });
   expect(seen.saves).toBe(1);
 });
 

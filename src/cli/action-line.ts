@@ -1,5 +1,5 @@
 import { defaultOverlap } from "../domain/key.js";
-import type { Action, Performed } from "../sandbox/story/perform-action.js";
+import type { Action, Performed } from "../sandbox/operations/perform-action.js";
 
 /** What an action does, in a few words: `rotate active → active-2, overlap 60m`. */
 export function actionLine(action: Action, performed: Performed | null): string {

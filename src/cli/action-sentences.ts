@@ -1,4 +1,4 @@
-import type { Action, Performed } from "../sandbox/story/perform-action.js";
+import type { Action, Performed } from "../sandbox/operations/perform-action.js";
 import { effectsOf, farmerDoes, overlapOf } from "./action-line.js";
 import { durationInWords } from "./in-words.js";
 

@@ -1,7 +1,7 @@
 import { alignColumns } from "../report/plain-text.js";
 import { isoOf } from "../sandbox/clock.js";
+import type { Action } from "../sandbox/operations/perform-action.js";
 import { deriveSecret, describedKeys } from "../sandbox/scenario-keys.js";
-import type { Action } from "../sandbox/story/perform-action.js";
 import type { World } from "../sandbox/world.js";
 import { keyMadeBy, type StepKeys } from "../scenario/step-keys.js";
 import type { Palette } from "./palette.js";

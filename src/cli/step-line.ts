@@ -1,6 +1,6 @@
 import { escapeControls } from "../report/plain-text.js";
+import type { Action, Performed } from "../sandbox/operations/perform-action.js";
 import { errorCodeOf } from "../sandbox/story/difference.js";
-import type { Action, Performed } from "../sandbox/story/perform-action.js";
 import type { StoryAnswer } from "../sandbox/story/story.js";
 import { actionLine } from "./action-line.js";
 import { answerOf } from "./key-rows.js";

@@ -1,8 +1,8 @@
 import { coreSender } from "../api/core-sender.js";
 import { SandboxError, type SandboxErrorCode } from "../domain/errors.js";
+import type { Action } from "../sandbox/operations/perform-action.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import type { Difference } from "../sandbox/story/difference.js";
-import type { Action } from "../sandbox/story/perform-action.js";
 import type { StoryStep, ToldStep } from "../sandbox/story/story.js";
 import { tellNext, withoutOutcome } from "../sandbox/story/tell.js";
 import type { World } from "../sandbox/world.js";

@@ -2,6 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type Profile, profiles } from "../domain/assumptions.js";
 import { SandboxError } from "../domain/errors.js";
+import { type Instant, instantOf } from "../sandbox/operations/input-times.js";
 import { createRuntime, givenOptions } from "../sandbox/runtime.js";
 import { createWorld, type Platform, type World } from "../sandbox/world.js";
 import { nearest } from "../scenario/nearest.js";
@@ -9,9 +10,8 @@ import { listed, quote } from "../scenario/quote.js";
 import { resolveSource } from "../scenario/resolve-source.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { makeFarmers } from "../synthetic/farmers/farmers.js";
-import type { Instant, KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "./sandbox.js";
+import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "./sandbox.js";
 import { sandboxOn } from "./sandbox-on.js";
-import { instantOf } from "./times.js";
 
 /** Options of `createSandbox`. */
 export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> {

@@ -1,29 +1,30 @@
+import { snakeCase } from "../api/snake-case.js";
 import { reportOf } from "../report/build-report.js";
 import {
-  type AttestationView,
-  attestationsOf,
+  attestationsOf as allAttestations,
   type ConsentView,
   viewAttestation,
   viewConsent,
 } from "../sandbox/consent-views.js";
 import { defaultFarmerPage } from "../sandbox/farm-population.js";
 import { describeFaults } from "../sandbox/faults.js";
-import { changeFaults } from "../sandbox/lifecycle/change-faults.js";
-import { clearRequests } from "../sandbox/lifecycle/clear-requests.js";
-import { createKey } from "../sandbox/lifecycle/create-key.js";
-import { type Decision, decideConsent } from "../sandbox/lifecycle/decide-consent.js";
-import { advanceClock, changeClock } from "../sandbox/lifecycle/move-clock.js";
-import { requireFields } from "../sandbox/lifecycle/require-fields.js";
-import { requirePreview } from "../sandbox/lifecycle/require-preview.js";
-import { revokeKey } from "../sandbox/lifecycle/revoke-key.js";
-import { rotateKey } from "../sandbox/lifecycle/rotate-key.js";
-import { suspendAttestation } from "../sandbox/lifecycle/suspend-attestation.js";
-import { updateOrganization } from "../sandbox/lifecycle/update-organization.js";
+import type { OrganizationInput } from "../sandbox/operations/change-world.js";
+import { requireFields, requirePreview } from "../sandbox/operations/check-input.js";
+import type { CreateKeyInput } from "../sandbox/operations/create-key.js";
+import type { Decision } from "../sandbox/operations/decide-consent.js";
+import { operations } from "../sandbox/operations/operations.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import { unknownSecret } from "../sandbox/scenario-keys.js";
 import { scenarioSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
-import { viewKey, viewOrganization, viewRequest } from "../sandbox/views.js";
+import {
+  viewClock,
+  viewKey,
+  viewKeys,
+  viewOrganization,
+  viewOrganizations,
+  viewRequest,
+} from "../sandbox/views.js";
 import type { World } from "../sandbox/world.js";
 import { checkFaults } from "../scenario/check-faults.js";
 import { attachRuntime } from "./current-sandbox.js";
@@ -38,10 +39,9 @@ import type {
   SandboxOrganizations,
   SandboxRequests,
 } from "./sandbox.js";
-import { durationOf, instantFrom, instantOf } from "./times.js";
 import { fetchAnswer } from "./web-request.js";
 
-/** A sandbox of the world that runs, whichever it is at the time. */
+/** Makes the sandbox of a runtime; it always works on the world that runs there at the time. */
 export function sandboxOn(runtime: Runtime): Sandbox {
   const { world } = runtime;
   const sandbox: Sandbox = {
@@ -66,7 +66,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
     organizations: organizationsOf(world),
     farmers: farmersOf(world),
     consents: consentsOf(world),
-    attestations: attestationsOn(world),
+    attestations: attestationsOf(world),
     faults: faultsOf(world),
     requests: requestsOf(world),
     report: () => reportOf(runtime),
@@ -77,79 +77,44 @@ export function sandboxOn(runtime: Runtime): Sandbox {
 }
 
 function clockOf(world: () => World): SandboxClock {
-  const iso = () => new Date(world().clock.now()).toISOString();
   return {
-    now: iso,
+    now: () => viewClock(world().clock).now,
     isFrozen: () => world().clock.isFrozen(),
-    advance(by) {
-      advanceClock(world(), durationOf(by));
-      return iso();
-    },
-    set(to) {
-      changeClock(world(), { now: instantOf(to) });
-      return iso();
-    },
-    freeze: () => changeClock(world(), { frozen: true }),
-    resume: () => changeClock(world(), { frozen: false }),
+    advance: (by) => operations.advance(world(), { by }).now,
+    set: (now) => operations.clock(world(), { now }).now,
+    freeze: () => void operations.clock(world(), { frozen: true }),
+    resume: () => void operations.clock(world(), { frozen: false }),
   };
 }
 
 function keysOf(world: () => World): SandboxKeys {
-  const view = (ref: string) => viewKey(world().registry.key(ref), world());
   return {
-    list: () => [...world().registry.keys.values()].map((entry) => viewKey(entry, world())),
-    get: view,
-    create({ expires, ...key }, { actor } = {}) {
-      const expiry = expires === undefined ? {} : { expiresAt: instantFrom(world().clock.now(), expires) };
-      const issued = createKey(world(), { ...key, ...expiry }, actor);
-      return { key: view(issued.key.ref), secret: issued.secret };
+    list: () => viewKeys(world()),
+    get: (ref) => viewKey(world().registry.key(ref), world()),
+    create({ limits, ...input }, by) {
+      const limitsInput = limits && { limits: snakeCase(limits) as CreateKeyInput["limits"] };
+      return operations.create_key(world(), { ...input, ...limitsInput }, by);
     },
-    rotate(ref, { overlap, as } = {}, { actor } = {}) {
-      const rotation = {
-        ...(overlap !== undefined && { overlap: durationOf(overlap) }),
-        ...(as !== undefined && { as }),
-      };
-      const issued = rotateKey(world(), ref, rotation, actor);
-      return { key: view(issued.key.ref), secret: issued.secret };
+    rotate(key, rotation, by) {
+      const { replacement, secret } = operations.rotate(world(), { ...rotation, key }, by);
+      return { key: replacement, secret };
     },
-    revoke(ref, { actor } = {}) {
-      revokeKey(world(), ref, actor);
-      return view(ref);
-    },
+    revoke: (key, by) => operations.revoke(world(), { key }, by).key,
   };
 }
 
 function organizationsOf(world: () => World): SandboxOrganizations {
   return {
-    list: () =>
-      [...world().registry.organizations.values()].map((entry) => viewOrganization(entry.organization)),
+    list: () => viewOrganizations(world()),
     get: (ref) => viewOrganization(world().registry.organization(ref).organization),
-    update: (ref, change, { actor } = {}) =>
-      viewOrganization(updateOrganization(world(), ref, change, actor)),
-  };
-}
-
-function faultsOf(world: () => World): SandboxFaults {
-  const list = () => describeFaults(world().faults);
-  return {
-    list,
-    set(faults) {
-      changeFaults(world(), checkFaults(faults));
-      return list();
+    update(ref, change, by) {
+      const input = { ...(snakeCase(change) as Omit<OrganizationInput, "ref">), ref };
+      return operations.organization(world(), input, by).organization;
     },
   };
 }
 
-function requestsOf(world: () => World): SandboxRequests {
-  return {
-    list: (query) => world().journal.list(query).map(viewRequest),
-    total: () => world().journal.total(),
-    clear: () => clearRequests(world()),
-  };
-}
-
-/** The farmers of the world that runs at the time. */
-export function farmersOf(world: () => World): SandboxFarmers {
+function farmersOf(world: () => World): SandboxFarmers {
   return {
     get count() {
       return world().farmers.count;
@@ -167,12 +132,9 @@ function countProblem(value: unknown): string | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
 }
 
-/** The consent requests of the world that runs at the time. */
-export function consentsOf(world: () => World): SandboxConsents {
-  const decide = (decision: Decision) => (id: string) => {
-    const entry = decideConsent(world(), id, decision);
-    return viewConsent(entry, world());
-  };
+function consentsOf(world: () => World): SandboxConsents {
+  const decide = (decision: Decision) => (id: string) =>
+    operations.consent(world(), { id, do: decision }).consent;
   return {
     list(): ConsentView[] {
       const running = world();
@@ -185,22 +147,36 @@ export function consentsOf(world: () => World): SandboxConsents {
   };
 }
 
-/** The attestations of the world that runs at the time. */
-export function attestationsOn(world: () => World): SandboxAttestations {
-  const suspend = (suspended: boolean) => (id: string) => {
-    const place = suspendAttestation(world(), id, suspended);
-    return viewAttestation(place, world()) as AttestationView;
-  };
+function attestationsOf(world: () => World): SandboxAttestations {
   return {
     list() {
       const running = world();
       requirePreview(running);
       const now = running.clock.now();
-      return attestationsOf(running.consents.all, now).flatMap(
+      return allAttestations(running.consents.all, now).flatMap(
         (place) => viewAttestation(place, running, now) ?? [],
       );
     },
-    suspend: suspend(true),
-    resume: suspend(false),
+    suspend: (id) => operations.attestation(world(), { id, do: "suspend" }).attestation,
+    resume: (id) => operations.attestation(world(), { id, do: "resume" }).attestation,
+  };
+}
+
+function faultsOf(world: () => World): SandboxFaults {
+  const list = () => describeFaults(world().faults);
+  return {
+    list,
+    set(faults) {
+      operations.faults(world(), checkFaults(faults));
+      return list();
+    },
+  };
+}
+
+function requestsOf(world: () => World): SandboxRequests {
+  return {
+    list: (query) => world().journal.list(query).map(viewRequest),
+    total: () => world().journal.total(),
+    clear: () => operations.clear_requests(world()),
   };
 }

@@ -6,17 +6,12 @@ import type { PathId } from "../domain/outcomes.js";
 import type { Report } from "../report/report.js";
 import type { AttestationView, ConsentView } from "../sandbox/consent-views.js";
 import type { Fault } from "../sandbox/faults.js";
-import type { Actor } from "../sandbox/lifecycle/administrator.js";
+import type { Actor } from "../sandbox/operations/check-input.js";
+import type { Duration, Instant } from "../sandbox/operations/input-times.js";
 import type { KeyView, OrganizationView, RequestView } from "../sandbox/views.js";
 import type { BundledKeyRefs, BundledOrganizationRefs, ScenarioName } from "../scenario/bundled.generated.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
-
-/** A length of time: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
-export type Duration = string | number;
-
-/** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
-export type Instant = string | number | Date;
 
 // Methods rather than functions as members where refs come in, so that a sandbox whose refs are known can be passed
 // where any sandbox will do.

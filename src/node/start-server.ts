@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import type { Profile } from "../domain/assumptions.js";
 import { starterOf } from "../library/create-sandbox.js";
-import type { Instant, KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
+import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
 import { sandboxOn } from "../library/sandbox-on.js";
-import { instantOf } from "../library/times.js";
+import { type Instant, instantOf } from "../sandbox/operations/input-times.js";
 import { createRuntime, type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { type NamedScenario, resolveSource } from "../scenario/resolve-source.js";

@@ -63,6 +63,16 @@ export function viewKey({ key, usage }: KeyEntry, world: World): KeyView {
   };
 }
 
+/** All keys, in the scenario's order. */
+export function viewKeys(world: World): KeyView[] {
+  return [...world.registry.keys.values()].map((entry) => viewKey(entry, world));
+}
+
+/** All organizations, in the scenario's order. */
+export function viewOrganizations({ registry }: World): OrganizationView[] {
+  return [...registry.organizations.values()].map(({ organization }) => viewOrganization(organization));
+}
+
 /** The clock as it is now. */
 export function viewClock(clock: Clock): ClockView {
   return { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() };

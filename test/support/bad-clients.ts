@@ -1,4 +1,4 @@
-import { advanceClock } from "../../src/sandbox/lifecycle/move-clock.js";
+import { advanceClock } from "../../src/sandbox/operations/change-world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import {
   type ConductCase,

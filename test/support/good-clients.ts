@@ -1,7 +1,6 @@
-import { changeAssumptions } from "../../src/sandbox/lifecycle/change-assumptions.js";
-import { advanceClock } from "../../src/sandbox/lifecycle/move-clock.js";
-import { revokeKey } from "../../src/sandbox/lifecycle/revoke-key.js";
-import { rotateKey } from "../../src/sandbox/lifecycle/rotate-key.js";
+import { changeAssumptions } from "../../src/sandbox/operations/change-assumptions.js";
+import { advanceClock } from "../../src/sandbox/operations/change-world.js";
+import { revokeKey, rotateKey } from "../../src/sandbox/operations/rotate-key.js";
 import {
   type ConductCase,
   realKey,
@@ -144,9 +143,9 @@ export const goodClients: readonly ConductCase[] = [
   {
     does: "goes back to the old key when the new one has been revoked",
     run: async (door) => {
-      const { key, secret: next } = rotateKey(door.world, "active");
+      const { replacement, secret: next } = rotateKey(door.world, { key: "active" });
       await door.me({ header: next });
-      revokeKey(door.world, key.ref);
+      revokeKey(door.world, { key: replacement.ref });
       await door.me({ ref: "active" });
     },
     earns: { "retiring-key-in-use": 1 },
@@ -154,7 +153,7 @@ export const goodClients: readonly ConductCase[] = [
   {
     does: "uses the old key once more before it has the new one",
     run: async (door) => {
-      const { secret: next } = rotateKey(door.world, "active");
+      const { secret: next } = rotateKey(door.world, { key: "active" });
       await door.me({ ref: "active" });
       await door.me({ header: next });
     },

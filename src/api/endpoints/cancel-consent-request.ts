@@ -1,6 +1,6 @@
 import { consentActions, isAllowed } from "../../domain/consent.js";
 import { standingAt, withDeed } from "../../sandbox/consents.js";
-import { changeConsent } from "../../sandbox/lifecycle/decide-consent.js";
+import { changeConsent } from "../../sandbox/operations/decide-consent.js";
 import type { Endpoint } from "../endpoint.js";
 import { consentBody, consentExample, consentSchema } from "../records/consent-record.js";
 import { reachOf } from "../records/reach.js";

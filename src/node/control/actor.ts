@@ -1,6 +1,6 @@
 import type { Request } from "express";
 import { SandboxError } from "../../domain/errors.js";
-import { type Actor, requireAdministrator } from "../../sandbox/lifecycle/administrator.js";
+import { type Actor, requireAdministrator } from "../../sandbox/operations/check-input.js";
 
 /** Who acts, by `X-Sandbox-Actor`; throws `not_an_administrator` for a member's write (R33), or `validation_failed`. */
 export function actorOf(request: Request, method: string): Actor {
@@ -11,6 +11,6 @@ export function actorOf(request: Request, method: string): Actor {
       fields: { "X-Sandbox-Actor": problem },
     });
   }
-  if (method !== "GET") requireAdministrator(actor);
+  if (method !== "GET") requireAdministrator({ actor });
   return actor;
 }

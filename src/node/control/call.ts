@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../api/endpoint.js";
-import type { Actor } from "../../sandbox/lifecycle/administrator.js";
+import type { Actor } from "../../sandbox/operations/check-input.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/control-bodies.js";
 import type { Instances } from "./instances.js";

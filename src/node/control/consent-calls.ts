@@ -1,8 +1,8 @@
 import { snakeCase } from "../../api/snake-case.js";
-import { viewAttestation, viewConsent } from "../../sandbox/consent-views.js";
-import { type Decision, decideConsent } from "../../sandbox/lifecycle/decide-consent.js";
-import { requirePreview } from "../../sandbox/lifecycle/require-preview.js";
-import { suspendAttestation } from "../../sandbox/lifecycle/suspend-attestation.js";
+import { viewConsent } from "../../sandbox/consent-views.js";
+import { requirePreview } from "../../sandbox/operations/check-input.js";
+import type { Decision } from "../../sandbox/operations/decide-consent.js";
+import { operations } from "../../sandbox/operations/operations.js";
 import { inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";
 
@@ -39,8 +39,8 @@ function decision(decided: Decision, summary: string): ControlCall {
     answer: inData.one("Consent"),
     run({ runtime, params }) {
       const world = runtime.world();
-      const entry = decideConsent(world, params.id as string, decided);
-      return { data: snakeCase(viewConsent(entry, world)) };
+      const { consent } = operations.consent(world, { id: params.id as string, do: decided });
+      return { data: snakeCase(consent) };
     },
   });
 }
@@ -56,8 +56,8 @@ function suspension(name: "suspend" | "resume", summary: string): ControlCall {
     answer: inData.one("Attestation"),
     run({ runtime, params }) {
       const world = runtime.world();
-      const place = suspendAttestation(world, params.id as string, name === "suspend");
-      return { data: snakeCase(viewAttestation(place, world)) };
+      const { attestation } = operations.attestation(world, { id: params.id as string, do: name });
+      return { data: snakeCase(attestation) };
     },
   });
 }

@@ -1,5 +1,5 @@
 import { describeFaults, type Fault } from "../../sandbox/faults.js";
-import { changeFaults } from "../../sandbox/lifecycle/change-faults.js";
+import { operations } from "../../sandbox/operations/operations.js";
 import type { World } from "../../sandbox/world.js";
 import { inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";
@@ -22,7 +22,7 @@ export const faultCalls: readonly ControlCall[] = [
     status: 200,
     answer: inData.list("Fault"),
     run({ runtime, body }) {
-      changeFaults(runtime.world(), body.faults as Fault[]);
+      operations.faults(runtime.world(), body.faults as Fault[]);
       return faultsView(runtime.world());
     },
   }),

@@ -1,10 +1,7 @@
 import { snakeCase } from "../../api/snake-case.js";
-import { createKey } from "../../sandbox/lifecycle/create-key.js";
-import { revokeKey } from "../../sandbox/lifecycle/revoke-key.js";
-import { rotateKey } from "../../sandbox/lifecycle/rotate-key.js";
+import { operations } from "../../sandbox/operations/operations.js";
 import { viewKey } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
-import { parseWhen } from "../../scenario/when.js";
 import { inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";
 import { inField } from "./in-field.js";
@@ -30,25 +27,11 @@ export const keyCalls: readonly ControlCall[] = [
     body: "key_creation",
     status: 201,
     answer: inData.issuedKey,
-    run({ runtime, actor, body: { expires, limits, ...key } }) {
+    run({ runtime, actor, body }) {
       const world = runtime.world();
       // In a path an unknown ref is a page that is not there; in a body it is a field that is wrong.
-      inField("organization", () => world.registry.organization(key.organization), ["unknown_ref"]);
-      const expiresAt = expires === undefined ? undefined : parseWhen(expires, world.clock.now());
-      const issued = createKey(
-        world,
-        {
-          organization: key.organization,
-          environment: key.environment,
-          name: key.name,
-          ...(key.scopes !== undefined && { scopes: key.scopes }),
-          ...(key.ref !== undefined && { ref: key.ref }),
-          ...(limits !== undefined && { limits: limitsOf(limits) }),
-          ...(expiresAt !== undefined && { expiresAt }),
-        },
-        actor,
-      );
-      return { data: { key: keyView(world, issued.key.ref), secret: issued.secret } };
+      inField("organization", () => world.registry.organization(body.organization), ["unknown_ref"]);
+      return { data: snakeCase(operations.create_key(world, body, { actor })) };
     },
   }),
   controlCall({
@@ -67,14 +50,14 @@ export const keyCalls: readonly ControlCall[] = [
     status: 201,
     answer: inData.issuedKey,
     run({ runtime, actor, params, body: { overlap_minutes: overlap, as } }) {
-      const world = runtime.world();
-      const rotation = {
+      const input = {
+        key: params.ref as string,
         // Minutes may have fractions, and those of a millisecond come from the arithmetic.
-        ...(overlap !== undefined && { overlap: Math.round(overlap * minute) }),
-        ...(as !== undefined && { as }),
+        overlap: overlap === undefined ? undefined : Math.round(overlap * minute),
+        as,
       };
-      const issued = rotateKey(world, params.ref as string, rotation, actor);
-      return { data: { key: keyView(world, issued.key.ref), secret: issued.secret } };
+      const { replacement, secret } = operations.rotate(runtime.world(), input, { actor });
+      return { data: { key: snakeCase(replacement), secret } };
     },
   }),
   controlCall({
@@ -85,25 +68,13 @@ export const keyCalls: readonly ControlCall[] = [
     status: 200,
     answer: inData.key,
     run({ runtime, actor, params }) {
-      revokeKey(runtime.world(), params.ref as string, actor);
-      return { data: { key: keyView(runtime.world(), params.ref as string) } };
+      return {
+        data: snakeCase(operations.revoke(runtime.world(), { key: params.ref as string }, { actor })),
+      };
     },
   }),
 ];
 
 function keyView(world: World, ref: string): unknown {
   return snakeCase(viewKey(world.registry.key(ref), world));
-}
-
-function limitsOf({
-  per_minute,
-  per_day,
-}: {
-  per_minute?: number | undefined;
-  per_day?: number | undefined;
-}) {
-  return {
-    ...(per_minute !== undefined && { perMinute: per_minute }),
-    ...(per_day !== undefined && { perDay: per_day }),
-  };
 }

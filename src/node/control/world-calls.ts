@@ -1,14 +1,9 @@
 import { requestLine } from "../../api/request-line.js";
 import { snakeCase } from "../../api/snake-case.js";
-import type { Assumptions, Profile } from "../../domain/assumptions.js";
-import { changeAssumptions } from "../../sandbox/lifecycle/change-assumptions.js";
-import { clearRequests } from "../../sandbox/lifecycle/clear-requests.js";
-import { advanceClock, changeClock } from "../../sandbox/lifecycle/move-clock.js";
-import { updateOrganization } from "../../sandbox/lifecycle/update-organization.js";
+import type { AssumptionsInput } from "../../sandbox/operations/change-assumptions.js";
+import { operations } from "../../sandbox/operations/operations.js";
 import { viewClock, viewOrganization } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
-import { parseDuration } from "../../scenario/duration.js";
-import { parseTime } from "../../scenario/when.js";
 import { bare, inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";
 import { health } from "./health.js";
@@ -66,16 +61,8 @@ export const worldCalls: readonly ControlCall[] = [
     status: 200,
     answer: inData.one("Organization"),
     run({ runtime, actor, params, body }) {
-      const change = {
-        ...(body.status !== undefined && { status: body.status }),
-        ...(body.sandbox_access !== undefined && { sandboxAccess: body.sandbox_access }),
-        ...(body.live_access !== undefined && { liveAccess: body.live_access }),
-      };
-      return {
-        data: snakeCase(
-          viewOrganization(updateOrganization(runtime.world(), params.ref as string, change, actor)),
-        ),
-      };
+      const input = { ...body, ref: params.ref as string };
+      return { data: snakeCase(operations.organization(runtime.world(), input, { actor }).organization) };
     },
   }),
   controlCall({
@@ -93,14 +80,8 @@ export const worldCalls: readonly ControlCall[] = [
     body: "clock_change",
     status: 200,
     answer: inData.one("Clock"),
-    run({ runtime, body: { now, frozen } }) {
-      const instant = now === undefined ? undefined : parseTime(now);
-      const change = {
-        ...(instant !== undefined && { now: instant }),
-        ...(frozen !== undefined && { frozen }),
-      };
-      inField("now", () => changeClock(runtime.world(), change));
-      return clockView(runtime.world());
+    run({ runtime, body }) {
+      return { data: inField("now", () => operations.clock(runtime.world(), body)) };
     },
   }),
   controlCall({
@@ -110,9 +91,8 @@ export const worldCalls: readonly ControlCall[] = [
     body: "clock_advance",
     status: 200,
     answer: inData.one("Clock"),
-    run({ runtime, body: { by } }) {
-      inField("by", () => advanceClock(runtime.world(), parseDuration(by) ?? Number.NaN));
-      return clockView(runtime.world());
+    run({ runtime, body }) {
+      return { data: inField("by", () => operations.advance(runtime.world(), body)) };
     },
   }),
   controlCall({
@@ -131,8 +111,7 @@ export const worldCalls: readonly ControlCall[] = [
     status: 200,
     answer: inData.one("Assumptions"),
     run({ runtime, body }) {
-      const { profile, ...given } = body as Partial<Assumptions> & { profile?: Profile };
-      changeAssumptions(runtime.world(), given, profile);
+      operations.assumptions(runtime.world(), body as AssumptionsInput);
       return assumptionsView(runtime.world());
     },
   }),
@@ -157,7 +136,7 @@ export const worldCalls: readonly ControlCall[] = [
     summary: "Forgets the requests, and lets the report start anew; keys keep what they have used",
     status: 204,
     answer: undefined,
-    run: ({ runtime }) => clearRequests(runtime.world()),
+    run: ({ runtime }) => operations.clear_requests(runtime.world()),
   }),
 ];
 

@@ -1,4 +1,4 @@
-import type { Performed } from "./perform-action.js";
+import type { Performed } from "../operations/perform-action.js";
 import type { StoryAnswer, StoryStep } from "./story.js";
 
 /** One thing that is not as the step expects it. */

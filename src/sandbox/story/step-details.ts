@@ -1,4 +1,4 @@
-import type { Action, Performed } from "./perform-action.js";
+import type { Action, Performed } from "../operations/perform-action.js";
 import type { StoryStep, ToldStep } from "./story.js";
 import type { TimelineStep } from "./timeline.js";
 

@@ -1,8 +1,8 @@
 import type { FaultPathId, PathId } from "../../domain/outcomes.js";
 import { type StepKind, stepKinds } from "../../domain/steps.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import type { Performed } from "../operations/perform-action.js";
 import type { Difference } from "./difference.js";
-import type { Performed } from "./perform-action.js";
 
 /** A step of a story, as scenarios write it. */
 export type StoryStep = NonNullable<Scenario["story"]>[number];

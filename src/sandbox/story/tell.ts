@@ -1,14 +1,14 @@
 import { mePath } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import { parseDuration } from "../../scenario/duration.js";
-import { advanceClock } from "../lifecycle/move-clock.js";
+import { advanceClock } from "../operations/change-world.js";
+import { type Performed, performAction } from "../operations/perform-action.js";
 import { unknownSecret } from "../scenario-keys.js";
 import { defaultKeyRef, scenarioSecret } from "../secrets.js";
 import { viewClock } from "../views.js";
 import type { World } from "../world.js";
 import { actionDifferences, answerDifferences, type Difference } from "./difference.js";
 import { fillIn } from "./fill-in.js";
-import { type Performed, performAction } from "./perform-action.js";
 import { untoldSecret } from "./step-details.js";
 import {
   kindOf,

@@ -1,8 +1,8 @@
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { parseWhen } from "../../scenario/when.js";
 import { isoOf } from "../clock.js";
+import { actionIn, performAction } from "../operations/perform-action.js";
 import type { World } from "../world.js";
-import { actionIn, performAction } from "./perform-action.js";
 import { untoldSecret } from "./step-details.js";
 
 /** A step of a timeline, as scenarios write it. */
