@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { expect, test } from "vitest";
+
+// The rules of the house: an import points left only, a package has one layer, and left of `node` there is no Node.
+
+const root = join(import.meta.dirname, "../..");
+
+/** The layers that each layer may import. */
+const leftOf: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  scenario: ["domain"],
+  synthetic: ["domain"],
+  sandbox: ["domain", "scenario", "synthetic"],
+  api: ["domain", "scenario", "synthetic", "sandbox"],
+  report: ["domain", "scenario", "synthetic", "sandbox", "api"],
+  library: ["domain", "scenario", "synthetic", "sandbox", "api", "report"],
+  check: ["domain", "api", "report"],
+  // The entry point `svc-sandbox`.
+  "index.ts": ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
+  msw: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
+  node: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check"],
+  cli: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check", "node"],
+};
+
+/** The only layer that may import each package. */
+const layerOfPackage: Readonly<Record<string, string>> = {
+  yaml: "scenario",
+  "zod/mini": "scenario",
+  ms: "scenario",
+  "fastest-levenshtein": "scenario",
+  "@noble/hashes": "library",
+  msw: "msw",
+  express: "node",
+  pino: "node",
+  chokidar: "node",
+  selfsigned: "node",
+  commander: "cli",
+  picocolors: "cli",
+};
+
+const onlyInNode = ["node", "cli"];
+
+const layerOf = (file: string) => file.split("/")[1] as string;
+
+/** The code of each source file, without comments. */
+const sources = new Map(
+  readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .map((file) => {
+      const text = readFileSync(join(root, "src", file), "utf8");
+      return [`src/${file}`, text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, "")];
+    }),
+);
+
+/** What each file imports, types included: packages by their names, files by their paths. */
+const imports = new Map([...sources].map(([file, code]) => [file, importsOf(file, code)]));
+
+function importsOf(file: string, code: string): string[] {
+  const named = [...code.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*["']([@\w.:/-]+)["']/g)];
+  return named.map(([, name = ""]) =>
+    name.startsWith(".") ? posix.join(posix.dirname(file), name).replace(/\.js$/, ".ts") : name,
+  );
+}
+
+/** Whether a file may import this. */
+function isAllowed(file: string, imported: string): boolean {
+  const layer = layerOf(file);
+  if (imported.startsWith("src/")) {
+    return layerOf(imported) === layer || leftOf[layer]?.includes(layerOf(imported)) === true;
+  }
+  if (imported.startsWith("node:")) return onlyInNode.includes(layer);
+  const names = Object.keys(layerOfPackage);
+  const name = names.find((one) => imported === one || imported.startsWith(`${one}/`));
+  return name !== undefined && layerOfPackage[name] === layer;
+}
+
+test("a file imports only what its layer may", () => {
+  const offenders = [...imports].flatMap(([file, all]) =>
+    all.filter((one) => !isAllowed(file, one)).map((one) => `${file} may not import ${one}`),
+  );
+  expect(offenders).toEqual([]);
+});
+
+test("left of node, the code runs in a browser as it is", () => {
+  const ofNode = /\bprocess\.|\bBuffer\.|\bBuffer\(|\b__dirname\b|\brequire\(/;
+  const offenders = [...sources].filter(
+    ([file, code]) => !onlyInNode.includes(layerOf(file)) && ofNode.test(code),
+  );
+  expect(offenders.map(([file]) => file)).toEqual([]);
+});
+
+test.each([
+  ["src/domain/authorize.ts", "node:crypto"],
+  ["src/scenario/schema.ts", "src/synthetic/invent.ts"],
+  ["src/api/handle.ts", "src/node/platform.ts"],
+  ["src/node/server.ts", "yaml"],
+  ["src/node/server.ts", "left-pad"],
+])("%s may not import %s", (file, imported) => expect(isAllowed(file, imported)).toBe(false));
