@@ -1,7 +1,6 @@
 import { parseList } from "structured-headers";
 import { expect, test } from "vitest";
-import { selector } from "../src/api/variation/chooser.js";
-import { variationTable } from "../src/api/variation/table.js";
+import { selector, variationTable } from "../src/api/variation/vary.js";
 import { headerOf } from "../src/check/answer.js";
 import { type Outcome, outcomes } from "../src/domain/outcomes.js";
 import type { World } from "../src/sandbox/world.js";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { selector } from "../src/api/variation/chooser.js";
-import { variationTable } from "../src/api/variation/table.js";
+import { selector, variationTable } from "../src/api/variation/vary.js";
 import { headerOf } from "../src/check/answer.js";
 import { createSandbox } from "../src/library/create-sandbox.js";
 import type { Sandbox } from "../src/library/sandbox.js";

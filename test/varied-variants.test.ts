@@ -4,10 +4,8 @@ import type { Success } from "../src/api/endpoint.js";
 import { me } from "../src/api/endpoints/me.js";
 import type { ApiAnswer } from "../src/api/messages.js";
 import { errorReply, successReply } from "../src/api/reply.js";
-import type { Select } from "../src/api/variation/chooser.js";
-import type { VariationRow } from "../src/api/variation/row.js";
-import { variationTable } from "../src/api/variation/table.js";
-import { variationFrom } from "../src/api/variation/variation.js";
+import type { VariationRow } from "../src/api/variation/variant.js";
+import { type Select, variationOf, variationTable } from "../src/api/variation/vary.js";
 import type { Profile } from "../src/domain/assumptions.js";
 import type { PathId } from "../src/domain/outcomes.js";
 import { scenarioSecret } from "../src/sandbox/secrets.js";
@@ -36,12 +34,12 @@ const paths: readonly PathId[] = [
   "429.per_minute",
 ];
 
-/** The answers on paths of every status, with what is chosen. */
+/** The answers on paths of every status, with what is selected. */
 function answersOf(profile: Profile, choose: Select): ApiAnswer[] {
   return paths.map((path) => {
     const world = openTestWorld(scenario, { profile });
     const begun = beginCall(world, scenarioSecret(world, "key"));
-    const variation = begun.variation && variationFrom(world, begun.number, choose);
+    const variation = begun.variation && variationOf(world, begun.number, choose);
     const call = { ...begun, variation };
     if (call.entry !== undefined && path === "200.test") {
       return successReply(world, call, me, me.respond(call.entry, world, nothingAsked) as Success);
@@ -55,8 +53,8 @@ function answersOf(profile: Profile, choose: Select): ApiAnswer[] {
 }
 
 const nothingAsked = { now: 0, params: {}, query: {}, body: undefined, idempotencyKey: undefined };
-const draw = () => 0;
-const asMinimal: Select = (row) => ({ variant: row.variants[0], draw });
+const random = () => 0;
+const asMinimal: Select = (row) => ({ variant: row.variants[0], random });
 const all = variationTable.flatMap((row) => row.variants.map((variant) => ({ row, variant })));
 
 test("the first variant of every row is what minimal does", () => {
@@ -67,7 +65,7 @@ test.each(
   all.filter(({ row, variant }) => variant !== row.variants[0]),
 )("$row.id: $variant.id changes answers of its statuses, and no others", ({ row, variant }) => {
   const plain = answersOf("varied", asMinimal);
-  const changed = answersOf("varied", (one) => (one === row ? { variant, draw } : asMinimal(one)));
+  const changed = answersOf("varied", (one) => (one === row ? { variant, random } : asMinimal(one)));
   const statuses = changed
     .filter((answer, index) => JSON.stringify(answer) !== JSON.stringify(plain[index]))
     .map(({ status }) => status);
@@ -75,15 +73,13 @@ test.each(
   for (const status of statuses) expect(row.statuses).toContain(status);
 });
 
-test("ids are unique, and every row and variant says why it is there", () => {
+test("ids are unique, and every row has variants", () => {
   const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
   const isUnique = (ids: readonly string[]) => expect(new Set(ids).size).toBe(ids.length);
   isUnique(idsOf(variationTable));
   for (const row of variationTable) {
     expect(row.variants.length).toBeGreaterThan(1);
     isUnique(idsOf(row.variants));
-    expect(row.gap).toMatch(/\.$/);
-    for (const { why } of row.variants) expect(why).toMatch(/\.$/);
   }
 });
 
@@ -105,9 +101,9 @@ test("every row that an assumption can fix is tried here", () => {
 
 test.each(givable)("%s does not vary when its assumption is given", (id, given) => {
   const world = openTestWorld({ ...scenario, assumptions: { profile: "varied", ...given } });
-  const { chosen, assumptions } = beginCall(world, undefined).variation as NonNullable<
+  const { selected, assumptions } = beginCall(world, undefined).variation as NonNullable<
     ReturnType<typeof beginCall>["variation"]
   >;
-  expect(chosen.map(({ row }) => row.id)).not.toContain(id);
+  expect(selected.map(({ row }) => row.id)).not.toContain(id);
   expect(assumptions).toMatchObject(given);
 });

@@ -12,7 +12,7 @@ import { codeOf } from "./error-body.js";
 import { readLimits } from "./limit-reading.js";
 import type { ToldStrays } from "./stray-keys.js";
 import { toldLimit } from "./told-limit.js";
-import { type Variation, variationOf } from "./variation/variation.js";
+import { type Variation, variationOf } from "./variation/vary.js";
 
 /** A call that has begun: when, as which request, and whose key came with it. */
 export interface BegunCall {

@@ -1,5 +1,5 @@
-import { anyStatus, refused } from "../../src/api/variation/row.js";
-import { variationTable } from "../../src/api/variation/table.js";
+import { anyStatus, refused } from "../../src/api/variation/variant.js";
+import { variationTable } from "../../src/api/variation/vary.js";
 import { type AssumptionRow, assumptionTable } from "../../src/domain/assumptions.js";
 
 const table = (header: readonly string[], rows: readonly (readonly string[])[]) =>
@@ -33,17 +33,28 @@ export function assumptionsTable(): string {
   );
 }
 
-/** The table of what varies, in Markdown; the first variant of each row is what `minimal` does. */
-export function variationsTable(): string {
-  const rows = variationTable.map(({ id, statuses, fixedBy, gap, variants }) => [
-    code(id),
-    statuses === anyStatus ? "all" : statuses === refused ? "errors" : statuses.join(", "),
-    fixedBy === undefined ? "" : code(fixedBy),
-    gap,
-    variants.map((one) => `${code(one.id)}: ${one.why}`).join("<br>"),
-  ]);
-  return table(
-    ["row", "answers", "fixed by", "what is left open", "variants, and why a service might"],
-    rows,
-  );
+/** The rows of what varies without their prose: as the table of the page tells them, and as the sandbox has them. */
+export function variationRows(page: string): { readonly told: string[][]; readonly real: string[][] } {
+  const [, section = ""] = /\n## What varies\n([\s\S]*?)(?=\n## |$)/.exec(page) ?? [];
+  const lines = section.split("\n").filter((line) => line.startsWith("| `"));
+  return {
+    told: lines.map((line) => {
+      const [id = "", statuses = "", fixedBy = "", , variants = ""] = line
+        .slice(2, -2)
+        .split(/ \|(?: |(?= \|))/)
+        .map((cell) => cell.trim());
+      return [
+        id,
+        statuses,
+        fixedBy,
+        ...[...variants.matchAll(/(?:^|<br>)(`[^`]+`): \S/g)].map(([, name = ""]) => name),
+      ];
+    }),
+    real: variationTable.map(({ id, statuses, fixedBy, variants }) => [
+      code(id),
+      statuses === anyStatus ? "all" : statuses === refused ? "errors" : statuses.join(", "),
+      fixedBy === undefined ? "" : code(fixedBy),
+      ...variants.map((one) => code(one.id)),
+    ]),
+  };
 }

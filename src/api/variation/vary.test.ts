@@ -1,16 +1,11 @@
 import { expect, test } from "vitest";
-import { selector } from "./chooser.js";
-import type { VariationRow } from "./row.js";
+import { row, unchanged } from "./variant.js";
+import { selector } from "./vary.js";
 
-const variant = (id: string) => ({ id, why: "" });
-const row = (id: string): VariationRow => ({
-  id,
-  gap: "",
-  statuses: [200],
-  variants: [variant("a"), variant("b"), variant("c"), variant("d")],
-});
+const four = { a: unchanged, b: unchanged, c: unchanged, d: unchanged };
+const rowOf = (id: string) => row(id, [200], four);
 const chosen = (seed: number, id: string, count = 4_000) =>
-  Array.from({ length: count }, (_, number) => selector(seed, number)(row(id)).variant.id).join("");
+  Array.from({ length: count }, (_, number) => selector(seed, number)(rowOf(id)).variant.id).join("");
 
 test("the same seed, number and row give the same choice", () => {
   expect(chosen(1, "row", 100)).toBe(chosen(1, "row", 100));
@@ -22,8 +17,8 @@ test("another seed and another row choose differently", () => {
 
 test("what a row chooses does not depend on the rows that chose before", () => {
   const choose = selector(1, 5);
-  for (const id of ["x", "y"]) choose(row(id)).draw();
-  expect(choose(row("row")).variant).toEqual(selector(1, 5)(row("row")).variant);
+  for (const id of ["x", "y"]) choose(rowOf(id)).random();
+  expect(choose(rowOf("row")).variant).toEqual(selector(1, 5)(rowOf("row")).variant);
 });
 
 test("each variant is chosen about equally often, and two rows choose independently", () => {
