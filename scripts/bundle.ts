@@ -46,14 +46,15 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
 // to a large package.
 const light =
   "bundled|duration|nearest|population|quote|ref|scenario-error|scenario-not-found|scenario-text|time-slips|when";
-const ofServer = "address|control-path|platform|load-scenario|open-world|serve-host|write-file";
+const ofServer =
+  "server/(?:control-path|listen)|platform|open-world|serve-host|files/(?:load-scenario|write-file)";
 const ofStart =
   "aborted|banner|client-environment|exit-codes|failure|formats|key-rows|log|open-scenario|palette|serve-options|unknown-word|usage-error";
 const alwaysTogether = [
   // What farmers are made from is a file of its own, which most starts do not load.
   {
     name: "domain",
-    test: /\/src\/(?:domain\/|synthetic\/(?!farmers\/)|report\/(?:align-columns|visible|formats))/,
+    test: /\/src\/(?:domain\/|synthetic\/(?!farmers\/)|report\/(?:plain-text|render\/document))/,
     priority: 4,
   },
   { name: "scenario", test: new RegExp(`/src/scenario/(?:${light})(?:\\.generated)?\\.ts$`), priority: 3 },

@@ -25,7 +25,7 @@ describe("the command", () => {
     const { code, stdout, stderr } = await runExec(["--", ...client("active", "revoked", "none")]);
     expect([code, stdout.toString()]).toEqual([0, ""]);
     expect(stderr).toMatch(/^\n3 requests to key-states \(seed 1, profile minimal\)\n\nPaths\n/);
-    expect(stderr).toMatch(/^ {2}401\.revoked +1 {2}met$/m);
+    expect(stderr).toMatch(/^ {2}401\.revoked +1 {2}met {2}/m);
     expect(stderr).toMatch(/\nCoverage 17 %: 3 of 17 promised paths met\. No advice\.\n$/);
   });
 
@@ -67,7 +67,7 @@ class Client(unittest.TestCase):
 `,
     });
     const { code, stderr } = await runExec(["--", "python3", "-m", "unittest"], { cwd });
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/^ {2}200\.test +1 {2}met$/m)]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^ {2}200\.test +1 {2}met {2}/m)]);
   });
 
   it.skipIf(!has("java", "--version"))("can be Java", async () => {
@@ -84,7 +84,7 @@ class Call {
 `,
     });
     const { code, stderr } = await runExec(["--", "java", "Call.java"], { cwd });
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^ {2}401\.expired +1 {2}met$/m)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^ {2}401\.expired +1 {2}met {2}/m)]);
   });
 
   it("that does not exist ends with 127, says so, and has no report", async () => {
@@ -199,7 +199,7 @@ await fetch(data.base_url + "/v1/relying-party/me");
     const { code, stderr } = await runExec(["--", "sh", "-c", line], { cwd });
     expect([code, stderr]).toEqual([0, expect.stringContaining("3 requests to key-states")]);
     for (const met of ["200.test", "401.expired", "401.missing"]) {
-      expect(stderr).toMatch(new RegExp(`^  ${met.replace(".", "\\.")} +1 {2}met$`, "m"));
+      expect(stderr).toMatch(new RegExp(`^  ${met.replace(".", "\\.")} +1 {2}met  `, "m"));
     }
   });
 

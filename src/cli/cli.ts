@@ -57,7 +57,7 @@ async function understandOrExplain(argv: readonly string[], io: Io) {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === versionAsked) {
-      const { version } = await import("../node/version.js");
+      const { version } = await import("../node/package-files.js");
       io.stdout.write(`${version}\n`);
       return undefined;
     }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { writeFailure, writeFileAtomically } from "../node/write-file.js";
+import { writeFailure, writeFileAtomically } from "../node/files/write-file.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
 import { quote } from "../scenario/quote.js";

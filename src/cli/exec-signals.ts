@@ -1,4 +1,4 @@
-import { endBySignal } from "../node/end-by-signal.js";
+import { endBySignal } from "../node/process/run-command.js";
 import type { Io } from "./io.js";
 
 /** How long the report may take once somebody has asked to stop, in milliseconds. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SandboxError } from "../domain/errors.js";
-import { type LoadedScenario, loadScenario } from "../node/load-scenario.js";
+import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
 import { openWorld } from "../node/open-world.js";
 import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";

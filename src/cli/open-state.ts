@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { LoadedScenario } from "../node/load-scenario.js";
+import type { LoadedScenario } from "../node/files/load-scenario.js";
 import type { KeptState } from "../node/state.js";
 import type { World } from "../sandbox/world.js";
 import { listed, quote } from "../scenario/quote.js";

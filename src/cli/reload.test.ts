@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LoadedScenario } from "../node/load-scenario.js";
+import type { LoadedScenario } from "../node/files/load-scenario.js";
 import { openWorld } from "../node/open-world.js";
 import type { World } from "../sandbox/world.js";
 import { bundledScenarios } from "../scenario/bundled.js";

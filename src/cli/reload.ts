@@ -1,4 +1,4 @@
-import type { LoadedScenario } from "../node/load-scenario.js";
+import type { LoadedScenario } from "../node/files/load-scenario.js";
 import { describedKeys } from "../sandbox/scenario-keys.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";

@@ -1,7 +1,6 @@
 import { extname, resolve } from "node:path";
 import { redactKeys } from "../domain/redact.js";
-import { writeFailure } from "../node/write-file.js";
-import { writeReportFile } from "../node/write-report-file.js";
+import { writeFailure, writeReportFile } from "../node/files/write-file.js";
 import type { ReportFormat } from "../report/render/document.js";
 import type { Report } from "../report/report.js";
 import { renderReport } from "../report/report-document.js";

@@ -1,6 +1,6 @@
 import { SandboxError } from "../domain/errors.js";
 import type { ServeOptions } from "../node/serve-host.js";
-import type { CertificatePair } from "../node/tls.js";
+import type { CertificatePair } from "../node/server/tls.js";
 import { describeFailure } from "./failure.js";
 import type { Flags } from "./flags.js";
 import type { Io } from "./io.js";
@@ -43,7 +43,7 @@ async function tlsOf({ tls, cert, key }: Flags, { cwd }: Io): Promise<boolean | 
       `Failed to serve HTTPS: ${given} was given without ${missing}. Give both, or --tls alone for a self-signed certificate.`,
     );
   }
-  const { readPair } = await import("../node/tls-files.js");
+  const { readPair } = await import("../node/server/tls.js");
   return readPair({ cert, key }, cwd);
 }
 

@@ -1,4 +1,4 @@
-import type { LoadedScenario } from "../node/load-scenario.js";
+import type { LoadedScenario } from "../node/files/load-scenario.js";
 import type { Call } from "./command.js";
 import { loadNamed, openNamed } from "./open-scenario.js";
 import { createReload, type Reloading } from "./reload.js";
@@ -15,7 +15,7 @@ export async function startWatching(
     );
     return async () => {};
   }
-  const { createWatch } = await import("../node/watch.js");
+  const { createWatch } = await import("../node/files/watch.js");
   const watching = createWatch(
     () => reload(),
     (error) =>

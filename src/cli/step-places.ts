@@ -1,4 +1,4 @@
-import type { LoadedScenario } from "../node/load-scenario.js";
+import type { LoadedScenario } from "../node/files/load-scenario.js";
 import { placeInScenario } from "../node/place-in-scenario.js";
 import type { Path } from "../scenario/located.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";

@@ -1,4 +1,4 @@
-import type { LoadedScenario } from "../node/load-scenario.js";
+import type { LoadedScenario } from "../node/files/load-scenario.js";
 import { createRuntime } from "../sandbox/runtime.js";
 import type { Call } from "./command.js";
 import { openNamed } from "./open-scenario.js";

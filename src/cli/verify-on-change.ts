@@ -38,7 +38,7 @@ export async function verifyOnChange(names: readonly string[], call: Call): Prom
   };
   const waits = () => log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
 
-  const { createWatch } = await import("../node/watch.js");
+  const { createWatch } = await import("../node/files/watch.js");
   // One after the other: the files may change again while they are read.
   let queue = Promise.resolve();
   const watching = createWatch(

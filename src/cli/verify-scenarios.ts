@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { SandboxError } from "../domain/errors.js";
 import { redactKeys } from "../domain/redact.js";
-import { loadScenario } from "../node/load-scenario.js";
+import { loadScenario } from "../node/files/load-scenario.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import { ScenarioError } from "../scenario/scenario-error.js";
 import type { Call } from "./command.js";

@@ -13,7 +13,6 @@ import { awaitBody } from "./await-body.js";
 import type { Beside } from "./beside.js";
 import { watchConnections } from "./connection-lines.js";
 import type { Instances } from "./control/instances.js";
-import { isControlPath } from "./control-path.js";
 import { deliver } from "./deliver.js";
 import { enterInstance } from "./enter-instance.js";
 import type { ControlContext, ControlHandler } from "./lazy-control.js";
@@ -21,7 +20,8 @@ import { nodePlatform } from "./platform.js";
 import { readContent } from "./read-content.js";
 import { queryOf, readRequest } from "./read-request.js";
 import { refuse, refuseSocket, statusOfParserError } from "./refusal.js";
-import type { CertificatePair } from "./tls.js";
+import { isControlPath } from "./server/control-path.js";
+import type { CertificatePair } from "./server/tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");

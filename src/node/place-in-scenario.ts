@@ -1,8 +1,8 @@
 import { isScenarioName } from "../scenario/bundled.js";
 import type { Path } from "../scenario/located.js";
 import type { FoundPlace, ParseOptions } from "../scenario/parse-scenario.js";
-import { readBundledScenario } from "./bundled-files.js";
-import { openScenarioFile } from "./load-scenario.js";
+import { openScenarioFile } from "./files/load-scenario.js";
+import { readBundledScenario } from "./package-files.js";
 
 /**
  * Where the field of a path stands, in the file of a scenario or in one that it extends.

@@ -1,16 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Runtime } from "../sandbox/runtime.js";
-import { baseUrlOf, isLoopback } from "./address.js";
 import type { Beside } from "./beside.js";
 import { createInstances, defaultInstanceTtl } from "./control/instances.js";
-import { controlPath } from "./control-path.js";
 import { createHttpServer } from "./http-server.js";
 import { keepTime } from "./keep-time.js";
 import { type ControlHandler, lazyControl } from "./lazy-control.js";
-import { close, listen } from "./listen.js";
 import { loadFarmers, loadFarmersFor } from "./load-farmers.js";
-import type { CertificatePair } from "./tls.js";
+import { controlPath } from "./server/control-path.js";
+import { baseUrlOf, close, isLoopback, listen } from "./server/listen.js";
+import type { CertificatePair } from "./server/tls.js";
 import type { UserHandlers } from "./user-handlers.js";
 
 /** How to serve. */
@@ -114,7 +113,7 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
 
 // Most servers speak HTTP, and need not load what the others do.
 async function pairFor(tls: true | CertificatePair, host: string): Promise<CertificatePair> {
-  const { certificatePair } = await import("./tls.js");
+  const { certificatePair } = await import("./server/tls.js");
   return certificatePair(tls, host);
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { SandboxError } from "../domain/errors.js";
+import { writeFailure } from "./files/write-file.js";
 import { parseState, type SavedState, stateText, unreadableState } from "./state-format.js";
-import { writeFailure } from "./write-file.js";
 
 /** Where a state is kept. */
 export interface StatePlace {

@@ -6,7 +6,7 @@ import { checkScenario } from "../scenario/check-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { ScenarioError } from "../scenario/scenario-error.js";
 import { parseTime } from "../scenario/when.js";
-import { version } from "./version.js";
+import { version } from "./package-files.js";
 
 /** A world that was kept in a file. Its scenario is what `reset` starts. */
 export interface SavedState extends RemainingWorld {

@@ -1,6 +1,6 @@
 import { redactKeys } from "../../domain/redact.js";
 import { loadFarmers } from "../../node/load-farmers.js";
-import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
+import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
 import { type RunningServer, serveRuntime } from "../../node/serve-host.js";
 import { reportOf } from "../../report/build-report.js";
 import { unmetThresholds } from "../../report/thresholds.js";

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
-import { writeFailure, writeFileAtomically } from "../../node/write-file.js";
+import { writeFailure, writeFileAtomically } from "../../node/files/write-file.js";
 import { quote } from "../../scenario/quote.js";
 import { starterScenario } from "../../scenario/starter.js";
 import type { Run } from "../command.js";

@@ -1,4 +1,4 @@
-import type { LoadedScenario } from "../../node/load-scenario.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import { quote } from "../../scenario/quote.js";
 import type { Call, Run } from "../command.js";

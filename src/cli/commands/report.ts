@@ -1,5 +1,5 @@
 import { redactKeys } from "../../domain/redact.js";
-import { askReport } from "../../node/ask-report.js";
+import { askReport } from "../../node/clients/ask-report.js";
 import { renderReport } from "../../report/report-document.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import type { Run } from "../command.js";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { readBundledScenario } from "../../node/bundled-files.js";
-import { unreadable } from "../../node/load-scenario.js";
+import { unreadable } from "../../node/files/load-scenario.js";
+import { readBundledScenario } from "../../node/package-files.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";

@@ -1,5 +1,5 @@
 import { SandboxError } from "../../domain/errors.js";
-import type { LoadedScenario } from "../../node/load-scenario.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { type RunningServer, serveRuntime } from "../../node/serve-host.js";
 import type { KeptState } from "../../node/state.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";

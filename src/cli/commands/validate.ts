@@ -1,6 +1,6 @@
 import { SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
-import { loadScenario } from "../../node/load-scenario.js";
+import { loadScenario } from "../../node/files/load-scenario.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { ScenarioError } from "../../scenario/scenario-error.js";
 import type { Run } from "../command.js";

@@ -1,6 +1,6 @@
 import { controlBodySchema } from "../../scenario/control-bodies.js";
-import { controlPath } from "../control-path.js";
-import { version } from "../version.js";
+import { version } from "../package-files.js";
+import { controlPath } from "../server/control-path.js";
 import { answerSchemas } from "./answer-schemas.js";
 import type { ControlCall } from "./call.js";
 import { controlCalls } from "./calls.js";

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
-import { isLoopbackHost } from "../address.js";
 import type { ControlSurroundings } from "../lazy-control.js";
+import { isLoopbackHost } from "../server/listen.js";
 import { sendControlError } from "./send-error.js";
 
 /**

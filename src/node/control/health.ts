@@ -1,5 +1,5 @@
 import type { World } from "../../sandbox/world.js";
-import { version } from "../version.js";
+import { version } from "../package-files.js";
 
 /** What `GET /health` answers. */
 export function health(world: World): Record<string, unknown> {

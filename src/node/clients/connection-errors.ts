@@ -1,4 +1,4 @@
-import type { NoAnswer } from "../check/answer.js";
+import type { NoAnswer } from "../../check/answer.js";
 
 const codesOf: readonly (readonly [codes: RegExp, found: string, hint: string])[] = [
   [
@@ -40,7 +40,7 @@ const codesOf: readonly (readonly [codes: RegExp, found: string, hint: string])[
   ],
 ];
 
-/** Says of an error of a connection what was found and what to do about it. */
+/** Describes an error of a connection and what to do about it. */
 export function describeConnectionError(error: NodeJS.ErrnoException): NoAnswer {
   // Where several addresses were tried, the first error stands for them all.
   const [first] = (error as Partial<AggregateError>).errors ?? [];

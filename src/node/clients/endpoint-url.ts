@@ -1,11 +1,11 @@
-import { me } from "../api/endpoints/me.js";
-import { SandboxError } from "../domain/errors.js";
-import { redactEncoded } from "../domain/redact.js";
+import { me } from "../../api/endpoints/me.js";
+import { SandboxError } from "../../domain/errors.js";
+import { redactEncoded } from "../../domain/redact.js";
 
 /**
- * The URL of the endpoint under a base URL, which may have a path, and a slash at its end.
+ * Returns the URL of the endpoint under a base URL, which may have a path and a slash at its end.
  *
- * Throws `usage` for what is no base URL; passwords and keys in it are not repeated.
+ * Throws `usage` for anything else; passwords and keys in it are not repeated.
  */
 export function endpointUnder(base: string): URL {
   const refuse = (found: string, hint: string) =>
@@ -35,7 +35,7 @@ export function endpointUnder(base: string): URL {
 }
 
 function shortened(text: string): string {
-  // Whatever stands before an @ may be a password.
+  // The part before an @ may be a password.
   const shown = redactEncoded(text).replace(/\/\/[^/]*@/, "//…@");
   return shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
 }

@@ -1,17 +1,17 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
-import { SandboxError } from "../domain/errors.js";
-import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import type { ScenarioLookup } from "../scenario/parse-scenario.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
-import { scenarioNotFound } from "../scenario/scenario-not-found.js";
-import { maximumScenarioBytes } from "../scenario/scenario-text.js";
-import { loadFarmersFor } from "./load-farmers.js";
+import { SandboxError } from "../../domain/errors.js";
+import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
+import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { scenarioNotFound } from "../../scenario/scenario-not-found.js";
+import { maximumScenarioBytes } from "../../scenario/scenario-text.js";
+import { loadFarmersFor } from "../load-farmers.js";
 
 /** A scenario and where it came from. */
 export interface LoadedScenario {
   readonly scenario: Scenario;
-  /** What people call it: the bundled name, or the file as it was given. */
+  /** The bundled name, or the file as it was given. */
   readonly name: string;
   /** Absolute paths of the files that make it up, those it extends included; none for a bundled one. */
   readonly files: readonly string[];
@@ -37,12 +37,12 @@ async function findScenario(nameOrFile: string, options: { cwd?: string }): Prom
     return { scenario: bundledScenarios[nameOrFile], name: nameOrFile, files: [] };
   }
   const { text, file, load, files } = openScenarioFile(nameOrFile, options.cwd ?? process.cwd());
-  const { parseScenario } = await import("../scenario/parse-scenario.js");
+  const { parseScenario } = await import("../../scenario/parse-scenario.js");
   const scenario = parseScenario(text, { file, load });
   return { scenario, name: nameOrFile, files };
 }
 
-/** The text of a scenario file, and how the parser gets at the files that it extends; `files` fills with their paths. */
+/** Reads a scenario file; `load` reads the files that it extends, and `files` collects the paths of all. */
 export function openScenarioFile(nameOrFile: string, cwd: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
@@ -56,7 +56,7 @@ export function openScenarioFile(nameOrFile: string, cwd: string) {
   return { text: readScenarioFile(file, nameOrFile), file: nameOrFile, load, files };
 }
 
-/** Reads a scenario file as UTF-8; throws `scenario_not_found` or `file_unreadable`. The parser refuses what is no text. */
+/** Reads a scenario file as UTF-8; throws `scenario_not_found` or `file_unreadable`. The parser refuses anything but text. */
 function readScenarioFile(file: string, given: string): string {
   try {
     return new TextDecoder("utf-8").decode(readStart(file, maximumScenarioBytes + 1));
@@ -81,7 +81,7 @@ function readStart(file: string, length: number): Buffer {
   }
 }
 
-/** What to say of a scenario that cannot be read, from what the file system said. */
+/** Makes the error for a scenario that cannot be read from that of the file system. */
 export function unreadable(error: NodeJS.ErrnoException, given: string): SandboxError {
   if (error.code !== "ENOENT") {
     const reason =

@@ -3,10 +3,9 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { windowsCommand } from "./windows-command.js";
 
-/** How a command ended: with an exit code, or why it could not be started. */
+/** The end of a command: its exit code, or the error with which it could not be started. */
 export type CommandEnd = { readonly code: number } | { readonly failure: NodeJS.ErrnoException };
 
-/** How to run a command. */
 export interface CommandOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -14,14 +13,14 @@ export interface CommandOptions {
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => void;
 }
 
-/** How long a command may go on, in milliseconds, when it was asked to stop a second time. */
+/** The time that a command has after the second request to stop, in milliseconds. */
 const patience = 5000;
 
 /**
- * Runs a command line without a shell, with the streams of this process as its own, and waits for its end.
+ * Runs a command line without a shell, with the streams of this process, and waits for its end.
  *
  * Passes signals on to it; the third one, or the second one and some patience, ends it. It does not outlive this process.
- * The code of a command that a signal has ended is 128 and its number. Never throws.
+ * The code of a command that a signal has ended is 128 plus its number. Never throws.
  */
 export function runCommand(
   words: readonly [string, ...string[]],
@@ -36,11 +35,11 @@ export function runCommand(
     }
     const signals = passSignalsTo(child);
     takeSignals(signals.pass);
-    // Whatever ends this process, nothing is to be left behind.
-    const takeAlong = () => void child.kill();
-    process.once("exit", takeAlong);
+    // The command ends with this process.
+    const endWithUs = () => void child.kill();
+    process.once("exit", endWithUs);
     const end = (how: CommandEnd) => {
-      process.off("exit", takeAlong);
+      process.off("exit", endWithUs);
       signals.stop();
       resolve(how);
     };
@@ -74,7 +73,7 @@ function passSignalsTo(child: ChildProcess) {
       if (isOver) return;
       asked += 1;
       if (asked === 2) deadline = setTimeout(kill, patience);
-      // It has it already. One that another process has sent to this one alone looks the same: who sends that sends it twice.
+      // The command has it already. One that another process sent to this one alone looks the same: it has to be sent twice.
       if (asked === 1 && isFromKeyboard(signal)) return;
       if (asked < 3) child.kill(signal);
       else kill();
@@ -86,15 +85,15 @@ function passSignalsTo(child: ChildProcess) {
   };
 }
 
-// What is typed at a terminal goes to everything that runs in its foreground. On Windows there is nothing else, and to
-// send a signal is to end a process at once.
+// A signal from the keyboard goes to everything that runs in the terminal's foreground. On Windows there is no other, and
+// sending one ends a process at once.
 function isFromKeyboard(signal: NodeJS.Signals): boolean {
   if (process.platform === "win32") return true;
   return (signal === "SIGINT" || signal === "SIGQUIT") && hasTerminal() && isInForeground();
 }
 
-// What is typed goes to the group of processes that the terminal has in its foreground. Only Linux says which one that
-// is to who has no other means; elsewhere it is taken to be this one.
+// The keyboard's signals go to the group of processes in the terminal's foreground. Only Linux tells which one that is;
+// elsewhere it is taken to be this one.
 function isInForeground(): boolean {
   try {
     const stat = readFileSync("/proc/self/stat", "latin1");
@@ -113,4 +112,13 @@ function hasTerminal(): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Ends this process by a signal that it does not listen to any more.
+ *
+ * Not by `process.exit`, which waits for the file system: that may be what hangs.
+ */
+export function endBySignal(signal: NodeJS.Signals): void {
+  process.kill(process.pid, signal);
 }

@@ -1,0 +1,127 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+import { createSecureContext } from "node:tls";
+import { SandboxError } from "../../domain/errors.js";
+import { writeFailure } from "../files/write-file.js";
+import { nodePlatform } from "../platform.js";
+
+/** A certificate and its private key, both as PEM. The certificate may be a chain, the server's own first. */
+export interface CertificatePair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** The names of the two parts in messages. */
+type PairNames = CertificatePair;
+
+/** Returns the pair to serve HTTPS with: the given one, checked, or a self-signed one. Throws `certificate_unusable`. */
+export async function certificatePair(tls: true | CertificatePair, host: string): Promise<CertificatePair> {
+  return tls === true ? makeSelfSigned(host) : checkPair(tls, { cert: "tls.cert", key: "tls.key" });
+}
+
+/** Reads a certificate and its key from PEM files; throws `file_unreadable` or `certificate_unusable`. */
+export async function readPair(files: CertificatePair, cwd: string): Promise<CertificatePair> {
+  const [cert, key] = await Promise.all([
+    readPem(files.cert, "--cert", cwd),
+    readPem(files.key, "--key", cwd),
+  ]);
+  return checkPair(
+    { cert, key },
+    { cert: `--cert ${JSON.stringify(files.cert)}`, key: `--key ${JSON.stringify(files.key)}` },
+  );
+}
+
+async function readPem(file: string, flag: string, cwd: string): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, file), "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "there is no such file" : writeFailure(error);
+    throw new SandboxError(
+      "file_unreadable",
+      `Failed to read the file of ${flag}, ${JSON.stringify(file)}: ${why}.`,
+    );
+  }
+}
+
+/** Checks that a certificate can be served with a key; throws `certificate_unusable`, which never shows the key. */
+function checkPair(pair: CertificatePair, names: PairNames): CertificatePair {
+  const certificate = readCertificate(pair.cert, names.cert);
+  const key = readKey(pair.key, names.key);
+  if (!certificate.checkPrivateKey(key)) {
+    throw unusable(`the key of ${names.key} is not the one of the certificate in ${names.cert}`);
+  }
+  try {
+    createSecureContext({ cert: pair.cert, key: pair.key });
+  } catch (error) {
+    throw unusable(`this Node does not take ${names.cert} (${(error as NodeJS.ErrnoException).code})`);
+  }
+  return pair;
+}
+
+function readCertificate(text: string, name: string): X509Certificate {
+  try {
+    return new X509Certificate(text);
+  } catch {
+    const isKey = text.includes("PRIVATE KEY-----");
+    const hint = isKey ? "a private key; are the two exchanged?" : describePem(text);
+    throw unusable(`${name} holds no certificate, but ${hint}`);
+  }
+}
+
+function readKey(text: string, name: string): KeyObject {
+  // Node's error for these differs with each version of OpenSSL.
+  if (text.includes("ENCRYPTED")) {
+    throw unusable(`the key of ${name} is encrypted. Give one without a passphrase`);
+  }
+  try {
+    return createPrivateKey(text);
+  } catch {
+    const isCertificate = text.includes("-----BEGIN CERTIFICATE-----");
+    const hint = isCertificate ? "a certificate; are the two exchanged?" : describePem(text);
+    throw unusable(`${name} holds no private key, but ${hint}`);
+  }
+}
+
+function describePem(text: string): string {
+  return text.includes("-----BEGIN ") ? "a broken PEM" : "something that is no PEM (-----BEGIN …)";
+}
+
+function unusable(why: string): SandboxError {
+  return new SandboxError("certificate_unusable", `Failed to serve HTTPS: ${why}.`.replace("?.", "?"));
+}
+
+const day = 24 * 60 * 60_000;
+// A wildcard address is not one that a client connects to.
+const wildcards = ["0.0.0.0", "::"];
+
+/** Makes a self-signed certificate for `host` and this machine's own names that is good for a year. */
+export async function makeSelfSigned(host: string): Promise<CertificatePair> {
+  // Loaded here: a given certificate does not need it.
+  const { generate } = await import("selfsigned");
+  const names = new Set(["localhost", "127.0.0.1", "::1", ...(wildcards.includes(host) ? [] : [host])]);
+  const now = nodePlatform.time();
+  const { cert, private: key } = await generate([{ name: "commonName", value: "svc-sandbox" }], {
+    keyType: "ec",
+    curve: "P-256",
+    algorithm: "sha256",
+    // A client whose clock is a little behind takes it too.
+    notBeforeDate: new Date(now - day),
+    notAfterDate: new Date(now + 365 * day),
+    extensions: [
+      { name: "basicConstraints", cA: false, critical: true },
+      { name: "keyUsage", digitalSignature: true, critical: true },
+      { name: "extKeyUsage", serverAuth: true },
+      { name: "subjectAltName", altNames: [...names].map(altName) },
+    ],
+  });
+  return { cert, key };
+}
+
+function altName(name: string) {
+  if (isIP(name) === 0) return { type: 2, value: name } as const;
+  // A certificate cannot hold the zone of a link-local address.
+  return { type: 7, ip: name.replace(/%.*$/, "") } as const;
+}
