@@ -9,7 +9,7 @@ import { code as currencyOf } from "currency-codes";
 import fc from "fast-check";
 import polygonClipping, { type Polygon } from "polygon-clipping";
 import { expect, test } from "vitest";
-import { farmerLocales } from "../src/domain/farmer-locales.js";
+import { farmerLocales } from "../src/domain/farmer.js";
 import { indexOfFarmer } from "../src/synthetic/farmer-id.js";
 import { farmerColumns, farmerFeatures, farmerRow } from "../src/synthetic/farmers/farmer-export.js";
 import { type Farmer, farmerSchema, type Parcel } from "../src/synthetic/farmers/farmer-schema.js";

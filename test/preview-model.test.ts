@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
-import { bodyOf } from "../src/api/request-content.js";
+import { bodyOf } from "../src/api/request-input.js";
 import { type Permission, permissions } from "../src/domain/attestation.js";
-import { consentAt } from "../src/domain/consent.js";
+import { consentHistory } from "../src/domain/consent.js";
 import { SandboxError } from "../src/domain/errors.js";
 import { nodePlatform } from "../src/node/platform.js";
-import { stateOf } from "../src/sandbox/consent-views.js";
-import { placesOf } from "../src/sandbox/consents.js";
 import {
   type Decision,
   decideConsent,
   suspendAttestation,
 } from "../src/sandbox/operations/decide-consent.js";
+import { stateOf } from "../src/sandbox/preview/consent-views.js";
+import { placesOf } from "../src/sandbox/preview/consents.js";
 import { scenarioSecret } from "../src/sandbox/secrets.js";
 import { snapshotWorld } from "../src/sandbox/snapshot.js";
 import { createWorld, type World } from "../src/sandbox/world.js";
@@ -148,7 +148,7 @@ class Run {
     for (const [index, model] of this.model.entries()) {
       live(model, now);
       const entry = this.world.consents.all[index] as World["consents"]["all"][number];
-      expect(consentAt(entry.record, now)).toEqual(model.history);
+      expect(consentHistory(entry.record, now)).toEqual(model.history);
       for (const place of placesOf(entry)) {
         const state = stateOf(place, this.world, now);
         const found = state === undefined ? "none" : (state.validity ?? state.production);
@@ -174,9 +174,10 @@ class Run {
       }));
       expect([json.data.status, json.data.history]).toEqual([statusOf(model), history]);
       for (const [position, { at }] of model.history.entries()) {
-        expect(consentAt(entry.record, at).length).toBeGreaterThan(position);
+        expect(consentHistory(entry.record, at).length).toBeGreaterThan(position);
         const before = model.history.filter((one) => one.at < at);
-        if (position > 0) expect(consentAt(entry.record, at - 1).slice(0, before.length)).toEqual(before);
+        if (position > 0)
+          expect(consentHistory(entry.record, at - 1).slice(0, before.length)).toEqual(before);
       }
     }
     const { json } = this.call("GET", attestationsPath);

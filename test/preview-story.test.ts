@@ -64,7 +64,7 @@ ${ask(2)}
     "consent_not_open",
     "revoked",
   ]);
-  const statuses = world.consents.all.map(({ record }) => record.deeds.map(({ action }) => action));
+  const statuses = world.consents.all.map(({ record }) => record.decisions.map(({ action }) => action));
   expect(statuses).toEqual([["reject"], ["grant", "revoke"]]);
 });
 

@@ -2,11 +2,11 @@ import type { ApiPathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import { authorizeAndCount, isAdmitted } from "./admit.js";
-import { readInput } from "./ask.js";
 import type { BegunCall } from "./call.js";
 import type { Endpoint } from "./endpoint.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { errorReply, successReply } from "./reply.js";
+import { readInput } from "./request-input.js";
 import type { Route } from "./routes.js";
 
 /** What a request asks for, as far as the API has it. */

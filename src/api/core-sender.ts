@@ -3,7 +3,7 @@ import type { SendStoryRequest, StoryAnswer } from "../sandbox/story/story.js";
 import type { World } from "../sandbox/world.js";
 import { type Delivery, partsOf } from "./delivery.js";
 import { handle } from "./handle.js";
-import { bodyOf, noBody } from "./request-content.js";
+import { bodyOf, noBody } from "./request-input.js";
 
 /**
  * Sends the requests of a story straight to the API of a world, without a network; what faults let wait does not wait.

@@ -8,7 +8,7 @@ import type { Delivery } from "./delivery.js";
 import { applyFault } from "./meet-fault.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { inPreview, withoutBody } from "./reply.js";
-import { traitsTaken } from "./request-content.js";
+import { traitsTaken } from "./request-input.js";
 import { routeAt } from "./routes.js";
 import { tellStrays } from "./stray-keys.js";
 

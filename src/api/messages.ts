@@ -1,6 +1,6 @@
 import type { RequestTraits, StrayKeys } from "../domain/request-traits.js";
 import type { Line } from "../sandbox/conduct-heard.js";
-import type { RequestContent } from "./request-content.js";
+import type { RequestContent } from "./request-input.js";
 
 /** A request to the API as plain data; every door makes one of these. */
 export interface ApiRequest {

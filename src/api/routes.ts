@@ -1,9 +1,10 @@
 import type { Endpoint } from "./endpoint.js";
-import { cancelConsentRequest } from "./endpoints/cancel-consent-request.js";
-import { createConsentRequest } from "./endpoints/create-consent-request.js";
-import { getAttestation } from "./endpoints/get-attestation.js";
-import { getConsentRequest } from "./endpoints/get-consent-request.js";
-import { listAttestations } from "./endpoints/list-attestations.js";
+import { getAttestation, listAttestations } from "./endpoints/attestations.js";
+import {
+  cancelConsentRequest,
+  createConsentRequest,
+  getConsentRequest,
+} from "./endpoints/consent-requests.js";
 import { me } from "./endpoints/me.js";
 
 /** Every endpoint of the API, those of the preview too. */

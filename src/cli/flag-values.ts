@@ -1,5 +1,5 @@
 import { type Profile, profiles } from "../domain/assumptions.js";
-import { farmerLocaleChoices, mostFarmers } from "../domain/farmer-locales.js";
+import { farmerLocaleChoices, mostFarmers } from "../domain/farmer.js";
 import { type ReportFormat, reportFormats } from "../report/render/document.js";
 import { parseDuration } from "../scenario/duration.js";
 import { nearest } from "../scenario/nearest.js";

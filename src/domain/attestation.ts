@@ -1,54 +1,53 @@
-import { type ConsentRecord, type ConsentStation, consentAt } from "./consent.js";
+import { type ConsentRecord, type ConsentTransition, consentHistory } from "./consent.js";
 
-/** What a farmer can consent to have attested; one attestation is made for each. */
+/** The data that a farmer can consent to share; one attestation is made for each. */
 export const permissions = ["identity", "land", "production", "livestock", "insurance", "loans"] as const;
 export type Permission = (typeof permissions)[number];
 
-/** Whether an attestation is there yet. */
+/** The progress of producing an attestation. */
 export const productionStatuses = ["processing", "ready", "failed"] as const;
 export type ProductionStatus = (typeof productionStatuses)[number];
 
-/** Whether one that is there can be relied on. */
+/** The validity of a ready attestation. */
 export const validityStatuses = ["active", "suspended", "revoked", "expired"] as const;
 export type ValidityStatus = (typeof validityStatuses)[number];
 
-/** How long it takes to make an attestation, in milliseconds. */
+/** Time that the production of an attestation takes, in milliseconds. */
 export const productionTime = 60_000;
 
 /** A suspension of an attestation, or its end; `at` is epoch milliseconds. */
-export interface SuspensionDeed {
+export interface Suspension {
   readonly at: number;
   readonly permission: Permission;
   readonly suspended: boolean;
 }
 
-/** Where an attestation stands. Times are epoch milliseconds. */
+/** The state of an attestation. Times are epoch milliseconds. */
 export interface AttestationState {
   readonly production: ProductionStatus;
   /** `null` until the attestation is ready, and for one that failed. */
   readonly validity: ValidityStatus | null;
-  /** When the farmer granted the consent that it stands on. */
+  /** When the farmer granted the consent. */
   readonly requestedAt: number;
   /** When it was ready or failed. */
   readonly producedAt: number | null;
-  /** When it ended: the consent did. */
+  /** When the consent ended, and the attestation with it. */
   readonly endedAt: number | null;
 }
 
 /**
- * Where the attestation of a permission stands at an instant; `undefined` when there is none, since the farmer has not
- * consented by then.
+ * The state of a permission's attestation at an instant; `undefined` before the farmer consents.
  *
- * It is made once the consent is granted, whatever comes after; it ends with the consent. One whose production the end
- * of the consent overtakes has failed.
+ * A grant starts its production; the end of the consent ends it. An attestation whose consent ends during production has
+ * failed.
  */
 export function attestationAt(
   consent: ConsentRecord,
-  { succeeds, suspensions }: { readonly succeeds: boolean; readonly suspensions: readonly SuspensionDeed[] },
+  { succeeds, suspensions }: { readonly succeeds: boolean; readonly suspensions: readonly Suspension[] },
   permission: Permission,
   now: number,
 ): AttestationState | undefined {
-  const life = consentAt(consent, now);
+  const life = consentHistory(consent, now);
   const granted = life.find(({ status }) => status === "granted");
   if (granted === undefined) return undefined;
   const end = endOf(life);
@@ -63,7 +62,7 @@ export function attestationAt(
   if (!succeeds) {
     return { production: "failed", validity: null, requestedAt, producedAt: readyAt, endedAt: null };
   }
-  const isSuspended = suspensions.findLast((deed) => deed.permission === permission && deed.at <= now);
+  const isSuspended = suspensions.findLast((one) => one.permission === permission && one.at <= now);
   const whileConsented = isSuspended?.suspended === true ? "suspended" : "active";
   const validity =
     end === undefined
@@ -74,7 +73,7 @@ export function attestationAt(
   return { production: "ready", validity, requestedAt, producedAt: readyAt, endedAt: end?.at ?? null };
 }
 
-function endOf(life: readonly ConsentStation[]): ConsentStation | undefined {
+function endOf(life: readonly ConsentTransition[]): ConsentTransition | undefined {
   const last = life.at(-1);
   return last?.status === "granted" ? undefined : last;
 }

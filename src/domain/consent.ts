@@ -1,11 +1,11 @@
-/** Where a consent request stands. */
+/** The status of a consent request. */
 export const consentStatuses = ["pending", "granted", "rejected", "revoked", "cancelled", "expired"] as const;
 export type ConsentStatus = (typeof consentStatuses)[number];
 
-/** Who brought a consent request to where it stands. */
+/** The party that causes a transition. */
 export type ConsentParty = "relying_party" | "farmer" | "system";
 
-/** What somebody can do about a consent request, and where it leads. */
+/** The decisions about a consent request, and where they lead. */
 export const consentActions = {
   grant: { by: "farmer", from: ["pending"], to: "granted" },
   reject: { by: "farmer", from: ["pending"], to: "rejected" },
@@ -20,7 +20,7 @@ interface ConsentActionRow {
   readonly to: ConsentStatus;
 }
 
-/** What a relying party can want the data for. */
+/** The purposes for which a relying party can ask. */
 export const purposeCodes = [
   "credit_assessment",
   "insurance_underwriting",
@@ -29,7 +29,10 @@ export const purposeCodes = [
 ] as const;
 export type PurposeCode = (typeof purposeCodes)[number];
 
-/** How a farmer treats the consent requests that come in. */
+/** Longest text of a purpose, in characters. */
+export const longestPurpose = 500;
+
+/** The ways in which farmers answer consent requests. */
 export const personas = ["grants", "refuses", "silent", "grants_then_revokes"] as const;
 export type Persona = (typeof personas)[number];
 
@@ -37,116 +40,120 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long after a request a farmer answers, in milliseconds. */
+/** Time from a request to its answer, in milliseconds. */
 export const answerDelay = 2 * hour;
-/** How long after granting a farmer revokes who does, in milliseconds. */
+/** Time from granting to revoking, in milliseconds. */
 export const revokeDelay = 30 * day;
-/** How long a farmer has to answer, in milliseconds. */
+/** Time that a farmer has to answer, in milliseconds. */
 export const timeToAnswer = 7 * day;
-/** How long a consent lasts when its request does not say, and at most; in milliseconds. */
+/** Duration of a consent by default, and at most; in milliseconds. */
 export const defaultConsentTime = 90 * day;
 export const maximumConsentTime = 365 * day;
 
-/** What has been done about a consent request. */
-export interface ConsentDeed {
+/** A decision about a consent request. */
+export interface ConsentDecision {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly action: ConsentAction;
 }
 
-/** A consent request as it is kept: where it stands at an instant is worked out, see {@link consentAt}. Times are epoch milliseconds. */
+/** A consent request as it is stored; {@link consentHistory} works out its status at an instant. Times are epoch milliseconds. */
 export interface ConsentRecord {
   readonly createdAt: number;
-  /** The end of the consent, whoever answers. */
+  /** The end of the consent. */
   readonly expiresAt: number;
   readonly persona: Persona;
-  /** In the order in which they were done. */
-  readonly deeds: readonly ConsentDeed[];
+  /** In the order in which they were made. */
+  readonly decisions: readonly ConsentDecision[];
 }
 
-/** A station in the life of a consent request. */
-export interface ConsentStation {
+/** A change of status of a consent request. */
+export interface ConsentTransition {
   readonly status: ConsentStatus;
   readonly at: number;
   readonly by: ConsentParty;
 }
 
 /**
- * The life of a consent request up to and with an instant, station by station; the last one is where it stands.
+ * The transitions of a consent request up to and including an instant; the last one gives its status.
  *
- * Nothing runs while nobody looks: what farmers do of their own accord, and what time does, follows from the record. At
- * the instant at which it expires a consent has expired. A deed that is not allowed when its time comes changes nothing.
+ * Nothing runs on timers: farmers' own answers and expiry follow from the record. A consent has expired at the instant at
+ * which it expires. A decision that is not allowed when its time comes changes nothing.
  */
-export function consentAt(record: ConsentRecord, now: number): readonly ConsentStation[] {
-  return livedUntil(record, now).life;
+export function consentHistory(record: ConsentRecord, now: number): readonly ConsentTransition[] {
+  return replay(record, now).life;
 }
 
-/** What of that which was done about a request has changed something. */
-export function effectiveDeeds(record: ConsentRecord): readonly ConsentDeed[] {
-  return livedUntil(record, Number.POSITIVE_INFINITY).effective;
+/** The decisions about a request that changed something. */
+export function effectiveDecisions(record: ConsentRecord): readonly ConsentDecision[] {
+  return replay(record, Number.POSITIVE_INFINITY).effective;
 }
 
-function livedUntil(
+function replay(
   record: ConsentRecord,
   now: number,
-): { readonly life: readonly ConsentStation[]; readonly effective: readonly ConsentDeed[] } {
-  const life: ConsentStation[] = [{ status: "pending", at: record.createdAt, by: "relying_party" }];
-  const effective: ConsentDeed[] = [];
+): { readonly life: readonly ConsentTransition[]; readonly effective: readonly ConsentDecision[] } {
+  const life: ConsentTransition[] = [{ status: "pending", at: record.createdAt, by: "relying_party" }];
+  const effective: ConsentDecision[] = [];
   let done = 0;
   for (;;) {
-    const deed = record.deeds[done];
-    const byItself = nextByItself(record, life);
-    // What happens by itself had happened when the deed was done, also in the same instant.
-    const next = byItself !== undefined && byItself.at <= (deed?.at ?? now) ? byItself : stationOf(deed);
+    const decision = record.decisions[done];
+    const automatic = automaticTransition(record, life);
+    // An automatic transition comes before a decision, also in the same instant.
+    const next =
+      automatic !== undefined && automatic.at <= (decision?.at ?? now) ? automatic : transitionOf(decision);
     if (next === undefined || next.at > now) return { life, effective };
-    if (next !== byItself) {
+    if (next !== automatic) {
       done += 1;
-      if (!isDoable(deed, life)) continue;
-      effective.push(deed as ConsentDeed);
+      if (!isPossible(decision, life)) continue;
+      effective.push(decision as ConsentDecision);
     }
     life.push(next);
   }
 }
 
-/** Whether this can be done about a request that stands there. */
+/** Whether a request of this status allows an action. */
 export function isAllowed(action: ConsentAction, status: ConsentStatus): boolean {
   return (consentActions[action].from as readonly ConsentStatus[]).includes(status);
 }
 
-/** When a request that nobody has answered expires. */
+/** The instant at which a request without an answer expires. */
 export function respondBy({ createdAt, expiresAt }: ConsentRecord): number {
   return Math.min(createdAt + timeToAnswer, expiresAt);
 }
 
-function isDoable(deed: ConsentDeed | undefined, life: readonly ConsentStation[]): boolean {
-  return deed !== undefined && isAllowed(deed.action, (life.at(-1) as ConsentStation).status);
+function isPossible(decision: ConsentDecision | undefined, life: readonly ConsentTransition[]): boolean {
+  return decision !== undefined && isAllowed(decision.action, (life.at(-1) as ConsentTransition).status);
 }
 
-function stationOf(deed: ConsentDeed | undefined): ConsentStation | undefined {
-  if (deed === undefined) return undefined;
-  const { to, by } = consentActions[deed.action];
-  return { status: to, at: deed.at, by };
+function transitionOf(decision: ConsentDecision | undefined): ConsentTransition | undefined {
+  if (decision === undefined) return undefined;
+  const { to, by } = consentActions[decision.action];
+  return { status: to, at: decision.at, by };
 }
 
-function nextByItself(record: ConsentRecord, life: readonly ConsentStation[]): ConsentStation | undefined {
-  const { status, at } = life.at(-1) as ConsentStation;
+function automaticTransition(
+  record: ConsentRecord,
+  life: readonly ConsentTransition[],
+): ConsentTransition | undefined {
+  const { status, at } = life.at(-1) as ConsentTransition;
   if (status === "pending") {
     return earlier({ status: "expired", at: respondBy(record), by: "system" }, answerOf(record));
   }
   if (status !== "granted") return undefined;
-  const expiry: ConsentStation = { status: "expired", at: record.expiresAt, by: "system" };
-  // Who grants of his own accord may take it back so; who was made to grant by hand does as the hand does.
+  const expiry: ConsentTransition = { status: "expired", at: record.expiresAt, by: "system" };
+  // Only a grant that the persona made itself is revoked automatically; a manual grant stays.
   const regrets = record.persona === "grants_then_revokes" && at === record.createdAt + answerDelay;
   return earlier(expiry, regrets ? { status: "revoked", at: at + revokeDelay, by: "farmer" } : undefined);
 }
 
-function answerOf({ persona, createdAt }: ConsentRecord): ConsentStation | undefined {
+function answerOf({ persona, createdAt }: ConsentRecord): ConsentTransition | undefined {
   if (persona === "silent") return undefined;
   const status = persona === "refuses" ? "rejected" : "granted";
   return { status, at: createdAt + answerDelay, by: "farmer" };
 }
 
-// Of two in the same instant the first: what has expired cannot be granted any more.
-function earlier(one: ConsentStation, other: ConsentStation | undefined): ConsentStation {
+// Of two in the same instant the first: an expired request cannot be granted any more.
+function earlier(one: ConsentTransition, other: ConsentTransition | undefined): ConsentTransition {
   return other !== undefined && other.at < one.at ? other : one;
 }

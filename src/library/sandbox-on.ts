@@ -1,18 +1,18 @@
 import { snakeCase } from "../api/snake-case.js";
 import { reportOf } from "../report/build-report.js";
-import {
-  attestationsOf as allAttestations,
-  type ConsentView,
-  viewAttestation,
-  viewConsent,
-} from "../sandbox/consent-views.js";
-import { defaultFarmerPage } from "../sandbox/farm-population.js";
 import { describeFaults } from "../sandbox/faults.js";
 import type { OrganizationInput } from "../sandbox/operations/change-world.js";
 import { requireFields, requirePreview } from "../sandbox/operations/check-input.js";
 import type { CreateKeyInput } from "../sandbox/operations/create-key.js";
 import type { Decision } from "../sandbox/operations/decide-consent.js";
 import { operations } from "../sandbox/operations/operations.js";
+import {
+  attestationsOf as allAttestations,
+  type ConsentView,
+  viewAttestation,
+  viewConsent,
+} from "../sandbox/preview/consent-views.js";
+import { defaultFarmerPage } from "../sandbox/preview/farmers.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import { unknownSecret } from "../sandbox/scenario-keys.js";
 import { scenarioSecret } from "../sandbox/secrets.js";

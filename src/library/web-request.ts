@@ -8,7 +8,7 @@ import {
   type ReadBody,
   type RequestContent,
   tooLongBody,
-} from "../api/request-content.js";
+} from "../api/request-input.js";
 import { strayKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
 import type { World } from "../sandbox/world.js";
 import { lineOf, tellSoon } from "./lines.js";

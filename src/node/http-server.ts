@@ -3,7 +3,7 @@ import type { Server as TlsServer } from "node:https";
 import type { Delivery } from "../api/delivery.js";
 import { handle } from "../api/handle.js";
 import type { ApiAnswer, ApiRequest } from "../api/messages.js";
-import { inputAt } from "../api/request-content.js";
+import { inputAt } from "../api/request-input.js";
 import { routeAt } from "../api/routes.js";
 import { hasBody, hasPieces, shows } from "../domain/request-traits.js";
 import { isNews, type Line, tell } from "../sandbox/conduct-heard.js";

@@ -6,7 +6,7 @@ import {
   type ReadBody,
   type RequestContent,
   tooLongBody,
-} from "../api/request-content.js";
+} from "../api/request-input.js";
 import { queryOf } from "./read-request.js";
 
 /**

@@ -1,15 +1,17 @@
 import type { Endpoint } from "../api/endpoint.js";
-import { cancelConsentRequest } from "../api/endpoints/cancel-consent-request.js";
-import { createConsentRequest } from "../api/endpoints/create-consent-request.js";
-import { getConsentRequest } from "../api/endpoints/get-consent-request.js";
-import { listAttestations } from "../api/endpoints/list-attestations.js";
+import { listAttestations } from "../api/endpoints/attestations.js";
+import {
+  cancelConsentRequest,
+  createConsentRequest,
+  getConsentRequest,
+} from "../api/endpoints/consent-requests.js";
 import { me } from "../api/endpoints/me.js";
 import { evaluateKey } from "../api/foresee.js";
 import { isAllowed } from "../domain/consent.js";
 import { faultPathOf, matches, onlyDelays } from "../domain/fault.js";
 import { variableOf } from "../domain/key.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
-import { type ConsentEntry, standingAt } from "../sandbox/consents.js";
+import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { createWorld, type World } from "../sandbox/world.js";
@@ -121,7 +123,7 @@ function previewReproductions(world: World, ref: string): [ApiPathId, Reproducti
   const { key } = world.registry.key(ref);
   if (key.environment === "live") return found;
   const own = world.consents.all.filter(({ organization }) => organization === key.organization);
-  const ended = own.find((entry) => !isAllowed("cancel", standingAt(entry, world.clock.now()).status));
+  const ended = own.find((entry) => !isAllowed("cancel", statusAt(entry, world.clock.now())));
   if (ended !== undefined) add("409.conflict", cancelConsentRequest, withId(cancelConsentRequest, ended.id));
   const kept = own.find(({ idempotency }) => idempotency !== undefined);
   if (kept !== undefined) add("422.idempotency_key", createConsentRequest, reusedKey(kept, world));

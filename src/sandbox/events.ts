@@ -1,8 +1,8 @@
 import type { RefusalCode } from "../domain/errors.js";
 import type { PathId } from "../domain/outcomes.js";
 import type { ActionName, StepKind } from "../domain/steps.js";
-import type { ConsentView } from "./consent-views.js";
 import type { JournalEntry } from "./journal.js";
+import type { ConsentView } from "./preview/consent-views.js";
 import type { Runtime } from "./runtime.js";
 import type { TakenStep, ToldDetails } from "./story/step-details.js";
 import type { KeyView, OrganizationView } from "./views.js";

@@ -1,8 +1,8 @@
 import { keyStateAt } from "../domain/key.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { describeConsents } from "./build-consents.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { describeFaults } from "./faults.js";
+import { describeConsents } from "./preview/consents.js";
 import type { KeyEntry, Registry } from "./registry.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./scenario-keys.js";
 import { remainingSteps } from "./story/timeline.js";

@@ -1,12 +1,12 @@
 import {
-  type ConsentStation,
+  type ConsentTransition,
   consentActions,
-  consentAt,
+  consentHistory,
   defaultConsentTime,
-  effectiveDeeds,
+  effectiveDecisions,
   maximumConsentTime,
 } from "../domain/consent.js";
-import { personaOf } from "../domain/persona.js";
+import { personaOf } from "../domain/farmer.js";
 import type { Finding } from "./finding.js";
 import type { Path } from "./located.js";
 import type { Scenario } from "./scenario.generated.js";
@@ -30,13 +30,13 @@ function deedFindings(fields: Consent, path: Path, facts: WorldFacts): Finding[]
   const times = deeds.map(({ at }) => since(at));
   if (createdAt === undefined || expiresAt === undefined || times.includes(undefined)) return [];
   const done = deeds.map(({ do: action }, index) => ({ at: times[index] as number, action }));
-  const record = { createdAt, expiresAt, persona: personaOf(facts.seed, farmer), deeds: done };
-  const effective = effectiveDeeds(record);
+  const record = { createdAt, expiresAt, persona: personaOf(facts.seed, farmer), decisions: done };
+  const effective = effectiveDecisions(record);
   const index = done.findIndex((deed) => !effective.includes(deed));
   const vain = done[index];
   if (vain === undefined) return [];
-  const before = consentAt({ ...record, deeds: done.slice(0, index) }, vain.at);
-  const { status } = before.at(-1) as ConsentStation;
+  const before = consentHistory({ ...record, decisions: done.slice(0, index) }, vain.at);
+  const { status } = before.at(-1) as ConsentTransition;
   const from = consentActions[vain.action].from.join(" or ");
   const message = `by then the request is ${status}, and ${vain.action} is for one that is ${from}`;
   const hint = "write another time, or leave it out";

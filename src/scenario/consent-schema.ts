@@ -1,8 +1,7 @@
 import { z } from "zod/mini";
 import { permissions } from "../domain/attestation.js";
-import { type ConsentAction, consentActions, purposeCodes } from "../domain/consent.js";
+import { type ConsentAction, consentActions, longestPurpose, purposeCodes } from "../domain/consent.js";
 import { choice, count, flag, pattern, ref, time, timeOrDuration } from "./fields.js";
-import { longestPurpose } from "./purpose.js";
 
 // Consent requests that there are when the clock starts: what has been done so far, from which the rest is worked out.
 

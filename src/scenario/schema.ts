@@ -1,7 +1,7 @@
 import { z } from "zod/mini";
 import { environments } from "../domain/api-key.js";
 import { assumptionTable, errorCodePattern, profiles } from "../domain/assumptions.js";
-import { farmerLocaleChoices, mostFarmers } from "../domain/farmer-locales.js";
+import { farmerLocaleChoices, mostFarmers } from "../domain/farmer.js";
 import { keyStates, maximumActiveKeys } from "../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../domain/organization.js";
 import { consentsSchema } from "./consent-schema.js";

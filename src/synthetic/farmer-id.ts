@@ -1,4 +1,4 @@
-import { type FarmerLocale, farmerLocales } from "../domain/farmer-locales.js";
+import { type FarmerLocale, farmerLocales } from "../domain/farmer.js";
 import { mix32, randomStream } from "../domain/seed.js";
 
 const rounds = 6;

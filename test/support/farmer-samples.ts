@@ -1,4 +1,4 @@
-import type { FarmerLocale } from "../../src/domain/farmer-locales.js";
+import type { FarmerLocale } from "../../src/domain/farmer.js";
 import type { Farmer, Parcel, Season } from "../../src/synthetic/farmers/farmer-schema.js";
 import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
 

@@ -1,4 +1,4 @@
-import { mostFarmers } from "../../domain/farmer-locales.js";
+import { mostFarmers } from "../../domain/farmer.js";
 import { nearest } from "../../scenario/nearest.js";
 import { listed, quote } from "../../scenario/quote.js";
 import { resolveLocale } from "../../synthetic/farmers/tables.js";

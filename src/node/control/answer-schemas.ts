@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../api/endpoint.js";
-import { attestationSchema } from "../../api/records/attestation-record.js";
+import { attestationSchema } from "../../api/endpoints/attestations.js";
 import { adviceIds, adviceLevels } from "../../domain/advice.js";
 import { environments } from "../../domain/api-key.js";
 import { profiles } from "../../domain/assumptions.js";

@@ -1,8 +1,8 @@
 import { snakeCase } from "../../api/snake-case.js";
-import { viewConsent } from "../../sandbox/consent-views.js";
 import { requirePreview } from "../../sandbox/operations/check-input.js";
 import type { Decision } from "../../sandbox/operations/decide-consent.js";
 import { operations } from "../../sandbox/operations/operations.js";
+import { viewConsent } from "../../sandbox/preview/consent-views.js";
 import { inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";
 

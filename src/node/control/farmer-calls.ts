@@ -1,4 +1,4 @@
-import { defaultFarmerPage } from "../../sandbox/farm-population.js";
+import { defaultFarmerPage } from "../../sandbox/preview/farmers.js";
 import { inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";
 import { pageQuery } from "./page-query.js";

@@ -6,8 +6,8 @@ import {
   stateOf,
   viewAttestation,
   viewConsent,
-} from "../consent-views.js";
-import { type ConsentEntry, standingAt, withDeed } from "../consents.js";
+} from "../preview/consent-views.js";
+import { type ConsentEntry, statusAt, withDecision } from "../preview/consents.js";
 import type { World } from "../world.js";
 import { requirePreview } from "./check-input.js";
 
@@ -36,7 +36,7 @@ export function decideConsent(world: World, input: ConsentInput): { readonly con
   requirePreview(world);
   const now = world.clock.now();
   const entry = "id" in input ? requireConsent(world, input.id) : newestConsent(world, input);
-  const { status } = standingAt(entry, now);
+  const status = statusAt(entry, now);
   if (!isAllowed(input.do, status)) {
     throw new SandboxError(
       "consent_not_open",
@@ -44,7 +44,7 @@ export function decideConsent(world: World, input: ConsentInput): { readonly con
       { id: entry.id, status },
     );
   }
-  changeConsent(world, entry, withDeed(entry, input.do, now));
+  changeConsent(world, entry, withDecision(entry, input.do, now));
   return { consent: viewConsent(entry, world) };
 }
 
@@ -107,8 +107,7 @@ function newestConsent(
     (entry) => entry.farmer === farmer && (organization === undefined || entry.organization === organization),
   );
   const now = world.clock.now();
-  const entry =
-    requests.findLast((one) => isAllowed(input.do, standingAt(one, now).status)) ?? requests.at(-1);
+  const entry = requests.findLast((one) => isAllowed(input.do, statusAt(one, now))) ?? requests.at(-1);
   if (entry !== undefined) return entry;
   throw new SandboxError(
     "consent_not_open",

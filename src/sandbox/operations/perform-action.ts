@@ -1,7 +1,7 @@
 import { type RefusalCode, refusalCodes, SandboxError } from "../../domain/errors.js";
 import { type ActionName, actionNames } from "../../domain/steps.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { ConsentView } from "../consent-views.js";
+import type { ConsentView } from "../preview/consent-views.js";
 import type { KeyView, OrganizationView } from "../views.js";
 import type { World } from "../world.js";
 import type { Initiator } from "./check-input.js";

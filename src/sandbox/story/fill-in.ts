@@ -1,6 +1,6 @@
 import { SandboxError } from "../../domain/errors.js";
 import { storyPlaceholder } from "../../scenario/story-placeholder.js";
-import { attestationsOf } from "../consent-views.js";
+import { attestationsOf } from "../preview/consent-views.js";
 import type { World } from "../world.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { FarmerLocale } from "../../domain/farmer-locales.js";
+import type { FarmerLocale } from "../../domain/farmer.js";
 import type { RandomStream } from "../../domain/seed.js";
 import type { Country, Region } from "./tables.js";
 

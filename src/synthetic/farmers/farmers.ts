@@ -1,5 +1,5 @@
 import { SandboxError } from "../../domain/errors.js";
-import { type FarmerLocale, farmerLocales } from "../../domain/farmer-locales.js";
+import { type FarmerLocale, farmerLocales } from "../../domain/farmer.js";
 import { pick, randomStream } from "../../domain/seed.js";
 import { choiceOf, farmerId, indexOfFarmer } from "../farmer-id.js";
 import { rounded } from "./exact-math.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { farmerLocaleChoices, farmerLocales } from "../../domain/farmer-locales.js";
+import { farmerLocaleChoices, farmerLocales } from "../../domain/farmer.js";
 import { common, day, spanIn, withinYearFrom } from "./dates.js";
 import { livestockTypes, perils } from "./farmer-schema.js";
 import {

@@ -1,6 +1,7 @@
-import { type FarmerLocale, farmerLocales } from "../../domain/farmer-locales.js";
+import { type FarmerLocale, farmerLocales } from "../../domain/farmer.js";
 import type { YearDay } from "./dates.js";
 import type { LivestockType, Peril } from "./farmer-schema.js";
+
 import cropTable from "./tables/crops.json" with { type: "json" };
 import en_GH from "./tables/en_GH.json" with { type: "json" };
 import en_IN from "./tables/en_IN.json" with { type: "json" };

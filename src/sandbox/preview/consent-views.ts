@@ -4,20 +4,27 @@ import {
   type Permission,
   type ProductionStatus,
   type ValidityStatus,
-} from "../domain/attestation.js";
+} from "../../domain/attestation.js";
 import {
   type ConsentParty,
-  type ConsentStation,
   type ConsentStatus,
-  consentAt,
+  type ConsentTransition,
+  consentHistory,
   type PurposeCode,
   respondBy,
-} from "../domain/consent.js";
-import { canBeAttested } from "../domain/persona.js";
-import { isoOf } from "./clock.js";
+} from "../../domain/consent.js";
+import { canBeAttested } from "../../domain/farmer.js";
+import type { Farmer, Parcel } from "../../synthetic/farmers/farmer-schema.js";
+import { isoOf } from "../clock.js";
 import { type AttestationPlace, type ConsentEntry, placesOf } from "./consents.js";
-import { type AttestedData, subjectOf } from "./subject.js";
-import type { World } from "./world.js";
+import type { Farmers } from "./farmers.js";
+
+/** The parts of a world that views are made from. */
+export interface PreviewWorld {
+  readonly seed: number;
+  readonly clock: { readonly now: () => number };
+  readonly farmers: Farmers;
+}
 
 /** A consent request as lists show it. Times are ISO 8601. */
 export interface ConsentView {
@@ -39,7 +46,7 @@ export interface ConsentView {
     readonly at: string;
     readonly by: ConsentParty;
   }[];
-  /** Those that there are: none before it is granted. */
+  /** None before it is granted. */
   readonly attestations: readonly Pick<AttestationView, "id" | "type" | "production" | "validity">[];
 }
 
@@ -56,23 +63,23 @@ export interface AttestationView {
   readonly producedAt: string | null;
   readonly validFrom: string | null;
   readonly validUntil: string | null;
-  /** Of when the records are that it is made from: those of a farmer end where the clock started. */
+  /** Date of the records that it is made from: those of a farmer end where the clock started. */
   readonly asOf: string;
-  /** What is attested; `null` unless the attestation is ready and active. */
-  readonly subject: AttestedData | null;
+  /** The attested data; `null` unless the attestation is ready and active. */
+  readonly subject: Subject | null;
 }
 
 /** A consent request as it is at an instant. */
-export function viewConsent(entry: ConsentEntry, world: World, now = world.clock.now()): ConsentView {
+export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = world.clock.now()): ConsentView {
   const { id, organization, farmer, purpose, permissions, record } = entry;
-  const life = consentAt(record, now);
+  const life = consentHistory(record, now);
   return {
     id,
     synthetic: true,
     organization,
     farmer,
     farmerId: world.farmers.idOf(farmer),
-    status: (life.at(-1) as ConsentStation).status,
+    status: (life.at(-1) as ConsentTransition).status,
     purpose: { ...purpose },
     permissions: [...permissions],
     createdAt: isoOf(record.createdAt),
@@ -89,20 +96,20 @@ export function viewConsent(entry: ConsentEntry, world: World, now = world.clock
   };
 }
 
-/** Where an attestation stands at an instant; `undefined` when it is not there. */
+/** The state of an attestation at an instant; `undefined` when it does not exist then. */
 export function stateOf(
   { consent, permission }: AttestationPlace,
-  world: World,
+  world: PreviewWorld,
   now: number,
 ): AttestationState | undefined {
   const succeeds = canBeAttested(world.seed, consent.farmer, permission);
   return attestationAt(consent.record, { succeeds, suspensions: consent.suspensions }, permission, now);
 }
 
-/** An attestation as it is at an instant; `undefined` when it is not there. */
+/** An attestation as it is at an instant; `undefined` when it does not exist then. */
 export function viewAttestation(
   place: AttestationPlace,
-  world: World,
+  world: PreviewWorld,
   now = world.clock.now(),
 ): AttestationView | undefined {
   const state = stateOf(place, world, now);
@@ -128,14 +135,59 @@ export function viewAttestation(
 }
 
 /**
- * The attestations of these requests that are there at an instant, in the order in which farmers granted them: new ones
- * come last, so that who goes through pages meets each once.
+ * The attestations of these requests that exist at an instant, in the order in which farmers granted them: new ones come
+ * last, so that a client that reads page by page gets each once.
  */
 export function attestationsOf(entries: readonly ConsentEntry[], now: number): AttestationPlace[] {
-  // They are there once the consent was granted, whatever came after.
+  // They exist once the consent was granted, whatever came after.
   const granted = entries.flatMap((entry) => {
-    const grant = consentAt(entry.record, now).find(({ status }) => status === "granted");
+    const grant = consentHistory(entry.record, now).find(({ status }) => status === "granted");
     return grant === undefined ? [] : [{ entry, at: grant.at }];
   });
   return granted.sort((one, other) => one.at - other.at).flatMap(({ entry }) => placesOf(entry));
+}
+
+/** Members of a farmer's record, with those that say whose they are and that the farmer does not exist. */
+type Subject = Readonly<Record<string, unknown>> & {
+  readonly farmer_id: string;
+  readonly synthetic: true;
+};
+
+/** The data of each permission: what the farmer consents to share, and nothing more (R44). */
+export const attestedData: Readonly<Record<Permission, Readonly<Record<string, (of: Farmer) => unknown>>>> = {
+  identity: copied("name", "sex", "birth_year", "language", "household", "location", "cooperative"),
+  land: {
+    ...copied("farmer_type", "farm_area_ha"),
+    parcels: ({ parcels }) =>
+      parcels.map(({ properties, ...parcel }) => ({ ...parcel, properties: withoutCrops(properties) })),
+  },
+  production: {
+    crops: ({ parcels }) =>
+      parcels.map(({ id, properties }) => ({
+        parcel_id: id,
+        area_ha: properties.area_ha,
+        "crop:code_list": properties["crop:code_list"],
+        "crop:code": properties["crop:code"],
+        "crop:name": properties["crop:name"],
+        seasons: properties.seasons,
+      })),
+  },
+  livestock: copied("livestock"),
+  insurance: copied("insurance"),
+  loans: copied("loans"),
+};
+
+function copied(...members: readonly (keyof Farmer)[]) {
+  return Object.fromEntries(members.map((name) => [name, (farmer: Farmer) => farmer[name]]));
+}
+
+// Crops belong to another permission.
+function withoutCrops(properties: Parcel["properties"]) {
+  const { seasons: _s, "crop:code_list": _l, "crop:code": _c, "crop:name": _n, ...land } = properties;
+  return land;
+}
+
+function subjectOf(farmer: Farmer, permission: Permission): Subject {
+  const members = Object.entries(attestedData[permission]).map(([name, read]) => [name, read(farmer)]);
+  return { farmer_id: farmer.farmer_id, synthetic: farmer.synthetic, ...Object.fromEntries(members) };
 }

@@ -1,16 +1,16 @@
-import { SandboxError } from "../domain/errors.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
-import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
+import { SandboxError } from "../../domain/errors.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import type { Farmer } from "../../synthetic/farmers/farmer-schema.js";
+import type { FarmerMaker } from "../../synthetic/farmers/farmers.js";
 
-/** The farmers of a world: each is made when it is asked for, so that a million of them cost nothing until then. */
+/** The farmers of a world: each is made on demand, so that a million of them cost nothing before. */
 export interface Farmers {
   readonly count: number;
-  /** The instant on which their dates hang (epoch milliseconds). */
+  /** The instant that their dates depend on (epoch milliseconds). */
   readonly start: number;
   /** Throws `unknown_ref` for a farmer that the world does not have. */
   readonly at: (index: number) => Farmer;
-  /** The id of the farmer at an index, which is not made for that. */
+  /** The id of the farmer at an index; does not make the farmer. */
   readonly idOf: (index: number) => string;
   /** The index of the farmer with this id; `undefined` when the world has none. */
   readonly indexOf: (id: string) => number | undefined;
@@ -20,13 +20,13 @@ export interface Farmers {
   readonly list: (page: { readonly offset: number; readonly limit: number }) => Farmer[];
 }
 
-/** How many farmers a world has when its scenario does not say. */
-export const defaultFarmers = 1000;
+/** Default number of farmers. */
+const defaultFarmers = 1000;
 
-/** How many farmers a page has when nothing is said. */
+/** Default number of farmers on a page. */
 export const defaultFarmerPage = 20;
 
-/** The farmers that a scenario asks for, in a world whose clock starts at `start`; the maker is asked with the first of them. */
+/** The farmers of a scenario, in a world whose clock starts at `start`; `make` is called for the first of them. */
 export function farmersOf(
   { population = {} }: Scenario,
   { seed, start: clockStart, make }: { seed: number; start: number; make: FarmerMaker },

@@ -1,0 +1,136 @@
+import { permissions, productionStatuses, validityStatuses } from "../../domain/attestation.js";
+import { attestedData, viewAttestation } from "../../sandbox/preview/consent-views.js";
+import type { AttestationPlace } from "../../sandbox/preview/consents.js";
+import type { World } from "../../sandbox/world.js";
+import type { Endpoint, JsonSchema } from "../endpoint.js";
+import { snakeCase } from "../snake-case.js";
+import { guess, jsonOf, object, permissionNames, time, timeOrNull, visibleTo } from "./visible-records.js";
+
+// docs/farmers.md describes the members: an announced endpoint needs no longer description than the released one.
+const subjectSchemas = permissions.map((permission) =>
+  object({
+    farmer_id: { type: "string" },
+    synthetic: { const: true, description: "The farmer does not exist (R44)." },
+    ...Object.fromEntries(Object.keys(attestedData[permission]).map((name) => [name, {}])),
+  }),
+);
+
+/** An attestation in an answer. */
+export const attestationSchema: JsonSchema = object({
+  id: { type: "string", pattern: "^attestation_[0-9A-Za-z]{20}$" },
+  synthetic: { const: true, description: "The farmer does not exist (R44)." },
+  type: { ...permissionNames, description: "The permission that the farmer granted." },
+  farmer_id: { type: "string" },
+  consent_request_id: { type: "string" },
+  production: { type: "string", enum: productionStatuses, description: "Progress of its production." },
+  validity: {
+    enum: [...validityStatuses, null],
+    description:
+      "Whether it is valid; null until it is ready. A suspension can end, the other states are final.",
+  },
+  requested_at: { ...time, description: "Time at which the farmer granted the consent." },
+  produced_at: { ...timeOrNull, description: "Time at which it was ready, or failed." },
+  valid_from: timeOrNull,
+  valid_until: timeOrNull,
+  as_of: {
+    ...time,
+    description: "Date of the records that it is made from; later events are not in them.",
+  },
+  subject: {
+    anyOf: [...subjectSchemas, { type: "null" }],
+    description:
+      "The data that the farmer consented to share, and nothing more; null unless it is ready and active.",
+  },
+});
+
+/** An example of one. */
+const attestationExample: unknown = {
+  id: "attestation_8sWq3LmZ0vTyKc5RbNd1",
+  synthetic: true,
+  type: "livestock",
+  farmer_id: "farmer_0123456789abcdef",
+  consent_request_id: "consent_4xRz0Q7mKfT2bYcW9dHs",
+  production: "ready",
+  validity: "active",
+  requested_at: "2026-03-02T11:00:00.000Z",
+  produced_at: "2026-03-02T11:01:00.000Z",
+  valid_from: "2026-03-02T11:01:00.000Z",
+  valid_until: "2026-05-31T09:00:00.000Z",
+  as_of: "2026-03-02T09:00:00.000Z",
+  subject: {
+    farmer_id: "farmer_0123456789abcdef",
+    synthetic: true,
+    livestock: [{ type: "goat", count: 4 }],
+  },
+};
+
+/** An attestation as answers show it at an instant. */
+function attestationRecord(place: AttestationPlace, world: World, now: number): unknown {
+  return snakeCase(viewAttestation(place, world, now));
+}
+
+const defaultLimit = 20;
+const maximumLimit = 100;
+const count = { type: "integer", minimum: 0 };
+
+/** Lists the attestations that farmers have consented to. */
+export const listAttestations: Endpoint = {
+  method: "GET",
+  path: "/v1/relying-party/attestations",
+  operationId: "listAttestations",
+  summary: "The attestations that farmers have consented to",
+  description: `${guess} Lists those of the key's own organization and environment, in the order in which farmers granted them.`,
+  scope: () => "attestations:read",
+  input: {
+    query: {
+      consent_request_id: { description: "Only those of this consent request.", schema: { type: "string" } },
+      farmer_id: { description: "Only those about this farmer.", schema: { type: "string" } },
+      limit: {
+        description: "Maximum number of records.",
+        schema: { type: "integer", minimum: 1, maximum: maximumLimit, default: defaultLimit },
+      },
+      offset: { description: "Number of records to skip.", schema: { ...count, default: 0 } },
+    },
+  },
+  responseSchema: object({
+    data: { type: "array", items: attestationSchema, maxItems: maximumLimit },
+    page: object({ limit: { ...count, minimum: 1 }, offset: count, total: count }),
+  }),
+  responseExample: { data: [attestationExample], page: { limit: defaultLimit, offset: 0, total: 1 } },
+  refusals: ["422.validation"],
+  preview: true,
+  respond(caller, world, { query, now }) {
+    const visible = visibleTo(caller, world);
+    const { consent_request_id: consentId, farmer_id: farmerId, limit = defaultLimit, offset = 0 } = query;
+    const farmer = farmerId === undefined ? undefined : (visible.farmer(farmerId as string) ?? null);
+    const found = visible
+      .attestations(now)
+      .filter(({ consent }) => consentId === undefined || consent.id === consentId)
+      .filter(({ consent }) => farmer === undefined || consent.farmer === farmer);
+    const start = offset as number;
+    const page = found.slice(start, start + (limit as number));
+    return jsonOf({
+      data: page.map((place) => attestationRecord(place, world, now)),
+      page: { limit, offset, total: found.length },
+    });
+  },
+};
+
+/** Shows an attestation. */
+export const getAttestation: Endpoint = {
+  method: "GET",
+  path: "/v1/relying-party/attestations/{id}",
+  operationId: "getAttestation",
+  summary: "One attestation",
+  description: `${guess} Shows those of the key's own organization and environment.`,
+  scope: () => "attestations:read",
+  responseSchema: object({ data: attestationSchema }),
+  responseExample: { data: attestationExample },
+  refusals: ["404.unknown_record"],
+  preview: true,
+  respond(caller, world, { params, now }) {
+    const place = visibleTo(caller, world).attestation(params.id as string, now);
+    if (place === undefined) return { refused: "404.unknown_record", details: { record: "attestation" } };
+    return jsonOf({ data: attestationRecord(place, world, now) });
+  },
+};

@@ -1,0 +1,251 @@
+import { permissions } from "../../domain/attestation.js";
+import {
+  type ConsentStatus,
+  consentActions,
+  consentStatuses,
+  defaultConsentTime,
+  isAllowed,
+  longestPurpose,
+  maximumConsentTime,
+  type PurposeCode,
+  purposeCodes,
+} from "../../domain/consent.js";
+import { containsKey } from "../../domain/redact.js";
+import { changeConsent } from "../../sandbox/operations/decide-consent.js";
+import { viewConsent } from "../../sandbox/preview/consent-views.js";
+import {
+  type ConsentDraft,
+  type ConsentEntry,
+  statusAt,
+  withDecision,
+} from "../../sandbox/preview/consents.js";
+import type { World } from "../../sandbox/world.js";
+import { parseTimestamp } from "../../scenario/when.js";
+import type { Endpoint, JsonSchema, OwnRefusal } from "../endpoint.js";
+import { invalid } from "../field-problems.js";
+import type { JsonBody } from "../messages.js";
+import { snakeCase } from "../snake-case.js";
+import { guess, jsonOf, object, permissionNames, time, visibleTo } from "./visible-records.js";
+
+const purposeSchema: JsonSchema = object({
+  code: { type: "string", enum: purposeCodes },
+  text: {
+    type: "string",
+    minLength: 1,
+    maxLength: longestPurpose,
+    description: "Text that the farmer reads.",
+  },
+});
+
+const status = { type: "string", enum: consentStatuses };
+
+/** A consent request in an answer. */
+const consentSchema: JsonSchema = object({
+  data: object({
+    id: { type: "string", pattern: "^consent_[0-9A-Za-z]{20}$" },
+    synthetic: { const: true, description: "The farmer does not exist (R44)." },
+    farmer_id: { type: "string" },
+    status: {
+      ...status,
+      description: "rejected, revoked, cancelled and expired are final.",
+    },
+    purpose: purposeSchema,
+    permissions: { type: "array", items: permissionNames, minItems: 1 },
+    created_at: time,
+    respond_by: { ...time, description: "Time at which the request expires unless the farmer answers." },
+    expires_at: { ...time, description: "End of the consent." },
+    history: {
+      type: "array",
+      minItems: 1,
+      items: object({
+        status,
+        at: time,
+        by: { type: "string", enum: ["relying_party", "farmer", "system"] },
+      }),
+      description: "Every status of the request, the oldest first; the last one is the current one.",
+    },
+  }),
+});
+
+const created = "2026-03-02T09:00:00.000Z";
+
+/** An example of one. */
+function consentExample(current: ConsentStatus = "pending"): unknown {
+  const first = { status: "pending", at: created, by: "relying_party" };
+  return {
+    data: {
+      id: "consent_4xRz0Q7mKfT2bYcW9dHs",
+      synthetic: true,
+      farmer_id: "farmer_0123456789abcdef",
+      status: current,
+      purpose: { code: "credit_assessment", text: "To assess an application for a seasonal loan." },
+      permissions: ["identity", "land"],
+      created_at: created,
+      respond_by: "2026-03-09T09:00:00.000Z",
+      expires_at: "2026-05-31T09:00:00.000Z",
+      history:
+        current === "pending"
+          ? [first]
+          : [first, { status: current, at: "2026-03-02T10:00:00.000Z", by: "relying_party" }],
+    },
+  };
+}
+
+/** The body that shows a consent request as it is at an instant, without its organization, which is the caller. */
+function consentBody(entry: ConsentEntry, world: World, now: number): JsonBody {
+  const { organization: _, farmer: __, attestations: ___, ...shown } = viewConsent(entry, world, now);
+  return jsonOf({ data: snakeCase(shown) });
+}
+
+interface Wanted {
+  readonly farmer_id: string;
+  readonly purpose: { readonly code: PurposeCode; readonly text: string };
+  readonly permissions: ConsentDraft["permissions"];
+  readonly expires_at?: string;
+}
+
+/** Asks a farmer for consent. */
+export const createConsentRequest: Endpoint = {
+  method: "POST",
+  path: "/v1/relying-party/consent-requests",
+  operationId: "createConsentRequest",
+  summary: "Ask a farmer for consent",
+  description: `${guess} The farmer answers later, or never. With an Idempotency-Key, sending the same request again answers the same record with Idempotent-Replayed: true.`,
+  scope: () => "consents:write",
+  input: {
+    body: {
+      schema: {
+        type: "object",
+        required: ["farmer_id", "purpose", "permissions"],
+        additionalProperties: false,
+        properties: {
+          farmer_id: { type: "string", minLength: 1, maxLength: 200 },
+          purpose: purposeSchema,
+          permissions: {
+            type: "array",
+            items: permissionNames,
+            minItems: 1,
+            uniqueItems: true,
+            description: "Data to attest; one attestation is made for each.",
+          },
+          expires_at: {
+            type: "string",
+            format: "date-time",
+            description:
+              "End of the consent: a time with its zone, in the future, at most 365 days ahead. Default: 90 days from now.",
+          },
+        },
+      },
+      example: {
+        farmer_id: "farmer_0123456789abcdef",
+        purpose: { code: "credit_assessment", text: "To assess an application for a seasonal loan." },
+        permissions: permissions.slice(0, 2),
+      },
+    },
+    idempotencyKey: true,
+  },
+  status: 201,
+  responseSchema: consentSchema,
+  responseExample: consentExample(),
+  refusals: ["400.bad_request", "404.unknown_record", "422.validation", "422.idempotency_key"],
+  preview: true,
+  respond(caller, world, { body, now, idempotencyKey }) {
+    const wanted = body as Wanted;
+    const { organization } = caller.key;
+    const visible = visibleTo(caller, world);
+    const farmer = visible.farmer(wanted.farmer_id);
+    if (farmer === undefined) return { refused: "404.unknown_record", details: { record: "farmer" } };
+    const sha256 = world.platform.sha256(canonicalJson(body));
+    // Before the times are checked: a request that is sent again late was valid when it was sent first.
+    const earlier =
+      idempotencyKey === undefined ? undefined : world.consents.madeUnder(organization, idempotencyKey);
+    if (earlier !== undefined) return replayed(earlier, sha256, world, now);
+    const expiresAt = expiryOf(wanted, now);
+    if (typeof expiresAt === "string") return invalid({ expires_at: expiresAt });
+    if (containsKey(wanted.purpose.text)) return invalid({ "purpose.text": "must not hold an API key" });
+    const entry = world.consents.draft({
+      organization,
+      farmer,
+      purpose: wanted.purpose,
+      permissions: wanted.permissions,
+      createdAt: now,
+      expiresAt,
+      idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, sha256 },
+    });
+    return {
+      ...consentBody(entry, world, now),
+      commit() {
+        world.consents.add(entry);
+        world.events.announce({ type: "consent.requested", consent: viewConsent(entry, world, now) });
+      },
+    };
+  },
+};
+
+/** A JSON value as text, the same text however its members were ordered and spaced. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_name, member) => {
+    if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
+    return Object.fromEntries(
+      Object.entries(member).sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)),
+    );
+  });
+}
+
+function replayed(earlier: ConsentEntry, sha256: string, world: World, now: number) {
+  if (earlier.idempotency?.sha256 !== sha256) return { refused: "422.idempotency_key" } satisfies OwnRefusal;
+  return { ...consentBody(earlier, world, now), headers: ["Idempotent-Replayed", "true"] };
+}
+
+/** Epoch milliseconds, or the problem as a text. */
+function expiryOf({ expires_at: given }: Wanted, now: number): number | string {
+  if (given === undefined) return now + defaultConsentTime;
+  const expiresAt = parseTimestamp(given);
+  if (expiresAt === undefined) return "must be an RFC 3339 time with its zone, as in 2026-06-01T00:00:00Z";
+  if (expiresAt <= now) return "must be in the future, on the sandbox's clock";
+  return expiresAt <= now + maximumConsentTime ? expiresAt : "must be at most 365 days ahead";
+}
+
+/** Shows the status of a consent request. */
+export const getConsentRequest: Endpoint = {
+  method: "GET",
+  path: "/v1/relying-party/consent-requests/{id}",
+  operationId: "getConsentRequest",
+  summary: "The status of a consent request",
+  description: `${guess} Shows the requests of the key's own organization and environment.`,
+  scope: () => "consents:read",
+  responseSchema: consentSchema,
+  responseExample: consentExample(),
+  refusals: ["404.unknown_record"],
+  preview: true,
+  respond(caller, world, { params, now }) {
+    const entry = visibleTo(caller, world).consent(params.id as string);
+    if (entry === undefined) return { refused: "404.unknown_record", details: { record: "consent_request" } };
+    return consentBody(entry, world, now);
+  },
+};
+
+/** Cancels a consent request, or ends a consent. */
+export const cancelConsentRequest: Endpoint = {
+  method: "POST",
+  path: "/v1/relying-party/consent-requests/{id}/cancel",
+  operationId: "cancelConsentRequest",
+  summary: "Cancel a consent request",
+  description: `${guess} A request that is ${consentActions.cancel.from.join(" or ")} becomes cancelled, and its attestations are revoked. Takes no body.`,
+  scope: () => "consents:write",
+  responseSchema: consentSchema,
+  responseExample: consentExample("cancelled"),
+  refusals: ["404.unknown_record", "409.conflict"],
+  preview: true,
+  respond(caller, world, { params, now }) {
+    const entry = visibleTo(caller, world).consent(params.id as string);
+    if (entry === undefined) return { refused: "404.unknown_record", details: { record: "consent_request" } };
+    const status = statusAt(entry, now);
+    if (!isAllowed("cancel", status)) return { refused: "409.conflict", details: { status } };
+    const record = withDecision(entry, "cancel", now);
+    return {
+      ...consentBody({ ...entry, record }, world, now),
+      commit: () => changeConsent(world, entry, record),
+    };
+  },
+};
