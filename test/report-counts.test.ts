@@ -41,12 +41,12 @@ const happening = fc.record({
 });
 type Happening = typeof happening extends fc.Arbitrary<infer One> ? One : never;
 
-const odd: Readonly<Record<number, { method?: string; path?: string; signs?: number }>> = {
+const odd: Readonly<Record<number, { method?: string; path?: string; traits?: number }>> = {
   1: { method: "POST" },
   2: { path: "/v1/nothing" },
-  3: { signs: 1 },
-  4: { signs: 3 },
-  5: { signs: 12 },
+  3: { traits: 1 },
+  4: { traits: 3 },
+  5: { traits: 12 },
 };
 
 /** Sends requests with a key of the world that runs, with none, or with one that nobody holds. */

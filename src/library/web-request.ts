@@ -29,9 +29,9 @@ export function answerWebRequest(
   const { method } = request;
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const apiKey = request.headers.get("x-api-key") ?? undefined;
-  const signs = traitsOfWebRequest(request, search);
-  const strays = strayKeysIn(signs, search, () => request.headers.get("authorization"));
-  const read = { method, path, apiKey, signs, strays, line: lineOf(request) };
+  const traits = traitsOfWebRequest(request, search);
+  const strays = strayKeysIn(traits, search, () => request.headers.get("authorization"));
+  const read = { method, path, apiKey, traits, strays, line: lineOf(request) };
   const atFirst = world();
   const takes = inputAt(atFirst.preview, method, path);
   if (takes === undefined) return answerRead(atFirst, read, request);
