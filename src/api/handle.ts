@@ -1,16 +1,15 @@
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { redactKeys, redactPath } from "../domain/redact.js";
-import type { Heard } from "../sandbox/conduct-heard.js";
 import type { World } from "../sandbox/world.js";
 import { answerCall } from "./answer-call.js";
 import { beginCall, recordCall } from "./call.js";
 import type { Delivery } from "./delivery.js";
+import { describeLeaks } from "./leaked-keys.js";
 import { applyFault } from "./meet-fault.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { inPreview, withoutBody } from "./reply.js";
 import { traitsTaken } from "./request-input.js";
 import { routeAt } from "./routes.js";
-import { tellStrays } from "./stray-keys.js";
 
 /** An answer, and the path on which it was given; the path is for journals and doors, not for the caller. */
 export interface Handled {
@@ -20,8 +19,6 @@ export interface Handled {
   readonly fault: FaultPathId | null;
   /** What a fault has done to the delivery; `undefined` when the answer is simply to be sent. */
   readonly delivery: Delivery | undefined;
-  /** What the client learns, for the door to tell once the answer has gone out; `undefined` when there is nothing. */
-  readonly lesson: Heard | undefined;
 }
 
 /** What tools of ours ask for, by whatever base URL: no client of the API does. */
@@ -37,7 +34,7 @@ const ownPaths = "/__sandbox/";
  * handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined }).answer.status; // 401
  */
 export function handle(world: World, request: ApiRequest): Handled {
-  const { method, path, apiKey, traits = 0 } = request;
+  const { method, path, apiKey, traits = 0, leaked } = request;
   const call = beginCall(world, apiKey);
   const route = routeAt(path, world.preview);
   const endpoint = route?.methods.get(method);
@@ -47,23 +44,24 @@ export function handle(world: World, request: ApiRequest): Handled {
   const { pathId, answer: given } = faulty ?? answerCall(world, call, target);
   const answer = route?.preview === true ? inPreview(given) : given;
 
-  const unheldKey = call.entry === undefined ? apiKey : undefined;
+  const unknownKey = call.entry === undefined ? apiKey : undefined;
   const unknownPath = route === undefined ? path : undefined;
 
-  const lesson = recordCall(world, call, {
+  recordCall(world, call, {
     // What the API does not know may hold anything, keys included.
     method: endpoint === undefined ? redactKeys(method) : method,
     path: route === undefined || route.parameters.length > 0 ? redactPath(path) : route.path,
     pathId,
     status: answer.status,
-    signs: endpoint?.input === undefined ? traits : traits & ~traitsTaken(endpoint.input),
-    misdirected: endpoint === undefined,
-    strays:
-      request.strays === undefined && unheldKey === undefined && unknownPath === undefined
+    traits: endpoint?.input === undefined ? traits : traits & ~traitsTaken(endpoint.input),
+    isMisdirected: endpoint === undefined,
+    leaks:
+      leaked === undefined && unknownKey === undefined && unknownPath === undefined
         ? undefined
-        : tellStrays(world, { strays: request.strays, unheldKey, unknownPath }),
+        : describeLeaks(world, { leaked, unknownKey, unknownPath }),
     isOurs: request.isTold === true || unknownPath?.includes(ownPaths) === true,
-    line: request.line,
+    connection: request.connection,
+    delivery: request.delivery,
     faulty,
   });
   return {
@@ -71,6 +69,5 @@ export function handle(world: World, request: ApiRequest): Handled {
     answer: method === "HEAD" ? withoutBody(answer) : answer,
     fault: faulty?.fault ?? null,
     delivery: faulty?.delivery,
-    lesson,
   };
 }

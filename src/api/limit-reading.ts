@@ -1,4 +1,6 @@
+import type { Assumptions } from "../domain/assumptions.js";
 import { day, minute } from "../domain/limits.js";
+import type { NamedLimit } from "../sandbox/behaviour/client-behaviour.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 
@@ -63,4 +65,20 @@ export function lastToReset(limits: readonly LimitReading[]): LimitReading | und
 export function tightestOf(limits: readonly LimitReading[]): LimitReading | undefined {
   const [tightest] = [...limits].sort((one, other) => one.remaining - other.remaining);
   return tightest;
+}
+
+/**
+ * Returns the limit whose end an answer with 429 names, by a header or in its body; `undefined` when it names none.
+ *
+ * A client that finds several goes by the first: `Retry-After` is HTTP's own.
+ */
+export function limitNamedBy(
+  assumptions: Assumptions,
+  limits: readonly LimitReading[],
+  { hasBody }: { readonly hasBody: boolean },
+): NamedLimit {
+  const { retry_after: retryAfter, rate_limit_headers: form, error_details: hasDetails } = assumptions;
+  if (retryAfter !== "none" || form === "draft") return lastToReset(limits)?.name;
+  if (form === "legacy") return tightestOf(limits)?.name;
+  return hasDetails && hasBody ? lastToReset(limits)?.name : undefined;
 }

@@ -1,5 +1,5 @@
-import type { RequestTraits, StrayKeys } from "../domain/request-traits.js";
-import type { Line } from "../sandbox/conduct-heard.js";
+import type { LeakedKeys, RequestTraits } from "../domain/request-traits.js";
+import type { AnswerDelivery, Connection } from "../sandbox/behaviour/known-answers.js";
 import type { RequestContent } from "./request-input.js";
 
 /** A request to the API as plain data; every door makes one of these. */
@@ -10,12 +10,14 @@ export interface ApiRequest {
   readonly path: string;
   /** The `x-api-key` header, white space around it stripped; several joined by `, `; `undefined` when there is none. */
   readonly apiKey: string | undefined;
-  /** What else it shows of its client; it changes nothing in the answer. Default: nothing. */
+  /** Its other traits, for advice. Default: none. */
   readonly traits?: RequestTraits;
-  /** The keys that stand where none belongs. Default: none. */
-  readonly strays?: StrayKeys | undefined;
-  /** What it came on. Its door says when the client has heard the answer; left out, that is at once. */
-  readonly line?: Line | undefined;
+  /** Keys in places where no key belongs. Default: none. */
+  readonly leaked?: LeakedKeys | undefined;
+  /** Its connection, for advice. Default: unknown. */
+  readonly connection?: Connection | undefined;
+  /** The delivery of its answer, which the adapter marks. Default: delivered at once, or after the latency of a fault. */
+  readonly delivery?: AnswerDelivery | undefined;
   /** Its query, body and headers, for an endpoint that takes any of them. Default: none. */
   readonly content?: RequestContent;
   /** Whether a story sends it, so that nothing is said of the client. Default: false. */

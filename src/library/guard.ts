@@ -1,15 +1,14 @@
 import { authorizeAndCount, isAdmitted } from "../api/admit.js";
 import { beginCall, recordCall, requestIdOf } from "../api/call.js";
+import { describeLeaks } from "../api/leaked-keys.js";
 import { errorReply } from "../api/reply.js";
-import { tellStrays } from "../api/stray-keys.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { redactKeys, redactPath } from "../domain/redact.js";
-import { isInput, strayKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
-import { unknownLine } from "../sandbox/conduct-heard.js";
+import { hasBody, hasQuery, leakedKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
 import { currentSandbox, runtimeOf } from "./current-sandbox.js";
-import { lineOf, tellSoon } from "./lines.js";
 import type { Sandbox } from "./sandbox.js";
+import { connectionOf, markDelivered } from "./web-request.js";
 import { toResponse } from "./web-response.js";
 
 /** What to guard with. */
@@ -49,24 +48,26 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
   const pathId = authorizeAndCount(world, call, options.scope ?? null);
   const { pathname, search } = new URL(request.url);
   const { entry, apiKey } = call;
-  const signs = traitsOfWebRequest(request, search) & ~isInput;
-  const lesson = recordCall(world, call, {
+  // The endpoint may take a query and a body.
+  const traits = traitsOfWebRequest(request, search) & ~(hasQuery | hasBody);
+  const delivery = { at: Number.POSITIVE_INFINITY };
+  recordCall(world, call, {
     method: redactKeys(request.method),
     path: redactPath(pathname),
     pathId,
     status: outcomeOf(pathId).status,
-    // Whether this endpoint takes a query or a body is its own business.
-    signs,
-    strays: tellStrays(world, {
-      strays: strayKeysIn(signs, search, () => request.headers.get("authorization")),
-      unheldKey: entry === undefined ? apiKey : undefined,
+    traits,
+    leaks: describeLeaks(world, {
+      leaked: leakedKeysIn(traits, search, () => request.headers.get("authorization")),
+      unknownKey: entry === undefined ? apiKey : undefined,
       unknownPath: undefined,
     }),
-    misdirected: false,
+    isMisdirected: false,
     // Handlers of a server do not know the connection.
-    line: options.sandbox === undefined ? unknownLine() : lineOf(request),
+    connection: options.sandbox === undefined ? undefined : connectionOf(request),
+    delivery,
   });
-  if (lesson !== undefined) tellSoon(lesson, undefined, world);
+  markDelivered(delivery, undefined, world);
   if (entry === undefined || !isAdmitted(pathId)) {
     const answer = errorReply(world, call, { path: pathId, scope: options.scope ?? null });
     const refusal = toResponse(answer, request.method);

@@ -9,10 +9,10 @@ import {
   type RequestContent,
   tooLongBody,
 } from "../api/request-input.js";
-import { strayKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
+import { leakedKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
+import { type AnswerDelivery, type Connection, inProcess } from "../sandbox/behaviour/known-answers.js";
 import type { World } from "../sandbox/world.js";
-import { lineOf, tellSoon } from "./lines.js";
-import { deliverOverWeb, toResponse } from "./web-response.js";
+import { deliverOverWeb, isInMiddleware, toResponse } from "./web-response.js";
 
 /**
  * Answers a web `Request` to the API; `base` is the path under which the API is mounted, without a slash at its end.
@@ -30,8 +30,8 @@ export function answerWebRequest(
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const apiKey = request.headers.get("x-api-key") ?? undefined;
   const traits = traitsOfWebRequest(request, search);
-  const strays = strayKeysIn(traits, search, () => request.headers.get("authorization"));
-  const read = { method, path, apiKey, traits, strays, line: lineOf(request) };
+  const leaked = leakedKeysIn(traits, search, () => request.headers.get("authorization"));
+  const read = { method, path, apiKey, traits, leaked, connection: connectionOf(request) };
   const atFirst = world();
   const takes = inputAt(atFirst.preview, method, path);
   if (takes === undefined) return answerRead(atFirst, read, request);
@@ -41,11 +41,32 @@ export function answerWebRequest(
 }
 
 function answerRead(world: World, read: ApiRequest, request: Request): Response | Promise<Response> {
-  const { answer, delivery, lesson } = handle(world, read);
+  const handOver = { at: Number.POSITIVE_INFINITY };
+  const { answer, delivery } = handle(world, { ...read, delivery: handOver });
   const response =
     delivery === undefined ? toResponse(answer, request.method) : deliverOverWeb(delivery, answer, request);
-  if (lesson !== undefined) tellSoon(lesson, response, world);
+  markDelivered(handOver, response, world);
   return response;
+}
+
+/** Returns the connection of a web request; that of one which passed a server or a service worker is unknown. */
+export function connectionOf(request: Request): Connection | undefined {
+  return isInMiddleware(request) || request.referrer?.startsWith("http") ? undefined : inProcess;
+}
+
+/** Marks an answer as delivered once its response is handed out; never when the promise of it is rejected. */
+export function markDelivered(
+  delivery: AnswerDelivery,
+  response: Response | Promise<Response> | undefined,
+  { platform }: World,
+): void {
+  // In a later turn also where the response is there already: calls that begin together do not know it.
+  Promise.resolve(response).then(
+    () => {
+      delivery.at = platform.stopwatch();
+    },
+    () => {},
+  );
 }
 
 /** Reads query, headers and body for an endpoint that takes them. Rejects when the body breaks off. */

@@ -5,18 +5,14 @@ import { handle } from "../api/handle.js";
 import type { ApiAnswer, ApiRequest } from "../api/messages.js";
 import { inputAt } from "../api/request-input.js";
 import { routeAt } from "../api/routes.js";
-import { hasBody, hasPieces, shows } from "../domain/request-traits.js";
-import { isNews, type Line, tell } from "../sandbox/conduct-heard.js";
+import type { AnswerDelivery } from "../sandbox/behaviour/known-answers.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
-import { awaitBody } from "./await-body.js";
 import type { Beside } from "./beside.js";
-import { watchConnections } from "./connection-lines.js";
 import type { Instances } from "./control/instances.js";
 import { deliver } from "./deliver.js";
 import { enterInstance } from "./enter-instance.js";
 import type { ControlContext, ControlHandler } from "./lazy-control.js";
-import { nodePlatform } from "./platform.js";
 import { readContent } from "./read-content.js";
 import { queryOf, readRequest } from "./read-request.js";
 import { refuse, refuseSocket, statusOfParserError } from "./refusal.js";
@@ -56,25 +52,15 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
   const { control, beside, explain, onDefect } = options;
 
   const answerWith = (world: World, read: ApiRequest, response: ServerResponse) => {
-    const { answer, pathId, delivery, lesson } = handle(world, read);
+    const request =
+      world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
+    const { answer, pathId, delivery } = handle(world, request);
     const whole = explain ? { ...answer, headers: [...answer.headers, "X-Sandbox-Path", pathId] } : answer;
-    if (lesson === undefined) return send(whole, delivery, response);
-    // Not before all of it is on its way, and never to a client that has gone.
-    response.once("finish", () => tell(lesson, nodePlatform.stopwatch()));
-    if (!isNews(lesson)) return send(whole, delivery, response);
-    // What clients have sent at the same time comes first, so that nobody is said to have known of this answer who had not.
-    lines.whenRead(response.req.socket, () => guarded(response, () => send(whole, delivery, response)));
+    send(whole, delivery, response);
   };
   const answer = (runtime: Runtime, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
     const world = runtime.world();
     const takes = inputAt(world.preview, read.method, read.path);
-    const signs = read.traits ?? 0;
-    if (takes?.body === undefined && shows(signs, hasPieces)) {
-      const known = (isEmpty: boolean) => (signs & ~hasPieces) | (isEmpty ? 0 : hasBody);
-      return awaitBody(request, (isEmpty) =>
-        guarded(response, () => answer(runtime, { ...read, traits: known(isEmpty) }, request, response)),
-      );
-    }
     if (takes === undefined) return answerWith(world, read, response);
     readContent(request, takes.body !== undefined, (content) =>
       guarded(response, () => answerWith(runtime.world(), { ...read, content }, response)),
@@ -105,8 +91,8 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     answer(runtime, read, request, response);
   };
   const outermost: ControlContext = { runtime: options.runtime, instances: options.instances };
-  const serve = (request: IncomingMessage, response: ServerResponse, line: Line | undefined) => {
-    const read = readRequest(request, line);
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    const read = readRequest(request, response);
     if (read === undefined) return refuse(response, 400);
     const entered = enterInstance(read.path, options.instances);
     if (entered === undefined) return serveOn(outermost, read, request, response);
@@ -120,13 +106,10 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     );
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    const line = lines.of(request.socket);
-    guarded(response, () => serve(request, response, line));
-    if (line !== undefined) line.isUsed = true;
+    guarded(response, () => serve(request, response));
   };
 
   const server = createServer(options.certificate, listener);
-  const lines = watchConnections(server);
   // Node would leave out every header after the first 1,000, and with it a key or the second of two.
   server.maxHeadersCount = 0;
   // An expectation we do not know is no reason to refuse a request that we understand.
@@ -158,6 +141,15 @@ function createServer(
 // To a client that speaks no TLS, or does not trust the certificate, there is nothing to say that it would understand.
 function isHandshakeError({ code = "" }: NodeJS.ErrnoException): boolean {
   return code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_");
+}
+
+// An answer that a fault delays may find its client gone.
+function deliveryOf({ platform }: World, response: ServerResponse): AnswerDelivery {
+  const delivery = { at: Number.POSITIVE_INFINITY };
+  response.once("finish", () => {
+    delivery.at = platform.stopwatch();
+  });
+  return delivery;
 }
 
 function send(answer: ApiAnswer, delivery: Delivery | undefined, response: ServerResponse): void {

@@ -1,7 +1,8 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { ApiRequest } from "../api/messages.js";
-import { strayKeysIn, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
-import type { Line } from "../sandbox/conduct-heard.js";
+import { leakedKeysIn, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
+import type { Connection } from "../sandbox/behaviour/known-answers.js";
 
 /** The request target's path: without its query, and without scheme and authority in the absolute form. */
 export function pathOf(target: string): string {
@@ -24,8 +25,8 @@ export function queryOf(target: string): string {
   return start === -1 ? "" : target.slice(start);
 }
 
-/** Reads what the API looks at, or `undefined` when the request is one that HTTP forbids to answer. `line` is its connection. */
-export function readRequest(request: IncomingMessage, line?: Line): ApiRequest | undefined {
+/** Reads what the API looks at, or `undefined` when the request is one that HTTP forbids to answer. */
+export function readRequest(request: IncomingMessage, response: ServerResponse): ApiRequest | undefined {
   let apiKey: string | undefined;
   let hosts = 0;
   const target = request.url ?? "/";
@@ -45,11 +46,37 @@ export function readRequest(request: IncomingMessage, line?: Line): ApiRequest |
   }
   // HTTP/1.1 asks for exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
-  const strays =
+  const leaked =
     traits === 0
       ? undefined
-      : strayKeysIn(traits, query, () => headersOf(request, "authorization").join(", "));
-  return { method: request.method ?? "GET", path: pathOf(target), apiKey, traits, strays, line };
+      : leakedKeysIn(traits, query, () => headersOf(request, "authorization").join(", "));
+  return {
+    method: request.method ?? "GET",
+    path: pathOf(target),
+    apiKey,
+    traits,
+    leaked,
+    connection: connectionOf(request, response),
+  };
+}
+
+const connections = new WeakMap<Socket, Connection>();
+
+// A response without a socket waits for the one before it: its request was sent before that was answered.
+function connectionOf(request: IncomingMessage, { socket }: ServerResponse): Connection | undefined {
+  if (socket === null) return undefined;
+  const known = connections.get(socket);
+  if (known !== undefined) return known;
+  const connection = { isDirect: isDirect(request) };
+  connections.set(socket, connection);
+  return connection;
+}
+
+// Clients say so of their own connection, and proxies pass it on to nobody (RFC 9110 §7.6.1).
+function isDirect(request: IncomingMessage): boolean {
+  const says = (name: string) => headersOf(request, name).length > 0;
+  const keepsAlive = headersOf(request, "connection").some((value) => value.toLowerCase() === "keep-alive");
+  return keepsAlive && !says("via") && !says("forwarded") && !says("x-forwarded-for");
 }
 
 function headersOf({ rawHeaders }: IncomingMessage, wanted: string): string[] {

@@ -3,7 +3,7 @@ import type { KeyRecord } from "../domain/key.js";
 import type { Organization } from "../domain/organization.js";
 import { didYouMean } from "../scenario/nearest.js";
 import type { KnownRefs } from "../scenario/ref-rules.js";
-import type { KeyConduct } from "./conduct-memory.js";
+import type { KeyBehaviour } from "./behaviour/client-behaviour.js";
 import type { Usage } from "./usage.js";
 
 /** An organization's place in the registry; the record in it is replaced when the organization changes. */
@@ -16,8 +16,8 @@ export interface KeyEntry {
   key: KeyRecord;
   readonly holder: OrganizationEntry;
   readonly usage: Usage;
-  /** What its clients have learned; left out for as long as that is nothing. */
-  conduct?: KeyConduct;
+  /** What is remembered of its clients; left out until there is something. */
+  behaviour?: KeyBehaviour;
   /** What an endpoint may keep of its answer between two requests; valid for exactly these two records. */
   prepared?: {
     readonly key: KeyRecord;

@@ -5,8 +5,8 @@ import { expandPopulation } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
 import { inventOrganizationName } from "../synthetic/names.js";
+import { type ClientBehaviour, createClientBehaviour } from "./behaviour/client-behaviour.js";
 import { type Clock, createClock, isoOf } from "./clock.js";
-import { type Conduct, createConduct } from "./conduct.js";
 import { type Counters, createCounters } from "./counters.js";
 import { type Announcements, createAnnouncements } from "./events.js";
 import { activateFaults, type Faults } from "./faults.js";
@@ -58,7 +58,7 @@ export interface World {
   readonly story: Story;
   readonly registry: Registry;
   readonly journal: Journal;
-  readonly conduct: Conduct;
+  readonly behaviour: ClientBehaviour;
   /** Where its requests are counted: in its runtime, once it runs in one, so that the counts outlive it. */
   counters: Counters;
   /** Announces what happens in this world. */
@@ -138,7 +138,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     events: createAnnouncements(),
     requestIds,
     journal: createJournal(requestIds.idOf),
-    conduct: createConduct(),
+    behaviour: createClientBehaviour(),
     counters: createCounters(),
     platform,
   };

@@ -28,6 +28,8 @@ export interface Client {
   /** `GET /v1/relying-party/me` with the key of a ref, with a header as given, or without a key. */
   readonly me: (key?: { ref: string } | { header: string }) => Promise<Seen>;
   readonly close: () => Promise<void>;
+  /** The port of a socket. */
+  readonly port?: number;
 }
 
 /** A client behind one entry point of the package. */
@@ -92,7 +94,8 @@ const socket: Door = {
   takesGetBody: true,
   async open(scenario, options) {
     const { sandbox, url, close } = await startServer({ scenario, frozen: true, ...options });
-    return clientOf(sandbox, sendOnSocket(Number(new URL(url).port)), () => close());
+    const port = Number(new URL(url).port);
+    return { ...clientOf(sandbox, sendOnSocket(port), () => close()), port };
   },
 };
 

@@ -1,13 +1,13 @@
-import { request } from "node:http";
+import { type Agent, request } from "node:http";
 import { isOfTheConnection, mePath, type Send, textOf } from "./send.js";
 
-/** Sends with Node's own client, which sends whatever it is told to, each request on a connection of its own. */
-export function sendOnSocket(port: number): Send {
+/** Sends with Node's own client, which sends whatever it is told to; by default each request on its own connection. */
+export function sendOnSocket(port: number, agent: Agent | false = false): Send {
   return ({ method = "GET", path = mePath, headers = {}, body }) =>
     new Promise((resolve, reject) => {
       const framed = { ...headers, ...(body !== undefined && { "content-length": Buffer.byteLength(body) }) };
       const sending = request(
-        { host: "127.0.0.1", port, method, path, headers: framed as Record<string, string>, agent: false },
+        { host: "127.0.0.1", port, method, path, headers: framed as Record<string, string>, agent },
         (response) => {
           const chunks: Buffer[] = [];
           response.on("data", (chunk) => chunks.push(chunk));

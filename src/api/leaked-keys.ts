@@ -1,38 +1,38 @@
 import type { AdviceId } from "../domain/advice.js";
 import { fingerprintOf, parseApiKey } from "../domain/api-key.js";
 import { findKeys } from "../domain/redact.js";
-import type { StrayKeys } from "../domain/request-traits.js";
+import type { LeakedKeys } from "../domain/request-traits.js";
 import type { ShownKey } from "../sandbox/counters.js";
 import type { World } from "../sandbox/world.js";
 
-/** What may be told of the keys that stood where none belongs; holds none of them (R46). */
-export interface ToldStrays {
-  /** Whether one of them may be a real key: well-formed, made by no sandbox, and held by nobody here. */
+/** A description of the leaked keys of a request that holds none of them (R46). */
+export interface DescribedLeaks {
+  /** Whether one of them may be a real key: well-formed, not made by a sandbox, and unknown here. */
   readonly hasRealKey: boolean;
-  /** The key that an advice is about, where it is not the one that was presented. */
+  /** The key that an advice is about, where it is not the one in `x-api-key`. */
   readonly keys: Readonly<Partial<Record<AdviceId, ShownKey>>>;
 }
 
-/** Where keys may stand in a request. */
-export interface StrayPlaces {
-  readonly strays: StrayKeys | undefined;
-  /** What came as the key, when nobody here holds it. */
-  readonly unheldKey: string | undefined;
-  /** The path, when the API does not have it. */
+/** The parts of a request that may hold leaked keys. */
+export interface LeakingParts {
+  readonly leaked: LeakedKeys | undefined;
+  /** The text in `x-api-key`, unless it is a key of this world. */
+  readonly unknownKey: string | undefined;
+  /** The path, unless the API has it. */
   readonly unknownPath: string | undefined;
 }
 
-/** Tells of the keys of a request that stand where none belongs; `undefined` when there are none. */
-export function tellStrays(
+/** Describes the leaked keys of a request; `undefined` when there are none. */
+export function describeLeaks(
   world: World,
-  { strays, unheldKey, unknownPath }: StrayPlaces,
-): ToldStrays | undefined {
-  // What is well-formed as a whole is no stray: it is looked at as the key that was presented.
-  const isMisshapen = unheldKey !== undefined && parseApiKey(unheldKey) === undefined;
-  const inHeader = isMisshapen ? findKeys(unheldKey) : [];
+  { leaked, unknownKey, unknownPath }: LeakingParts,
+): DescribedLeaks | undefined {
+  // A text that is well-formed as a whole is judged as the key of the request.
+  const isMalformed = unknownKey !== undefined && parseApiKey(unknownKey) === undefined;
+  const inHeader = isMalformed ? findKeys(unknownKey) : [];
   const inPath = unknownPath === undefined ? [] : findKeys(unknownPath);
-  if (strays === undefined && inHeader.length === 0 && inPath.length === 0) return undefined;
-  const { inQuery = [], inAuthorization = [] } = strays ?? {};
+  if (leaked === undefined && inHeader.length === 0 && inPath.length === 0) return undefined;
+  const { inQuery = [], inAuthorization = [] } = leaked ?? {};
   const all = [...inQuery, ...inAuthorization, ...inHeader, ...inPath];
   const real = all.find((key) => parseApiKey(key)?.marked === false && shownKey(world, key).key === null);
   return {

@@ -1,0 +1,182 @@
+import type { AdviceId } from "../../domain/advice.js";
+import { parseApiKey } from "../../domain/api-key.js";
+import { type KeyRecord, keyStateAt } from "../../domain/key.js";
+import { minute, minuteStart } from "../../domain/limits.js";
+import type { PathId } from "../../domain/outcomes.js";
+import {
+  hasBody,
+  hasKeyInAuthorization,
+  hasKeyInQuery,
+  hasQuery,
+  isFromBrowser,
+  isPreflight,
+  isPreflightForKey,
+  type RequestTraits,
+  shows,
+} from "../../domain/request-traits.js";
+import type { KeyEntry, Registry } from "../registry.js";
+import type { Usage, Windows } from "../usage.js";
+import { isKnown, type KnownAnswer, learn, type SentRequest } from "./known-answers.js";
+
+/** What a world remembers of its clients: the latest keys that got 401, by their SHA-256, oldest first. */
+export interface ClientBehaviour {
+  readonly rejected: Map<string, KnownAnswer>;
+}
+
+/** What is remembered of the clients of one key of the world. */
+export interface KeyBehaviour {
+  /** The 429, and until when (on the sandbox's clock) the latest one tells to wait. */
+  limit?: { readonly answer: KnownAnswer; readonly until: number };
+  /** The first 200, if the key has replaced another one. */
+  worked?: KnownAnswer;
+}
+
+/** Number of rejected keys that a world remembers. */
+export const rejectedCapacity = 1000;
+
+/** Creates the memory of a world without requests. */
+export function createClientBehaviour(): ClientBehaviour {
+  return { rejected: new Map() };
+}
+
+/** The limit whose end a 429 names; `undefined` when it names none. */
+export type NamedLimit = "minute" | "day" | undefined;
+
+/** A request and how it ended, as far as advice depends on it. */
+export interface ObservedRequest extends SentRequest {
+  readonly apiKey: string | undefined;
+  readonly sha256: string;
+  readonly entry: KeyEntry | undefined;
+  readonly traits: RequestTraits;
+  /** Whether a key that may be a real one leaked: it was in another place than the header, or not alone in it. */
+  readonly hasLeakedRealKey: boolean;
+  /** Whether the API does not have its path, or not with its method. */
+  readonly isMisdirected: boolean;
+  /** Instant on the sandbox's clock. */
+  readonly now: number;
+  /** The path of a fault if one replaced the answer. */
+  readonly pathId: PathId;
+  readonly namedLimit: NamedLimit;
+}
+
+/** What observing a request needs of its world. */
+interface ObservingWorld {
+  readonly behaviour: ClientBehaviour;
+  readonly registry: Registry;
+  readonly windows: Windows;
+}
+
+/** The advice of nearly every request. */
+export const noAdvice: readonly AdviceId[] = Object.freeze([]);
+
+/** Returns the advice that a request earns by what its client knew, and remembers what the client learns. */
+export function observe(world: ObservingWorld, request: ObservedRequest): readonly AdviceId[] {
+  if (isUnremarkable(request)) return noAdvice;
+  const { entry, apiKey } = request;
+  const advice = adviceOnTraits(request);
+  const isReal = entry === undefined && apiKey !== undefined && parseApiKey(apiKey)?.marked === false;
+  if (isReal || request.hasLeakedRealKey) advice.push("real-key-suspected");
+  if (wasRejected(world.behaviour, request)) advice.push("same-key-after-401");
+  if (entry !== undefined) observeKey(world, entry, request, advice);
+  return advice.length === 0 ? noAdvice : Object.freeze(advice);
+}
+
+// Nearly every request that gets 200.
+function isUnremarkable({ traits, pathId, entry, hasLeakedRealKey }: ObservedRequest): boolean {
+  return (
+    traits === 0 &&
+    (pathId === "200.test" || pathId === "200.live") &&
+    entry?.behaviour === undefined &&
+    entry?.key.replaces === undefined &&
+    !hasLeakedRealKey
+  );
+}
+
+function adviceOnTraits({ traits, apiKey, isMisdirected }: ObservedRequest): AdviceId[] {
+  const advice: AdviceId[] = [];
+  if (traits === 0 && !isMisdirected) return advice;
+  if (shows(traits, hasKeyInQuery)) advice.push("key-in-query");
+  if (shows(traits, hasKeyInAuthorization)) advice.push("key-in-authorization");
+  const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInAuthorization);
+  const isBrowser = shows(traits, isFromBrowser);
+  if ((isBrowser && hasKey) || shows(traits, isPreflightForKey)) advice.push("key-from-browser");
+  if (isMisdirected) {
+    // Preflights are the browser's own; a person who opens the server in a browser is no client.
+    if (!shows(traits, isPreflight) && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
+  } else if (shows(traits, hasBody) || (shows(traits, hasQuery) && !shows(traits, hasKeyInQuery))) {
+    advice.push("query-or-body-sent");
+  }
+  return advice;
+}
+
+// The same work for every 401, whatever its cause and whether or not there was a key (R14).
+function wasRejected({ rejected }: ClientBehaviour, request: ObservedRequest): boolean {
+  const { apiKey, sha256, pathId } = request;
+  const earlier = rejected.get(sha256);
+  const isRepeated = earlier !== undefined && isKnown(earlier, request);
+  // An answer that a fault replaced teaches nothing: to repeat the request is right then.
+  if (pathId.startsWith("401")) {
+    if (earlier !== undefined) rejected.delete(sha256);
+    else if (rejected.size >= rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
+    rejected.set(sha256, learn(earlier, request));
+  }
+  return isRepeated && apiKey !== undefined;
+}
+
+function observeKey(world: ObservingWorld, entry: KeyEntry, request: ObservedRequest, advice: AdviceId[]) {
+  const { pathId } = request;
+  if (isTooSoon(world.windows, entry, request)) advice.push("too-soon-after-429");
+  if (hasSeenReplacement(world.registry, entry, request)) advice.push("old-key-after-replacement-seen");
+  else if (pathId === "200.retiring") advice.push("retiring-key-in-use");
+  if (pathId === "200.legacy") advice.push("legacy-key-in-use");
+}
+
+function isTooSoon(windows: Windows, entry: KeyEntry, request: ObservedRequest): boolean {
+  const { pathId, now } = request;
+  const limit = entry.behaviour?.limit;
+  // A request that gets 200 has waited long enough.
+  const mustWait = limit !== undefined && now < limit.until && !pathId.startsWith("200");
+  const knewLimit = limit !== undefined && isKnown(limit.answer, request);
+  if (pathId.startsWith("429")) {
+    const until = waitUntil(entry.usage, windows, request);
+    const earlier = limit?.until === until ? limit.answer : undefined;
+    entry.behaviour = { ...entry.behaviour, limit: { answer: learn(earlier, request), until } };
+  }
+  return mustWait && knewLimit;
+}
+
+// An answer that names no limit may be about the minute, whose end is all that a client can wait for. The instant, not
+// the seconds in the answer: simultaneous requests get the same one.
+function waitUntil(usage: Usage, { sliding }: Windows, { now, namedLimit }: ObservedRequest): number {
+  if (namedLimit === "day") return usage.dayEndsAt;
+  if (!sliding) return usage.minuteEndsAt;
+  // A sliding minute has more as soon as its oldest request is a minute old.
+  const moreAt = (usage.recent[0] ?? now) + minute;
+  return namedLimit === "minute" ? moreAt : Math.min(moreAt, minuteStart(now) + minute);
+}
+
+// The replacement may have been replaced itself. A client cannot change over to one that works no more.
+function hasSeenReplacement({ keys }: Registry, entry: KeyEntry, request: ObservedRequest): boolean {
+  const { key, behaviour } = entry;
+  if (key.replaces !== undefined) {
+    const known = behaviour?.worked;
+    if (known !== undefined) isKnown(known, request);
+    if (request.pathId.startsWith("200"))
+      entry.behaviour = { ...entry.behaviour, worked: learn(known, request) };
+  }
+  let isSeen = false;
+  for (let ref = key.replacedBy; ref !== undefined; ) {
+    const next = keys.get(ref);
+    const worked = next?.behaviour?.worked;
+    if (next !== undefined && worked !== undefined) {
+      isSeen = (isKnown(worked, request) && works(next.key, request.now)) || isSeen;
+    }
+    ref = next?.key.replacedBy;
+  }
+  return isSeen;
+}
+
+function works(key: KeyRecord, now: number): boolean {
+  const state = keyStateAt(key, now);
+  return state === "active" || state === "retiring";
+}

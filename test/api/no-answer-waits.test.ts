@@ -1,0 +1,129 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  Agent as PlainAgent,
+  request,
+  type ServerResponse,
+} from "node:http";
+import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+import { connect, type Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { type SandboxServer, startServer } from "../../src/node/index.js";
+import { mePath } from "../support/send.js";
+
+/** Whether each answer was written to its connection before anything else could happen in the process. */
+let writtenAtOnce: boolean[] = [];
+
+// Node publishes it before the server sees the request; a microtask runs as soon as the server is done with it.
+function watch(message: unknown): void {
+  const { response, socket } = message as { response: ServerResponse; socket: Socket };
+  const before = socket.bytesWritten;
+  queueMicrotask(() => writtenAtOnce.push(response.writableEnded && socket.bytesWritten > before));
+}
+
+beforeAll(() => subscribe("http.server.request.start", watch));
+afterAll(() => unsubscribe("http.server.request.start", watch));
+beforeEach(() => {
+  writtenAtOnce = [];
+});
+// A busy machine is no reason for advice.
+const stopTheWatch = () => vi.useFakeTimers({ toFake: ["performance"] });
+afterEach(() => void vi.useRealTimers());
+
+interface Asked {
+  readonly key?: string;
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const requests: readonly (readonly [pathId: string, asked: Asked])[] = [
+  ["401.missing", {}],
+  ["401.malformed", { headers: { "x-api-key": "not-a-key" } }],
+  ["401.unknown", { headers: { "x-api-key": "SVC_test_sbxNotKnownToThisSandbox" } }],
+  ["401.revoked", { key: "revoked" }],
+  ["401.expired", { key: "expired" }],
+  ["401.rotated", { key: "rotated" }],
+  ["403.access_denied", { key: "organization-inactive" }],
+  ["403.live_not_approved", { key: "live-not-approved" }],
+  ["403.insufficient_scope", { key: "wrong-scope" }],
+  ["429.per_minute", { key: "rate-limited-minute" }],
+  ["429.per_day", { key: "rate-limited" }],
+  ["404.unknown_path", { key: "active", path: "/v1/nothing" }],
+  ["405.method", { key: "active", method: "DELETE" }],
+  ["200.test", { key: "active" }],
+  ["200.replacement", { key: "replacement" }],
+  ["200.test", { key: "active", method: "HEAD" }],
+  // A body whose end has not come yet.
+  ["401.revoked", { key: "revoked", headers: { "transfer-encoding": "chunked" }, body: "x" }],
+];
+
+describe.each([false, true])("a server (TLS: %s)", (tls) => {
+  let server: SandboxServer;
+  const Agent = tls ? TlsAgent : PlainAgent;
+  let kept: PlainAgent;
+  beforeEach(async () => {
+    server = await startServer({ scenario: "key-states", frozen: true, tls });
+    kept = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false } as object);
+  });
+  afterEach(async () => {
+    kept.destroy();
+    await server.close(0);
+  });
+
+  /** Sends a request, and resolves once it is answered. */
+  function ask(
+    { key, path = mePath, method = "GET", headers = {}, body }: Asked,
+    agent: PlainAgent,
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const key_ = key === undefined ? {} : { "x-api-key": server.sandbox.secret(key as never) };
+      const options = { agent, method, headers: { ...key_, ...headers } };
+      const answered = (answer: IncomingMessage) =>
+        void answer.resume().on("end", resolve).on("error", reject);
+      const sending: ClientRequest = (tls ? tlsRequest : request)(server.url + path, options, answered);
+      sending.on("error", reject);
+      if (body === undefined) sending.end();
+      else sending.once("response", () => sending.end()).write(body);
+    });
+  }
+
+  test.each(
+    requests,
+  )("R14 answers %s in the turn in which it reads the request: %j", async (pathId, asked) => {
+    for (let i = 0; i < 3; i++) {
+      await ask(asked, kept);
+      await ask(asked, new Agent({ rejectUnauthorized: false } as object));
+    }
+    expect(server.sandbox.requests.list().map((one) => one.pathId)).toEqual(Array(6).fill(pathId));
+    expect(writtenAtOnce).toEqual(Array(6).fill(true));
+  });
+
+  test("R14 answers each request of a burst in its turn, and advises nothing", async () => {
+    stopTheWatch();
+    const agent = new Agent({ rejectUnauthorized: false } as object);
+    await Promise.all(Array.from({ length: 40 }, () => ask({ key: "revoked" }, agent)));
+    expect(writtenAtOnce).toEqual(Array(40).fill(true));
+    expect(server.sandbox.report().advice).toEqual([]);
+  });
+});
+
+test("requests that are sent before the first answer has come get no advice", async () => {
+  stopTheWatch();
+  const server = await startServer({ frozen: true });
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  let answers = "";
+  socket.on("data", (chunk) => {
+    answers += chunk;
+  });
+  const key = server.sandbox.secret("revoked" as never);
+  const text = `GET ${mePath} HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\nx-api-key: ${key}\r\n\r\n`;
+  const answered = (count: number) => vi.waitUntil(() => answers.split("HTTP/1.1 401").length - 1 === count);
+  socket.write(text.repeat(5));
+  await answered(5);
+  expect(server.sandbox.report().advice).toEqual([]);
+  socket.destroy();
+  await server.close(0);
+});

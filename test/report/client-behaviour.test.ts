@@ -1,0 +1,205 @@
+import { readFileSync } from "node:fs";
+import { Agent } from "node:http";
+import { join } from "node:path";
+import ms from "ms";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { parse } from "yaml";
+import { adviceIds } from "../../src/domain/advice.js";
+import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
+import { startServer } from "../../src/node/index.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { type Door, doors, mePath, type Sent } from "../support/doors.js";
+import { expressDoor } from "../support/express-door.js";
+import { sendOnSocket } from "../support/send-on-socket.js";
+
+interface Step extends Sent {
+  readonly key?: string;
+  readonly keys?: readonly string[];
+  readonly header?: string;
+  readonly times?: number;
+  readonly every?: string;
+  readonly at_once?: number;
+  readonly fresh?: boolean;
+  readonly pause?: string;
+  readonly wait?: string;
+  readonly rotate?: string;
+  readonly revoke?: string;
+}
+
+interface ClientCase {
+  readonly client: string;
+  readonly doors?: readonly string[];
+  readonly faults?: Scenario["faults"];
+  readonly assumptions?: Scenario["assumptions"];
+  readonly limits?: object;
+  readonly pinned?: string;
+  readonly steps: readonly Step[];
+  readonly advice?: Readonly<Record<string, number>>;
+}
+
+const file = join(import.meta.dirname, "../cases/client-behaviour.yaml");
+const cases: readonly ClientCase[] = parse(readFileSync(file, "utf8"), { merge: true });
+
+/** What looks like a key of the real service. */
+const realKey = "SVC_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0";
+
+// The stopwatch stands still unless a case moves it, so that what is slow here is not slow for the sandbox.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+afterEach(() => void vi.useRealTimers());
+
+/** `key-states` with the faults, assumptions, limits and the pinned key of a case. */
+function scenarioOf({ faults = [], assumptions, limits, pinned }: ClientCase): Scenario {
+  const scenario = structuredClone<Scenario>(bundledScenarios["key-states"]);
+  for (const { keys = {} } of Object.values(scenario.organizations ?? {})) {
+    if (limits !== undefined && "active" in keys) Object.assign(keys.active as object, { limits });
+    if (pinned !== undefined && pinned in keys) Object.assign(keys[pinned] as object, { secret: realKey });
+  }
+  return { ...scenario, faults, ...(assumptions !== undefined && { assumptions }) };
+}
+
+/** Opens a door; connections to a socket stay open unless a request is to be `fresh`. */
+async function openDoor(door: Door, scenario: Scenario) {
+  const {
+    sandbox,
+    send: sendFresh,
+    close,
+    port,
+  } = await door.open(scenario, { now: "2026-03-02T09:00:20Z" });
+  if (port === undefined) {
+    onTestFinished(close);
+    return { sandbox, send: sendFresh, sendFresh };
+  }
+  const agent = new Agent({ keepAlive: true, scheduling: "fifo" });
+  onTestFinished(async () => {
+    agent.destroy();
+    await close();
+  });
+  return { sandbox, send: sendOnSocket(port, agent), sendFresh };
+}
+
+/** The request of a step, with keys in the place of their refs. */
+function requestOf(step: Step, secret: (ref: string) => string): Sent {
+  const { key, header, path = mePath, method, body, headers = {} } = step;
+  const encoded = (text: string) => [...text].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
+  const filled = (text: string) =>
+    text.replace(/(%?)\{([\w-]+)\}/g, (_all, percent, ref) => (percent ? encoded : String)(secret(ref)));
+  const { basic, ...others } = headers as Record<string, string>;
+  return {
+    path: filled(path),
+    ...(method !== undefined && { method }),
+    ...(body !== undefined && { body }),
+    headers: {
+      ...(key !== undefined && { "x-api-key": secret(key) }),
+      ...(header !== undefined && { "x-api-key": filled(header) }),
+      ...(basic !== undefined && { authorization: `Basic ${btoa(filled(basic))}` }),
+      ...Object.fromEntries(Object.entries(others).map(([name, value]) => [name, filled(value)])),
+    },
+  };
+}
+
+async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
+  const { sandbox, send, sendFresh } = await openDoor(door, scenarioOf(one));
+  const made: Record<string, string> = { real: realKey, unknown: sandbox.unknownSecret() };
+  const secret = (ref: string) => made[ref] ?? sandbox.secret(ref);
+  const pass = (time: string) => vi.advanceTimersByTime(ms(time as "1s"));
+
+  const sendAll = async (step: Step) => {
+    const { times = 1, every = "0ms", at_once: atOnce, keys, fresh = false } = step;
+    const together = keys?.map((key) => ({ ...step, key })) ?? Array<Step>(atOnce ?? 0).fill(step);
+    await Promise.all(together.map((each) => send(requestOf(each, secret))));
+    for (let i = 0; together.length === 0 && i < times; i++) {
+      if (i > 0) pass(every);
+      await (fresh ? sendFresh : send)(requestOf(step, secret));
+    }
+  };
+  for (const step of one.steps) {
+    const { pause, wait, rotate, revoke } = step;
+    if (rotate !== undefined) made.next = sandbox.keys.rotate(rotate, { as: "next" }).secret;
+    else if (revoke !== undefined) sandbox.keys.revoke(revoke);
+    else if (pause !== undefined) pass(pause);
+    else if (wait === undefined) await sendAll(step);
+    else {
+      sandbox.clock.advance(wait);
+      pass(wait);
+    }
+  }
+  return sandbox;
+}
+
+test("each advice has a client that gets it", () => {
+  expect(adviceIds.filter((id) => !cases.some(({ advice = {} }) => id in advice))).toEqual([]);
+});
+
+describe.each(doors)("a client ($name)", (door) => {
+  const fitting = cases.filter((one) => one.doors?.includes(door.name) ?? true);
+  test.each(fitting.map((one) => [one.client, one] as const))("that %s", async (_client, one) => {
+    const sandbox = await runCase(one, door);
+    const counted = sandbox.report().advice.map(({ id, count }) => [id, count]);
+    expect(Object.fromEntries(counted)).toEqual(one.advice ?? {});
+    const journaled = sandbox.requests.list().flatMap(({ advice }) => advice);
+    const expected = Object.entries(one.advice ?? {}).flatMap(([id, count]) => Array(count).fill(id));
+    expect(journaled.sort()).toEqual(expected.sort());
+  });
+});
+
+test("a client that meets each promised path once gets notes at most", async () => {
+  const sandbox = createSandbox({ frozen: true });
+  // The old keys of the rotation before their replacement, as a client that has kept up.
+  const refs = sandbox.keys.list().map(({ ref }) => ref as string);
+  const late = ["rotated", "retiring", "replacement"];
+  for (const ref of [...refs.filter((one) => !late.includes(one)), ...late]) {
+    await sandbox.fetch(`https://any.example${mePath}`, {
+      headers: { "x-api-key": sandbox.secret(ref as "active") },
+    });
+  }
+  for (const headers of [{}, { "x-api-key": "not-a-key" }, { "x-api-key": sandbox.unknownSecret() }]) {
+    await sandbox.fetch(`https://any.example${mePath}`, { headers: headers as HeadersInit });
+  }
+  const { coverage, advice } = sandbox.report();
+  expect(coverage).toEqual({ percent: 100, met: 17, promised: 17 });
+  expect(new Set(advice.map(({ level }) => level))).toEqual(new Set(["note"]));
+});
+
+test("behind a server of one's own a burst gets no advice, and a retry after a pause does", async () => {
+  const { sandbox, me, close } = await expressDoor.open("key-states");
+  onTestFinished(close);
+  const ask = () => me({ ref: "revoked" });
+  await Promise.all(Array.from({ length: 10 }, ask));
+  for (let i = 0; i < 3; i++) await ask();
+  expect(sandbox.report().advice).toEqual([]);
+  vi.advanceTimersByTime(150);
+  await ask();
+  expect(sandbox.report().advice).toMatchObject([{ id: "same-key-after-401", count: 1 }]);
+});
+
+test("a client that goes away before a delayed answer does not know it", async () => {
+  const faults = [{ when: { requests: [1] }, then: { latency: "1h" } }];
+  const server = await startServer({ scenario: { ...bundledScenarios["key-states"], faults }, frozen: true });
+  onTestFinished(() => server.close(0));
+  const ask = (signal?: AbortSignal) =>
+    fetch(server.url + mePath, {
+      signal: signal ?? null,
+      headers: { "x-api-key": server.sandbox.secret("revoked" as never) },
+    });
+  const abort = new AbortController();
+  const first = ask(abort.signal);
+  await vi.waitUntil(() => server.sandbox.requests.total() === 1);
+  abort.abort();
+  await expect(first).rejects.toThrow();
+  vi.advanceTimersByTime(7_200_000);
+  await ask();
+  expect(server.sandbox.report().advice).toEqual([]);
+  vi.advanceTimersByTime(150);
+  await ask();
+  expect(server.sandbox.report().advice).toMatchObject([{ id: "same-key-after-401", count: 1 }]);
+});
+
+test("a world that is reset remembers nothing of its clients, and the report still counts their requests", async () => {
+  const sandbox = createSandbox({ frozen: true });
+  const ask = () =>
+    sandbox.fetch(`https://any.example${mePath}`, { headers: { "x-api-key": sandbox.secret("revoked") } });
+  await ask();
+  sandbox.reset();
+  await ask();
+  expect(sandbox.report()).toMatchObject({ requests: 2, advice: [] });
+});
