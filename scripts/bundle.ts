@@ -45,7 +45,7 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
 // is one file as a whole, so that files need each other only from right to left, as rooms do. Nothing in these may lead
 // to a large package.
 const light =
-  "bundled|duration|nearest|population|quote|ref|scenario-error|scenario-not-found|scenario-text|time-slips|when";
+  "bundled|population|format/(?:ref|time)|problems/(?:excerpt|scenario-error|words)|read/source|rules/(?:facts|faults|refs)";
 const ofServer =
   "server/(?:control-path|listen)|platform|open-world|serve-host|files/(?:load-scenario|write-file)";
 const ofStart =

@@ -3,10 +3,10 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compile } from "json-schema-to-typescript";
 import { interpretScenario } from "../src/scenario/interpret-scenario.js";
-import { foundText } from "../src/scenario/parse-scenario.js";
-import type { FoundScenario } from "../src/scenario/resolve-extends.js";
+import { ScenarioError } from "../src/scenario/problems/scenario-error.js";
+import type { FoundScenario } from "../src/scenario/read/extends.js";
+import { foundText } from "../src/scenario/read/yaml.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
-import { ScenarioError } from "../src/scenario/scenario-error.js";
 import { farmerNames } from "./farmer-names.js";
 import { nameWords } from "./name-words.js";
 import { resolvedScenarioJsonSchema, scenarioJsonSchema } from "./scenario-json-schema.js";
@@ -26,7 +26,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
 
 function scenarioTypes(): Promise<string> {
   return compile(resolvedScenarioJsonSchema() as never, "Scenario", {
-    bannerComment: "// Made by `npm run generate` from src/scenario/schema.ts. Do not edit.\n",
+    bannerComment: "// Made by `npm run generate` from src/scenario/format/schema.ts. Do not edit.\n",
     additionalProperties: false,
     ignoreMinAndMaxItems: true,
   });
@@ -35,7 +35,7 @@ function scenarioTypes(): Promise<string> {
 // Made here, because the part of the library that makes it takes longer to load than the checks themselves.
 function jsonSchemaModule(): string {
   return [
-    "// Made by `npm run generate` from src/scenario/schema.ts. Do not edit.",
+    "// Made by `npm run generate` from src/scenario/format/schema.ts. Do not edit.",
     "",
     "/** The scenario file as JSON Schema 2020-12, for editors, for other languages, and for our own messages. */",
     `export const scenarioJsonSchema: Readonly<Record<string, unknown>> = ${JSON.stringify(scenarioJsonSchema(), null, 2)};\n`,
@@ -53,9 +53,9 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
   const options = { find: (name: string) => found.get(name), knownNames: [...found.keys()] };
   const problems = [];
   const scenarios: Record<string, Scenario> = {};
-  for (const [name, { read, file }] of found) {
+  for (const [name, one] of found) {
     try {
-      scenarios[name] = interpretScenario(read, file, options);
+      scenarios[name] = interpretScenario(one, options);
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
       problems.push(...error.problems);

@@ -1,5 +1,5 @@
 import { z } from "zod/mini";
-import { scenarioSchema } from "../src/scenario/schema.js";
+import { scenarioSchema } from "../src/scenario/format/schema.js";
 
 /** A scenario as `parseScenario` answers it, as JSON Schema 2020-12: nothing is left to another scenario. */
 export function resolvedScenarioJsonSchema(): Record<string, unknown> {

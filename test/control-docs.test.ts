@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { controlCalls } from "../src/node/control/calls.js";
 import { type SandboxServer, startServer } from "../src/node/index.js";
-import { controlBodySchema } from "../src/scenario/control-bodies.js";
+import { controlBodySchema } from "../src/scenario/format/control-bodies.js";
 import { installedFolder } from "./support/installed.js";
 import { runCommand } from "./support/running-command.js";
 import { temporaryFolder } from "./support/temporary-folder.js";

@@ -10,7 +10,8 @@ import { personaOf } from "../src/domain/farmer.js";
 import { type Outcome, outcomes } from "../src/domain/outcomes.js";
 import * as core from "../src/index.js";
 import { tellNext } from "../src/sandbox/story/tell.js";
-import { levels } from "../src/scenario/format-lookup.js";
+import { levelsOf } from "../src/scenario/format/inspect.js";
+import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
 import { codeBlocks, runExample } from "./support/documented-code.js";
 import { openTestWorld } from "./support/doors.js";
@@ -41,7 +42,7 @@ test("the page names every member of the records, and every field of consents in
   const members = [consent, attestationSchema].flatMap((schema) =>
     Object.keys((schema as { properties: object }).properties),
   );
-  const fields = levels()
+  const fields = levelsOf(scenarioSchema)
     .filter((level) => level.path[0] === "consents")
     .flatMap((level) => level.fields);
   expect(members).toContain("respond_by");

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { writeFailure, writeFileAtomically } from "../node/files/write-file.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
-import { quote } from "../scenario/quote.js";
+import { quote } from "../scenario/problems/words.js";
 import { type Addresses, clientEnvironment, environmentLines } from "./client-environment.js";
 import { usageError } from "./usage-error.js";
 

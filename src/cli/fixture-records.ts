@@ -83,7 +83,7 @@ export async function formatOf<Item extends object>(
       };
     case "yaml": {
       // Other formats need not load the YAML writer.
-      const { yamlText } = await import("../scenario/yaml-text.js");
+      const { yamlText } = await import("../scenario/read/yaml.js");
       return { head: "", record: (item) => yamlText([item]), tail: "", empty: "[]\n" };
     }
     case "csv":

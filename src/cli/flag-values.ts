@@ -1,11 +1,8 @@
 import { type Profile, profiles } from "../domain/assumptions.js";
 import { farmerLocaleChoices, mostFarmers } from "../domain/farmer.js";
 import { type ReportFormat, reportFormats } from "../report/render/document.js";
-import { parseDuration } from "../scenario/duration.js";
-import { nearest } from "../scenario/nearest.js";
-import { listed, quote } from "../scenario/quote.js";
-import { timeSlip } from "../scenario/time-slips.js";
-import { parseTime } from "../scenario/when.js";
+import { parseDuration, parseTime, timeHint } from "../scenario/format/time.js";
+import { listed, nearest, quote } from "../scenario/problems/words.js";
 import {
   type FixtureFormat,
   fixtureFormats,
@@ -37,8 +34,7 @@ export function readSeed(text: string, from: string): number {
 export function readNow(text: string, from: string): number {
   const now = parseTime(text);
   if (now !== undefined) return now;
-  const { message, hint } = timeSlip(text, false);
-  throw usageError(`Failed to read ${from}: ${message}; ${hint}.`);
+  throw usageError(`Failed to read ${from}: ${quote(text)} is not a time; ${timeHint(text)}.`);
 }
 
 export function readHost(text: string, from: string): string {

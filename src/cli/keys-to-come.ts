@@ -1,9 +1,10 @@
+import type { Environment } from "../domain/api-key.js";
 import { alignColumns } from "../report/plain-text.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Action } from "../sandbox/operations/perform-action.js";
 import { deriveSecret, describedKeys } from "../sandbox/scenario-keys.js";
 import type { World } from "../sandbox/world.js";
-import { keyMadeBy, type StepKeys } from "../scenario/step-keys.js";
+import { freeRefIn, refOfName } from "../scenario/format/ref.js";
 import type { Palette } from "./palette.js";
 import { shortTime } from "./step-line.js";
 
@@ -27,12 +28,7 @@ export function keysToComeLines(world: World, palette: Palette): string[] {
 }
 
 function keysToCome({ scenario, seed, timeline, story }: World): KeyToCome[] {
-  const there: StepKeys = new Map(
-    describedKeys(scenario).map(({ ref, given: { environment, legacy = false } }) => [
-      ref,
-      { environment, legacy },
-    ]),
-  );
+  const there = new Map(describedKeys(scenario).map(({ ref, given }) => [ref, given.environment]));
   const steps: { step: Step; madeBy: string }[] = [
     ...timeline.steps.map(({ at, step }) => ({ step, madeBy: `timeline, at ${shortTime(isoOf(at))}` })),
     ...story.steps.map((step, index) => ({ step, madeBy: `story, step ${index + 1}` })),
@@ -42,11 +38,22 @@ function keysToCome({ scenario, seed, timeline, story }: World): KeyToCome[] {
     const made = step.expect?.error === undefined ? keyMadeBy(step, there) : undefined;
     if (made?.environment === undefined || there.has(made.ref)) return [];
     const { ref, environment } = made;
-    there.set(ref, made);
+    there.set(ref, environment);
     return [{ ref, madeBy, secret: deriveSecret(seed, { ref, environment, legacy: false }) }];
   });
 }
 
 interface Step extends Action {
   readonly expect?: { readonly error?: string };
+}
+
+function keyMadeBy({ create_key: created, rotate }: Action, there: ReadonlyMap<string, Environment>) {
+  const isTaken = (ref: string) => there.has(ref);
+  if (created !== undefined) {
+    const ref = created.ref ?? freeRefIn(isTaken, refOfName(created.name));
+    return { ref, environment: created.environment };
+  }
+  if (rotate === undefined) return undefined;
+  const ref = rotate.as ?? freeRefIn(isTaken, rotate.key);
+  return { ref, environment: there.get(rotate.key) };
 }

@@ -5,7 +5,7 @@ import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.j
 import { openWorld } from "../node/open-world.js";
 import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
-import { ScenarioError } from "../scenario/scenario-error.js";
+import { ScenarioError } from "../scenario/problems/scenario-error.js";
 import type { Call } from "./command.js";
 import type { Flags } from "./flags.js";
 import { unknownWord } from "./unknown-word.js";

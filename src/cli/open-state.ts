@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { LoadedScenario } from "../node/files/load-scenario.js";
 import type { KeptState } from "../node/state.js";
 import type { World } from "../sandbox/world.js";
-import { listed, quote } from "../scenario/quote.js";
+import { listed, quote } from "../scenario/problems/words.js";
 import type { FlagName, Flags } from "./flags.js";
 import type { Io } from "./io.js";
 import type { Log } from "./log.js";

@@ -4,7 +4,7 @@ import { writeFailure, writeReportFile } from "../node/files/write-file.js";
 import type { ReportFormat } from "../report/render/document.js";
 import type { Report } from "../report/report.js";
 import { renderReport } from "../report/report-document.js";
-import { quote } from "../scenario/quote.js";
+import { quote } from "../scenario/problems/words.js";
 import type { Flags } from "./flags.js";
 import { usageError } from "./usage-error.js";
 

@@ -1,7 +1,7 @@
 import type { LoadedScenario } from "../node/files/load-scenario.js";
 import { placeInScenario } from "../node/place-in-scenario.js";
-import type { Path } from "../scenario/located.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
+import type { Path } from "../scenario/problems/scenario-problem.js";
 import type { TellingStep } from "./tell-step.js";
 
 /** Something that is wrong with a step, and where that stands. */

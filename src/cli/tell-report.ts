@@ -1,7 +1,7 @@
 import { redactKeys } from "../domain/redact.js";
 import type { Report } from "../report/report.js";
 import { conclusion, renderReport } from "../report/report-document.js";
-import { listed } from "../scenario/quote.js";
+import { listed } from "../scenario/problems/words.js";
 import type { Call } from "./command.js";
 import { describeFailure } from "./failure.js";
 import { paletteFor } from "./palette.js";

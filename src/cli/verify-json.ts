@@ -1,7 +1,7 @@
 import type { SandboxError } from "../domain/errors.js";
 import { errorCodeOf } from "../sandbox/story/difference.js";
-import { pathText } from "../scenario/finding.js";
-import { ScenarioError } from "../scenario/scenario-error.js";
+import { ScenarioError } from "../scenario/problems/scenario-error.js";
+import { pathText } from "../scenario/problems/scenario-problem.js";
 import type { StepProblem } from "./step-places.js";
 import type { StoryVerdict } from "./story-verdict.js";
 import type { TellingStep } from "./tell-step.js";

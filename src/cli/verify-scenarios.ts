@@ -3,7 +3,7 @@ import { SandboxError } from "../domain/errors.js";
 import { redactKeys } from "../domain/redact.js";
 import { loadScenario } from "../node/files/load-scenario.js";
 import { isScenarioName } from "../scenario/bundled.js";
-import { ScenarioError } from "../scenario/scenario-error.js";
+import { ScenarioError } from "../scenario/problems/scenario-error.js";
 import type { Call } from "./command.js";
 import { exitCode } from "./exit-codes.js";
 import { exitCodeOfFailure } from "./failure.js";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { quote } from "../scenario/quote.js";
+import { quote } from "../scenario/problems/words.js";
 
 /** That a command could not be started: what to tell, and the exit code that shells give then. */
 export interface NotRun {

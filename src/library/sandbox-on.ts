@@ -26,7 +26,7 @@ import {
   viewRequest,
 } from "../sandbox/views.js";
 import type { World } from "../sandbox/world.js";
-import { checkFaults } from "../scenario/check-faults.js";
+import { checkFaults } from "../scenario/problems/check-value.js";
 import { attachRuntime } from "./current-sandbox.js";
 import type {
   Sandbox,

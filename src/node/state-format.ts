@@ -3,9 +3,9 @@ import { isoOf } from "../sandbox/clock.js";
 import { describedKeys } from "../sandbox/scenario-keys.js";
 import type { RemainingWorld } from "../sandbox/snapshot.js";
 import { checkScenario } from "../scenario/check-scenario.js";
+import { parseTime } from "../scenario/format/time.js";
+import { ScenarioError } from "../scenario/problems/scenario-error.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { ScenarioError } from "../scenario/scenario-error.js";
-import { parseTime } from "../scenario/when.js";
 import { version } from "./package-files.js";
 
 /** A world that was kept in a file. Its scenario is what `reset` starts. */

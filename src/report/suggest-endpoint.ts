@@ -1,5 +1,5 @@
 import { endpointsOf, routeAt } from "../api/routes.js";
-import { nearest } from "../scenario/nearest.js";
+import { nearest } from "../scenario/problems/words.js";
 
 /**
  * Suggests a method and path of the API for a request that it does not have; `undefined` when none is near. Those of the

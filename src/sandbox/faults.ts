@@ -8,9 +8,8 @@ import {
   matches,
 } from "../domain/fault.js";
 import { randomStream } from "../domain/seed.js";
-import { parseDuration } from "../scenario/duration.js";
+import { parseDuration, parseWhen } from "../scenario/format/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { parseWhen } from "../scenario/when.js";
 import { isoOf } from "./clock.js";
 
 /** A fault as scenarios, the library and the control plane write it. */

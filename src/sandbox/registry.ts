@@ -1,8 +1,7 @@
 import { SandboxError } from "../domain/errors.js";
 import type { KeyRecord } from "../domain/key.js";
 import type { Organization } from "../domain/organization.js";
-import { didYouMean } from "../scenario/nearest.js";
-import type { KnownRefs } from "../scenario/ref-rules.js";
+import { didYouMean, type KnownRefs } from "../scenario/problems/words.js";
 import type { KeyBehaviour } from "./behaviour/client-behaviour.js";
 import type { Usage } from "./usage.js";
 

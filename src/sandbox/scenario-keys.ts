@@ -2,7 +2,7 @@ import { type Environment, parseApiKey, prefixOf, sandboxMark } from "../domain/
 import { defaultOverlap, defaultScopes, type KeyRecord } from "../domain/key.js";
 import { defaultLimits } from "../domain/limits.js";
 import { base62From, randomStream } from "../domain/seed.js";
-import { parseDuration } from "../scenario/duration.js";
+import { parseDuration } from "../scenario/format/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName } from "../synthetic/names.js";
 import { createHashIndex, type DescribedKeys } from "./registry.js";

@@ -1,53 +1,65 @@
-import { checkShape, maximumShapeFindings } from "./check-shape.js";
-import { findContradictions } from "./contradictions.js";
-import { type Finding, pathText, problemsOf } from "./finding.js";
-import { hasField, type LocatedMapping, plainOf } from "./located.js";
-import { type ExtendsOptions, resolveExtends } from "./resolve-extends.js";
+import { scenarioSchema } from "./format/schema.js";
+import { explainIssues } from "./problems/explain-issues.js";
+import { ScenarioError } from "./problems/scenario-error.js";
+import { type Diagnostic, pathText, type ScenarioProblem } from "./problems/scenario-problem.js";
+import { type ExtendsOptions, type FoundScenario, resolveExtends } from "./read/extends.js";
+import type { ReadScenario } from "./read/plain.js";
+import { describePlace } from "./read/source.js";
+import { findContradictions } from "./rules/rules.js";
 import type { Scenario } from "./scenario.generated.js";
-import { ScenarioError } from "./scenario-error.js";
-import type { Extended } from "./world-facts.js";
+
+/** The largest number of problems of one scenario that are reported; who has more has one problem. */
+const maximumProblems = 200;
 
 /**
- * Makes a scenario of what `read` reads: resolves what it extends, checks its shape, then what its fields say of
- * each other. Throws a {@link ScenarioError} with everything that is wrong.
+ * Makes a scenario of what is read: lays it over what it extends, checks the shape of its fields, then what they say
+ * of each other. Throws a {@link ScenarioError} with everything that is wrong.
  */
-export function interpretScenario(
-  read: (findings: Finding[]) => LocatedMapping | undefined,
+export function interpretScenario({ read, file }: FoundScenario, options: ExtendsOptions): Scenario {
+  const diagnostics: Diagnostic[] = [];
+  const report = (one: Diagnostic) => diagnostics.push(one);
+  const own = read(report);
+  const whole = own && resolveExtends(own, file, options, report);
+  if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, own, file));
+  const checked = scenarioSchema.safeParse(whole.fields);
+  if (!checked.success) {
+    diagnostics.push(...explainIssues(checked.error.issues, scenarioSchema, whole.fields));
+  } else findContradictions(checked.data as Scenario, report);
+  if (checked.success && diagnostics.length === 0) return checked.data as Scenario;
+  throw new ScenarioError(problemsOf(diagnostics, whole, file));
+}
+
+/**
+ * The problems with their places: those of the scenario's own text first, from its top to its end; of each field the
+ * first one only. `file` is the one of those that have no place.
+ */
+export function problemsOf(
+  diagnostics: readonly Diagnostic[],
+  read: ReadScenario | undefined,
   file: string | undefined,
-  options: ExtendsOptions,
-): Scenario {
-  const findings: Finding[] = [];
-  const root = read(findings);
-  if (root === undefined) throw new ScenarioError(problemsOf(findings, root, file));
-
-  const resolved = resolveExtends(root, file, options, findings);
-  const whole = resolved ?? root;
-  const value = plainOf(whole);
-  const shape = checkShape(value);
-  if (!("scenario" in shape)) {
-    const explained = absencesExplainedBy(findings, resolved === undefined);
-    findings.push(...shape.findings.filter((finding) => !explained(finding)));
+): ScenarioProblem[] {
+  const own = read?.placeOf([], "value").place?.source;
+  const first = new Map<string, { order: number; problem: () => ScenarioProblem }>();
+  for (const { code, path, message, hint, pointAt = "value", place: given } of diagnostics) {
+    const place = given ?? read?.placeOf(path, pointAt).place;
+    const id = JSON.stringify([path, place?.offset]);
+    if (first.has(id)) continue;
+    const isOwn = own === undefined || place === undefined || place.source === own;
+    first.set(id, {
+      order: (place?.offset ?? 0) + (isOwn ? 0 : own.text.length + 1),
+      problem() {
+        const name = place === undefined ? file : place.source.file;
+        return {
+          code,
+          path: pathText(path),
+          message,
+          ...(hint !== undefined && { hint }),
+          ...(name !== undefined && { file: name }),
+          ...(place !== undefined && describePlace(place)),
+        };
+      },
+    });
   }
-  // Where not all that is wrong is known, what is not known would be taken for sound.
-  const allIsKnown = resolved !== undefined && findings.length < maximumShapeFindings;
-  if (allIsKnown) findings.push(...findContradictions(value, findings, extendedBy(root)));
-  if (findings.length === 0 && "scenario" in shape) return shape.scenario;
-  throw new ScenarioError(problemsOf(findings, whole, file));
-}
-
-function extendedBy(root: LocatedMapping): Extended | undefined {
-  const field = root.members.get("extends");
-  if (field?.kind !== "scalar" || typeof field.value !== "string") return undefined;
-  return { name: field.value, isOwn: (path) => hasField(root, path) };
-}
-
-// A field that seems to be missing may stand in the scenario that could not be had, or was itself left out because
-// of something already said.
-function absencesExplainedBy(findings: readonly Finding[], parentIsMissing: boolean) {
-  const leftOut = new Set(findings.map(({ path }) => pathText(path)));
-  const merged = findings.filter(({ code }) => code === "merge_key");
-  const mergedInto = new Set(merged.map(({ path }) => pathText(path.slice(0, -1))));
-  return ({ code, path }: Finding) =>
-    code === "missing_field" &&
-    (parentIsMissing || leftOut.has(pathText(path)) || mergedInto.has(pathText(path.slice(0, -1))));
+  const sorted = [...first.values()].sort((one, other) => one.order - other.order);
+  return sorted.slice(0, maximumProblems).map(({ problem }) => problem());
 }

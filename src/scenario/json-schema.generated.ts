@@ -1,4 +1,4 @@
-// Made by `npm run generate` from src/scenario/schema.ts. Do not edit.
+// Made by `npm run generate` from src/scenario/format/schema.ts. Do not edit.
 
 /** The scenario file as JSON Schema 2020-12, for editors, for other languages, and for our own messages. */
 export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
@@ -163,7 +163,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
         },
         "default_expiry": {
           "type": "string",
-          "pattern": "^none$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+          "pattern": "^none$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
           "description": "How long after its creation a key expires that is created or rotated while the sandbox runs. Default: \"none\"."
         }
       },
@@ -223,19 +223,19 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
               },
               "after": {
                 "type": "string",
-                "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                 "description": "From then on, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
               },
               "until": {
                 "type": "string",
-                "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                 "description": "Before then, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
               },
               "every": {
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 9007199254740991,
-                "description": "Every so manieth of the requests that match."
+                "description": "Every nth matching request: 10 means the tenth, the twentieth and so on."
               },
               "requests": {
                 "minItems": 1,
@@ -266,21 +266,21 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                 "anyOf": [
                   {
                     "type": "string",
-                    "pattern": "^\\d+(?:ms|s|m|h|d)$",
-                    "description": "Always so long. A duration such as 250ms or 2s."
+                    "pattern": "^\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
+                    "description": "Always this long. A duration such as 250ms or 2s."
                   },
                   {
                     "type": "object",
                     "properties": {
                       "min": {
                         "type": "string",
-                        "pattern": "^\\d+(?:ms|s|m|h|d)$",
-                        "description": "At least so long. A duration such as 250ms or 2s."
+                        "pattern": "^\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
+                        "description": "At least this long. A duration such as 250ms or 2s."
                       },
                       "max": {
                         "type": "string",
-                        "pattern": "^\\d+(?:ms|s|m|h|d)$",
-                        "description": "At most so long. A duration such as 250ms or 2s."
+                        "pattern": "^\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
+                        "description": "At most this long. A duration such as 250ms or 2s."
                       }
                     },
                     "required": [
@@ -331,7 +331,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 9007199254740991,
-                "description": "Sends the body at so many bytes per second."
+                "description": "Sends the body at this many bytes per second."
               }
             },
             "additionalProperties": false,
@@ -499,7 +499,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                 },
                 "expires": {
                   "type": "string",
-                  "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                  "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                   "description": "When the key expires. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
                 },
                 "legacy": {
@@ -514,7 +514,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                 },
                 "overlap_ends": {
                   "type": "string",
-                  "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                  "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                   "description": "When a retiring key ends. Default: 60m. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
                 },
                 "secret": {
@@ -526,7 +526,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                 "sha256": {
                   "type": "string",
                   "pattern": "^[0-9a-f]{64}$",
-                  "description": "The SHA-256 of the full key, in place of the key itself; snapshots write it for keys made at run time."
+                  "description": "The SHA-256 of the full key instead of the key; snapshots write it for keys made at run time."
                 }
               },
               "additionalProperties": false,
@@ -659,13 +659,13 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
           },
           "created_at": {
             "type": "string",
-            "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+            "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
             "description": "When it was made. Default: when the clock starts. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
           },
           "expires_at": {
             "type": "string",
-            "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
-            "description": "When the consent ends, whoever answers. Default: 90 days after it was made. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
+            "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
+            "description": "When the consent ends, whatever the answer. Default: 90 days after it was made. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
           },
           "deeds": {
             "type": "array",
@@ -674,7 +674,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
               "properties": {
                 "at": {
                   "type": "string",
-                  "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                  "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                   "description": "When it was done. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
                 },
                 "do": {
@@ -763,7 +763,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
         "additionalProperties": false,
         "description": "A consent request."
       },
-      "description": "Consent requests that there are when the clock starts; needs preview: true."
+      "description": "Consent requests that exist when the clock starts; needs preview: true."
     },
     "timeline": {
       "maxItems": 1000,
@@ -773,7 +773,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
         "properties": {
           "at": {
             "type": "string",
-            "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+            "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
             "description": "When it happens. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
           },
           "create_key": {
@@ -835,7 +835,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
               },
               "expires": {
                 "type": "string",
-                "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                 "description": "When the key expires. A duration counts from the step. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
               },
               "actor": {
@@ -872,7 +872,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
               },
               "overlap": {
                 "type": "string",
-                "pattern": "^[+-]?\\d+(?:ms|s|m|h|d)$",
+                "pattern": "^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                 "description": "How long the old key goes on working: 0s to 7d; 0s ends it at once. Default: 60m. A duration such as 90s, 10m, 2h, 7d."
               },
               "actor": {
@@ -1036,19 +1036,19 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                     },
                     "after": {
                       "type": "string",
-                      "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                      "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                       "description": "From then on, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
                     },
                     "until": {
                       "type": "string",
-                      "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                      "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                       "description": "Before then, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
                     },
                     "every": {
                       "type": "integer",
                       "minimum": 1,
                       "maximum": 9007199254740991,
-                      "description": "Every so manieth of the requests that match."
+                      "description": "Every nth matching request: 10 means the tenth, the twentieth and so on."
                     },
                     "requests": {
                       "minItems": 1,
@@ -1079,21 +1079,21 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                       "anyOf": [
                         {
                           "type": "string",
-                          "pattern": "^\\d+(?:ms|s|m|h|d)$",
-                          "description": "Always so long. A duration such as 250ms or 2s."
+                          "pattern": "^\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
+                          "description": "Always this long. A duration such as 250ms or 2s."
                         },
                         {
                           "type": "object",
                           "properties": {
                             "min": {
                               "type": "string",
-                              "pattern": "^\\d+(?:ms|s|m|h|d)$",
-                              "description": "At least so long. A duration such as 250ms or 2s."
+                              "pattern": "^\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
+                              "description": "At least this long. A duration such as 250ms or 2s."
                             },
                             "max": {
                               "type": "string",
-                              "pattern": "^\\d+(?:ms|s|m|h|d)$",
-                              "description": "At most so long. A duration such as 250ms or 2s."
+                              "pattern": "^\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
+                              "description": "At most this long. A duration such as 250ms or 2s."
                             }
                           },
                           "required": [
@@ -1144,7 +1144,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                       "type": "integer",
                       "minimum": 1,
                       "maximum": 9007199254740991,
-                      "description": "Sends the body at so many bytes per second."
+                      "description": "Sends the body at this many bytes per second."
                     }
                   },
                   "additionalProperties": false,
@@ -1192,7 +1192,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
               "error"
             ],
             "additionalProperties": false,
-            "description": "What has to come of the action. Default: anything; a refusal stops nothing."
+            "description": "The expected outcome of the action. Default: any; a refusal stops nothing."
           }
         },
         "required": [
@@ -1222,7 +1222,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                 "type": "string",
                 "maxLength": 64,
                 "pattern": "^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$",
-                "description": "The ref of the key to send, or none (no key), malformed, or unknown (a key nobody holds). Default: the default key."
+                "description": "The ref of the key to send, or none (no key), malformed, or unknown (a key that does not exist). Default: the default key."
               },
               "method": {
                 "type": "string",
@@ -1345,7 +1345,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
               },
               "expires": {
                 "type": "string",
-                "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                 "description": "When the key expires. A duration counts from the step. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
               },
               "actor": {
@@ -1382,7 +1382,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
               },
               "overlap": {
                 "type": "string",
-                "pattern": "^[+-]?\\d+(?:ms|s|m|h|d)$",
+                "pattern": "^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                 "description": "How long the old key goes on working: 0s to 7d; 0s ends it at once. Default: 60m. A duration such as 90s, 10m, 2h, 7d."
               },
               "actor": {
@@ -1546,19 +1546,19 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                     },
                     "after": {
                       "type": "string",
-                      "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                      "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                       "description": "From then on, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
                     },
                     "until": {
                       "type": "string",
-                      "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:ms|s|m|h|d)$",
+                      "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,3})?)?(?:Z|[+-]\\d{2}:\\d{2})$|^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
                       "description": "Before then, by the sandbox's clock. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone."
                     },
                     "every": {
                       "type": "integer",
                       "minimum": 1,
                       "maximum": 9007199254740991,
-                      "description": "Every so manieth of the requests that match."
+                      "description": "Every nth matching request: 10 means the tenth, the twentieth and so on."
                     },
                     "requests": {
                       "minItems": 1,
@@ -1589,21 +1589,21 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                       "anyOf": [
                         {
                           "type": "string",
-                          "pattern": "^\\d+(?:ms|s|m|h|d)$",
-                          "description": "Always so long. A duration such as 250ms or 2s."
+                          "pattern": "^\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
+                          "description": "Always this long. A duration such as 250ms or 2s."
                         },
                         {
                           "type": "object",
                           "properties": {
                             "min": {
                               "type": "string",
-                              "pattern": "^\\d+(?:ms|s|m|h|d)$",
-                              "description": "At least so long. A duration such as 250ms or 2s."
+                              "pattern": "^\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
+                              "description": "At least this long. A duration such as 250ms or 2s."
                             },
                             "max": {
                               "type": "string",
-                              "pattern": "^\\d+(?:ms|s|m|h|d)$",
-                              "description": "At most so long. A duration such as 250ms or 2s."
+                              "pattern": "^\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
+                              "description": "At most this long. A duration such as 250ms or 2s."
                             }
                           },
                           "required": [
@@ -1654,7 +1654,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
                       "type": "integer",
                       "minimum": 1,
                       "maximum": 9007199254740991,
-                      "description": "Sends the body at so many bytes per second."
+                      "description": "Sends the body at this many bytes per second."
                     }
                   },
                   "additionalProperties": false,
@@ -1677,7 +1677,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
           },
           "advance": {
             "type": "string",
-            "pattern": "^[+-]?\\d+(?:ms|s|m|h|d)$",
+            "pattern": "^[+-]?\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$",
             "description": "Time passes. A duration such as 90s, 10m, 2h, 7d."
           },
           "expect": {
@@ -1797,7 +1797,7 @@ export const scenarioJsonSchema: Readonly<Record<string, unknown>> = {
               }
             },
             "additionalProperties": false,
-            "description": "What has to come of the step."
+            "description": "The expected outcome of the step."
           }
         },
         "additionalProperties": false,

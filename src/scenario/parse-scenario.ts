@@ -1,11 +1,11 @@
 import { bundledScenarios, isScenarioName, scenarioNames } from "./bundled.js";
 import { foundValue } from "./check-scenario.js";
 import { interpretScenario } from "./interpret-scenario.js";
-import { type Path, placeAt } from "./located.js";
-import { readYaml } from "./read-yaml.js";
-import { type ExtendsOptions, type FoundScenario, resolveExtends } from "./resolve-extends.js";
+import type { Path } from "./problems/scenario-problem.js";
+import { type ExtendsOptions, resolveExtends } from "./read/extends.js";
+import { describePlace, type PlaceDescription } from "./read/source.js";
+import { foundText } from "./read/yaml.js";
 import type { Scenario } from "./scenario.generated.js";
-import { createSource, describePlace, type PlaceDescription } from "./scenario-source.js";
 
 /** The text of a scenario that another one extends, and the file that problems in it are reported for. */
 export interface LoadedScenario {
@@ -47,8 +47,7 @@ export interface ParseOptions {
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
  */
 export function parseScenario(text: string, { file, load }: ParseOptions = {}): Scenario {
-  const { read } = foundText(text, file);
-  return interpretScenario(read, file, extendsOptions(load));
+  return interpretScenario(foundText(text, file), extendsOptions(load));
 }
 
 /** A place in a scenario, as people look it up. */
@@ -58,11 +57,11 @@ export interface FoundPlace extends PlaceDescription {
 
 /** Where the field of a path stands, in this text or in one that it extends; `undefined` when no text has it. */
 export function placeOf(text: string, path: Path, { file, load }: ParseOptions = {}): FoundPlace | undefined {
-  const { read } = foundText(text, file);
-  const root = read([]);
-  const whole = root && resolveExtends(root, file, extendsOptions(load), []);
-  const place = whole && placeAt(whole, path, "value");
-  return place && { file: place.source.file, ...describePlace(place) };
+  const own = foundText(text, file).read(() => {});
+  const whole = own && resolveExtends(own, file, extendsOptions(load), () => {});
+  const found = whole?.placeOf(path, "value");
+  if (found?.place === undefined || (found.depth === 0 && path.length > 0)) return undefined;
+  return { file: found.place.source.file, ...describePlace(found.place) };
 }
 
 function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
@@ -75,10 +74,4 @@ function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
     },
     knownNames: scenarioNames,
   };
-}
-
-/** The text of a scenario, for one that extends it. */
-export function foundText(text: string, file: string | undefined): FoundScenario {
-  const source = createSource(text, file);
-  return { file, read: (findings) => readYaml(source, findings) };
 }

@@ -1,4 +1,4 @@
-// Made by `npm run generate` from src/scenario/schema.ts. Do not edit.
+// Made by `npm run generate` from src/scenario/format/schema.ts. Do not edit.
 
 /**
  * A scenario of svc-sandbox: one world.
@@ -172,7 +172,7 @@ export interface Scenario {
        */
       until?: string;
       /**
-       * Every so manieth of the requests that match.
+       * Every nth matching request: 10 means the tenth, the twentieth and so on.
        */
       every?: number;
       /**
@@ -200,11 +200,11 @@ export interface Scenario {
         | string
         | {
             /**
-             * At least so long. A duration such as 250ms or 2s.
+             * At least this long. A duration such as 250ms or 2s.
              */
             min: string;
             /**
-             * At most so long. A duration such as 250ms or 2s.
+             * At most this long. A duration such as 250ms or 2s.
              */
             max: string;
           };
@@ -233,7 +233,7 @@ export interface Scenario {
        */
       malformed?: boolean;
       /**
-       * Sends the body at so many bytes per second.
+       * Sends the body at this many bytes per second.
        */
       slow?: number;
     };
@@ -356,7 +356,7 @@ export interface Scenario {
            */
           secret?: string;
           /**
-           * The SHA-256 of the full key, in place of the key itself; snapshots write it for keys made at run time.
+           * The SHA-256 of the full key instead of the key; snapshots write it for keys made at run time.
            */
           sha256?: string;
         };
@@ -408,7 +408,7 @@ export interface Scenario {
    */
   preview?: boolean;
   /**
-   * Consent requests that there are when the clock starts; needs preview: true.
+   * Consent requests that exist when the clock starts; needs preview: true.
    *
    * Items: A consent request.
    */
@@ -448,7 +448,7 @@ export interface Scenario {
      */
     created_at?: string;
     /**
-     * When the consent ends, whoever answers. Default: 90 days after it was made. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
+     * When the consent ends, whatever the answer. Default: 90 days after it was made. A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.
      */
     expires_at?: string;
     /**
@@ -688,7 +688,7 @@ export interface Scenario {
          */
         until?: string;
         /**
-         * Every so manieth of the requests that match.
+         * Every nth matching request: 10 means the tenth, the twentieth and so on.
          */
         every?: number;
         /**
@@ -716,11 +716,11 @@ export interface Scenario {
           | string
           | {
               /**
-               * At least so long. A duration such as 250ms or 2s.
+               * At least this long. A duration such as 250ms or 2s.
                */
               min: string;
               /**
-               * At most so long. A duration such as 250ms or 2s.
+               * At most this long. A duration such as 250ms or 2s.
                */
               max: string;
             };
@@ -749,7 +749,7 @@ export interface Scenario {
          */
         malformed?: boolean;
         /**
-         * Sends the body at so many bytes per second.
+         * Sends the body at this many bytes per second.
          */
         slow?: number;
       };
@@ -759,7 +759,7 @@ export interface Scenario {
       requests_matched?: number;
     }[];
     /**
-     * What has to come of the action. Default: anything; a refusal stops nothing.
+     * The expected outcome of the action. Default: any; a refusal stops nothing.
      */
     expect?: {
       /**
@@ -798,7 +798,7 @@ export interface Scenario {
      */
     request?: {
       /**
-       * The ref of the key to send, or none (no key), malformed, or unknown (a key nobody holds). Default: the default key.
+       * The ref of the key to send, or none (no key), malformed, or unknown (a key that does not exist). Default: the default key.
        */
       key?: string;
       /**
@@ -1012,7 +1012,7 @@ export interface Scenario {
          */
         until?: string;
         /**
-         * Every so manieth of the requests that match.
+         * Every nth matching request: 10 means the tenth, the twentieth and so on.
          */
         every?: number;
         /**
@@ -1040,11 +1040,11 @@ export interface Scenario {
           | string
           | {
               /**
-               * At least so long. A duration such as 250ms or 2s.
+               * At least this long. A duration such as 250ms or 2s.
                */
               min: string;
               /**
-               * At most so long. A duration such as 250ms or 2s.
+               * At most this long. A duration such as 250ms or 2s.
                */
               max: string;
             };
@@ -1073,7 +1073,7 @@ export interface Scenario {
          */
         malformed?: boolean;
         /**
-         * Sends the body at so many bytes per second.
+         * Sends the body at this many bytes per second.
          */
         slow?: number;
       };
@@ -1087,7 +1087,7 @@ export interface Scenario {
      */
     advance?: string;
     /**
-     * What has to come of the step.
+     * The expected outcome of the step.
      */
     expect?: {
       /**

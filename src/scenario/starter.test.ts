@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { levels } from "./format-lookup.js";
+import { levelsOf } from "./format/inspect.js";
+import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
 import { starterScenario } from "./starter.js";
 
@@ -18,7 +19,7 @@ test("the starter scenario shows every field of the format", () => {
     "suspended",
     "permission",
   ];
-  const fields = levels()
+  const fields = levelsOf(scenarioSchema)
     .flatMap((level) => level.fields)
     .filter((field) => !ofSnapshots.includes(field));
   expect(fields.filter((field) => !new RegExp(`\\b${field}:`).test(starterScenario))).toEqual([]);

@@ -1,6 +1,4 @@
-import { parseScenario } from "../../src/scenario/parse-scenario.js";
-import { ScenarioError } from "../../src/scenario/scenario-error.js";
-import type { ScenarioProblem } from "../../src/scenario/scenario-problem.js";
+import { parseScenario, ScenarioError, type ScenarioProblem } from "../../src/index.js";
 
 /** What is wrong with a scenario. */
 export function problemsOf(text: string, file?: string): readonly ScenarioProblem[] {

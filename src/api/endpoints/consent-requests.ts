@@ -20,7 +20,7 @@ import {
   withDecision,
 } from "../../sandbox/preview/consents.js";
 import type { World } from "../../sandbox/world.js";
-import { parseTimestamp } from "../../scenario/when.js";
+import { parseTimestamp } from "../../scenario/format/time.js";
 import type { Endpoint, JsonSchema, OwnRefusal } from "../endpoint.js";
 import { invalid } from "../field-problems.js";
 import type { JsonBody } from "../messages.js";

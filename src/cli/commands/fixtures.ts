@@ -1,6 +1,5 @@
 import { mostFarmers } from "../../domain/farmer.js";
-import { nearest } from "../../scenario/nearest.js";
-import { listed, quote } from "../../scenario/quote.js";
+import { listed, nearest, quote } from "../../scenario/problems/words.js";
 import { resolveLocale } from "../../synthetic/farmers/tables.js";
 import type { Call, Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";

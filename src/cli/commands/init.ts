@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { writeFailure, writeFileAtomically } from "../../node/files/write-file.js";
-import { quote } from "../../scenario/quote.js";
+import { quote } from "../../scenario/problems/words.js";
 import { starterScenario } from "../../scenario/starter.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";

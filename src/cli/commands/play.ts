@@ -1,6 +1,6 @@
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
-import { quote } from "../../scenario/quote.js";
+import { quote } from "../../scenario/problems/words.js";
 import type { Call, Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { forShell } from "../for-shell.js";

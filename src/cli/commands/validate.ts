@@ -1,8 +1,8 @@
 import { SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/files/load-scenario.js";
+import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { ScenarioError } from "../../scenario/scenario-error.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";

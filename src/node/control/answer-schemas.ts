@@ -9,7 +9,7 @@ import { keyStates } from "../../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
 import { faultPathIds, outcomes } from "../../domain/outcomes.js";
 import { stepKinds } from "../../domain/steps.js";
-import { controlBodySchema } from "../../scenario/control-bodies.js";
+import { controlBodySchema } from "../../scenario/format/control-bodies.js";
 import { farmerSchema } from "../../synthetic/farmers/farmer-schema.js";
 
 // What the control plane answers with, as JSON Schema. Every member is always there, so that clients need not ask;

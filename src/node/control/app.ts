@@ -3,7 +3,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { openApiDocument } from "../../api/openapi.js";
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
-import { checkBody } from "../../scenario/check-body.js";
+import { checkBody } from "../../scenario/problems/check-value.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../lazy-control.js";
 import { controlPath } from "../server/control-path.js";
 import { actorOf } from "./actor.js";

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../../api/endpoint.js";
 import type { Actor } from "../../sandbox/operations/check-input.js";
 import type { Runtime } from "../../sandbox/runtime.js";
-import type { ControlBody, ControlBodyName } from "../../scenario/control-bodies.js";
+import type { ControlBody, ControlBodyName } from "../../scenario/format/control-bodies.js";
 import type { Instances } from "./instances.js";
 
 /** What a call of the control plane works with. */

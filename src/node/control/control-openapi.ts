@@ -1,4 +1,4 @@
-import { controlBodySchema } from "../../scenario/control-bodies.js";
+import { controlBodySchema } from "../../scenario/format/control-bodies.js";
 import { version } from "../package-files.js";
 import { controlPath } from "../server/control-path.js";
 import { answerSchemas } from "./answer-schemas.js";

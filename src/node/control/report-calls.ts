@@ -3,8 +3,7 @@ import { SandboxError } from "../../domain/errors.js";
 import { reportOf } from "../../report/build-report.js";
 import { type ReportFormat, reportFormats } from "../../report/render/document.js";
 import { renderReport } from "../../report/report-document.js";
-import { didYouMean } from "../../scenario/nearest.js";
-import { listed, quote } from "../../scenario/quote.js";
+import { didYouMean, listed, quote } from "../../scenario/problems/words.js";
 import { inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";
 

@@ -1,8 +1,7 @@
 import { SandboxError } from "../../domain/errors.js";
 import { outcomes } from "../../domain/outcomes.js";
 import type { JournalQuery } from "../../sandbox/journal.js";
-import { nearest } from "../../scenario/nearest.js";
-import { quote } from "../../scenario/quote.js";
+import { nearest, quote } from "../../scenario/problems/words.js";
 
 const paths: readonly string[] = outcomes.map(({ path }) => path);
 

@@ -1,9 +1,8 @@
 import { starterOf } from "../../library/create-sandbox.js";
 import type { Runtime } from "../../sandbox/runtime.js";
-import { bundledScenarios, isScenarioName, scenarioNames } from "../../scenario/bundled.js";
+import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } from "../../scenario/bundled.js";
 import { parseScenario } from "../../scenario/parse-scenario.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { scenarioNotFound } from "../../scenario/scenario-not-found.js";
 import { nodePlatform } from "../platform.js";
 import { inData } from "./answer-schemas.js";
 import { type ControlCall, controlCall } from "./call.js";

@@ -1,4 +1,4 @@
-import type { ScenarioProblem } from "../../scenario/scenario-problem.js";
+import type { ScenarioProblem } from "../../scenario/problems/scenario-problem.js";
 
 /**
  * What is wrong with a scenario, field by field, as `details.fields` has it; with line and column where it came as text.

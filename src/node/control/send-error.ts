@@ -3,7 +3,7 @@ import { errorBody } from "../../api/error-body.js";
 import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 import { refusals } from "../../domain/outcomes.js";
 import { redactEncoded } from "../../domain/redact.js";
-import { ScenarioError } from "../../scenario/scenario-error.js";
+import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { scenarioFields } from "./scenario-fields.js";
 
 /** Sends the API's error body from the control plane. */

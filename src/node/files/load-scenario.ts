@@ -1,11 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
-import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
+import { bundledScenarios, isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
+import { maximumScenarioBytes } from "../../scenario/read/source.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { scenarioNotFound } from "../../scenario/scenario-not-found.js";
-import { maximumScenarioBytes } from "../../scenario/scenario-text.js";
 import { loadFarmersFor } from "../load-farmers.js";
 
 /** A scenario and where it came from. */

@@ -1,7 +1,7 @@
 import { liveAccessStates, type Organization, organizationStatuses } from "../../domain/organization.js";
-import { faultFindings } from "../../scenario/fault-rules.js";
-import { faultsRefused } from "../../scenario/faults-refused.js";
-import { parseWhen } from "../../scenario/when.js";
+import { validationError } from "../../scenario/problems/scenario-error.js";
+import { faultProblems } from "../../scenario/rules/faults.js";
+import { isoOf } from "../clock.js";
 import { activateFaults, type Fault } from "../faults.js";
 import { settleTimeline } from "../story/timeline.js";
 import { type ClockView, type OrganizationView, viewClock, viewOrganization } from "../views.js";
@@ -57,17 +57,13 @@ export function updateOrganization(
 export function changeFaults(world: World, faults: readonly Fault[]): void {
   const { clock, registry, seed, events } = world;
   const now = clock.now();
-  const surroundings = {
+  const problems = faultProblems(faults, {
     keys: registry.keys,
     organizations: registry.organizations,
     preview: world.preview,
-    fromStart(text: string) {
-      const instant = parseWhen(text, now);
-      return instant === undefined ? undefined : instant - now;
-    },
-  };
-  const findings = faults.flatMap((fault, index) => faultFindings(fault, ["faults", index], surroundings));
-  if (findings.length > 0) throw faultsRefused(findings);
+    now: isoOf(now),
+  });
+  if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   world.faults.active = activateFaults(faults, seed, now);
   events.announce({ type: "faults.changed" });
 }

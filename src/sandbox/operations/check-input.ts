@@ -1,6 +1,6 @@
 import { SandboxError } from "../../domain/errors.js";
-import { listed } from "../../scenario/quote.js";
-import { isRef, isReserved, maximumRefLength, reservedKeyRefs } from "../../scenario/ref.js";
+import { isRef, isReserved, maximumRefLength, reservedKeyRefs } from "../../scenario/format/ref.js";
+import { listed } from "../../scenario/problems/words.js";
 import type { World } from "../world.js";
 
 /** Role of the user in the dashboard (R33). */

@@ -1,6 +1,5 @@
 import { SandboxError } from "../../domain/errors.js";
-import { parseDuration } from "../../scenario/duration.js";
-import { parseTime } from "../../scenario/when.js";
+import { parseDuration, parseTime } from "../../scenario/format/time.js";
 import { isInstant } from "../clock.js";
 
 /** A length of time: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */

@@ -2,8 +2,8 @@ import { type Environment, prefixOf, sandboxMark } from "../../domain/api-key.js
 import { SandboxError } from "../../domain/errors.js";
 import { type KeyRecord, keyStateAt, maximumActiveKeys } from "../../domain/key.js";
 import { base62From } from "../../domain/seed.js";
-import { parseDuration } from "../../scenario/duration.js";
-import { freeRefIn } from "../../scenario/ref.js";
+import { freeRefIn } from "../../scenario/format/ref.js";
+import { parseDuration } from "../../scenario/format/time.js";
 import { deriveSecret, secretLength } from "../scenario-keys.js";
 import { startUsage, type Usage } from "../usage.js";
 import type { World } from "../world.js";

@@ -11,8 +11,8 @@ import {
 } from "../../domain/consent.js";
 import { personaOf } from "../../domain/farmer.js";
 import { base62From, randomStream } from "../../domain/seed.js";
+import { parseWhen } from "../../scenario/format/time.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { parseWhen } from "../../scenario/when.js";
 import { isoOf } from "../clock.js";
 
 /** A consent request before it has an id. Times are epoch milliseconds. */

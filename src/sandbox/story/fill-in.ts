@@ -1,5 +1,5 @@
 import { SandboxError } from "../../domain/errors.js";
-import { storyPlaceholder } from "../../scenario/story-placeholder.js";
+import { storyPlaceholder } from "../../scenario/format/ref.js";
 import { attestationsOf } from "../preview/consent-views.js";
 import type { World } from "../world.js";
 

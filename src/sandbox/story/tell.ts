@@ -1,6 +1,6 @@
 import { mePath } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
-import { parseDuration } from "../../scenario/duration.js";
+import { parseDuration } from "../../scenario/format/time.js";
 import { advanceClock } from "../operations/change-world.js";
 import { type Performed, performAction } from "../operations/perform-action.js";
 import { unknownSecret } from "../scenario-keys.js";

@@ -1,5 +1,5 @@
+import { parseWhen } from "../../scenario/format/time.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { parseWhen } from "../../scenario/when.js";
 import { isoOf } from "../clock.js";
 import { actionIn, performAction } from "../operations/perform-action.js";
 import type { World } from "../world.js";

@@ -1,0 +1,119 @@
+import { z } from "zod/mini";
+import { scopePattern } from "../../domain/assumptions.js";
+import { redactKeys } from "../../domain/redact.js";
+import type { ScenarioProblemCode } from "../problems/scenario-problem.js";
+import { maximumRefLength, refHint, refPattern } from "./ref.js";
+import {
+  durationHint,
+  durationPattern,
+  parseDuration,
+  parseTime,
+  parseWhen,
+  timeHint,
+  timePattern,
+  waitPattern,
+} from "./time.js";
+
+// The kinds of field that the scenario format and the control plane's bodies are made of.
+
+/** The words for a field whose value is wrong. */
+export interface Wording {
+  /** As in `expires is a time or a duration, not "soon"`. */
+  readonly noun?: string;
+  readonly example?: string;
+  /** Default: `bad_format`, or what the kind of mistake gives. */
+  readonly code?: ScenarioProblemCode;
+  /** How to mend a text; `undefined` leaves it with the example. */
+  readonly hint?: (text: string) => string | undefined;
+}
+
+/** The wording of each schema that has one. */
+export const wordings = z.registry<Wording>();
+
+/** A text of a certain form. */
+export function pattern(wording: Wording, expression: RegExp, description: string) {
+  return z.string().check(z.regex(expression), z.describe(description)).register(wordings, wording);
+}
+
+export const text = (description: string, longest = 200) =>
+  z.string().check(z.minLength(1), z.maxLength(longest), z.describe(description));
+export const flag = (description: string) => z.boolean().check(z.describe(description));
+export const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
+export const countUpTo = (most: number, description: string) =>
+  z.int().check(z.minimum(0), z.maximum(most), z.describe(description));
+export const choice = <const Values extends readonly [string, ...string[]]>(
+  values: Values,
+  description: string,
+) => z.enum(values).check(z.describe(description));
+
+const refWording: Wording = {
+  noun: "a ref",
+  example: "core-banking",
+  code: "bad_ref",
+  // Not even in another spelling is a key shown (R46).
+  hint: (given) => (redactKeys(given) === given ? refHint(given) : "write the short name of the key"),
+};
+export const ref = (description: string) =>
+  pattern(refWording, refPattern, description).check(z.maxLength(maximumRefLength));
+
+const timeWording: Wording = { noun: "a time", code: "bad_time", hint: timeHint };
+export const time = (description: string) =>
+  pattern(timeWording, timePattern, `${description} An ISO 8601 time with a zone.`).check(
+    z.refine((value) => parseTime(value) !== undefined),
+  );
+
+const durationWording: Wording = {
+  noun: "a duration",
+  example: "90s, 10m, 2h or 7d",
+  code: "bad_time",
+  hint: durationHint,
+};
+export const duration = (description: string, isAllowed = (_length: number) => true) =>
+  pattern(durationWording, durationPattern, `${description} A duration such as 90s, 10m, 2h, 7d.`).check(
+    z.refine((value) => {
+      const length = parseDuration(value);
+      return length !== undefined && isAllowed(length);
+    }),
+  );
+
+/** A duration of real time, up to a longest one. */
+export const wait = (longest: number, description: string) =>
+  pattern(
+    {
+      ...durationWording,
+      noun: "a duration of an hour at most",
+      example: "250ms, 2s or 1m",
+      hint: (given) => durationHint(given)?.replace(/(\S+)s or \S+m,/, "$1ms or $1s,"),
+    },
+    waitPattern,
+    `${description} A duration such as 250ms or 2s.`,
+  ).check(z.refine((value) => (parseDuration(value) ?? Number.POSITIVE_INFINITY) <= longest));
+
+const timeOrDurationWording: Wording = {
+  noun: "a time or a duration",
+  example: "90m, -1d or 2026-03-02T09:00:00Z",
+  code: "bad_time",
+  hint(given) {
+    if (/^\d{4}-\d{2}-/.test(given)) return timeHint(given);
+    return parseDuration(given) === undefined ? durationHint(given) : "a duration is 100 years at most";
+  },
+};
+export const timeOrDuration = (description: string) =>
+  pattern(
+    timeOrDurationWording,
+    new RegExp(`${timePattern.source}|${durationPattern.source}`),
+    `${description} A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.`,
+  ).check(z.refine((value) => parseWhen(value, 0) !== undefined));
+
+const scopeWording: Wording = { noun: "a scope name", example: "attestations:read" };
+export const scope = (description: string) => pattern(scopeWording, scopePattern, description);
+
+const sha256Wording: Wording = { noun: "a SHA-256", example: "64 hex digits in lower case" };
+export const sha256 = (description: string) => pattern(sha256Wording, /^[0-9a-f]{64}$/, description);
+
+export const limits = z
+  .strictObject({
+    per_minute: z.optional(count("Requests allowed per minute; 0 answers 429 always. Default: 60.")),
+    per_day: z.optional(count("Requests allowed per day; 0 answers 429 always. Default: 1000.")),
+  })
+  .check(z.describe("The limits of the key."));

@@ -1,0 +1,102 @@
+import ms from "ms";
+
+const units = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?";
+
+/** `90s`, `10m`, `1.5h`, `5 minutes`, without a sign. */
+export const waitPattern = new RegExp(`^\\d+(?:\\.\\d+)? ?(?:${units})$`);
+
+/** The same, with a minus sign for the past. */
+export const durationPattern = new RegExp(`^[+-]?\\d+(?:\\.\\d+)? ?(?:${units})$`);
+
+/** An ISO 8601 time with its zone; a time without one would mean another instant on every machine. */
+export const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** The longest duration that a scenario may state, in milliseconds: a hundred years. */
+export const maximumDuration = 100 * 365 * 24 * 60 * 60_000;
+
+/**
+ * Milliseconds of a duration, or `undefined` when the text is not one.
+ *
+ * @example
+ * parseDuration("61m"); // 3_660_000
+ * parseDuration("-1 day"); // -86_400_000
+ */
+export function parseDuration(text: string): number | undefined {
+  if (!durationPattern.test(text)) return undefined;
+  const length = Math.round(ms(text.replace(/^[+-]/, "") as ms.StringValue));
+  if (!Number.isSafeInteger(length)) return undefined;
+  // Not `-length` for nothing: that would be -0.
+  return text.startsWith("-") && length > 0 ? -length : length;
+}
+
+/**
+ * Epoch milliseconds of an ISO 8601 time with a zone, or `undefined` when the text is none or names a day or an
+ * hour that does not exist.
+ *
+ * @example
+ * parseTime("2026-03-02T09:00:00Z"); // 1_772_442_000_000
+ * parseTime("2026-02-30T09:00:00Z"); // undefined
+ */
+export function parseTime(text: string): number | undefined {
+  if (!timePattern.test(text)) return undefined;
+  // `Date` turns the 30th of February into the 2nd of March and takes 24:00, so that we look for ourselves.
+  const [year = 0, month = 0, dayOfMonth = 0, hour = 0] = (text.match(/\d+/g) ?? []).map(Number);
+  if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > daysInMonth(year, month)) return undefined;
+  if (hour > 23) return undefined;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/**
+ * The same for a time as programs write it, RFC 3339: any number of digits after the second, of which three count, and
+ * letters of either case.
+ *
+ * @example
+ * parseTimestamp("2026-03-02t09:00:00.123456z"); // 1_772_442_000_123
+ */
+export function parseTimestamp(text: string): number | undefined {
+  return parseTime(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
+}
+
+/** Returns the number of days of a month (counted from 1). */
+export function daysInMonth(year: number, month: number): number {
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
+}
+
+/**
+ * Epoch milliseconds of a time, or of a duration counted from `start`; `undefined` when the text is neither.
+ *
+ * @example
+ * parseWhen("-1d", start); // start - 86_400_000
+ */
+export function parseWhen(text: string, start: number): number | undefined {
+  const duration = parseDuration(text);
+  if (duration === undefined) return parseTime(text);
+  return Math.abs(duration) > maximumDuration ? undefined : start + duration;
+}
+
+/** Returns how to mend a text that should be a time. */
+export function timeHint(text: string): string {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?!\d)/.exec(text) ?? [];
+  if (day !== undefined) {
+    if (Number(month) < 1 || Number(month) > 12) return "months go from 01 to 12";
+    const last = daysInMonth(Number(year), Number(month));
+    if (Number(day) < 1 || Number(day) > last) return `${year}-${month} has ${last} days`;
+  }
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `add the time of day and the zone: ${text}T00:00:00Z`;
+  const spaced = text.replace(/^(\d{4}-\d{2}-\d{2})[ t]+(?=\d)/, "$1T").replace(/ *z$/i, "Z");
+  if (parseTime(spaced) !== undefined && spaced !== text) return `write ${spaced}`;
+  if (parseTime(`${spaced}Z`) !== undefined) return `add the zone: ${spaced}Z`;
+  return "write an ISO 8601 time with its zone, such as 2026-03-02T09:00:00Z";
+}
+
+/** Returns how to mend a text that should be a duration; `undefined` when nothing better than an example can be said. */
+export function durationHint(text: string): string | undefined {
+  if (/^[+-]?\d+$/.test(text)) return `a duration needs its unit: ${text}s or ${text}m, for example`;
+  if (parseTime(text) !== undefined) return "write how long it lasts: 90s, 10m, 2h or 7d";
+  if (parseDuration(text) === 0) return "write 1s or more, or remove it";
+  if (/^-/.test(text) && parseDuration(text) !== undefined)
+    return `write it without the sign: ${text.slice(1)}`;
+  return durationPattern.test(text) ? "write a shorter time" : undefined;
+}

@@ -1,0 +1,71 @@
+import { fieldsOf, type Level, levelAt, levelsOf, type Schema, schemaAt } from "../format/inspect.js";
+import { meaningsOf } from "./aliases.js";
+import { type Diagnostic, type Path, pathText } from "./scenario-problem.js";
+import { listed, nearest, quote } from "./words.js";
+
+/**
+ * A field that the format does not have at this place, with what was probably meant, or where it belongs.
+ *
+ * `holder` is the mapping that has the field.
+ */
+export function unknownField(root: Schema, parent: Path, name: string, holder: unknown): Diagnostic {
+  const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
+  const diagnostic = {
+    code: "unknown_field",
+    path: [...parent, name],
+    pointAt: "key",
+    message: `unknown field ${quote(name)} ${where}`,
+  } as const;
+  const schema = schemaAt(root, parent);
+  const fields = schema === undefined ? [] : fieldsOf(schema);
+  const suggest = (field: string) => ({
+    ...diagnostic,
+    hint: `did you mean ${quote(field)}?`,
+    suggestion: [...parent, field],
+  });
+
+  const spelled = snakeCase(name);
+  // `overlap_minutes: 60`: a duration says its unit itself.
+  const withoutUnit = spelled.replace(/_(?:ms|millis|seconds|minutes|hours|days)$/, "");
+  const words = [spelled, ...meaningsOf(spelled), withoutUnit];
+  const isFree = (field: string) => fields.includes(field) && !Object.hasOwn((holder ?? {}) as object, field);
+  const free = words.find(isFree);
+  if (free !== undefined) return suggest(free);
+  const level = levelAt(root, parent);
+  const home = homeOf(spelled, level, root);
+  if (home !== undefined) return { ...diagnostic, hint: `${quote(spelled)} belongs ${home}` };
+  const near = nearest(name, fields.filter(isFree));
+  if (near !== undefined) return suggest(near);
+  const hint =
+    fields.length === 0 ? "no fields are known here" : `known fields here: ${listed(fields, "and")}`;
+  return { ...diagnostic, hint };
+}
+
+// The level on the way to this one, or below it, that has such a field. What is in a list is not looked for from
+// outside of it, nor what is around a list from inside: which item was meant could not be said.
+function homeOf(name: string, level: readonly string[], root: Schema): string | undefined {
+  const homes = levelsOf(root).filter(({ fields }) => fields.includes(name));
+  for (let shared = level.length; shared >= 0; shared -= 1) {
+    const isNear = ({ path }: Level) =>
+      path.length !== level.length &&
+      path.slice(0, shared).join() === level.slice(0, shared).join() &&
+      (path.length === shared || shared === level.length) &&
+      ![...path.slice(shared), ...level.slice(shared)].includes("<item>");
+    const home = homes.find(isNear)?.path;
+    if (home === undefined) continue;
+    if (home.length === 0) return "at the top level";
+    if (home.length === level.length - 1) return `one level up, beside ${quote(level.at(-1))}`;
+    return home.length > shared ? `in ${quote(home.slice(shared).join("."))}` : `in ${quote(home.join("."))}`;
+  }
+  // A step of a timeline can do less than one of a story.
+  const isStep = level.length === 2 && level[0] === "timeline";
+  return isStep && homes.some(({ path }) => path.join() === "story,<item>") ? 'in "story"' : undefined;
+}
+
+/** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */
+function snakeCase(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/[\s-]+/g, "_")
+    .toLowerCase();
+}

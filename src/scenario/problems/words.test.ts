@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { nearest } from "./words.js";
+
+test.each([
+  ["actve", "active"],
+  ["Active", "active"],
+  ["rotate", "rotated"],
+  ["revokd", "revoked"],
+  ["retireing", "retiring"],
+])("%s is taken for %s", (typed, meant) => {
+  expect(nearest(typed, ["active", "revoked", "expired", "retiring", "rotated"])).toBe(meant);
+});
+
+test("letter case, dashes and spaces do not count as differences", () => {
+  expect(nearest("Not-Approved", ["approved", "not_approved"])).toBe("not_approved");
+  expect(nearest("not approved", ["approved", "not_approved"])).toBe("not_approved");
+});
+
+test("nothing is offered when nothing is near", () => {
+  expect(nearest("banana", ["active", "revoked"])).toBeUndefined();
+  expect(nearest("x", ["key-states"])).toBeUndefined();
+  expect(nearest("a", [])).toBeUndefined();
+});
+
+test("of equally near names the first is offered", () => {
+  expect(nearest("key-c", ["key-a", "key-b"])).toBe("key-a");
+});
+
+test("a very long name is compared with nothing", () => {
+  expect(nearest("a".repeat(1_000_000), ["a".repeat(1_000_000)])).toBeUndefined();
+});

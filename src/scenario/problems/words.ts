@@ -1,0 +1,78 @@
+import { distance } from "fastest-levenshtein";
+
+const longestQuote = 60;
+
+/**
+ * A value as a message shows it: text in quotes, cut when long; lists and mappings by their kind only.
+ *
+ * @example
+ * quote("actve"); // '"actve"'
+ * quote([1, 2]); // "a list"
+ */
+export function quote(value: unknown): string {
+  if (typeof value === "string") {
+    return JSON.stringify(value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value);
+  }
+  if (value === undefined || value === null) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "a mapping" : String(value);
+}
+
+/**
+ * Names in a sentence.
+ *
+ * @example
+ * listed(["test", "live"], "or"); // "test or live"
+ */
+export function listed(names: readonly string[], word: "and" | "or"): string {
+  if (names.length < 2) return names.join();
+  return `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
+}
+
+/** Longer names are no typing errors, and comparing them would take long. */
+const longestName = 100;
+
+/**
+ * The candidate that the author of `name` most likely meant, or `undefined` when none is close.
+ *
+ * Letter case, and `-` or a space for `_`, do not count as differences. Of equally near ones the first wins.
+ *
+ * @example
+ * nearest("actve", ["active", "revoked"]); // "active"
+ * nearest("banana", ["active", "revoked"]); // undefined
+ */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length > longestName) return undefined;
+  const typed = plain(name);
+  let best: string | undefined;
+  let bestDistance = Math.min(3, Math.round(typed.length * 0.4)) + 1;
+  for (const candidate of candidates) {
+    const steps = distance(typed, plain(candidate));
+    if (steps < bestDistance) [best, bestDistance] = [candidate, steps];
+  }
+  return best;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[\s-]/g, "_");
+}
+
+/** ` Did you mean "x"?` for the nearest candidate, to be put behind a sentence; empty when none is near. */
+export function didYouMean(name: string, candidates: Iterable<string>): string {
+  const meant = nearest(name, candidates);
+  return meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
+}
+
+/** The refs of the keys or of the organizations of a world. */
+export type KnownRefs = Pick<ReadonlyMap<string, unknown>, "has" | "keys" | "size">;
+
+/** Returns a suggestion for a ref that does not exist. */
+export function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
+  // With more of them than this, many wrong refs would each be compared to many.
+  const near = known.size > 1000 ? undefined : nearest(ref, known.keys());
+  if (near !== undefined) return `did you mean ${near}?`;
+  if (known.size === 0) return `the scenario has no ${things}`;
+  const shown: string[] = [];
+  for (const name of known.keys()) if (shown.push(name) === 10) break;
+  return `${things} of this scenario: ${shown.join(", ")}${known.size > shown.length ? ", …" : ""}`;
+}

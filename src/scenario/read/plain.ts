@@ -1,0 +1,89 @@
+import { forbiddenNames } from "../format/ref.js";
+import type { Diagnostic, Path } from "../problems/scenario-problem.js";
+import { quote } from "../problems/words.js";
+import type { Place } from "./source.js";
+
+/** The fields of a scenario, as yet unchecked. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A scenario that was read, and where its fields stand. */
+export interface ReadScenario {
+  readonly fields: Fields;
+  /** Where a field stands, or the nearest one around it; `depth` is how much of the path was found. */
+  readonly placeOf: (
+    path: Path,
+    pointAt: "key" | "value",
+  ) => { readonly place: Place | undefined; readonly depth: number };
+}
+
+/** Takes what is wrong. */
+export type Report = (diagnostic: Diagnostic) => void;
+
+/** How deep a scenario may nest. The format itself needs seven levels. */
+export const maximumDepth = 32;
+/** How many values a scenario may have, aliases written out, unless its giver is trusted with more. */
+const maximumValues = 100_000;
+
+/**
+ * Copies an object that should be a scenario: plain data only, its own members only, members set to `undefined` left out.
+ *
+ * Answers `undefined`, with reports, when something is wrong. Never throws.
+ */
+export function readPlain(value: unknown, report: Report, mostValues = maximumValues): Fields | undefined {
+  let values = 0;
+  let isFine = true;
+  if (!isPlainObject(value)) {
+    const message = `a scenario is a mapping of fields, found ${quote(value)}`;
+    report({ code: "not_a_mapping", path: [], message, hint: "begin with version: 1" });
+    return undefined;
+  }
+  const copied = copy(value, []) as Fields;
+  return isFine ? copied : undefined;
+
+  function copy(part: unknown, path: Path): unknown {
+    values += 1;
+    if (values === mostValues) {
+      const hint = "split it, or let the seed invent more of it";
+      wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
+    }
+    if (values >= mostValues) return undefined;
+    if (path.length > maximumDepth) {
+      const message = `nested deeper than ${maximumDepth} levels, or inside itself`;
+      return wrong({ code: "too_deep", path, message, hint: "the format itself needs seven" });
+    }
+    if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {
+      return part;
+    }
+    if (Array.isArray(part)) return part.map((item, index) => copy(item, [...path, index]));
+    if (isPlainObject(part)) return copyMembers(part, path);
+    const isDate = part instanceof Date;
+    const message = `not plain data: found ${isDate ? "a Date" : `a value of type ${typeof part}`}`;
+    const hint = isDate ? "pass its toISOString()" : "pass text, numbers, booleans, lists, objects";
+    return wrong({ code: "not_plain_data", path, message, hint });
+  }
+
+  function copyMembers(part: object, path: Path): Fields {
+    const members: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(part)) {
+      const inner = [...path, name];
+      if (forbiddenNames.has(name)) {
+        const message = `${JSON.stringify(name)} cannot be the name of anything in a scenario`;
+        const hint = "choose another name";
+        wrong({ code: "forbidden_field", path: inner, pointAt: "key", message, hint });
+      } else if (member !== undefined) members[name] = copy(member, inner);
+    }
+    return members;
+  }
+
+  function wrong(diagnostic: Diagnostic): undefined {
+    isFine = false;
+    report(diagnostic);
+  }
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Objects of another realm (an iframe, a vm context, a test runner) have an Object.prototype of their own.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}

@@ -1,0 +1,199 @@
+import type { Document, Node, Pair, YAMLParseError } from "yaml";
+import { Composer, isAlias, isMap, isNode, isScalar, isSeq, Lexer, Parser, stringify, visit } from "yaml";
+import type { Path, ScenarioProblemCode } from "../problems/scenario-problem.js";
+import { quote } from "../problems/words.js";
+import type { FoundScenario } from "./extends.js";
+import { maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
+import { createSource, isTooLarge, type ScenarioSource } from "./source.js";
+
+/** How many pieces (names, values, punctuation, line ends) a text may have; a thousand keys need about 40,000. */
+const maximumPieces = 250_000;
+/** After so many errors the rest of the text is not looked at. */
+const maximumErrors = 20;
+
+// The core schema whatever a `%YAML 1.1` line says, so that `yes` and dates stay text. Duplicate names are found
+// here, in linear time.
+const options = {
+  schema: "core",
+  merge: false,
+  uniqueKeys: false,
+  stringKeys: true,
+  prettyErrors: false,
+} as const;
+
+/** The text of a scenario, to be read. */
+export function foundText(text: string, file: string | undefined): FoundScenario {
+  const source = createSource(text, file);
+  return { file, read: (report) => readYaml(source, report) };
+}
+
+type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => void;
+
+// Answers `undefined`, with reports, when something is wrong. Never throws.
+function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefined {
+  let isFine = true;
+  const reportAt: ReportAt = (code, offset, message, hint) => {
+    isFine = false;
+    report({ code, path: [], message, hint, place: { source, offset } });
+  };
+  if (isTooLarge(source.text)) {
+    reportAt("too_large", 0, "the scenario is larger than 1 MiB", "let the seed invent more of it");
+    return undefined;
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what no text holds is what is looked for
+  const binary = source.text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\uFFFD]/);
+  if (binary !== -1) {
+    reportAt("not_text", binary, "the file is not a text in UTF-8", "save it as plain text in UTF-8");
+    return undefined;
+  }
+  const document = compose(source.text, reportAt);
+  if (document === undefined) return undefined;
+  if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
+    const hint = 'begin with "version: 1" and "organizations:"';
+    reportAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
+    return undefined;
+  }
+  checkNodes(document, reportAt);
+  if (!isFine) return undefined;
+  const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(document, source, path, pointAt);
+  // What stands in an alias again and again is counted and copied by the reader of plain values.
+  const fields = readPlain(document.toJS({ maxAliasCount: -1 }), (diagnostic) =>
+    report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place }),
+  );
+  return fields && { fields, placeOf };
+}
+
+/** The one document of a text, read piece by piece: a hostile text could exhaust the stack or take minutes otherwise. */
+function compose(text: string, report: ReportAt): Document.Parsed | undefined {
+  const parser = new Parser();
+  const composer = new Composer(options);
+  const documents: Document.Parsed[] = [];
+  let pieces = 0;
+  let errors = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      if (token.type === "error") errors += 1;
+      documents.push(...composer.next(token));
+    }
+    if (parser.stack.length > maximumDepth + 8) {
+      const message = `nested deeper than ${maximumDepth} levels`;
+      report("too_deep", parser.offset, message, "the format itself needs seven");
+      return undefined;
+    }
+    if (++pieces > maximumPieces) {
+      const hint = "split it, or let the seed invent more of it";
+      report("too_large", parser.offset, "the scenario has too many parts", hint);
+      return undefined;
+    }
+    if (documents.length > 1 || errors > maximumErrors) break;
+  }
+  for (const token of parser.end()) documents.push(...composer.next(token));
+  documents.push(...composer.end(true, text.length));
+  const [document, second] = documents;
+  if (second !== undefined) {
+    const hint = "put one scenario into a file";
+    report("several_documents", second.range[0], "a second document begins here", hint);
+    return undefined;
+  }
+  for (const error of document?.errors.slice(0, maximumErrors) ?? []) reportSyntax(error, report);
+  return document?.errors.length === 0 ? document : undefined;
+}
+
+function reportSyntax({ code, message, pos }: YAMLParseError, report: ReportAt): void {
+  const [, closing] = message.match(/must be sufficiently indented and end with a ([}\]])/) ?? [];
+  if (closing !== undefined) {
+    // The composer says the same of a bracket that is never closed and of one that is closed too far to the left.
+    const said = `a ${closing} is missing, or lines before it are not indented enough`;
+    report("yaml_syntax", pos[0], `not valid YAML: ${said}`, syntaxHints.MISSING_CHAR);
+  } else if (code === "NON_STRING_KEY") {
+    report("yaml_syntax", pos[0], "the name of a field is a text", "write a plain name");
+  } else {
+    const said = message.slice(0, 1).toLowerCase() + message.slice(1);
+    report("yaml_syntax", pos[0], `not valid YAML: ${said}`, syntaxHints[code]);
+  }
+}
+
+const syntaxHints: Readonly<Record<string, string>> = {
+  TAB_AS_INDENT: "indent with spaces; YAML does not allow tabs",
+  BLOCK_AS_IMPLICIT_KEY: "put quotes around a text that holds a colon and a space",
+  MISSING_CHAR: "close the quote or bracket that was opened before",
+  BAD_INDENT: "indent the members of one mapping by the same number of spaces",
+  MULTILINE_IMPLICIT_KEY: "is a colon missing, or a space after it?",
+  BAD_SCALAR_START: "put quotes around a text that begins with a special character",
+};
+
+const plainTags = new Set(
+  ["str", "int", "float", "bool", "null", "map", "seq"].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+// Reports what YAML allows and a scenario does not.
+function checkNodes(document: Document.Parsed, report: ReportAt): void {
+  const anchors = new Set<string>();
+  visit(document, (_, node) => {
+    if (!isNode(node)) return;
+    const offset = node.range?.[0] ?? 0;
+    if (isAlias(node)) {
+      if (anchors.has(node.source)) return;
+      const hint = `mark a value above with &${node.source}`;
+      report("bad_alias", offset, `the alias *${node.source} refers to nothing`, hint);
+      return;
+    }
+    if (node.anchor !== undefined) anchors.add(node.anchor);
+    if (node.tag !== undefined && !plainTags.has(node.tag)) {
+      const shown = quote(node.tag.replace("tag:yaml.org,2002:", "!!"));
+      report("yaml_tag", offset, `the tag ${shown} is not allowed`, "remove the tag");
+    }
+    if (isMap(node)) checkNames(node.items as Pair<Node, Node>[], report);
+  });
+}
+
+function checkNames(pairs: readonly Pair<Node, Node>[], report: ReportAt): void {
+  const names = new Set<string>();
+  for (const { key } of pairs) {
+    const name = nameOf(key);
+    const offset = key.range?.[0] ?? 0;
+    if (names.has(name)) {
+      report("duplicate_field", offset, `${quote(name)} is given twice`, "remove one of the two");
+    } else if (name === "<<") {
+      const hint = "use an alias for a whole value, or extends to start from another scenario";
+      report("merge_key", offset, "merge keys (<<) are not part of this format", hint);
+    }
+    names.add(name);
+  }
+}
+
+function nameOf(key: Node): string {
+  return isScalar(key) ? String(key.value) : "";
+}
+
+function placeIn(document: Document.Parsed, source: ScenarioSource, path: Path, pointAt: "key" | "value") {
+  let node: Node | null | undefined = document.contents;
+  let offset = node?.range?.[0] ?? 0;
+  let depth = 0;
+  for (const step of path) {
+    if (isMap(node)) {
+      const pairs = node.items as Pair<Node, Node | null>[];
+      const pair: Pair<Node, Node | null> | undefined = pairs.find(({ key }) => nameOf(key) === step);
+      if (pair === undefined) break;
+      node = pair.value;
+      // A value that was left empty has no place of its own worth pointing at.
+      const isEmpty = node?.range?.[0] === node?.range?.[1];
+      const isWanted = depth === path.length - 1 && pointAt === "value" && !isEmpty;
+      offset = (isWanted ? node?.range?.[0] : undefined) ?? pair.key.range?.[0] ?? offset;
+    } else if (isSeq(node)) {
+      node = node.items[Number(step)] as Node | undefined;
+      if (node === undefined) break;
+      offset = node.range?.[0] ?? offset;
+    } else break;
+    depth += 1;
+  }
+  return { place: { source, offset }, depth };
+}
+
+/**
+ * Plain data as YAML. Repeats what occurs twice: records stand alone. Quotes what readers of YAML 1.1, which are many,
+ * would take for a date or a switch.
+ */
+export function yamlText(value: unknown): string {
+  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" });
+}

@@ -1,0 +1,116 @@
+import { outcomeOf } from "../../domain/outcomes.js";
+import { parseDuration } from "../format/time.js";
+import type { Diagnostic, Path } from "../problems/scenario-problem.js";
+import { type KnownRefs, knownRefsHint, listed, quote } from "../problems/words.js";
+import type { Scenario } from "../scenario.generated.js";
+import { between, type ScenarioRule, type Wrong } from "./facts.js";
+import { unknownKey, unknownOrganization } from "./refs.js";
+
+/** A fault as scenarios write it. */
+export type FaultFields = NonNullable<Scenario["faults"]>[number];
+
+/** The world that faults are for. */
+export interface FaultWorld {
+  readonly keys: KnownRefs;
+  readonly organizations: KnownRefs;
+  /** Whether there is a preview of the announced endpoints. */
+  readonly preview: boolean;
+  /** The time from which durations count, in ISO 8601. */
+  readonly now?: string | undefined;
+}
+
+/** Every fault of a scenario, also of its timeline and story, fits together and into the scenario. */
+export const faultsFit: ScenarioRule = (facts) => {
+  const { scenario, hasKey, hasOrganization, wrong } = facts;
+  const { preview = false, clock, timeline = [], story = [] } = scenario;
+  const lists = [
+    { faults: scenario.faults, path: [] as Path },
+    ...timeline.map(({ faults }, index) => ({ faults, path: ["timeline", index] })),
+    ...story.map(({ faults }, index) => ({ faults, path: ["story", index] })),
+  ];
+  for (const { faults = [], path } of lists) {
+    for (const [index, fault] of faults.entries()) {
+      const at = [...path, "faults", index];
+      const { key, organization } = fault.when ?? {};
+      // Steps may make keys; `rules/steps.ts` knows them.
+      if (key !== undefined && path.length === 0 && !hasKey(key))
+        unknownKey(key, [...at, "when", "key"], facts);
+      if (organization !== undefined && !hasOrganization(organization)) {
+        unknownOrganization(organization, [...at, "when", "organization"], facts);
+      }
+      checkFault(fault, at, { preview, now: clock?.now, wrong });
+    }
+  }
+};
+
+/** Returns what is wrong with well-shaped faults that are to be set in a world. */
+export function faultProblems(faults: readonly FaultFields[], world: FaultWorld): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const wrong: Wrong = (code, path, message, hint) => found.push({ code, path, message, hint });
+  for (const [index, fault] of faults.entries()) {
+    const path = ["faults", index];
+    const { key, organization } = fault.when ?? {};
+    if (key !== undefined && !world.keys.has(key)) {
+      const hint = knownRefsHint(key, world.keys, "keys");
+      wrong("unknown_key_ref", [...path, "when", "key"], `there is no key ${quote(key)}`, hint);
+    }
+    if (organization !== undefined && !world.organizations.has(organization)) {
+      const hint = knownRefsHint(organization, world.organizations, "organizations");
+      const at = [...path, "when", "organization"];
+      wrong("unknown_organization_ref", at, `there is no organization ${quote(organization)}`, hint);
+    }
+    checkFault(fault, path, { ...world, wrong });
+  }
+  return found;
+}
+
+const effects = ["status", "reset", "hang", "truncate", "malformed", "slow"] as const;
+type Effect = (typeof effects)[number];
+
+// What can happen to one answer, beside a latency.
+const fitting: readonly (readonly Effect[])[] = [
+  ["status", "truncate", "slow"],
+  ["malformed", "slow"],
+  ["reset"],
+  ["hang"],
+];
+
+function checkFault(
+  { when = {}, then }: FaultFields,
+  path: Path,
+  { preview, now, wrong }: Pick<FaultWorld, "preview" | "now"> & { readonly wrong: Wrong },
+): void {
+  const contradiction = (at: Path, message: string, hint: string) =>
+    wrong("fault_contradiction", [...path, ...at], message, hint);
+  const { path_id: pathId, after, until } = when;
+  if (pathId !== undefined && !preview && outcomeOf(pathId).preview === true) {
+    const message = `no request ends on ${quote(pathId)} without the preview of the announced endpoints`;
+    const hint = "write preview: true at the top level";
+    wrong("preview_off", [...path, "when", "path_id"], message, hint);
+  }
+  const lasts = after === undefined ? undefined : between(after, until, now);
+  if (lasts !== undefined && lasts <= 0) {
+    const message = `the fault would end (${until}) no later than it begins (${after})`;
+    contradiction(["when", "until"], message, "write a later time, or leave one of the two out");
+  }
+  const { latency } = then;
+  if (typeof latency === "object" && (parseDuration(latency.min) ?? 0) > (parseDuration(latency.max) ?? 0)) {
+    const message = `max is ${latency.max}, less than min, which is ${latency.min}`;
+    contradiction(["then", "latency", "max"], message, "exchange the two");
+  }
+  const chosen = effects.filter((name) => then[name] !== undefined && then[name] !== false);
+  if (then.body !== undefined && then.status === undefined) {
+    contradiction(["then", "body"], "body goes with a status, and there is none", "add status: 502");
+  } else if (chosen.length === 0 && latency === undefined) {
+    const hint = `give it one of ${listed(["latency", ...effects], "or")}`;
+    wrong("missing_field", [...path, "then"], "then says nothing that would happen", hint);
+  } else if (chosen.includes("hang") && latency !== undefined) {
+    const message = "a request that hangs has no answer to wait for";
+    contradiction(["then", "latency"], message, "remove one of the two");
+  } else if (!fitting.some((together) => chosen.every((name) => together.includes(name)))) {
+    const [first, ...others] = chosen as [Effect, ...Effect[]];
+    const second = others.find((name) => !fitting.some((one) => one.includes(name) && one.includes(first)));
+    const message = `${first} and ${second} cannot both happen to one answer`;
+    contradiction(["then", second ?? first], message, "remove one of the two, or write a second fault");
+  }
+}

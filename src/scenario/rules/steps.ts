@@ -1,0 +1,156 @@
+import { type ActionName, actionNames, stepKinds } from "../../domain/steps.js";
+import { isReserved, refOfName, storyPlaceholder } from "../format/ref.js";
+import type { Path } from "../problems/scenario-problem.js";
+import { listed, quote } from "../problems/words.js";
+import type { Scenario } from "../scenario.generated.js";
+import { farmerExists, needsPreview } from "./consents.js";
+import { between, type Facts, type ScenarioRule } from "./facts.js";
+import { reservedRef, unknownKey, unknownOrganization } from "./refs.js";
+
+type StoryStep = NonNullable<Scenario["story"]>[number];
+type Action = Pick<StoryStep, ActionName>;
+
+// What is wrong with a step by itself. Whether it comes out as it says is found by running it.
+
+/** The steps of the timeline stand in the order in which they happen, after the start of the clock. */
+export const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
+  let latest: string | undefined;
+  for (const [index, { at }] of (scenario.timeline ?? []).entries()) {
+    const path = ["timeline", index, "at"];
+    if ((fromStart(at) ?? 0) < 0) {
+      const hint = "write a later time, or describe the world as it is at the start";
+      wrong("timeline_order", path, `this would be before the clock starts (${at})`, hint);
+    } else if (latest !== undefined && (between(latest, at, scenario.clock?.now) ?? 0) < 0) {
+      const message = `the step is earlier (${at}) than the one before it (${latest})`;
+      wrong("timeline_order", path, message, "put the steps in the order of their times");
+    } else latest = at;
+  }
+};
+
+/** Each step does one thing, to what is there or made by a step, and expects what can be expected of it. */
+export const stepsFit: ScenarioRule = (facts) => {
+  const { timeline = [], story = [], requests_answered: answered } = facts.scenario;
+  const mayExist = keysMadeBy([...timeline, ...story]);
+  const keyExists = (ref: string | undefined, path: Path) => {
+    if (ref !== undefined && !facts.hasKey(ref) && !mayExist(ref)) unknownKey(ref, path, facts);
+  };
+  for (const [index, step] of timeline.entries()) {
+    const path = ["timeline", index];
+    // What was done to the world of a snapshot may have left steps of its timeline that come to nothing.
+    const isChecked = doesOneThing(step, actionNames, path, facts) && answered === undefined;
+    if (isChecked) actionFits(step, path, keyExists, facts);
+  }
+  for (const [index, step] of story.entries()) {
+    const path = ["story", index];
+    if (!doesOneThing(step, stepKinds, path, facts)) continue;
+    actionFits(step, path, keyExists, facts);
+    requestFits(step, [...path, "request"], keyExists, facts);
+    expectationFits(step, path, facts);
+  }
+};
+
+// A key without a ref of its own is called after its name or its predecessor, with a number where that is taken.
+function keysMadeBy(steps: readonly Action[]): (ref: string) => boolean {
+  const named = new Set<string>();
+  const numbered = new Set<string>();
+  for (const { create_key: created, rotate } of steps) {
+    if (created !== undefined) (created.ref ? named : numbered).add(created.ref ?? refOfName(created.name));
+    if (rotate !== undefined) (rotate.as ? named : numbered).add(rotate.as ?? rotate.key);
+  }
+  const isNumbered = (ref: string): boolean => {
+    const before = ref.replace(/-\d+$/, "");
+    return numbered.has(ref) || numbered.has(before) || (before !== ref && isNumbered(before));
+  };
+  return (ref) => named.has(ref) || isNumbered(ref);
+}
+
+type KeyExists = (ref: string | undefined, path: Path) => void;
+
+function doesOneThing(step: object, things: readonly string[], path: Path, { wrong }: Facts): boolean {
+  const chosen = Object.keys(step).filter((name) => things.includes(name));
+  const [first, second] = chosen;
+  if (first === undefined) {
+    wrong("missing_field", path, "the step does nothing", `give it one of ${listed(things, "or")}`);
+  } else if (second !== undefined) {
+    const message = `a step does one thing, and this one has ${first} and ${second}`;
+    const hint = `make two steps of it, ${quote(first)} first`;
+    wrong("step_contradiction", [...path, second], message, hint, "key");
+  }
+  return chosen.length === 1;
+}
+
+function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Facts): void {
+  const { create_key: created, rotate, revoke, organization, consent, faults = [] } = action;
+  const organizationExists = (ref: string | undefined, at: string, field: string) => {
+    if (ref !== undefined && !facts.hasOrganization(ref))
+      unknownOrganization(ref, [...path, at, field], facts);
+  };
+  organizationExists(created?.organization, "create_key", "organization");
+  organizationExists(organization?.ref, "organization", "ref");
+  organizationExists(consent?.organization, "consent", "organization");
+  reservedRef(created?.ref, [...path, "create_key", "ref"], facts.wrong);
+  reservedRef(rotate?.as, [...path, "rotate", "as"], facts.wrong);
+  keyExists(rotate?.key, [...path, "rotate", "key"]);
+  keyExists(revoke?.key, [...path, "revoke", "key"]);
+  for (const [index, { when }] of faults.entries()) {
+    keyExists(when?.key, [...path, "faults", index, "when", "key"]);
+  }
+  if (organization !== undefined && Object.keys(organization).length === 1) {
+    const hint = "give it one of status, sandbox_access or live_access";
+    const message = "the step changes nothing about the organization";
+    facts.wrong("missing_field", [...path, "organization"], message, hint);
+  }
+  if (consent === undefined) return;
+  needsPreview([...path, "consent"], facts);
+  farmerExists(consent.farmer, [...path, "consent", "farmer"], facts);
+}
+
+function requestFits({ request }: StoryStep, path: Path, keyExists: KeyExists, facts: Facts): void {
+  if (request === undefined) return;
+  if (!isReserved(request.key)) keyExists(request.key, [...path, "key"]);
+  for (const name of Object.keys(request.headers ?? {})) {
+    if (name.toLowerCase() !== "x-api-key") continue;
+    const message = "the key of a request is not written as a header";
+    const hint = "name the key with key: a ref, none, malformed or unknown";
+    facts.wrong("step_contradiction", [...path, "headers", name], message, hint, "key");
+  }
+  for (const field of ["path", "body"] as const) {
+    const text = JSON.stringify(request[field] ?? "");
+    for (const [whole, kind, digits] of text.matchAll(storyPlaceholder)) {
+      const at = [...path, field];
+      if (facts.scenario.preview !== true) {
+        const message = `${whole} stands for nothing without the preview`;
+        facts.wrong("preview_off", at, message, "write preview: true at the top level");
+      } else if (kind === "farmer") farmerExists(Number(digits), at, facts);
+      else if (Number(digits) === 0) {
+        const message = `there is no ${whole}: the first one is {${kind}.1}`;
+        facts.wrong("consent_contradiction", at, message, `count from 1, as in {${kind}.1}`);
+      }
+    }
+  }
+}
+
+const ofRequests = ["status", "code", "path", "headers", "body"];
+const ofActions = ["error"];
+
+function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: Facts): void {
+  if (expect === undefined) return;
+  const kind = stepKinds.find((name) => Object.hasOwn(step, name)) ?? "say";
+  const isAction = (actionNames as readonly string[]).includes(kind);
+  const allowed = kind === "request" ? ofRequests : isAction ? ofActions : [];
+  const names = Object.keys(expect);
+  if (names.length === 0) {
+    const hint = allowed.length === 0 ? "remove it" : `give it ${allowed.join(", ")}, or remove it`;
+    wrong("missing_field", [...path, "expect"], "expect says nothing", hint);
+  }
+  const misplaced = names.find((name) => !allowed.includes(name));
+  if (misplaced === undefined) return;
+  const message = `${quote(misplaced)} cannot be expected of ${quote(kind)}`;
+  const hint =
+    kind === "request"
+      ? "error is for actions; write code: unauthorized"
+      : allowed.length === 0
+        ? `nothing can be expected of ${quote(kind)}: remove it, or give it to a request`
+        : `what can be expected of ${quote(kind)}: ${allowed.join(", ")}`;
+  wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
+}

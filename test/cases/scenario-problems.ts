@@ -1,0 +1,291 @@
+import type { ScenarioProblemCode } from "../../src/index.js";
+import { inKeys } from "../support/problems-of.js";
+
+/** A broken scenario, with ▲ before the character at which its problem is reported, and a part of the hint. */
+export type BrokenScenario = readonly [code: ScenarioProblemCode, text: string, hint: string];
+
+const bank = "organizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n";
+const start = "clock: { now: 2026-03-02T09:00:00Z }\n";
+const top = (line: string) => `version: 1\n${line}\n${bank}`;
+const key = (fields: string) => inKeys(`      main: { environment: test, ${fields} }\n`);
+const keys = (...lines: string[]) => start + inKeys(lines.map((line) => `      ${line}\n`).join(""));
+const rotated = (fields: string, more = "") =>
+  keys(`old: { environment: test, ${fields} }`, `new: { environment: test${more} }`);
+const active = ["a", "b", "c", "d", "e"].map((ref) => `${ref}: { environment: test }`);
+const step = (text: string) => top(`${start}story:\n  - ${text}`);
+const timed = (text: string) => top(`${start}timeline:\n  - ${text}`);
+const preview = (text: string) => top(`${start}preview: true\npopulation: { farmers: 5 }\n${text}`);
+const fault = (text: string) => top(`faults:\n  - { ${text} }`);
+
+/** One for each kind of problem. */
+export const brokenScenarios: readonly BrokenScenario[] = [
+  // The text
+  ["not_a_mapping", "▲- version: 1", "version: 1"],
+  ["not_a_mapping", "▲version 1", "version: 1"],
+  ["empty", "▲# nothing here yet\n", "version: 1"],
+  ["yaml_syntax", "version: 1\norganizations:\n▲\tbank: { type: bank }", "spaces"],
+  ["yaml_syntax", "version: 1\nname: ▲Banks: the first ones\n", "quotes around"],
+  ["yaml_syntax", "version: 1\norganizations: { bank: { type: bank▲\n", "close the quote or bracket"],
+  ["yaml_syntax", "version: 1\n? ▲[organizations]\n: {}", "write a plain name"],
+  ["several_documents", `${top("")}▲---\nversion: 1\n`, "put one scenario into a file"],
+  ["yaml_tag", top('name: !!js/function ▲"return 1"'), "remove the tag"],
+  ["merge_key", top("clock: { ▲<<: {} }"), "alias for a whole value"],
+  ["bad_alias", top("clock: ▲*nobody"), "mark a value above with &nobody"],
+  ["too_deep", "version: 1\nclock: &all [▲*all]", "needs seven"],
+  ["duplicate_field", top("name: One\n▲name: Two"), "remove one of the two"],
+  ["forbidden_field", top("▲__proto__: { seed: 2 }"), "choose another name"],
+  ["forbidden_field", keys("▲constructor: { environment: test }"), "choose another name"],
+  // Unknown and missing fields
+  ["unknown_field", "\uFEFF▲versoin: 1\n", 'did you mean "version"?'],
+  ["unknown_field", "version: 1\r\n▲organisations: {}\r\n", 'did you mean "organizations"?'],
+  ["unknown_field", key("limits: { ▲perMinute: 60 }"), 'did you mean "per_minute"?'],
+  ["unknown_field", key("▲status: revoked"), 'did you mean "state"?'],
+  ["unknown_field", key("▲per_minute: 60"), '"per_minute" belongs in "limits"'],
+  ["unknown_field", top("▲keys: {}"), '"keys" belongs in "organizations.<ref>"'],
+  ["unknown_field", fault("▲key: main, then: { reset: true }"), '"key" belongs in "when"'],
+  ["unknown_field", step("request: { ▲expect: {} }"), '"expect" belongs one level up'],
+  ["unknown_field", timed("{ at: 1h, ▲advance: 5m }"), '"advance" belongs in "story"'],
+  ["unknown_field", top("▲colour: green"), "known fields here: version"],
+  ["unknown_field", step("▲wait: 10m"), 'did you mean "advance"?'],
+  ["unknown_field", step("rotate: { key: main, ▲ref: main-2 }"), 'did you mean "as"?'],
+  ["unknown_field", step("rotate: { key: main, ▲overlap_minutes: 60 }"), 'did you mean "overlap"?'],
+  ["missing_field", inKeys("      ▲main: { name: Main }"), "add environment: test or live"],
+  ["missing_field", timed("▲revoke: { key: main }"), "add at"],
+  ["missing_field", `▲name: No version\n${bank}`, "add version: 1"],
+  ["unsupported_version", 'version: ▲"1"\n', "write 1 without quotes"],
+  ["unsupported_version", "version: ▲2\n", "write 1"],
+  // Values
+  ["wrong_type", "version: 1\norganizations:\n  bank:\n    type: bank\n    ▲keys:\n", "remove the line"],
+  ["wrong_type", top("name: ▲2024"), 'put it in quotes: "2024"'],
+  ["wrong_type", top('preview: ▲"yes"'), "write true, without quotes"],
+  ["wrong_type", key('limits: { per_minute: ▲"60" }'), "write 60 without quotes"],
+  ["wrong_type", key("scopes: ▲attestations:read"), "write [attestations:read]"],
+  ["wrong_type", top("story: ▲A bank calls."), "a dash before each of them"],
+  ["wrong_type", top("population: ▲200"), "write population: { organizations: … }"],
+  ["wrong_type", step("revoke: ▲main"), "write revoke: { key: main }"],
+  ["wrong_type", keys("▲- environment: test"), "<ref>: { … }"],
+  ["wrong_type", step("say: ▲{ text: hi }"), "write a text"],
+  ["empty_list", key("scopes: ▲[]"), "give one or leave the field out"],
+  ["out_of_range", top("seed: ▲1.5"), "1 or 2"],
+  ["out_of_range", key("limits: { per_day: ▲-1 }"), "write 0 or more"],
+  ["out_of_range", top("population: { keys_per_organization: ▲11 }"), "R32 allows five active keys"],
+  ["out_of_range", fault("when: { probability: ▲1.5 }, then: { reset: true }"), "write 1 or less"],
+  ["out_of_range", top(`name: ▲${"x".repeat(201)}`), "shorten it to 200 characters"],
+  ["out_of_range", top(`faults:\n  ▲${"- { then: { reset: true } }\n  ".repeat(101)}`), "list 100 at most"],
+  ["bad_choice", key("state: ▲revokd"), "did you mean revoked?"],
+  ["bad_choice", inKeys("      main: { environment: ▲production }"), "did you mean live?"],
+  ["bad_choice", top("assumptions: { retry_after: ▲minutes }"), "write none, seconds or date"],
+  ["bad_choice", fault("then: { status: ▲404 }"), "500, 501, 502, 503 or 504"],
+  ["bad_choice", fault('then: { status: ▲"503" }'), "write 503 without quotes"],
+  ["bad_ref", keys("▲my_key: { environment: test }"), "refs are in kebab-case: my-key"],
+  ["bad_ref", keys("▲2024: { environment: test }"), "a ref needs a letter: key-2024"],
+  ["bad_time", top("clock: { now: ▲2026-03-02 }"), "add the time of day and the zone: 2026-03-02T00:00:00Z"],
+  ["bad_time", top("clock: { now: ▲2026-03-02T09:00:00 }"), "add the zone: 2026-03-02T09:00:00Z"],
+  ["bad_time", top("clock: { now: ▲2026-02-30T09:00:00Z }"), "2026-02 has 28 days"],
+  ["bad_time", top("clock: { now: ▲10m }"), "an ISO 8601 time"],
+  ["bad_time", key("expires: ▲60"), "60s or 60m"],
+  ["bad_time", key("expires: ▲soon"), "write it as in 90m"],
+  ["bad_time", step("advance: ▲-10m"), "write it without the sign: 10m"],
+  ["bad_time", step("advance: ▲0s"), "write 1s or more"],
+  ["bad_time", step("advance: ▲2026-03-03T00:00:00Z"), "write how long it lasts"],
+  ["bad_time", fault("then: { latency: ▲250 }"), "250ms or 250s"],
+  ["bad_time", fault("then: { latency: ▲2h }"), "write a shorter time"],
+  ["bad_format", top("assumptions: { day_resets_at: ▲6:00 }"), "write it as in 06:00"],
+  [
+    "bad_format",
+    "version: 1\norganizations: { bank: { type: bank, id: ▲3F0E8A52-6C1D-4B7E-9A04-5D2F8C7B1E60 } }",
+    "write 3f0e8a52",
+  ],
+  ["bad_format", step("request: { method: ▲get }"), "write GET"],
+  ["bad_format", step('request: { path: ▲"GET https://api.example/v1/a b" }'), "encoded: /v1/a%20b"],
+  ["bad_format", step('request: { headers: { ▲"X N": "5" } }'), "write it as in X-Trace"],
+  ["bad_format", step('request: { headers: { X-Emoji: ▲"🔑" } }'), "X-Trace: abc"],
+  // Extending
+  ["extends_not_found", "version: 1\nextends: ▲key-sates\n", "did you mean key-states?"],
+  ["extends_not_found", "version: 1\nextends: ▲./other.yaml\n", "a file where the scenario itself is one"],
+  ["wrong_type", "version: 1\nextends: ▲[key-states]\n", "name a bundled scenario"],
+  [
+    "duplicate_key_ref",
+    "version: 1\nextends: rotation\norganizations:\n  new-bank:\n    type: bank\n    keys:\n      ▲retiring: { environment: test }\n",
+    "call it retiring-2",
+  ],
+  // Refs
+  ["no_organizations", "▲version: 1\n", "type: bank"],
+  [
+    "duplicate_organization_id",
+    "version: 1\norganizations:\n  a: &a { type: bank, id: 3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60 }\n  ▲b: *a\n",
+    "leave it out",
+  ],
+  ["unknown_key_ref", top("default_key: ▲mian"), "did you mean main?"],
+  ["unknown_key_ref", rotated("state: rotated, replaced_by: ▲nev"), "did you mean new?"],
+  ["unknown_key_ref", step("request: { key: ▲mian }"), "did you mean main?"],
+  ["unknown_key_ref", timed("{ at: 1h, revoke: { key: ▲mian } }"), "did you mean main?"],
+  ["unknown_key_ref", fault("when: { key: ▲mian }, then: { reset: true }"), "did you mean main?"],
+  [
+    "unknown_key_ref",
+    step("faults: [{ when: { key: ▲mian }, then: { reset: true } }]"),
+    "did you mean main?",
+  ],
+  [
+    "unknown_key_ref",
+    top("population: { organizations: 7 }\ndefault_key: ▲organization-7-key-2"),
+    "organization-7-key-1",
+  ],
+  ["unknown_organization_ref", step("organization: { ref: ▲bnk, status: inactive }"), "did you mean bank?"],
+  [
+    "unknown_organization_ref",
+    fault("when: { organization: ▲bnk }, then: { hang: true }"),
+    "did you mean bank?",
+  ],
+  [
+    "taken_by_population",
+    `population: { organizations: 7 }\n${keys("▲organization-7-key-1: { environment: test }")}`,
+    "choose another one",
+  ],
+  ["reserved_key_ref", keys("▲unknown: { environment: test }"), "call it unknown-key"],
+  ["reserved_key_ref", step("rotate: { key: main, as: ▲none }"), "call it none-key"],
+  // Keys
+  ["state_contradiction", `${start}${key("state: active, expires: ▲2026-03-02T09:00:00Z")}`, "R43"],
+  ["state_contradiction", key("state: expired, expires: ▲1d"), "R43"],
+  [
+    "too_many_active_keys",
+    keys(...active, "▲f: { environment: test, expires: 2026-03-03T00:00:00Z }"),
+    "R32",
+  ],
+  [
+    "too_many_active_keys",
+    `assumptions: { retiring_counts_as_active: true }\n${keys(...active, "▲old: { environment: test, state: retiring, replaced_by: a }")}`,
+    "R32",
+  ],
+  ["unknown_scope", key("scopes: [▲attestation:read]"), "did you mean attestations:read?"],
+  ["unknown_scope", top("assumptions: { me_scope: ▲farmers:read }"), "or to null"],
+  ["duplicate_scope", key("scopes: [consents:read, ▲consents:read]"), "list it once"],
+  ["usage_contradiction", key("usage: { this_minute: 5, today: ▲4 }"), "R24"],
+  ["secret_malformed", key("secret: ▲sk_test_4eC39HqLyjWDarjtT1zdp7dc"), "begins with SVC_test_"],
+  ["secret_mismatch", key("secret: ▲SVC_live_4eC39HqLyjWDarjtT1zdp7dc"), "R3"],
+  ["secret_mismatch", key("legacy: false, secret: ▲legacysvc_test_4eC39HqLyjWDarjtT1zdp7dc"), "R16"],
+  [
+    "duplicate_secret",
+    keys("a: &a { environment: test, secret: SVC_test_4eC39HqLyjWDarj }", "▲b: *a"),
+    "leave it out",
+  ],
+  // Rotations
+  ["replacement_not_expected", rotated("▲replaced_by: new"), "state: retiring"],
+  ["replacement_not_expected", key("▲overlap_ends: 30m"), "state: retiring"],
+  ["replacement_missing", rotated("state: ▲retiring"), "R37"],
+  [
+    "replacement_elsewhere",
+    rotated("state: retiring, replaced_by: ▲new").replace(
+      "new: { environment: test",
+      "new: { environment: live",
+    ),
+    "R37",
+  ],
+  [
+    "replacement_shared",
+    keys(
+      "a: &a { environment: test, state: rotated, replaced_by: new }",
+      "▲b: *a",
+      "new: { environment: test }",
+    ),
+    "R37",
+  ],
+  ["replacement_cycle", rotated("state: retiring, replaced_by: ▲old"), "R37"],
+  ["replacement_legacy", rotated("state: retiring, replaced_by: ▲new", ", legacy: true"), "R17"],
+  [
+    "replacement_differs",
+    rotated("state: retiring, replaced_by: new, limits: { per_day: 9 }", ", limits: { per_day: ▲600 }"),
+    "R26",
+  ],
+  ["state_contradiction", rotated("state: retiring, replaced_by: new, overlap_ends: ▲-1m"), "state: rotated"],
+  ["state_contradiction", rotated("state: rotated, overlap_ends: ▲2026-03-02T10:00:00Z"), "state: retiring"],
+  [
+    "overlap_out_of_range",
+    rotated("state: retiring, replaced_by: new, overlap_ends: ▲8d"),
+    "7 days at most (R39)",
+  ],
+  // Faults
+  ["fault_contradiction", fault("then: { reset: true, hang: ▲true }"), "remove one of the two"],
+  ["fault_contradiction", fault("then: { hang: true, latency: ▲2s }"), "remove one of the two"],
+  ["fault_contradiction", fault("then: { body: ▲html }"), "add status: 502"],
+  ["fault_contradiction", fault("then: { latency: { min: 2s, max: ▲1s } }"), "exchange the two"],
+  [
+    "fault_contradiction",
+    fault("when: { after: 10m, until: ▲5m }, then: { reset: true }"),
+    "write a later time",
+  ],
+  [
+    "fault_contradiction",
+    timed("{ at: 1h, faults: [{ then: { reset: true, hang: ▲true } }] }"),
+    "remove one",
+  ],
+  ["missing_field", fault("then: ▲{}"), "latency, status, reset"],
+  [
+    "preview_off",
+    fault("when: { path_id: ▲404.unknown_record }, then: { hang: true }"),
+    "write preview: true",
+  ],
+  // Consents
+  ["preview_off", top("consents:\n  - ▲{ organization: bank, farmer: 0 }"), "write preview: true"],
+  [
+    "unknown_organization_ref",
+    preview("consents: [{ organization: ▲bonk, farmer: 0 }]"),
+    "did you mean bank?",
+  ],
+  ["unknown_farmer", preview("consents: [{ organization: bank, farmer: ▲5 }]"), "write a number up to 4"],
+  [
+    "consent_contradiction",
+    preview("consents: [{ organization: bank, farmer: 0, permissions: [land, ▲land] }]"),
+    "list it once",
+  ],
+  [
+    "consent_contradiction",
+    preview("consents: [{ organization: bank, farmer: 0, expires_at: ▲400d }]"),
+    "an earlier time",
+  ],
+  [
+    "consent_contradiction",
+    preview(
+      "consents: [{ organization: bank, farmer: 2, created_at: -3d, deeds: [{ at: -1d, do: grant }, { at: ▲-2d, do: revoke }] }]",
+    ),
+    "in the order of the times",
+  ],
+  [
+    "consent_contradiction",
+    preview(
+      "consents: [{ organization: bank, farmer: 2, created_at: -60d, deeds: [▲{ at: -2d, do: grant }] }]",
+    ),
+    "write another time, or leave it out",
+  ],
+  // Steps
+  ["missing_field", step("▲expect: { status: 200 }"), "give it one of say, request, advance"],
+  ["missing_field", step("organization: ▲{ ref: bank }"), "status, sandbox_access or live_access"],
+  ["missing_field", step("{ request: {}, expect: ▲{} }"), "give it status, code"],
+  ["step_contradiction", step("{ say: Hi., ▲advance: 10m }"), 'make two steps of it, "say" first'],
+  ["step_contradiction", step("{ revoke: { key: main }, expect: { ▲status: 200 } }"), "error"],
+  [
+    "step_contradiction",
+    step("{ request: {}, expect: { ▲error: key_not_active } }"),
+    "write code: unauthorized",
+  ],
+  ["step_contradiction", step("{ say: Hi., expect: { ▲status: 200 } }"), "give it to a request"],
+  ["step_contradiction", step("request: { headers: { ▲X-API-Key: abc } }"), "name the key with key"],
+  ["timeline_order", timed("{ at: ▲-10m, revoke: { key: main } }"), "write a later time"],
+  [
+    "timeline_order",
+    timed("{ at: 20m, revoke: { key: main } }\n  - { at: ▲10m, revoke: { key: main } }"),
+    "in the order",
+  ],
+  ["preview_off", step("consent: ▲{ farmer: 1, do: grant }"), "write preview: true"],
+  [
+    "preview_off",
+    step('request: { path: ▲"/v1/relying-party/consent-requests/{consent.1}" }'),
+    "write preview: true",
+  ],
+  [
+    "consent_contradiction",
+    preview('story: [{ request: { path: ▲"/v1/a/{consent.0}" } }]'),
+    "as in {consent.1}",
+  ],
+  ["unknown_farmer", preview("story: [{ consent: { farmer: ▲5, do: grant } }]"), "write a number up to 4"],
+];

@@ -1,0 +1,219 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createSandbox } from "../../src/library/create-sandbox.js";
+import type { Sandbox } from "../../src/library/sandbox.js";
+import { parseScenario } from "../../src/scenario/parse-scenario.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import type { Farmer } from "../../src/synthetic/farmers/farmer-schema.js";
+import { propertySeed } from "../support/property-seed.js";
+
+const mePath = "https://any.example/v1/relying-party/me";
+const clock = { now: "2026-03-02T09:00:00Z", frozen: true };
+type Population = NonNullable<Scenario["population"]>;
+type Organizations = NonNullable<Scenario["organizations"]>;
+const written: Organizations = { "some-bank": { type: "bank", keys: { main: { environment: "test" } } } };
+
+function scenarioOf(population: Population, organizations: Organizations = written): Scenario {
+  return { version: 1, clock, organizations, population };
+}
+
+function sandboxOf(population: Population, organizations?: Organizations, seed?: number): Sandbox {
+  const scenario = scenarioOf(population, organizations);
+  return createSandbox({ scenario, ...(seed !== undefined && { seed }) });
+}
+
+/** Everything that is derived from the seed, by ref. */
+function derived(sandbox: Sandbox): Record<string, object> {
+  const organizations = sandbox.organizations.list().map((one) => [`organization ${one.ref}`, one] as const);
+  const keys = sandbox.keys
+    .list()
+    .map((one) => [`key ${one.ref}`, { ...one, secret: sandbox.secret(one.ref) }] as const);
+  return Object.fromEntries([...organizations, ...keys]);
+}
+
+test("a population is organizations and keys with refs that can be counted off, test and live in turn (R32)", async () => {
+  const sandbox = sandboxOf({ organizations: 4, keys_per_organization: 3 });
+  expect(sandbox.organizations.list().map(({ ref, type, liveAccess }) => [ref, type, liveAccess])).toEqual([
+    ["some-bank", "bank", "not_approved"],
+    ["organization-1", "bank", "approved"],
+    ["organization-2", "bank", "approved"],
+    ["organization-3", "insurer", "approved"],
+    ["organization-4", "bank", "approved"],
+  ]);
+  const keys = sandbox.keys.list().filter(({ organization }) => organization === "organization-4");
+  expect(keys.map(({ ref, environment, state }) => [ref, environment, state])).toEqual([
+    ["organization-4-key-1", "test", "active"],
+    ["organization-4-key-2", "live", "active"],
+    ["organization-4-key-3", "test", "active"],
+  ]);
+  for (const { ref } of sandbox.keys.list()) {
+    const { status } = await sandbox.fetch(mePath, { headers: { "x-api-key": sandbox.secret(ref) } });
+    expect([ref, status]).toEqual([ref, 200]);
+  }
+});
+
+test("with ten keys each, an organization has no room for another one in either environment (R32)", () => {
+  const sandbox = sandboxOf({ organizations: 1, keys_per_organization: 10 });
+  for (const environment of ["test", "live"] as const) {
+    const create = () =>
+      sandbox.keys.create({ organization: "organization-1", environment, name: "One more" });
+    expect(create).toThrow(expect.objectContaining({ code: "key_limit_reached" }));
+  }
+});
+
+test("without a word about keys each has one, and without a live key none is approved", () => {
+  const sandbox = sandboxOf({ organizations: 2 });
+  expect(sandbox.keys.list().map(({ ref }) => ref)).toEqual([
+    "main",
+    "organization-1-key-1",
+    "organization-2-key-1",
+  ]);
+  expect(sandbox.organizations.get("organization-2").liveAccess).toBe("not_approved");
+});
+
+test("an organization or a key more, in the population or in the file, changes no other", () => {
+  const size = fc.record({ organizations: fc.nat(30), keys_per_organization: fc.nat(9) });
+  fc.assert(
+    fc.property(size, fc.nat(), fc.constantFrom("organization", "key", "file"), (population, seed, added) => {
+      const before = derived(sandboxOf(population, written, seed));
+      const { organizations, keys_per_organization: keys } = population;
+      const grown = {
+        organization: () => sandboxOf({ ...population, organizations: organizations + 1 }, written, seed),
+        // The second key is a live one, with which the organization is approved: that is not for the seed to say.
+        key: () =>
+          sandboxOf({ ...population, keys_per_organization: keys < 2 ? keys : keys + 1 }, written, seed),
+        file: () => sandboxOf(population, { "new-bank": { type: "bank" }, ...written }, seed),
+      }[added]();
+      expect(derived(grown)).toMatchObject(before);
+    }),
+    { numRuns: 60, ...propertySeed },
+  );
+});
+
+test("10,000 organizations with three keys each are there in a second, and their secrets are told one by one", () => {
+  const begun = performance.now();
+  const sandbox = sandboxOf({ organizations: 10_000, keys_per_organization: 3 });
+  expect(sandbox.keys.get("organization-10000-key-3").environment).toBe("test");
+  for (let number = 1; number <= 10_000; number++) sandbox.secret(`organization-${number}-key-1`);
+  // Half of that on an idle machine.
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+test("what a scenario says elsewhere may speak of its population", async () => {
+  const scenario = parseScenario(`
+version: 1
+clock: { now: 2026-03-02T09:00:00Z, frozen: true }
+population: { organizations: 20, keys_per_organization: 2 }
+default_key: organization-20-key-2
+faults:
+  - { when: { organization: organization-7 }, then: { status: 503 } }
+timeline:
+  - { at: 10m, revoke: { key: organization-3-key-1 } }
+`);
+  const sandbox: Sandbox = createSandbox({ scenario });
+  const ask = async (ref: string) =>
+    (await sandbox.fetch(mePath, { headers: { "x-api-key": sandbox.secret(ref) } })).status;
+  expect([await ask("organization-7-key-2"), await ask("organization-3-key-1")]).toEqual([503, 200]);
+  sandbox.clock.advance("10m");
+  expect(await ask("organization-3-key-1")).toBe(401);
+});
+
+test("a scenario that extends another one may have more of them, or others", () => {
+  const scenario = parseScenario(
+    "version: 1\nextends: population\npopulation: { organizations: 3, locale: tr }\n",
+  );
+  expect(scenario.population).toEqual({
+    organizations: 3,
+    keys_per_organization: 3,
+    farmers: 5000,
+    locale: "tr",
+  });
+  const sandbox: Sandbox = createSandbox({ scenario });
+  expect(sandbox.organizations.list()).toHaveLength(4);
+  expect(sandbox.farmers.at(0).location.country_code).toBe("TR");
+});
+
+test("a snapshot holds the organizations as they are, and the same farmers", () => {
+  const sandbox = sandboxOf({ organizations: 3, keys_per_organization: 2, farmers: 50, locale: "en" });
+  const farmer = sandbox.farmers.at(49);
+  sandbox.organizations.update("organization-2", { status: "inactive" });
+  sandbox.clock.advance("400d");
+  const snapshot: Scenario = JSON.parse(JSON.stringify(sandbox.snapshot()));
+  expect(snapshot.population).toEqual({ farmers: 50, locale: "en", as_of: "2026-03-02T09:00:00.000Z" });
+
+  const continued: Sandbox = createSandbox({ scenario: snapshot });
+  expect(derived(continued)).toEqual(derived(sandbox));
+  expect(continued.farmers.at(49)).toEqual(farmer);
+  expect(continued.farmers.count).toBe(50);
+  expect(continued.clock.now()).toBe("2027-04-06T09:00:00.000Z");
+  continued.reset();
+  expect(continued.farmers.at(49)).toEqual(farmer);
+  sandbox.reset();
+  expect(sandbox.organizations.get("organization-2").status).toBe("active");
+});
+
+const withoutPopulation: Scenario = { version: 1, clock, organizations: written };
+
+test("farmers are the same for the same seed and index, however many there are and in whatever order", () => {
+  const few = sandboxOf({ farmers: 10 });
+  const many = sandboxOf({ farmers: 4_294_967_295, organizations: 5 });
+  expect([few.farmers.count, many.farmers.count]).toEqual([10, 4_294_967_295]);
+  const backwards = Array.from({ length: 10 }, (_, index) => many.farmers.at(9 - index)).reverse();
+  expect(backwards).toEqual(few.farmers.list());
+  expect(few.farmers.get((few.farmers.at(3) as Farmer).farmer_id)).toEqual(few.farmers.at(3));
+  expect(createSandbox({ scenario: withoutPopulation, seed: 2 }).farmers.at(3)).not.toEqual(
+    few.farmers.at(3),
+  );
+});
+
+test("the last of a million farmers takes no longer than the first", () => {
+  const { farmers } = sandboxOf({ farmers: 1_000_000 });
+  farmers.at(0);
+  const begun = performance.now();
+  expect(farmers.at(999_999).synthetic).toBe(true);
+  expect(performance.now() - begun).toBeLessThan(50);
+});
+
+test("a sandbox has 1,000 farmers when nothing is said, whose dates hang on the start of its clock", () => {
+  const at = (now: string) => createSandbox({ scenario: withoutPopulation, now }).farmers;
+  expect(at("2026-03-02T09:00:00Z").count).toBe(1000);
+  expect(at("2026-03-02T09:00:00Z").at(7)).toEqual(
+    createSandbox({ scenario: withoutPopulation }).farmers.at(7),
+  );
+  const seasons = (now: string) =>
+    at(now)
+      .list()
+      .map(({ parcels }) => parcels[0]?.properties.seasons.at(-1)?.season_code.slice(0, 4));
+  expect(new Set(seasons("2031-03-02T09:00:00Z"))).toEqual(new Set(["2030", "2031"]));
+  // A moved clock moves no farmer: what they have sown, they have sown.
+  const sandbox: Sandbox = createSandbox({ scenario: withoutPopulation });
+  const before = sandbox.farmers.at(7);
+  sandbox.clock.advance("30d");
+  expect(sandbox.farmers.at(7)).toEqual(before);
+});
+
+test("a page of farmers ends with the last one, and a wrong one is refused", () => {
+  const { farmers } = sandboxOf({ farmers: 25 });
+  const ids = Array.from({ length: 25 }, (_, index) => farmers.at(index).farmer_id);
+  expect(farmers.list().map(({ farmer_id: id }) => id)).toEqual(ids.slice(0, 20));
+  expect(farmers.list({ offset: 20 }).map(({ farmer_id: id }) => id)).toEqual(ids.slice(20));
+  expect(farmers.list({ offset: 24, limit: 5 })).toHaveLength(1);
+  expect([farmers.list({ offset: 25 }), farmers.list({ limit: 0 })]).toEqual([[], []]);
+  for (const page of [{ offset: -1 }, { limit: 1.5 }, { offset: Number.NaN }, { limit: "5" as never }]) {
+    expect(() => farmers.list(page)).toThrow(expect.objectContaining({ code: "validation_failed" }));
+  }
+  for (const index of [25, -1, 0.5]) {
+    expect(() => farmers.at(index)).toThrow(expect.objectContaining({ code: "unknown_ref" }));
+  }
+  for (const id of ["", "farmer_0000000000000000", sandboxOf({ farmers: 26 }).farmers.at(25).farmer_id]) {
+    expect(() => farmers.get(id)).toThrow(expect.objectContaining({ code: "unknown_ref" }));
+  }
+});
+
+test("while the clock runs, farmers hang on the instant at which it starts", () => {
+  const source: Scenario = { ...withoutPopulation, clock: { now: "2026-03-02T09:00:00Z" } };
+  const sandboxes = Array.from({ length: 200 }, () => createSandbox({ scenario: source }));
+  expect(new Set(sandboxes.map((one) => one.snapshot().population?.as_of))).toEqual(
+    new Set(["2026-03-02T09:00:00.000Z"]),
+  );
+});
