@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSandbox, outcomes } from "../src/index.js";
+import { elementsOf } from "./report/xml-elements.js";
 import { client, clientFolder, runExec } from "./support/exec-process.js";
-import { elementsOf } from "./support/xml-elements.js";
 
 describe("the gate", () => {
   it.each([

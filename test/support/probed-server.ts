@@ -19,9 +19,9 @@ export interface Presented {
   readonly apiKey: string | undefined;
   /** Counted from 1. */
   readonly number: number;
-  /** How often this ref was presented, this time included. */
+  /** The number of times that this ref was presented, this one included. */
   readonly count: number;
-  /** The answer itself, for whoever wants to do worse than answer wrongly. */
+  /** The response itself, to do worse than answer wrongly. */
   readonly response: ServerResponse;
 }
 
@@ -62,6 +62,16 @@ const refOf = new Map(
     name.slice("SVC_KEY_".length).toLowerCase().replaceAll("_", "-"),
   ]),
 );
+
+/** Sets a member of an answer, named as `body.data.environment`; `null` removes it. */
+export function setIn(reply: Reply, path: string, value: unknown): void {
+  const names = path.split(".");
+  const last = names.pop() as string;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are made wrong here
+  const target = names.reduce((object: any, name) => object[name], reply);
+  if (value === null) delete target[last];
+  else target[last] = value;
+}
 
 /** Serves the contract, except for what is made wrong; gone when the test is over. */
 export async function serveProbed(misbehave: Misbehave = () => {}, path = mePath): Promise<ProbedServer> {

@@ -1,19 +1,23 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { clientEnvironment } from "../src/cli/client-environment.js";
-import { outcomeOf, outcomes, type PathId } from "../src/domain/outcomes.js";
-import type { Sandbox } from "../src/index.js";
-import { runtimeOf } from "../src/library/current-sandbox.js";
-import { startServer } from "../src/node/index.js";
-import { bundledScenarios, scenarioNames } from "../src/scenario/bundled.js";
-import type { Scenario } from "../src/scenario/scenario.generated.js";
+import { clientEnvironment } from "../../src/cli/client-environment.js";
+import { outcomeOf, outcomes, type PathId } from "../../src/domain/outcomes.js";
+import type { Sandbox } from "../../src/index.js";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { startServer } from "../../src/node/index.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
 
 const keyStates = bundledScenarios["key-states"] as Scenario;
 
-/** Worlds in which it is not plain how to meet each path. */
+/** Worlds that differ in how to meet each path. */
 const scenarios: Readonly<Record<string, string | Scenario>> = {
-  ...Object.fromEntries(scenarioNames.map((name) => [name, name])),
+  "key-states": "key-states",
+  "a story without keys": "onboarding",
+  "a population": "population",
+  "the announced endpoints": "announced-endpoints",
+  "faults that come and go": "bad-day",
   "no scenario key at all": { version: 1, organizations: { bank: { type: "bank" } } },
   "all requests fail": { ...keyStates, faults: [{ then: { status: 503 } }] },
   "some requests fail": { ...keyStates, faults: [{ when: { probability: 0.5 }, then: { reset: true } }] },
@@ -64,7 +68,7 @@ async function serve(scenario: string | Scenario, tls = false) {
 
 test.each(
   Object.entries(scenarios),
-)("%s: who does what the report says of a path meets it", async (_title, scenario) => {
+)("%s: the instruction of the report for a path meets it", async (_title, scenario) => {
   const running = await serve(scenario);
   const others = new Map<string, Awaited<ReturnType<typeof serve>>>();
   for (const { path } of outcomes) {
@@ -86,7 +90,7 @@ test.each(
   }
 });
 
-test("a key of the running world is named rather than another scenario", async () => {
+test("a key of the running world is preferred to another scenario", async () => {
   const { sandbox } = await serve("key-states");
   expect(sandbox.report().paths.filter(({ howToMeet }) => howToMeet?.startsWith("start"))).toEqual(
     sandbox.report().paths.filter(({ pathId }) => pathId.startsWith("fault.") || inPreview(pathId)),
@@ -96,7 +100,7 @@ test("a key of the running world is named rather than another scenario", async (
   );
 });
 
-test("over TLS the lines look away from the certificate", async () => {
+test("over TLS the instructions accept the certificate", async () => {
   const { sandbox, environment } = await serve("key-states", true);
   const [, line = ""] = /: (curl .*)$/.exec(hintFor(sandbox, "401.revoked")) ?? [];
   expect(line).toMatch(/^curl -k /);
@@ -104,7 +108,7 @@ test("over TLS the lines look away from the certificate", async () => {
   expect(sandbox.report().paths.find(({ pathId }) => pathId === "401.revoked")?.met).toBe(true);
 });
 
-test("what the running scenario has only as it starts, a reset brings back", async () => {
+test("a path that the running scenario offers at its start only is brought back by a reset", async () => {
   const { sandbox, environment } = await serve("key-states");
   sandbox.clock.advance("61s");
   const hint = hintFor(sandbox, "429.per_minute");
@@ -116,7 +120,7 @@ test("what the running scenario has only as it starts, a reset brings back", asy
   expect(sandbox.requests.list({ pathId: "429.per_minute" })).toHaveLength(1);
 });
 
-test("what was met needs no hint, and asking for the report changes nothing", async () => {
+test("a path that was met has no instruction, and asking for the report changes nothing", async () => {
   const { sandbox } = await serve("rate-limited");
   sandbox.clock.freeze();
   const before = JSON.stringify(sandbox.snapshot());

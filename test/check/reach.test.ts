@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Server } from "node:net";
 import { generate } from "selfsigned";
 import { expect, onTestFinished, test } from "vitest";
-import { probeKeys, serveProbed } from "./support/probed-server.js";
-import { runCli } from "./support/run-cli.js";
+import { probeKeys, serveProbed } from "../support/probed-server.js";
+import { runCli } from "../support/run-cli.js";
 
 async function portOf(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

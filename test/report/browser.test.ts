@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startServer } from "../src/node/index.js";
-import { type ChromiumPage, noBrowser, openPage } from "./support/chromium-page.js";
-import { mePath } from "./support/send.js";
+import { startServer } from "../../src/node/index.js";
+import { type ChromiumPage, noBrowser, openPage } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
 
 interface PageGlobals {
   readonly callServer: (where: { url: string; key: string }) => Promise<void>;
@@ -12,7 +12,7 @@ interface PageGlobals {
 describe.skipIf(noBrowser !== undefined)("a client in a browser", () => {
   let chromium: ChromiumPage;
   beforeAll(async () => {
-    chromium = await openPage(join(import.meta.dirname, "support/report-page.js"));
+    chromium = await openPage(join(import.meta.dirname, "browser-page.js"));
   });
   afterAll(() => chromium.close());
 

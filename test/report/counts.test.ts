@@ -1,18 +1,18 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { handle } from "../src/api/handle.js";
-import { createInstances } from "../src/node/control/instances.js";
-import { loadFarmers } from "../src/node/load-farmers.js";
-import { openWorld } from "../src/node/open-world.js";
-import { reportOf } from "../src/report/build-report.js";
-import type { Fault } from "../src/sandbox/faults.js";
-import type { JournalEntry } from "../src/sandbox/journal.js";
-import { advanceClock, clearRequests } from "../src/sandbox/operations/change-world.js";
-import { createRuntime, type Runtime } from "../src/sandbox/runtime.js";
-import { scenarioSecrets } from "../src/sandbox/secrets.js";
-import { bundledScenarios, type ScenarioName } from "../src/scenario/bundled.js";
-import { propertySeed } from "./support/property-seed.js";
-import { mePath } from "./support/send.js";
+import { handle } from "../../src/api/handle.js";
+import { createInstances } from "../../src/node/control/instances.js";
+import { loadFarmers } from "../../src/node/load-farmers.js";
+import { openWorld } from "../../src/node/open-world.js";
+import { reportOf } from "../../src/report/build-report.js";
+import type { Fault } from "../../src/sandbox/faults.js";
+import type { JournalEntry } from "../../src/sandbox/journal.js";
+import { advanceClock, clearRequests } from "../../src/sandbox/operations/change-world.js";
+import { createRuntime, type Runtime } from "../../src/sandbox/runtime.js";
+import { scenarioSecrets } from "../../src/sandbox/secrets.js";
+import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
+import { propertySeed } from "../support/property-seed.js";
+import { mePath } from "../support/send.js";
 
 // As every way to a running server does that shows farmers.
 await loadFarmers();

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import type { NoAnswer, RawAnswer } from "../src/check/answer.js";
-import { renderCheck } from "../src/check/document.js";
-import { runCheck } from "../src/check/run.js";
-import { reportFormats } from "../src/report/render/document.js";
-import { probeKeys } from "./support/probed-server.js";
-import { propertySeed } from "./support/property-seed.js";
+import type { NoAnswer, RawAnswer } from "../../src/check/answer.js";
+import { renderCheck } from "../../src/check/document.js";
+import { runCheck } from "../../src/check/run.js";
+import { reportFormats } from "../../src/report/render/document.js";
+import { probeKeys } from "../support/probed-server.js";
+import { propertySeed } from "../support/property-seed.js";
 
 const headerName = fc.constantFrom(
   "Content-Type",

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../src/node/index.js";
-import { renderReport } from "../src/report/report-document.js";
-import { serveControl } from "./support/control-client.js";
-import { runCli } from "./support/run-cli.js";
-import { mePath } from "./support/send.js";
+import { startServer } from "../../src/node/index.js";
+import { renderReport } from "../../src/report/report-document.js";
+import { serveControl } from "../support/control-client.js";
+import { runCli } from "../support/run-cli.js";
+import { mePath } from "../support/send.js";
 
 /** Calls the API with the key of a ref. */
 async function call(url: string, secret: string | undefined, query = ""): Promise<void> {
@@ -215,16 +215,4 @@ test("report waits no longer than it is told", async () => {
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const { code, stderr } = await runCli(["report", url, "--timeout", "100ms"]);
   expect([code, stderr]).toEqual([2, expect.stringMatching("no answer came within 0.1 s")]);
-});
-
-test("colour is for terminals only", async () => {
-  const server = await serve();
-  await call(server.url, server.sandbox.secret("legacy"));
-  const plain = await runCli(["report", server.url]);
-  const coloured = await runCli(["report", server.url], { terminal: true });
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colour begins with it
-  const colour = /\u001b\[\d+m/g;
-  expect(plain.stdout).not.toMatch(colour);
-  expect(coloured.stdout).toMatch(colour);
-  expect(coloured.stdout.replace(colour, "")).toBe(plain.stdout);
 });

@@ -1,0 +1,155 @@
+import { readFileSync } from "node:fs";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { type Misbehave, probeKeys, type Reply, serveProbed, setIn } from "../support/probed-server.js";
+import { runCli } from "../support/run-cli.js";
+
+interface WrongServer {
+  readonly does: string;
+  readonly to: readonly string[];
+  readonly set: Readonly<Record<string, unknown>>;
+  readonly says: readonly [where: string, expected: string, found: string];
+}
+
+const cases: readonly WrongServer[] = parse(
+  readFileSync(new URL("../cases/wrong-servers.yaml", import.meta.url), "utf8"),
+);
+
+/** Checks a server and expects this difference. */
+async function expectDifference(misbehave: Misbehave, says: WrongServer["says"], ...argv: string[]) {
+  const { url } = await serveProbed(misbehave);
+  const args = ["check", url, "--max-requests", "12", ...argv];
+  const { code, stdout, stderr } = await runCli(args, { env: probeKeys });
+  const [where, expected, found] = says.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const lines = `^  ${where}(?:  request .*)?\n    expected  ${expected}.*\n    found     ${found}`;
+  expect(stdout).toMatch(new RegExp(lines, "m"));
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+}
+
+test.each(cases)("a check finds a server that $does", async ({ to, set, says }) => {
+  await expectDifference((reply, { ref }) => {
+    if (!to.includes(ref)) return;
+    for (const [path, value] of Object.entries(set)) setIn(reply, path, value);
+  }, says);
+});
+
+const noAnswer = (found: string) => ["200.test  connection  R1", "an answer", found] as const;
+const json = { "Content-Type": "application/json" };
+const packed = (reply: Reply, encoding: string, bytes: Buffer) => {
+  reply.headers["Content-Encoding"] = encoding;
+  reply.bytes = bytes;
+};
+const blank = Buffer.alloc(5_000_000, 0x20);
+
+test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
+  ["R1 never answers a good key", () => "handled", noAnswer("no answer came within 1 s")],
+  [
+    "R1 never ends its answer",
+    (_reply, { response }) => {
+      response.writeHead(200, json).write('{"data":');
+      return "handled";
+    },
+    noAnswer("the answer did not end within 1 s"),
+  ],
+  [
+    "R1 resets the connection",
+    (_reply, { response }) => {
+      response.socket?.resetAndDestroy();
+      return "handled";
+    },
+    noAnswer("the connection was closed before an answer came (ECONNRESET)"),
+  ],
+  [
+    "R1 cuts the body off",
+    (_reply, { response }) => {
+      response.writeHead(200, { ...json, "Content-Length": 500 });
+      response.write('{"data":{"organization":', () => response.socket?.destroy());
+      return "handled";
+    },
+    noAnswer("a body that was cut off after 24 of 500 bytes"),
+  ],
+  [
+    "R1 sends a huge body",
+    (reply) => void Object.assign(reply, { bytes: blank }),
+    noAnswer("a body of more than 64 kB, which was not read to its end"),
+  ],
+  [
+    "R1 sends a body that unpacks to a huge one",
+    (reply) => packed(reply, "br", brotliCompressSync(blank)),
+    noAnswer("a body of more than 64 kB"),
+  ],
+  [
+    "R1 packs an answer that was asked for as it is",
+    (reply) => packed(reply, "gzip", gzipSync(JSON.stringify(reply.body))),
+    ["200.test  Content-Encoding  R1", "nothing, since no encoding was asked for", '"gzip"'],
+  ],
+  [
+    "R1 sends a body that is not UTF-8",
+    (reply) => void Object.assign(reply, { bytes: Buffer.from([0x7b, 0xff, 0x7d]) }),
+    ["200.test  body  R1", "JSON", "a body that is not UTF-8"],
+  ],
+  [
+    "R24 counts each request twice",
+    (reply, { count }) => setIn(reply, "body.data.usage.today", 2 * count),
+    ["200.test  $.data.usage.today  R6, R24", "3, one more than in the answer before", "4; does another"],
+  ],
+  [
+    "R34 repeats the key in its body",
+    (reply, { apiKey }) => setIn(reply, "body.data.environment", apiKey),
+    ["200.test  body  R34", "no key", "the key that was sent"],
+  ],
+  [
+    "R34 repeats the key in a header",
+    (reply, { apiKey }) => setIn(reply, "headers.X-Key", apiKey),
+    ["200.test  X-Key  R34", "no key", "the key that was sent"],
+  ],
+])("a check finds a server that %s", async (_does, misbehave, says) => {
+  const toActive: Misbehave = (reply, presented) =>
+    presented.ref === "active" ? misbehave(reply, presented) : undefined;
+  await expectDifference(toActive, says, "--timeout", "1s");
+});
+
+test("R14 a challenge that depends on the key is found for every key", async () => {
+  const challenge: Misbehave = (reply, { ref }) => {
+    if (reply.status !== 401) return;
+    setIn(reply, "headers.WWW-Authenticate", ref === "none" ? "ApiKey" : 'ApiKey error="bad"');
+  };
+  await expectDifference(challenge, [
+    "401.malformed  WWW-Authenticate  R14",
+    '"ApiKey", as for 401.missing',
+    '"ApiKey error=\\"bad\\""',
+  ]);
+});
+
+test("R14 a trace id that differs each time reveals nothing, and a message beside it does", async () => {
+  for (const [message, verdict] of [
+    ["No valid key.", "agrees"],
+    ["Expired.", "differs"],
+  ] as const) {
+    const { url } = await serveProbed((reply, { number, ref }) => {
+      reply.headers["X-Trace"] = `trace-${number}`;
+      if (ref === "expired") setIn(reply, "body.error.message", message);
+    });
+    const { stdout } = await runCli(["check", url, "--max-requests", "12"], { env: probeKeys });
+    expect(stdout).toMatch(new RegExp(`^  R14  ${verdict}`, "m"));
+    expect(stdout).not.toMatch(/X-Trace {2}R14/);
+    expect(stdout.includes("401.expired  $.error.message  R14")).toBe(verdict === "differs");
+  }
+});
+
+test("the request id of an answer that differs is named, to be quoted", async () => {
+  const { url } = await serveProbed((reply, { ref }) => {
+    if (ref === "active") setIn(reply, "body.data.environment", "live");
+  });
+  const { stdout } = await runCli(["check", url], { env: probeKeys });
+  expect(stdout).toMatch(/\$\.data\.environment {2}R3 {2}request req-4\n/);
+});
+
+test("a check finds nothing on a server that keeps the contract", async () => {
+  const { url } = await serveProbed();
+  const { code, stdout } = await runCli(["check", url], { env: probeKeys });
+  expect(stdout).toMatch(/\nNothing differs from the contract: 8 of 17 paths agree, 9 were not tried\.\n$/);
+  expect(stdout).not.toMatch(/^ .* differs /m);
+  expect(code).toBe(0);
+});

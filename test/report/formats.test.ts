@@ -1,0 +1,265 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createSandbox, outcomes, type Report } from "../../src/index.js";
+import { startServer } from "../../src/node/index.js";
+import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
+import { parseReport } from "../../src/report/report.js";
+import { renderReport } from "../../src/report/report-document.js";
+import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";
+import { converse } from "../support/raw-socket.js";
+import { runCli } from "../support/run-cli.js";
+import { mePath } from "../support/send.js";
+import { elementsOf } from "./xml-elements.js";
+
+const clean = createSandbox().report();
+
+/** Expects a text that is well-formed in its format, though everything in it was chosen by an attacker. */
+function expectSound(format: ReportFormat, text: string, keys: readonly string[]): void {
+  for (const key of keys) {
+    expect(text).not.toContain(key);
+    expect(text).not.toContain(key.slice(key.lastIndexOf("_") + 1));
+  }
+  // JSON escapes controls itself.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  if (format !== "json") expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  expect(text.endsWith("\n")).toBe(true);
+  if (format === "json") JSON.parse(text);
+  if (format === "junit") expect(elementsOf(text).map(({ name }) => name)).not.toContain("b");
+  if (format !== "markdown") return;
+  // In the block of YAML nothing is Markdown.
+  expect(text.replace(/```yaml[\s\S]*```/, "")).not.toMatch(/<b>|`c`|@you|\]\]>/);
+  const tables = text.split("\n\n").filter((block) => block.startsWith("|"));
+  expect(tables).toHaveLength(3);
+  for (const table of tables) {
+    const rows = table.trim().split("\n");
+    expect(new Set(rows.map((row) => row.split("|").length)).size).toBe(1);
+    expect(rows[1]).toMatch(/^\|(?:---\|)+$/);
+  }
+}
+
+/** The report of a client that puts keys and nonsense wherever it can. */
+async function hostileReport(): Promise<{ report: Report; keys: string[] }> {
+  const name = '"<b>|x|</b> `c` @you ]]> &amp; _e_ \u001b[31m\u202e';
+  const keys = {
+    active: { environment: "test" },
+    revoked: { environment: "test", state: "revoked" },
+    pinned: { environment: "live", secret: "SVC_live_PinnedPinnedPinned" },
+  } as const;
+  const server = await startServer({
+    scenario: { version: 1, name, organizations: { bank: { type: "bank", keys } } },
+  });
+  onTestFinished(() => server.close(0));
+  const { sandbox } = server;
+  const secrets = [
+    ...(["active", "revoked", "pinned"] as const).map((ref) => sandbox.secret(ref)),
+    "SVC_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0",
+    "legacysvc_test_0123456789abcdef",
+  ];
+  const port = Number(new URL(server.url).port);
+  const send = (line: string, ...headers: string[]) =>
+    converse(port, {
+      chunks: [`${line} HTTP/1.1\r\nHost: x\r\n${headers.join("\r\n")}\r\n\r\n`],
+      after: "listen",
+    });
+  for (const key of secrets) {
+    const encoded = encodeURIComponent(key).replaceAll("_", "%255F");
+    await send(`GET ${mePath}?key=${key}&b=${encoded}`, `x-api-key: ${key}`, `Authorization: Bearer ${key}`);
+    await send(`GET ${mePath}`, `x-api-key: ${key}`, `Origin: https://${key}`);
+    await send(`GET ${mePath}/${key}/${encoded}/<b>|x|@you\u009b31m\`c\`_e_`, `x-api-key: ${key}`);
+    await send(`DELETE /${key}?${key}`, `x-api-key: ${key}`, `Authorization: Basic ${btoa(key)}`);
+  }
+  return { report: sandbox.report(), keys: secrets };
+}
+
+test.each(reportFormats)("R46 a report as %s holds no key, wherever the client put it", async (format) => {
+  const { report, keys } = await hostileReport();
+  expect(report.advice.length).toBeGreaterThan(4);
+  expectSound(format, renderReport(report, format, { failures: ["Too | little."] }), keys);
+});
+
+/** Answers with everything that could break out of a format, and with the key in every place there is. */
+const hostile: Misbehave = (reply, { apiKey = "none" }) => {
+  const nasty = `]]></failure> & "q" <b>|x|</b> \`c\` _e_ @you \u0000\u0007\u001b[31m\u202e\ud800 ${apiKey}`;
+  const encoded = encodeURIComponent(encodeURIComponent(apiKey));
+  const escaped = [...apiKey]
+    .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
+  reply.headers["X-Request-Id"] = `id-${apiKey}`;
+  reply.headers["X-Echo"] = [`${apiKey}`, encoded];
+  reply.headers[`X-${apiKey.replaceAll("_", "-")}`] = "name";
+  reply.headers["WWW-Authenticate"] = `ApiKey realm="${apiKey}"`;
+  reply.bytes = JSON.stringify({
+    error: { code: nasty, message: nasty, details: { [apiKey]: apiKey, rest: apiKey.slice(9) } },
+    data: { organization: nasty, environment: nasty, scopes: [nasty], limits: { [nasty]: 1 } },
+    [nasty]: nasty,
+  }).replace('"code":"', `"code":"${escaped}`);
+};
+const hostileServers: readonly Misbehave[] = [
+  hostile,
+  (reply, presented) => {
+    hostile(reply, presented);
+    if (presented.number > 1)
+      Object.assign(reply, { status: 302, headers: { Location: `https://x.example/${presented.apiKey}` } });
+  },
+  (reply, { apiKey }) => {
+    reply.bytes = `{"oops: ${apiKey}`;
+  },
+];
+
+test.each(reportFormats)("R46 a check as %s holds no key, however the server repeats it", async (format) => {
+  for (const misbehave of hostileServers) {
+    const { url } = await serveProbed(misbehave);
+    const argv = ["check", url, "--format", format, "--verbose"];
+    const { code, stdout, stderr } = await runCli(argv, { env: probeKeys });
+    expect([code, stderr]).toEqual([1, ""]);
+    expectSound(format, stdout, Object.values(probeKeys));
+  }
+});
+
+test("the JSON of a report is that of the control plane, and can be read back", async () => {
+  const { report } = await hostileReport();
+  const { failures, ...plain } = JSON.parse(renderReport(report, "json", { failures: ["A reason."] }));
+  expect(failures).toEqual(["A reason."]);
+  expect(parseReport(plain)).toEqual(report);
+  expect(plain.paths[0]).toEqual({
+    path_id: "200.test",
+    promised: true,
+    met: true,
+    count: report.paths[0]?.count,
+    when: "a valid test key",
+    how_to_meet: null,
+  });
+});
+
+test.each([
+  undefined,
+  null,
+  7,
+  "x",
+  [],
+  {},
+  { scenario: "x" },
+  { ...clean, paths: [null] },
+  { ...clean, advice: [{ id: "x" }] },
+])("%j is no report", (plain) => {
+  expect(parseReport(plain)).toBeUndefined();
+});
+
+test("the JSON of a check spells its members as the API does, and holds everything", async () => {
+  const { url } = await serveProbed((reply, { ref }) => {
+    if (ref === "unknown") reply.status = 200;
+  });
+  const report = JSON.parse((await runCli(["check", url, "--json"], { env: probeKeys })).stdout);
+  expect(report).toMatchObject({
+    url: `${url}/v1/relying-party/me`,
+    requests: 9,
+    max_requests: 10,
+    verdict: "differs",
+    learned: { request_id_on_errors: false },
+    not_learned: { rate_limit_code: expect.any(String) },
+  });
+  expect(report.paths.slice(2, 4)).toEqual([
+    { path_id: "401.unknown", got: "200 unauthorized", verdict: "differs" },
+    { path_id: "200.test", variable: "SVC_KEY_ACTIVE", got: "200", verdict: "agrees" },
+  ]);
+  expect(report.rules[10]).toEqual({ rule: "R11", title: "an unknown key: 401", verdict: "differs" });
+  expect(report.differences).toEqual([
+    { rules: ["R11"], path_id: "401.unknown", at: "status", expected: "401", found: "200 unauthorized" },
+  ]);
+});
+
+test("each format says plainly that the client never called", () => {
+  const summary = "The client never called the API. Coverage 0 %: 0 of 17 promised paths met.";
+  const title = "0 requests to key-states (seed 1, profile minimal)";
+  expect(renderReport(clean, "text")).toBe(`${title}\n\n${summary}\n`);
+  expect(renderReport(clean, "markdown")).toBe(`# ${summary}\n\n${title}.\n`);
+  const [skipped] = elementsOf(renderReport(clean, "junit")).filter(({ name }) => name === "skipped");
+  expect(skipped?.attributes.message).toBe(summary);
+});
+
+test("the text lists every promised path, what else was met, and the advice with its requests", async () => {
+  const sandbox = createSandbox({ frozen: true });
+  const get = (path: string, headers = {}) => sandbox.fetch(`https://any.example${path}`, { headers });
+  for (let i = 0; i < 7; i++) await get("/v1/relying-party/me/");
+  await get(mePath, { "x-api-key": sandbox.secret("legacy") });
+  const text = renderReport(sandbox.report(), "text");
+  expect(text).toMatch(/^ {2}200\.legacy +1 {2}met +a valid key/m);
+  expect(text).toMatch(/^ {2}404\.unknown_path +7 {2}not promised {2}a path/m);
+  expect(text).not.toContain("405.method");
+  expect(text).toMatch(/^ {2}401\.revoked +send SVC_KEY_REVOKED \(ref revoked\): curl /m);
+  expect(text).toMatch(/^ {2}warning {2}wrong-method-or-path {2}7 requests {2}R47/m);
+  expect(text.match(/did you mean GET \/v1\/relying-party\/me\?/g)).toHaveLength(5);
+  expect(text).toMatch(/^ +and 2 more$/m);
+  expect(text).toMatch(/\nCoverage 5 %: 1 of 17 promised paths met\. Advice: 1 warning, 1 note\.\n$/);
+});
+
+/** The elements of a JUnit document, whose counts are held against its cases. */
+function junitOf(xml: string) {
+  const elements = elementsOf(xml);
+  const named = (name: string) => elements.filter((one) => one.name === name);
+  const [all] = named("testsuites");
+  expect(all?.attributes.failures).toBe(String(named("failure").length));
+  // The schema that Jenkins checks with does not have it there.
+  expect(all?.attributes).not.toHaveProperty("skipped");
+  const skipped = named("testsuite").reduce((sum, { attributes }) => sum + Number(attributes.skipped), 0);
+  expect(skipped).toBe(named("skipped").length);
+  return { named, suites: named("testsuite").map(({ attributes: { name, tests } }) => [name, tests]) };
+}
+
+test("the JUnit of a report skips what was missed, fails errors and unmet thresholds, and has the rest as output", async () => {
+  const { report } = await hostileReport();
+  const { named, suites } = junitOf(renderReport(report, "junit", { failures: ["The coverage is low."] }));
+  const promised = outcomes.filter(({ promised }) => promised).length;
+  expect(suites).toEqual([
+    ["client", "1"],
+    ["paths", String(promised)],
+    ["advice", "11"],
+    ["thresholds", "1"],
+  ]);
+  const count = (wanted: string) => report.advice.filter(({ level }) => level === wanted).length;
+  expect(named("failure")).toHaveLength(count("error") + 1);
+  expect(named("skipped")).toHaveLength(promised - report.coverage.met);
+  expect(named("property")[0]?.attributes).toEqual({ name: "requests", value: String(report.requests) });
+  const warnings = named("system-out").filter(({ text }) => text.startsWith("warning"));
+  expect(warnings).toHaveLength(count("warning"));
+  expect(junitOf(renderReport(clean, "junit")).named("failure")).toEqual([]);
+});
+
+test("the JUnit of a check has a case for each path and rule", async () => {
+  const right = await serveProbed();
+  const { stdout } = await runCli(["check", right.url, "--format", "junit"], { env: probeKeys });
+  const { named, suites } = junitOf(stdout);
+  expect(suites).toEqual([
+    ["paths", "17"],
+    ["rules", "31"],
+  ]);
+  expect(named("testcase")).toHaveLength(48);
+  expect(named("failure")).toEqual([]);
+  const wrong = await serveProbed(hostile);
+  const said = await runCli(["check", wrong.url, "--format", "junit"], { env: probeKeys });
+  expect(junitOf(said.stdout).named("failure").length).toBeGreaterThan(5);
+});
+
+test("the Markdown of a check ends with a block for a scenario", async () => {
+  const { url } = await serveProbed();
+  const { stdout } = await runCli(["check", url, "--format", "markdown"], { env: probeKeys });
+  expect(stdout).toMatch(/\n```yaml\nassumptions:\n[\s\S]*\n```\n/);
+});
+
+test("colour is for terminals only", async () => {
+  const probed = await serveProbed();
+  const server = await startServer({ frozen: true });
+  onTestFinished(() => server.close(0));
+  await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret("legacy") } });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colour begins with it
+  const colour = /\u001b\[\d+m/g;
+  for (const argv of [
+    ["check", probed.url],
+    ["report", server.url],
+  ]) {
+    const plain = await runCli(argv);
+    const coloured = await runCli(argv, { terminal: true });
+    expect(plain.stdout).not.toMatch(colour);
+    expect(coloured.stdout).toMatch(colour);
+    expect(coloured.stdout.replace(colour, "")).toBe(plain.stdout);
+  }
+});
