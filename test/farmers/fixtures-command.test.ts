@@ -3,13 +3,13 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
-import { createSandbox, type Farmer, type Sandbox } from "../src/index.js";
-import { farmerColumns, farmerRow } from "../src/synthetic/farmers/farmer-export.js";
-import { geojsonFaults } from "./support/farmer-judges.js";
-import { runCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { createSandbox, type Farmer, type Sandbox } from "../../src/index.js";
+import { farmerColumns, farmerRow } from "../../src/synthetic/farmers/farmer-export.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { geojsonFaults } from "./judges.js";
 
-const bin = join(import.meta.dirname, "../bin/svc-sandbox.js");
+const bin = join(import.meta.dirname, "../../bin/svc-sandbox.js");
 
 async function printed(...argv: string[]): Promise<string> {
   const { code, stdout, stderr } = await runCli(["fixtures", ...argv], { cwd: temporaryFolder() });

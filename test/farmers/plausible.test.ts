@@ -1,0 +1,267 @@
+import { expect, test } from "vitest";
+import expected from "./expected.json" with { type: "json" };
+import {
+  describeSeason,
+  everyFarmer,
+  farmers,
+  type GrownSeason,
+  grouped,
+  growthOf,
+  holds,
+  quantile,
+  sampled,
+  seasons,
+} from "./sample.js";
+
+// Experts' view of the farmers: people, crops, weather, water. Months and places are written down in expected.json, apart
+// from the tables that the farmers are made from.
+const yearOf = (date: string) => Number(date.slice(0, 4));
+const monthOf = (date: string) => Number(date.slice(5, 7));
+const idOf = ({ farmer_id }: { readonly farmer_id: string }) => farmer_id;
+
+/** Whether a month lies between two others, across the turn of the year if the second is the smaller one. */
+const isMonthIn = (month: number, [from = 13, to = 13]: readonly number[] = []) =>
+  from <= to ? month >= from && month <= to : month >= from || month <= to;
+
+// Only the year of birth is known: a person is 18 on every day of the nineteenth year after it.
+const adultActs = everyFarmer.flatMap(({ birth_year, loans, insurance, parcels, cooperative }) => [
+  ...loans.map(({ opened_on }) => ({ birth_year, act: "loan", year: yearOf(opened_on) })),
+  ...insurance.map(({ term_start }) => ({ birth_year, act: "policy", year: yearOf(term_start) })),
+  ...(cooperative === null ? [] : [{ birth_year, act: "membership", year: cooperative.member_since }]),
+  ...parcels
+    .filter(({ properties }) => properties.land_type === "permanent_crops")
+    .flatMap(({ properties }) => properties.seasons)
+    .map(({ planted_on, crop_name }) => ({ birth_year, act: crop_name, year: yearOf(planted_on) })),
+]);
+holds(
+  "farmers borrow, insure, plant perennial crops and join cooperatives as adults only",
+  adultActs,
+  10_000,
+  ({ birth_year, year }) => year > birth_year + 18 && year <= 2026,
+);
+
+holds(
+  "farmers are 19 to 90 years old, and head the household when they live alone",
+  everyFarmer,
+  10_000,
+  ({ birth_year, household }) =>
+    2026 - birth_year >= 19 &&
+    2026 - birth_year <= 90 &&
+    household.group_size >= 1 &&
+    (household.group_size > 1 || household.is_head),
+  idOf,
+);
+
+holds(
+  "a farmer in arrears gets no further loan",
+  everyFarmer.flatMap(({ loans }) =>
+    loans.filter(({ days_past_due }) => days_past_due > 0).map((loan) => ({ loan, loans })),
+  ),
+  300,
+  ({ loan, loans }) => loans.every((other) => other === loan || other.opened_on < loan.due_on),
+);
+
+holds(
+  "a loan for livestock goes to a farmer with livestock",
+  everyFarmer.filter(({ loans }) => loans.some(({ purpose }) => purpose === "livestock")),
+  100,
+  ({ livestock }) => livestock.length > 0,
+  idOf,
+);
+
+holds(
+  "no land is insured twice at once",
+  everyFarmer.filter(({ insurance }) => insurance.length > 1),
+  1_000,
+  ({ insurance }) =>
+    insurance.every(({ term_end }, i) => term_end < (insurance[i + 1]?.term_start ?? "9999")),
+  idOf,
+);
+
+holds(
+  "a farm feeds its animals: a few cattle, sheep or goats without land, and some more on each hectare",
+  everyFarmer,
+  10_000,
+  ({ livestock, farm_area_ha: hectares }) => {
+    const countOf = (...types: readonly string[]) =>
+      livestock.filter(({ type }) => types.includes(type)).reduce((sum, { count }) => sum + count, 0);
+    return (
+      countOf("cattle", "buffaloes") <= 2 + 8 * hectares &&
+      countOf("sheep") <= 3 + 15 * hectares &&
+      countOf("goats") <= 3 + 15 * hectares
+    );
+  },
+  idOf,
+);
+
+const plantationYears = expected.plantationYears as Readonly<Record<string, readonly number[]>>;
+const standing = seasons.filter(
+  ({ parcel, season }) => parcel.properties.land_type === "permanent_crops" && season.harvested_on !== null,
+);
+holds(
+  "a perennial crop bears when it is old enough, and is replanted before it is worn out",
+  standing,
+  5_000,
+  ({ season }) => {
+    const [bears = 0, worn = 0] = plantationYears[season.crop_name] ?? [];
+    const days = (Date.parse(season.harvested_on as string) - Date.parse(season.planted_on)) / 86_400_000;
+    return days / 365.25 >= bears && days / 365.25 <= worn;
+  },
+  describeSeason,
+);
+
+const irrigatedAlways = expected.irrigatedAlways as Readonly<Record<string, readonly string[]>>;
+holds(
+  "a crop of a dry season is irrigated",
+  seasons.filter(({ place, season }) => irrigatedAlways[place]?.includes(season.crop_name)),
+  3_000,
+  ({ isIrrigated }) => isIrrigated,
+  describeSeason,
+);
+
+test.each([
+  ["TR-42", "wheat", 0.1, 0.5],
+  ["TR-45", "grapes", 0.55, 0.9],
+  ["ID-JI", "rice", 0.55, 0.9],
+  ["IN-MH", "soybeans", 0, 0.15],
+  ["VN-33", "coffee", 0.7, 0.95],
+  ["GH-WP", "cocoa beans", 0, 0.02],
+  ["SN-KA", "millets", 0, 0.02],
+  ["UA-53", "wheat", 0, 0.05],
+] as const)("in %s %s is irrigated on %d to %d of the fields", (subdivision, crop, least, most) => {
+  const grown = seasons.filter(({ place, season }) => place === subdivision && season.crop_name === crop);
+  const watered = grown.filter(({ isIrrigated }) => isIrrigated).length / grown.length;
+  expect(grown.length).toBeGreaterThan(100);
+  expect(watered).toBeGreaterThanOrEqual(least);
+  expect(watered).toBeLessThanOrEqual(most);
+});
+
+const sownAndCut = expected.sownAndCut as Readonly<Record<string, readonly number[]>>;
+const calendarOf = ({ farmer, season }: GrownSeason) =>
+  sownAndCut[`${farmer.location.country_code} ${season.crop_name}`];
+holds(
+  "each crop is sown and cut in the months in which the country does so",
+  seasons.filter((one) => calendarOf(one) !== undefined),
+  30_000,
+  (one) => {
+    const { planted_on, harvested_on } = one.season;
+    const calendar = calendarOf(one) ?? [];
+    return (
+      isMonthIn(monthOf(planted_on), calendar.slice(0, 2)) &&
+      (harvested_on === null || isMonthIn(monthOf(harvested_on), calendar.slice(2)))
+    );
+  },
+  describeSeason,
+);
+
+holds(
+  "frost harms only where it can freeze on a field with a crop",
+  seasons.filter(({ season }) => season.loss_cause === "frost"),
+  100,
+  ({ place }) => /^(UA-|TR-(42|45|55)$|MX-(GUA|SIN|ZAC)$|BR-(PR|RS)$)/.test(place),
+  describeSeason,
+);
+
+const claims = everyFarmer.flatMap((farmer) =>
+  farmer.insurance.flatMap((policy) => policy.claims.map((claim) => ({ farmer, policy, claim }))),
+);
+const describeClaim = ({ farmer, policy, claim }: (typeof claims)[number]) =>
+  `${farmer.location.country_code} ${policy.crop_name} ${claim.cause} ${claim.occurred_on}`;
+const perilMonths = expected.perilMonths as Readonly<
+  Record<string, Readonly<Record<string, readonly number[]>>>
+>;
+holds(
+  "frost, hail and floods come in the months in which a country has them",
+  claims.filter(({ claim }) => perilMonths[claim.cause] !== undefined),
+  100,
+  ({ farmer, claim }) =>
+    isMonthIn(monthOf(claim.occurred_on), perilMonths[claim.cause]?.[farmer.location.country_code]),
+  describeClaim,
+);
+holds(
+  "a claim is for a day on which the crop stood",
+  claims,
+  500,
+  ({ farmer, policy, claim }) =>
+    farmer.parcels.some(({ properties }) =>
+      properties.seasons.some((season) => {
+        const { from, to } = growthOf(season);
+        const day = Date.parse(claim.occurred_on);
+        const isSame = season.season_code === policy.season_code && season.loss_cause === claim.cause;
+        return isSame && from <= day && day <= to;
+      }),
+    ),
+  describeClaim,
+);
+
+holds(
+  "an irrigated field loses no harvest to drought",
+  seasons.filter(({ season }) => season.loss_cause === "drought"),
+  1_000,
+  ({ isIrrigated }) => !isIrrigated,
+  describeSeason,
+);
+
+const rainFed = seasons.filter(({ isIrrigated, season }) => !isIrrigated && season.harvested_on !== null);
+const droughtDays = new Map(
+  grouped(
+    [...sampled].flatMap(([seed, group]) => group.map((farmer) => ({ seed, farmer }))),
+    ({ seed, farmer }) => `${seed} ${farmer.location.subdivision_code}`,
+  ).map(([site, group]) => [
+    site,
+    group.flatMap(({ farmer }) =>
+      farmer.insurance
+        .flatMap((policy) => policy.claims)
+        .filter(({ cause }) => cause === "drought")
+        .map(({ occurred_on }) => Date.parse(occurred_on)),
+    ),
+  ]),
+);
+holds(
+  "a drought spares no rain-fed field of the subdivision with a crop on that day",
+  rainFed,
+  20_000,
+  ({ seed, place, season }) => {
+    const { from, to } = growthOf(season);
+    const days = droughtDays.get(`${seed} ${place}`) ?? [];
+    return season.loss_cause !== null || !days.some((day) => from <= day && day < to);
+  },
+  describeSeason,
+);
+
+const neighbours = grouped(rainFed, ({ seed, farmer }) => `${seed} ${farmer.farmer_id}`).flatMap(
+  ([, group]) =>
+    group
+      .filter(({ season }) => season.loss_cause === "drought")
+      .flatMap((dry) => {
+        const short = growthOf(dry.season);
+        const others = group.filter(({ season }) => {
+          const long = growthOf(season);
+          return long.from <= short.from && short.to <= long.to;
+        });
+        return others.map((other) => ({ dry, other }));
+      }),
+);
+holds(
+  "fields of one farm with crops through the same months agree about a drought",
+  neighbours,
+  500,
+  ({ other }) => other.season.loss_cause !== null,
+  ({ dry, other }) => `${describeSeason(dry)} beside ${describeSeason(other)}`,
+);
+
+test("every locale gives a tenth of the farmers", () => {
+  const counts = grouped(farmers, ({ location }) => location.country_code).map(([, group]) => group.length);
+  expect(counts).toHaveLength(10);
+  expect(Math.min(...counts)).toBeGreaterThan(800);
+});
+
+test.each([
+  1, 7,
+])("seed %i: many farms are small, few are large, and half are below half the mean", (seed) => {
+  const areas = (sampled.get(seed) ?? []).map(({ farm_area_ha }) => farm_area_ha);
+  const mean = areas.reduce((sum, area) => sum + area, 0) / areas.length;
+  expect(areas.filter((area) => area < 2).length / areas.length).toBeGreaterThan(0.4);
+  expect(areas.filter((area) => area >= 20).length / areas.length).toBeLessThan(0.2);
+  expect(quantile(areas, 0.5)).toBeLessThan(mean / 2);
+});

@@ -1,0 +1,333 @@
+import { iso1A2Code } from "@rapideditor/country-coder";
+import { area } from "@turf/area";
+import { kinks } from "@turf/kinks";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { code as currencyOf } from "currency-codes";
+import fc from "fast-check";
+import polygonClipping, { type Polygon } from "polygon-clipping";
+import { expect, test } from "vitest";
+import { farmerLocales } from "../../src/domain/farmer.js";
+import { indexOfFarmer } from "../../src/synthetic/farmer-id.js";
+import { farmerColumns, farmerFeatures, farmerRow } from "../../src/synthetic/farmers/farmer-export.js";
+import { type Farmer, farmerSchema, type Parcel } from "../../src/synthetic/farmers/farmer-schema.js";
+import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
+import { propertySeed } from "../support/property-seed.js";
+import expected from "./expected.json" with { type: "json" };
+import { geojsonFaults, subdivisionName } from "./judges.js";
+import { everyFarmer, farmers, holds, parcels, seasons, start, today } from "./sample.js";
+
+// Each record by itself: its form by validators that others wrote, and its parts by each other.
+const geometryOf = (parcel: Parcel) => parcel.geometry as unknown as GeoJSON.Polygon;
+const policies = farmers.flatMap((farmer) => farmer.insurance.map((policy) => ({ farmer, policy })));
+const loans = farmers.flatMap((farmer) => farmer.loans);
+
+const ajv = new Ajv2020({ allowUnionTypes: true });
+(addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+const validate = ajv.compile(farmerSchema);
+holds("every record is valid by its JSON Schema", farmers, 10_000, (farmer) => validate(farmer));
+
+test("every member of the schema is described, and none is a phone, an address or a national id", () => {
+  const bare: string[] = [];
+  const walk = (schema: Record<string, unknown>, path: string) => {
+    if (typeof schema.description !== "string") bare.push(path);
+    for (const [name, child] of Object.entries((schema.properties ?? {}) as Record<string, never>))
+      walk(child, `${path}.${name}`);
+    const { items } = schema as { items?: Record<string, unknown> };
+    if (items?.properties !== undefined) walk(items, `${path}[]`);
+  };
+  walk(farmerSchema, "farmer");
+  expect(bare).toEqual([]);
+  expect(JSON.stringify(farmerSchema)).not.toMatch(/phone|email|street|national|passport/i);
+});
+
+test("fields are GeoJSON with the right-hand rule", () => {
+  const features = farmers.slice(0, 2_000).flatMap(farmerFeatures);
+  expect(geojsonFaults({ type: "FeatureCollection", features }).slice(0, 3)).toEqual([]);
+});
+
+holds(
+  "the outline of a field does not cross itself",
+  parcels.slice(0, 8_000),
+  8_000,
+  ({ parcel }) => kinks(geometryOf(parcel)).features.length === 0,
+);
+
+holds(
+  "the stated area is that of the geometry, within a hundredth",
+  parcels,
+  20_000,
+  ({ parcel }) =>
+    Math.abs(parcel.properties["metrics:area"] / area(geometryOf(parcel)) - 1) < 0.01 &&
+    parcel.properties.area_ha === parcel.properties["metrics:area"] / 10_000,
+);
+
+holds("a farm is the sum of its fields", farmers, 10_000, ({ farm_area_ha, parcels }) => {
+  const sum = parcels.reduce((total, { properties }) => total + properties.area_ha, 0);
+  return Math.abs(farm_area_ha - sum) < 1e-6;
+});
+
+holds(
+  "the fields of a farm do not overlap and lie near each other",
+  farmers.filter((farmer) => farmer.parcels.length > 1).slice(0, 1_500),
+  1_500,
+  ({ parcels: [first, ...rest], farm_area_ha }) => {
+    const rings = [first as Parcel, ...rest].map(
+      ({ geometry }) => geometry.coordinates as unknown as Polygon,
+    );
+    const [toX, toY] = rings[0]?.[0]?.[0] as [number, number];
+    const isNear = rings.every(([ring]) => {
+      const [x, y] = ring?.[0] as [number, number];
+      const metres = 111_195 * Math.hypot((x - toX) * Math.cos((y * Math.PI) / 180), y - toY);
+      return metres < 6 * Math.sqrt(farm_area_ha * 10_000) + 100;
+    });
+    const isApart = (ring: Polygon, i: number) =>
+      rings.slice(i + 1).every((other) => polygonClipping.intersection(ring, other).length === 0);
+    return isNear && rings.every(isApart);
+  },
+  ({ farmer_id }) => farmer_id,
+);
+
+holds(
+  "every corner lies in the stated country, by the borders of another project",
+  parcels.slice(0, 12_000),
+  12_000,
+  ({ farmer, parcel }) =>
+    (parcel.geometry.coordinates[0] ?? []).every(
+      ([longitude, latitude]) =>
+        iso1A2Code([longitude, latitude], { level: "territory" }) === farmer.location.country_code,
+    ),
+  ({ parcel }) => parcel.id,
+);
+
+const subdivisions = new Map(
+  farmers.map(({ location }) => [location.subdivision_code, location.subdivision_name]),
+);
+// Lists of subdivisions differ in their accents.
+const fold = (name: string) =>
+  name
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[ıĐÐđð]/g, (one) => (one === "ı" ? "i" : "d"))
+    .toLowerCase();
+holds(
+  "subdivisions are those of ISO 3166-2",
+  [...subdivisions],
+  45,
+  ([code, name]) => fold(subdivisionName(code) ?? "") === fold(name),
+);
+
+const sums = [
+  ...loans.flatMap(({ principal, outstanding, currency }) =>
+    [principal, outstanding].map((amount) => ({ amount, currency })),
+  ),
+  ...policies.flatMap(({ policy }) => [
+    policy.sum_insured,
+    policy.deductible,
+    policy.insured_value_per_ha,
+    ...policy.claims.map((claim) => claim.amount),
+  ]),
+];
+holds("money has the digits of its ISO 4217 currency", sums, 5_000, ({ amount, currency }) => {
+  return amount === Number(amount.toFixed(currencyOf(currency)?.digits as number));
+});
+
+holds(
+  "crops are those of AGROVOC, and the crop of a parcel is that of its latest season",
+  seasons,
+  50_000,
+  ({ season, parcel: { properties } }) =>
+    (expected.agrovoc as Record<string, string>)[season.crop_code] === season.crop_name &&
+    properties["crop:code"] === properties.seasons.at(-1)?.crop_code &&
+    properties["crop:name"] === properties.seasons.at(-1)?.crop_name,
+);
+
+holds(
+  "a harvest is yield times area; a crop that is still on the field has neither",
+  seasons,
+  50_000,
+  ({ season: { harvest_kg, yield_kg_ha, harvested_on, loss_cause }, parcel }) =>
+    harvested_on === null
+      ? harvest_kg === null && yield_kg_ha === null && loss_cause === null
+      : Math.abs((harvest_kg as number) - (yield_kg_ha as number) * parcel.properties.area_ha) <= 0.051,
+);
+
+holds(
+  "dates follow each other, none is after the start, and a field bears one crop at a time",
+  parcels,
+  20_000,
+  ({ parcel }) =>
+    parcel.properties.seasons.every((season, i, all) => {
+      const { season_start, season_end, planted_on, harvested_on } = season;
+      const next = all[i + 1];
+      return (
+        planted_on <= today &&
+        (harvested_on === null ||
+          (harvested_on <= today && harvested_on <= season_end && harvested_on > season_start)) &&
+        (parcel.properties.land_type === "permanent_crops"
+          ? planted_on < season_start
+          : planted_on >= season_start && (harvested_on === null || planted_on < harvested_on)) &&
+        (next === undefined ||
+          (harvested_on !== null && harvested_on < next.season_end && season_end < next.season_start))
+      );
+    }),
+);
+
+holds(
+  "a policy covers its season and its area, and claims less than it insures, for a spoiled harvest",
+  policies,
+  3_000,
+  ({ farmer, policy }) => {
+    const covered = farmer.parcels.flatMap(({ properties }) =>
+      properties.seasons
+        .filter((one) => one.season_code === policy.season_code && one.crop_code === policy.crop_code)
+        .map((season) => ({ season, hectares: properties.area_ha })),
+    );
+    const hectares = covered.reduce((sum, one) => sum + one.hectares, 0);
+    const value = policy.insured_area_ha * policy.insured_value_per_ha.amount;
+    const digits = currencyOf(policy.sum_insured.currency)?.digits as number;
+    return (
+      Math.abs(hectares - policy.insured_area_ha) < 1e-6 &&
+      Math.abs(policy.sum_insured.amount - value) <= 0.51 / 10 ** digits &&
+      covered.every(
+        ({ season }) => policy.term_start <= season.season_start && season.season_end <= policy.term_end,
+      ) &&
+      policy.claims.length <= 1 &&
+      policy.claims.every(
+        ({ amount, occurred_on, cause }) =>
+          amount.amount > 0 &&
+          amount.amount <= policy.sum_insured.amount - policy.deductible.amount + 0.01 &&
+          occurred_on >= policy.term_start &&
+          occurred_on <= today &&
+          covered.some(
+            ({ season }) => season.loss_cause === cause && occurred_on <= (season.harvested_on ?? ""),
+          ),
+      )
+    );
+  },
+);
+
+holds(
+  "a loan owes no more than was lent, and is past due only in arrears or default",
+  loans,
+  3_000,
+  (loan) => {
+    const isLate = loan.status === "in_arrears" || loan.status === "defaulted";
+    const days = Math.floor((start - Date.parse(loan.due_on)) / 86_400_000);
+    return (
+      loan.outstanding >= 0 &&
+      loan.outstanding <= loan.principal &&
+      loan.opened_on < loan.due_on &&
+      loan.opened_on <= today &&
+      loan.days_past_due === (isLate ? days : 0) &&
+      (!isLate || (days > 0 && loan.outstanding > 0)) &&
+      (loan.status !== "repaid" || loan.outstanding === 0) &&
+      (loan.status !== "current" || days <= 0)
+    );
+  },
+);
+
+test("loans of every status occur, and few farmers share a name", () => {
+  expect([...new Set(loans.map(({ status }) => status))].sort()).toEqual([
+    "current",
+    "defaulted",
+    "in_arrears",
+    "repaid",
+  ]);
+  expect(new Set(farmers.map(({ name }) => `${name.given_name} ${name.surname}`)).size).toBeGreaterThan(
+    6_000,
+  );
+});
+
+test("every id leads back to its farmer, and no two loans, policies or claims share one", () => {
+  expect(farmers.map(({ farmer_id }) => indexOfFarmer({ seed: 1 }, farmer_id))).toEqual([...farmers.keys()]);
+  const ids = everyFarmer.flatMap((one) => [
+    one.farmer_id,
+    ...one.loans.map(({ loan_id }) => loan_id),
+    ...one.insurance.flatMap(({ policy_id, claims }) => [
+      policy_id,
+      ...claims.map((claim) => claim.claim_id),
+    ]),
+  ]);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("another choice of locales gives other ids of farmers, loans and policies at the same indexes", () => {
+  const idsOf = (text: string) => text.match(/(farmer|parcel|loan|policy|claim)_[0-9A-Za-z]{12,}/g) ?? [];
+  const everywhere = new Set(idsOf(JSON.stringify(farmers.slice(0, 2_000))));
+  const made = Array.from({ length: 500 }, (_, index) =>
+    farmerAt({ seed: 1, start, locales: ["en_GH"] }, index),
+  );
+  expect(idsOf(JSON.stringify(made)).filter((id) => everywhere.has(id))).toEqual([]);
+});
+
+test("a row has every column and no nested value", () => {
+  for (const farmer of farmers.slice(0, 200)) {
+    const row = farmerRow(farmer);
+    expect(Object.keys(row)).toEqual([...farmerColumns]);
+    expect(Object.values(row).filter((value) => typeof value === "object" && value !== null)).toEqual([]);
+  }
+});
+
+test("a farmer depends on seed, index, locales and start alone, not on the farmers made before", () => {
+  fc.assert(
+    fc.property(
+      fc.nat(),
+      fc.nat(),
+      fc.subarray([...farmerLocales], { minLength: 1 }),
+      fc.nat(60_000),
+      (seed, index, locales, days) => {
+        const source = { seed, locales, start: Date.UTC(1990, 0, 1) + days * 86_400_000 };
+        const farmer = farmerAt(source, index);
+        const other = farmerAt({ ...source, seed: seed + 1 }, index);
+        expect(farmerAt({ ...source, locales: [...locales] }, index)).toEqual(farmer);
+        expect(indexOfFarmer(source, farmer.farmer_id)).toBe(index);
+        expect(other.farmer_id).not.toBe(farmer.farmer_id);
+      },
+    ),
+    { numRuns: 300, ...propertySeed },
+  );
+});
+
+test("another start moves dates and leaves name, location and outlines as they are", () => {
+  const unmoved = ({ name, location, parcels }: Farmer) => [
+    name,
+    location,
+    parcels.map(({ geometry }) => geometry),
+  ];
+  for (const [index, farmer] of farmers.slice(0, 100).entries()) {
+    const later = farmerAt({ seed: 1, start: Date.UTC(2031, 8, 1) }, index);
+    expect(unmoved(later)).toEqual(unmoved(farmer));
+    expect(later.birth_year - farmer.birth_year).toBe(5);
+    const codes = later.parcels.flatMap(({ properties }) => properties.seasons.map((one) => one.season_code));
+    expect(codes.filter((code) => code < "2027")).toEqual([]);
+  }
+});
+
+test.each([
+  1950, 1970, 2000, 2024, 2100, 9900,
+])("with the clock in %d every date has a year of four digits", (year) => {
+  for (let index = 0; index < 150; index++) {
+    const farmer = farmerAt({ seed: 3, start: Date.UTC(year, index % 12, 1 + (index % 28)) }, index);
+    const dates = JSON.stringify(farmer).match(/(?<=_on":|_start":|_end":|datetime":)"[^"]*"/g) ?? [];
+    expect(dates.length).toBeGreaterThan(9);
+    expect(dates.filter((date) => !/^"\d{4}-\d\d-\d\d(T00:00:00Z)?"$/.test(date))).toEqual([]);
+  }
+});
+
+test.each([-1, 0.5, Number.NaN, 2 ** 32, Number.POSITIVE_INFINITY])("index %d is refused", (index) => {
+  expect(() => farmerAt({ seed: 1, start }, index)).toThrow(RangeError);
+});
+
+test("the judges of outlines and places find faults", () => {
+  const parcel = structuredClone(farmers[0]?.parcels[0]) as Parcel;
+  const [ring] = parcel.geometry.coordinates as unknown as [[number, number][]];
+  expect(geojsonFaults(parcel)).toEqual([]);
+  ring.reverse();
+  expect(geojsonFaults(parcel)).toHaveLength(1);
+  const [first, second, third, fourth] = ring as [number, number][];
+  const bowTie = [first, third, second, fourth, first] as [number, number][];
+  expect(kinks({ type: "Polygon", coordinates: [bowTie] }).features.length).toBeGreaterThan(0);
+  expect(iso1A2Code([0, 0], { level: "territory" })).toBeNull();
+  expect(subdivisionName("KE-99")).toBeUndefined();
+});
