@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pick, randomStream } from "../src/domain/seed.js";
-import { openWorld } from "../src/node/open-world.js";
-import { serveRuntime } from "../src/node/serve-host.js";
+import { openWorld } from "../src/node/platform.js";
+import { serveRuntime } from "../src/node/server/serve-runtime.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../src/sandbox/secrets.js";
 import type { ServerOrder, ServerReady } from "./messages.js";

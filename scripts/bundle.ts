@@ -46,8 +46,7 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
 // to a large package.
 const light =
   "bundled|population|format/(?:ref|time)|problems/(?:excerpt|scenario-error|words)|read/source|rules/(?:facts|faults|refs)";
-const ofServer =
-  "server/(?:control-path|listen)|platform|open-world|serve-host|files/(?:load-scenario|write-file)";
+const ofServer = "server/(?:lazy-control|listen|serve-runtime)|platform|files/(?:load-scenario|write-file)";
 const ofStart =
   "aborted|banner|client-environment|exit-codes|failure|formats|key-rows|log|open-scenario|palette|serve-options|unknown-word|usage-error";
 const alwaysTogether = [

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { outcomeOf, outcomes, type PathId } from "../src/domain/outcomes.js";
-import { startServer } from "../src/node/start-server.js";
+import { startServer } from "../src/node/server/start-server.js";
 import { pathProse } from "./support/error-prose.js";
 import { curlLine, pathSections, pathTable, readable } from "./support/error-reference.js";
 import { runCli } from "./support/run-cli.js";

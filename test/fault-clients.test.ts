@@ -5,7 +5,7 @@ import { Agent, RetryAgent, request } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox, type Fault } from "../src/index.js";
 import { createHandlers } from "../src/msw/create-handlers.js";
-import { startServer } from "../src/node/start-server.js";
+import { startServer } from "../src/node/server/start-server.js";
 import { mePath } from "./support/doors.js";
 import { scenarioWith } from "./support/faulty.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Fault } from "../src/index.js";
-import { startServer } from "../src/node/start-server.js";
+import { startServer } from "../src/node/server/start-server.js";
 import { mePath } from "./support/doors.js";
 import { scenarioWith } from "./support/faulty.js";
 

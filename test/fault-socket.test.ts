@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import type { Fault } from "../src/index.js";
-import { type SandboxServer, startServer } from "../src/node/start-server.js";
+import { type SandboxServer, startServer } from "../src/node/server/start-server.js";
 import { mePath } from "./support/doors.js";
 import { scenarioWith } from "./support/faulty.js";
 import { readAnswer, type Watched, watchConnection } from "./support/watch-connection.js";

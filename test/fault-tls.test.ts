@@ -1,6 +1,6 @@
 import { get } from "node:https";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../src/node/start-server.js";
+import { startServer } from "../src/node/server/start-server.js";
 import { mePath } from "./support/doors.js";
 
 const server = () =>

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pick, randomStream } from "../src/domain/seed.js";
-import { openWorld } from "../src/node/open-world.js";
-import { type RunningServer, serveRuntime } from "../src/node/serve-host.js";
+import { openWorld } from "../src/node/platform.js";
+import { type RunningServer, serveRuntime } from "../src/node/server/serve-runtime.js";
 import type { JournalEntry } from "../src/sandbox/journal.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
 import { scenarioSecret, scenarioSecrets } from "../src/sandbox/secrets.js";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWorld } from "../src/node/open-world.js";
+import { openWorld } from "../src/node/platform.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
 import { installedFolder } from "./support/installed.js";
 import { type RunningCommand, runCommand } from "./support/running-command.js";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
 import { base62From, pick, type RandomStream, randomStream } from "../src/domain/seed.js";
 import { nodePlatform } from "../src/node/platform.js";
-import { type RunningServer, serveRuntime } from "../src/node/serve-host.js";
+import { type RunningServer, serveRuntime } from "../src/node/server/serve-runtime.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
 import { unknownSecret } from "../src/sandbox/scenario-keys.js";
 import { scenarioSecret } from "../src/sandbox/secrets.js";

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { handle } from "../src/api/handle.js";
-import { openWorld } from "../src/node/open-world.js";
+import { openWorld } from "../src/node/platform.js";
 import { saveOnChange } from "../src/node/save-on-change.js";
 import { revokeKey } from "../src/sandbox/operations/rotate-key.js";
 import { createRuntime } from "../src/sandbox/runtime.js";

@@ -3,7 +3,7 @@ import { coreSender } from "../src/api/core-sender.js";
 import type { Profile } from "../src/domain/assumptions.js";
 import { loadFarmers } from "../src/node/load-farmers.js";
 import { nodePlatform } from "../src/node/platform.js";
-import { serveRuntime } from "../src/node/serve-host.js";
+import { serveRuntime } from "../src/node/server/serve-runtime.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../src/sandbox/secrets.js";
 import type { SendStoryRequest, StoryStep, ToldStep } from "../src/sandbox/story/story.js";

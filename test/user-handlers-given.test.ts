@@ -1,7 +1,7 @@
 import { HttpResponse, http, ws } from "msw";
 import { expect, test } from "vitest";
 import type { Sandbox } from "../src/library/sandbox.js";
-import { startServer } from "../src/node/start-server.js";
+import { startServer } from "../src/node/server/start-server.js";
 import { listed, serve } from "./support/serve-handlers.js";
 
 test("handlers can be made by a function that is given the sandbox", async () => {

@@ -4,7 +4,7 @@ import type { Profile } from "../src/domain/assumptions.js";
 import { createSandbox } from "../src/library/create-sandbox.js";
 import { guard } from "../src/library/guard.js";
 import type { Sandbox } from "../src/library/sandbox.js";
-import { startServer } from "../src/node/start-server.js";
+import { startServer } from "../src/node/server/start-server.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
 import { comparable } from "./support/conformance-script.js";
 import { type Client, clientInProcess, doors, mePath, openSandbox, type Seen } from "./support/doors.js";

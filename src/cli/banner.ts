@@ -1,6 +1,6 @@
 import { me } from "../api/endpoints/me.js";
 import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
-import type { RunningServer } from "../node/serve-host.js";
+import type { RunningServer } from "../node/server/serve-runtime.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
 import { certificateText } from "./certificate-text.js";

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RunningServer } from "../node/serve-host.js";
+import type { RunningServer } from "../node/server/serve-runtime.js";
 import type { World } from "../sandbox/world.js";
 import { clientEnvironment } from "./client-environment.js";
 import type { Io } from "./io.js";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SandboxError } from "../domain/errors.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
-import { openWorld } from "../node/open-world.js";
+import { openWorld } from "../node/platform.js";
 import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { ScenarioError } from "../scenario/problems/scenario-error.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LoadedScenario } from "../node/files/load-scenario.js";
-import { openWorld } from "../node/open-world.js";
+import { openWorld } from "../node/platform.js";
 import type { World } from "../sandbox/world.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { createReload } from "./reload.js";

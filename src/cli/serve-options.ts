@@ -1,5 +1,5 @@
 import { SandboxError } from "../domain/errors.js";
-import type { ServeOptions } from "../node/serve-host.js";
+import type { ServeOptions } from "../node/server/serve-runtime.js";
 import type { CertificatePair } from "../node/server/tls.js";
 import { describeFailure } from "./failure.js";
 import type { Flags } from "./flags.js";
@@ -30,7 +30,7 @@ export async function serveOptions(flags: Flags, io: Io, log: Log): Promise<Serv
 // A module that nobody asked for is not loaded, and neither is what loads it.
 async function ownHandlers({ handlers }: Flags, { cwd }: Io): Promise<Partial<ServeOptions>> {
   if (handlers === undefined) return {};
-  const { loadHandlers } = await import("../node/load-handlers.js");
+  const { loadHandlers } = await import("../node/server/load-handlers.js");
   const loaded = await loadHandlers(handlers, cwd);
   return { handlers: loaded.handlers, handlersFile: loaded.file };
 }

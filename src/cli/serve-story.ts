@@ -1,4 +1,4 @@
-import { type RunningServer, serveRuntime } from "../node/serve-host.js";
+import { type RunningServer, serveRuntime } from "../node/server/serve-runtime.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import { banner } from "./banner.js";
 import type { Call } from "./command.js";

@@ -1,5 +1,6 @@
 import * as crypto from "node:crypto";
-import type { Platform } from "../sandbox/world.js";
+import { createWorld, type Platform, type World, type WorldOptions } from "../sandbox/world.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { loadedFarmers } from "./load-farmers.js";
 
 // The one-shot hash takes half the time of createHash, but Node has it only since 20.12; bundlers for other
@@ -9,7 +10,7 @@ const sha256: (text: string) => string =
     ? (text) => crypto.hash("sha256", text, "hex")
     : (text) => crypto.createHash("sha256").update(text).digest("hex");
 
-/** The edge of a world that runs in Node. The wall clock is read when used, so that fake timers move it too. */
+/** The platform of a world in Node. The wall clock is read when used, so that fake timers move it too. */
 export const nodePlatform: Platform = {
   sha256,
   time: () => Date.now(),
@@ -17,3 +18,10 @@ export const nodePlatform: Platform = {
   farmers: loadedFarmers,
   random: () => crypto.randomBytes(4).readUInt32LE(),
 };
+
+export type OpenWorldOptions = Omit<WorldOptions, "platform">;
+
+/** Starts a world on this machine's clock. */
+export function openWorld(scenario: Scenario, options: OpenWorldOptions = {}): World {
+  return createWorld(scenario, { ...options, platform: nodePlatform });
+}

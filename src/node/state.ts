@@ -3,8 +3,7 @@ import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runti
 import { restoreWorld, snapshotWorld } from "../sandbox/snapshot.js";
 import type { World } from "../sandbox/world.js";
 import type { NamedScenario } from "../scenario/check-scenario.js";
-import { openWorld } from "./open-world.js";
-import { nodePlatform } from "./platform.js";
+import { nodePlatform, openWorld } from "./platform.js";
 import { saveOnChange } from "./save-on-change.js";
 import { readState, type StatePlace, writeState } from "./state-file.js";
 import type { SavedState, ScenarioIdentity } from "./state-format.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { handle } from "../api/handle.js";
-import { openWorld } from "../node/open-world.js";
+import { openWorld } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { createRuntime } from "./runtime.js";
 

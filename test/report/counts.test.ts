@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { createInstances } from "../../src/node/control/instances.js";
 import { loadFarmers } from "../../src/node/load-farmers.js";
-import { openWorld } from "../../src/node/open-world.js";
+import { openWorld } from "../../src/node/platform.js";
 import { reportOf } from "../../src/report/build-report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { JournalEntry } from "../../src/sandbox/journal.js";

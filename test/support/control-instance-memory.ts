@@ -1,5 +1,5 @@
 import { createSandbox } from "../../src/index.js";
-import { startServer } from "../../src/node/start-server.js";
+import { startServer } from "../../src/node/server/start-server.js";
 
 // Prints what one instance keeps on the heap, as the mean of two hundred: of a bundled scenario, of one that was sent,
 // and of one that has answered twenty requests.

@@ -10,7 +10,7 @@ import {
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { createHandlers } from "../../src/msw/index.js";
 import { startServer } from "../../src/node/index.js";
-import { type OpenWorldOptions, openWorld } from "../../src/node/open-world.js";
+import { type OpenWorldOptions, openWorld } from "../../src/node/platform.js";
 import type { World } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";

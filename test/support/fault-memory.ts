@@ -1,6 +1,6 @@
 import { Agent, get } from "node:http";
 import { connect } from "node:net";
-import { startServer } from "../../src/node/start-server.js";
+import { startServer } from "../../src/node/server/start-server.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import { scenarioWith } from "./faulty.js";
 import { mePath } from "./send.js";

@@ -1,8 +1,8 @@
 import { HttpResponse, http } from "msw";
 import { onTestFinished } from "vitest";
 import { guard } from "../../src/library/guard.js";
-import { startServer } from "../../src/node/start-server.js";
-import type { UserHandlers } from "../../src/node/user-handlers.js";
+import type { UserHandlers } from "../../src/node/server/custom-handlers.js";
+import { startServer } from "../../src/node/server/start-server.js";
 
 export const attestations = "/v1/relying-party/attestations";
 

@@ -1,7 +1,7 @@
 import { redactKeys } from "../../domain/redact.js";
 import { loadFarmers } from "../../node/load-farmers.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
-import { type RunningServer, serveRuntime } from "../../node/serve-host.js";
+import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import { reportOf } from "../../report/build-report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { createCounters } from "../../sandbox/counters.js";

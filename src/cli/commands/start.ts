@@ -1,6 +1,6 @@
 import { SandboxError } from "../../domain/errors.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { type RunningServer, serveRuntime } from "../../node/serve-host.js";
+import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import type { KeptState } from "../../node/state.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import { aborted } from "../aborted.js";

@@ -4,8 +4,12 @@ import { openApiDocument } from "../../api/openapi.js";
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
 import { checkBody } from "../../scenario/problems/check-value.js";
-import type { ControlContext, ControlHandler, ControlSurroundings } from "../lazy-control.js";
-import { controlPath } from "../server/control-path.js";
+import {
+  type ControlContext,
+  type ControlHandler,
+  type ControlSurroundings,
+  controlPath,
+} from "../server/lazy-control.js";
 import { actorOf } from "./actor.js";
 import type { ControlCall } from "./call.js";
 import { controlCalls } from "./calls.js";

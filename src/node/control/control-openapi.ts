@@ -1,6 +1,6 @@
 import { controlBodySchema } from "../../scenario/format/control-bodies.js";
 import { version } from "../package-files.js";
-import { controlPath } from "../server/control-path.js";
+import { controlPath } from "../server/lazy-control.js";
 import { answerSchemas } from "./answer-schemas.js";
 import type { ControlCall } from "./call.js";
 import { controlCalls } from "./calls.js";

@@ -5,7 +5,7 @@ import { requestLine } from "../../api/request-line.js";
 import { snakeCase } from "../../api/snake-case.js";
 import { createEventLog, type EventLog, type LoggedEvent, type WorldEvent } from "../../sandbox/events.js";
 import type { Runtime } from "../../sandbox/runtime.js";
-import { keepTime } from "../keep-time.js";
+import { pollTimeline } from "../poll-timeline.js";
 import { stepData } from "../step-data.js";
 import { rememberStream } from "./open-streams.js";
 
@@ -74,14 +74,14 @@ export function streamEvents(
   const leave = log.subscribe((logged) => send(eventText(logged)));
   const timer = setInterval(() => send(": still here\n\n"), heartbeat);
   timer.unref();
-  const stopTime = keepTime(runtime);
+  const stopPolling = pollTimeline(runtime);
   // At once and not when the connection has closed: what is written to a stream that has ended is an error.
   const stop = () => {
     forget();
     ends.delete(end);
     leave();
     clearInterval(timer);
-    stopTime();
+    stopPolling();
   };
   const end = () => {
     stop();

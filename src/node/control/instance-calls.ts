@@ -9,7 +9,7 @@ import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { nodePlatform } from "../platform.js";
-import { controlPath } from "../server/control-path.js";
+import { controlPath } from "../server/lazy-control.js";
 import { inData } from "./answer-schemas.js";
 import { type CallContext, type ControlCall, controlCall } from "./call.js";
 import { inField } from "./in-field.js";

@@ -1,23 +1,18 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
-import type { Delivery } from "../api/delivery.js";
-import { handle } from "../api/handle.js";
-import type { ApiAnswer, ApiRequest } from "../api/messages.js";
-import { inputAt } from "../api/request-input.js";
-import { routeAt } from "../api/routes.js";
-import type { AnswerDelivery } from "../sandbox/behaviour/known-answers.js";
-import type { Runtime } from "../sandbox/runtime.js";
-import type { World } from "../sandbox/world.js";
-import type { Beside } from "./beside.js";
-import type { Instances } from "./control/instances.js";
-import { deliver } from "./deliver.js";
-import { enterInstance } from "./enter-instance.js";
-import type { ControlContext, ControlHandler } from "./lazy-control.js";
-import { readContent } from "./read-content.js";
-import { queryOf, readRequest } from "./read-request.js";
-import { refuse, refuseSocket, statusOfParserError } from "./refusal.js";
-import { isControlPath } from "./server/control-path.js";
-import type { CertificatePair } from "./server/tls.js";
+import { handle } from "../../api/handle.js";
+import type { ApiRequest } from "../../api/messages.js";
+import { inputAt } from "../../api/request-input.js";
+import { routeAt } from "../../api/routes.js";
+import type { AnswerDelivery } from "../../sandbox/behaviour/known-answers.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+import type { World } from "../../sandbox/world.js";
+import type { Instances } from "../control/instances.js";
+import type { CustomHandlers } from "./custom-handlers.js";
+import { type ControlContext, type ControlHandler, isControlPath } from "./lazy-control.js";
+import { queryOf, readContent, readRequest } from "./read-request.js";
+import { refuse, refuseSocket, sendAnswer } from "./send-answer.js";
+import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
@@ -25,21 +20,20 @@ const http = process.getBuiltinModule("node:http");
 /** A server of HTTP or of HTTPS; the two have the same events and methods. */
 export type AnyServer = Server | TlsServer;
 
-/** What the server asks of its surroundings. */
 export interface HttpServerOptions {
-  /** Whose world answers; asked with every request, so that it can be exchanged. */
+  /** The runtime whose world answers. */
   readonly runtime: Runtime;
-  /** Serves the control plane; left out, its paths are unknown paths of the API. */
+  /** Serves the control plane. Left out: its paths are unknown paths of the API. */
   readonly control?: ControlHandler;
-  /** The sandboxes under `/i/{id}`; left out, those are unknown paths of the API. */
+  /** The sandboxes under `/i/{id}`. Left out: those are unknown paths of the API. */
   readonly instances?: Instances;
-  /** Takes requests to paths that the API does not have; left out, they get 404. */
-  readonly beside?: Beside;
+  /** Serves paths that the API does not have. Left out: they get 404. */
+  readonly customHandlers?: CustomHandlers;
   /** Whether API answers carry `X-Sandbox-Path`. Differs from the service: the real API has no such header. */
   readonly explain: boolean;
-  /** Serves HTTPS with it; left out, HTTP. */
+  /** The certificate to serve HTTPS with. Left out: HTTP. */
   readonly certificate?: CertificatePair;
-  /** Called with a defect of ours; the client has got a 500 then. */
+  /** Called with a defect of the sandbox; the client has got a 500 then. */
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -49,20 +43,20 @@ export interface HttpServerOptions {
  * Nothing that a client sends ends the process or goes without an answer.
  */
 export function createHttpServer(options: HttpServerOptions): AnyServer {
-  const { control, beside, explain, onDefect } = options;
+  const { control, customHandlers, explain, onDefect } = options;
 
   const answerWith = (world: World, read: ApiRequest, response: ServerResponse) => {
     const request =
       world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
     const { answer, pathId, delivery } = handle(world, request);
     const whole = explain ? { ...answer, headers: [...answer.headers, "X-Sandbox-Path", pathId] } : answer;
-    send(whole, delivery, response);
+    sendAnswer(whole, delivery, response);
   };
   const answer = (runtime: Runtime, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
     const world = runtime.world();
-    const takes = inputAt(world.preview, read.method, read.path);
-    if (takes === undefined) return answerWith(world, read, response);
-    readContent(request, takes.body !== undefined, (content) =>
+    const input = inputAt(world.preview, read.method, read.path);
+    if (input === undefined) return answerWith(world, read, response);
+    readContent(request, input.body !== undefined, (content) =>
       guarded(response, () => answerWith(runtime.world(), { ...read, content }, response)),
     );
   };
@@ -83,8 +77,8 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     if (control !== undefined && isControlPath(read.path)) {
       return control(request, response, { runtime, instances });
     }
-    if (beside !== undefined && routeAt(read.path, runtime.world().preview) === undefined) {
-      return beside(runtime, request, response, () =>
+    if (customHandlers !== undefined && routeAt(read.path, runtime.world().preview) === undefined) {
+      return customHandlers(runtime, request, response, () =>
         guarded(response, () => answerWith(runtime.world(), read, response)),
       );
     }
@@ -96,7 +90,7 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     if (read === undefined) return refuse(response, 400);
     const entered = enterInstance(read.path, options.instances);
     if (entered === undefined) return serveOn(outermost, read, request, response);
-    // From here on nobody needs to know that there was more in front of the path.
+    // Inside the instance the path begins behind its id.
     request.url = entered.path + queryOf(request.url ?? "");
     serveOn(
       { runtime: entered.runtime, instances: undefined },
@@ -114,10 +108,10 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
   server.maxHeadersCount = 0;
   // An expectation we do not know is no reason to refuse a request that we understand.
   server.on("checkExpectation", listener);
-  server.on("connect", (_request, socket) => refuseSocket(socket, 400));
+  server.on("connect", (_request, socket) => refuseSocket(socket));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || isHandshakeError(error)) socket.destroy();
-    else refuseSocket(socket, statusOfParserError(error.code));
+    else refuseSocket(socket, error.code);
   });
   return server;
 }
@@ -125,7 +119,7 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
 const serverOptions: ServerOptions = {
   // The specification knows no limit: a key of 16 KB is a malformed key, not a malformed request.
   maxHeaderSize: 64 * 1024,
-  // We check it ourselves, to answer in the API's error body.
+  // Checked by `readRequest`, to answer in the API's error body.
   requireHostHeader: false,
 };
 
@@ -138,9 +132,23 @@ function createServer(
   return https.createServer({ ...serverOptions, ...certificate }, listener);
 }
 
-// To a client that speaks no TLS, or does not trust the certificate, there is nothing to say that it would understand.
+// A client that speaks no TLS, or does not trust the certificate, would not understand an answer.
 function isHandshakeError({ code = "" }: NodeJS.ErrnoException): boolean {
   return code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_");
+}
+
+const instancesPath = "/i/";
+
+/** Returns the instance that a path leads into, and the path inside it; `undefined` for any other path. */
+function enterInstance(
+  path: string,
+  instances: Instances | undefined,
+): { readonly runtime: Runtime; readonly path: string } | undefined {
+  if (instances === undefined || !path.startsWith(instancesPath)) return undefined;
+  const end = path.indexOf("/", instancesPath.length);
+  const id = end === -1 ? path.slice(instancesPath.length) : path.slice(instancesPath.length, end);
+  const instance = instances.find(id);
+  return instance && { runtime: instance.runtime, path: end === -1 ? "/" : path.slice(end) };
 }
 
 // An answer that a fault delays may find its client gone.
@@ -150,13 +158,4 @@ function deliveryOf({ platform }: World, response: ServerResponse): AnswerDelive
     delivery.at = platform.stopwatch();
   });
   return delivery;
-}
-
-function send(answer: ApiAnswer, delivery: Delivery | undefined, response: ServerResponse): void {
-  if (delivery !== undefined) {
-    deliver(delivery, answer, response);
-    return;
-  }
-  response.writeHead(answer.status, answer.headers as string[]);
-  response.end(answer.body);
 }

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { SandboxError } from "../domain/errors.js";
-import { mswMissing, type UserHandlers } from "./user-handlers.js";
+import { SandboxError } from "../../domain/errors.js";
+import { mswMissing, type UserHandlers } from "./custom-handlers.js";
 
-/** Handlers of one's own and the file that they came from. */
+/** The user's handlers and the file that they came from. */
 export interface LoadedHandlers {
   readonly handlers: UserHandlers;
   /** Absolute. */
@@ -57,7 +57,7 @@ function explain(error: NodeJS.ErrnoException, file: string, given: string): San
   return unusable(given, `${message.split("\n", 1)[0]}${thrownAt(error, file)}`);
 }
 
-// Node tells the place of a syntax error only to the terminal, so that is where it is read from.
+// Node prints the place of a syntax error and does not tell it otherwise.
 function syntaxPlace(file: string): string | undefined {
   try {
     execFileSync(process.execPath, ["--check", file], { stdio: "pipe", encoding: "utf8" });

@@ -1,35 +1,34 @@
 import { resolve } from "node:path";
-import type { Profile } from "../domain/assumptions.js";
-import { starterOf } from "../library/create-sandbox.js";
-import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
-import { sandboxOn } from "../library/sandbox-on.js";
-import { type Instant, instantOf } from "../sandbox/operations/input-times.js";
-import { createRuntime, type GivenOptions, givenOptions } from "../sandbox/runtime.js";
-import type { World } from "../sandbox/world.js";
-import { type NamedScenario, resolveSource } from "../scenario/check-scenario.js";
-import { loadScenario } from "./files/load-scenario.js";
-import { loadFarmers } from "./load-farmers.js";
-import { nodePlatform } from "./platform.js";
-import { type RunningServer, type ServeOptions, serveRuntime } from "./serve-host.js";
-import type { KeptState } from "./state.js";
+import type { Profile } from "../../domain/assumptions.js";
+import { starterOf } from "../../library/create-sandbox.js";
+import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../../library/sandbox.js";
+import { sandboxOn } from "../../library/sandbox-on.js";
+import { type Instant, instantOf } from "../../sandbox/operations/input-times.js";
+import { createRuntime, type GivenOptions, givenOptions } from "../../sandbox/runtime.js";
+import type { World } from "../../sandbox/world.js";
+import { type NamedScenario, resolveSource } from "../../scenario/check-scenario.js";
+import { loadScenario } from "../files/load-scenario.js";
+import { loadFarmers } from "../load-farmers.js";
+import { nodePlatform } from "../platform.js";
+import type { KeptState } from "../state.js";
+import { type RunningServer, type ServeOptions, serveRuntime } from "./serve-runtime.js";
 
-/** How to start a server. */
 export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
   /** A bundled name, a scenario file, or a scenario as a value. Default: `key-states`. */
   readonly scenario?: Source;
   /** Default: the scenario's, else 1. */
   readonly seed?: number;
-  /** When the clock starts. Default: the scenario's, else the real time. */
+  /** The start of the clock. Default: the scenario's, else the real time. */
   readonly now?: Instant;
   /** Whether the clock stands still until it is moved. Default: the scenario's, else false. */
   readonly frozen?: boolean;
-  /** Which set of assumptions is the base. Default: the scenario's, else `minimal`. */
+  /** The set of assumptions to start from. Default: the scenario's, else `minimal`. */
   readonly profile?: Profile;
   /** Default: 0, any free port. */
   readonly port?: number;
   /**
-   * A file that keeps the world over a restart. When it is there, its world goes on, whatever the other options say of
-   * seed, clock and profile.
+   * A file that keeps the world over a restart. When it exists, its world goes on; seed, clock and profile of the other
+   * options do not matter then.
    *
    * Default: none.
    */
@@ -61,7 +60,7 @@ export async function startServer<const Source extends ScenarioSource | (string 
   options: ServerOptions<Source> = {},
 ): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>> {
   const { scenario = "key-states", state: file, ...rest } = options;
-  // Its sandbox shows farmers without waiting.
+  // The sandbox has to show farmers without waiting.
   const [named] = await Promise.all([namedScenario(scenario), loadFarmers()]);
   const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name });
   const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });
@@ -97,6 +96,6 @@ async function openStateFile(
   start: () => World,
   given: GivenOptions,
 ): Promise<KeptState> {
-  const { openState } = await import("./state.js");
+  const { openState } = await import("../state.js");
   return openState({ file: resolve(file), given: file }, own, start, given);
 }

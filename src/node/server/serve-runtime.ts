@@ -1,18 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Runtime } from "../sandbox/runtime.js";
-import type { Beside } from "./beside.js";
-import { createInstances, defaultInstanceTtl } from "./control/instances.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+import { createInstances, defaultInstanceTtl } from "../control/instances.js";
+import { loadFarmers, loadFarmersFor } from "../load-farmers.js";
+import { pollTimeline } from "../poll-timeline.js";
+import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
 import { createHttpServer } from "./http-server.js";
-import { keepTime } from "./keep-time.js";
-import { type ControlHandler, lazyControl } from "./lazy-control.js";
-import { loadFarmers, loadFarmersFor } from "./load-farmers.js";
-import { controlPath } from "./server/control-path.js";
-import { baseUrlOf, close, isLoopback, listen } from "./server/listen.js";
-import type { CertificatePair } from "./server/tls.js";
-import type { UserHandlers } from "./user-handlers.js";
+import { type ControlHandler, controlPath, lazyControl } from "./lazy-control.js";
+import { baseUrlOf, close, isLoopback, listen } from "./listen.js";
+import type { CertificatePair } from "./tls.js";
 
-/** How to serve. */
 export interface ServeOptions {
   /** 0 takes any free port. */
   readonly port: number;
@@ -28,13 +25,13 @@ export interface ServeOptions {
   readonly controlToken?: string;
   /** Milliseconds without a request after which an instance of the control plane goes. Default: an hour. */
   readonly instanceTtl?: number;
-  /** msw handlers of one's own, for paths that the API does not have. Default: none. */
+  /** The user's msw handlers, for paths that the API does not have. Default: none. */
   readonly handlers?: UserHandlers;
   /** The file whose msw the handlers were made with. Default: a file in the working directory. */
   readonly handlersFile?: string;
   /** Called with a defect of the sandbox; the client has got a 500. Default: ignored. */
   readonly onDefect?: (error: unknown) => void;
-  /** Called with what a handler of one's own threw; the client has got a 500. Default: as `onDefect`. */
+  /** Called with the error of a user's handler; the client has got a 500. Default: `onDefect`. */
   readonly onHandlerError?: (error: unknown) => void;
 }
 
@@ -75,7 +72,7 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
       })
     : undefined;
   await loadFarmersFor(runtime.world().scenario);
-  const beside = await besideOf(runtime, options, serverUrl);
+  const customHandlers = await customHandlersOf(runtime, options, serverUrl);
   const certificate = tls === false ? undefined : await pairFor(tls, bindTo);
   if (certificate !== undefined) runtime.counters.curlOptions = "-k";
   const server = createHttpServer({
@@ -83,7 +80,7 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
     explain,
     onDefect,
     ...(certificate !== undefined && { certificate }),
-    ...(beside !== undefined && { beside }),
+    ...(customHandlers !== undefined && { customHandlers }),
     ...(instances !== undefined && {
       instances,
       control: (request, response, context) => control?.(request, response, context),
@@ -96,14 +93,14 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
     (options.controlToken || undefined) ?? (loopback ? undefined : randomBytes(24).toString("base64url"));
   control = lazyControl({ loopback, token, stopping: stopping.signal }, onDefect);
 
-  const stopTime = keepTime(runtime);
+  const stopPolling = pollTimeline(runtime);
   return {
     url,
     controlUrl: withControl ? url + controlPath : undefined,
     controlToken: withControl ? token : undefined,
     certificate: certificate?.cert,
     close(grace = defaultGrace) {
-      stopTime();
+      stopPolling();
       stopping.abort();
       instances?.close();
       return close(server, grace);
@@ -111,28 +108,29 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
   };
 }
 
-// Most servers speak HTTP, and need not load what the others do.
+// Loaded when needed: most servers speak HTTP.
 async function pairFor(tls: true | CertificatePair, host: string): Promise<CertificatePair> {
-  const { certificatePair } = await import("./server/tls.js");
+  const { certificatePair } = await import("./tls.js");
   return certificatePair(tls, host);
 }
 
-// Most servers have no handlers beside the API, and need not load what those ask for.
-async function besideOf(
+// Loaded when needed: most servers have no handlers beside the API.
+async function customHandlersOf(
   runtime: Runtime,
   options: ServeOptions,
   baseUrl: () => string,
-): Promise<Beside | undefined> {
+): Promise<CustomHandlers | undefined> {
   const { handlers, handlersFile = join(process.cwd(), "handlers.js") } = options;
   if (handlers === undefined) return undefined;
-  const [{ sandboxOn }, { createBeside }, { answerFromHandlers }] = await Promise.all([
-    import("../library/sandbox-on.js"),
-    import("./beside.js"),
-    import("./user-handlers.js"),
+  const [{ sandboxOn }, { createCustomHandlers }] = await Promise.all([
+    import("../../library/sandbox-on.js"),
+    import("./custom-handlers.js"),
     loadFarmers(),
   ]);
-  const sandbox = sandboxOn(runtime);
-  const answer = await answerFromHandlers(handlers, { sandbox, baseUrl, from: handlersFile });
-  const onHandlerError = options.onHandlerError ?? options.onDefect ?? (() => {});
-  return createBeside(answer, { baseUrl, onHandlerError });
+  return createCustomHandlers(handlers, {
+    sandbox: sandboxOn(runtime),
+    baseUrl,
+    file: handlersFile,
+    onHandlerError: options.onHandlerError ?? options.onDefect ?? (() => {}),
+  });
 }

@@ -1,10 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { ApiRequest } from "../api/messages.js";
-import { leakedKeysIn, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
-import type { Connection } from "../sandbox/behaviour/known-answers.js";
+import type { ApiRequest } from "../../api/messages.js";
+import {
+  bodyOf,
+  longestBody,
+  noBody,
+  type ReadBody,
+  type RequestContent,
+  tooLongBody,
+} from "../../api/request-input.js";
+import { leakedKeysIn, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
+import type { Connection } from "../../sandbox/behaviour/known-answers.js";
 
-/** The request target's path: without its query, and without scheme and authority in the absolute form. */
+/** Returns the path of a request target, without scheme and authority in the absolute form. */
 export function pathOf(target: string): string {
   const start = target.startsWith("/") ? 0 : authorityEnd(target);
   const end = target.indexOf("?", start);
@@ -13,19 +21,19 @@ export function pathOf(target: string): string {
   return path === "" ? "/" : path;
 }
 
-// `GET http://host/path` is what clients send to a proxy; a server must understand it too (RFC 9112 §3.2.2).
+// Clients send `GET http://host/path` to a proxy; a server must understand it too (RFC 9112 §3.2.2).
 function authorityEnd(target: string): number {
   const scheme = /^https?:\/\/[^/?]*/i.exec(target);
   return scheme === null ? 0 : scheme[0].length;
 }
 
-/** The query of a request target, question mark included; empty when there is none. */
+/** Returns the query of a request target, question mark included; empty when there is none. */
 export function queryOf(target: string): string {
   const start = target.indexOf("?");
   return start === -1 ? "" : target.slice(start);
 }
 
-/** Reads what the API looks at, or `undefined` when the request is one that HTTP forbids to answer. */
+/** Reads a request for the API; `undefined` for one that HTTP forbids to answer. */
 export function readRequest(request: IncomingMessage, response: ServerResponse): ApiRequest | undefined {
   let apiKey: string | undefined;
   let hosts = 0;
@@ -72,13 +80,58 @@ function connectionOf(request: IncomingMessage, { socket }: ServerResponse): Con
   return connection;
 }
 
-// Clients say so of their own connection, and proxies pass it on to nobody (RFC 9110 §7.6.1).
+// A client names its own connection so, and no proxy passes that on (RFC 9110 §7.6.1).
 function isDirect(request: IncomingMessage): boolean {
   const says = (name: string) => headersOf(request, name).length > 0;
   const keepsAlive = headersOf(request, "connection").some((value) => value.toLowerCase() === "keep-alive");
   return keepsAlive && !says("via") && !says("forwarded") && !says("x-forwarded-for");
 }
 
+// Several headers of a name are a list (RFC 9110).
+function joinedHeader(request: IncomingMessage, wanted: string): string | undefined {
+  const values = headersOf(request, wanted);
+  return values.length === 0 ? undefined : values.join(", ");
+}
+
 function headersOf({ rawHeaders }: IncomingMessage, wanted: string): string[] {
   return rawHeaders.filter((_value, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === wanted);
 }
+
+/**
+ * Reads the input of an endpoint and calls `then` with it: at once when there is no body to read.
+ *
+ * A body that is too long is not read to its end. Never calls when the client goes away first.
+ */
+export function readContent(
+  request: IncomingMessage,
+  takesBody: boolean,
+  then: (content: RequestContent) => void,
+): void {
+  const content = {
+    query: queryOf(request.url ?? "").slice(1),
+    contentType: joinedHeader(request, "content-type"),
+    idempotencyKey: joinedHeader(request, "idempotency-key"),
+  };
+  if (takesBody) readBody(request, (body) => then({ ...content, body }));
+  else then({ ...content, body: noBody });
+}
+
+function readBody(request: IncomingMessage, then: (body: ReadBody) => void): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const settle = (body: ReadBody) => {
+    request.off("data", gather).off("end", finish);
+    then(body);
+  };
+  const gather = (chunk: Buffer) => {
+    length += chunk.length;
+    if (length <= longestBody) chunks.push(chunk);
+    // Node throws the rest away once the answer is sent.
+    else settle(tooLongBody);
+  };
+  const finish = () => settle(bodyOf(Buffer.concat(chunks)));
+  // Without a listener, the error of a client that goes away would be thrown.
+  request.on("data", gather).on("end", finish).on("error", ignore);
+}
+
+const ignore = () => {};

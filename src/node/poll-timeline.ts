@@ -1,0 +1,21 @@
+// Node's own: in jsdom the global one returns a number, which has no `unref`, and fake ones would stop the time.
+import { clearInterval, setInterval } from "node:timers";
+import type { Runtime } from "../sandbox/runtime.js";
+
+const pollInterval = 250;
+
+/**
+ * Polls the timeline of a runtime, so that its steps happen when they are due and not only when a request comes; returns how
+ * to stop. A defect in the timeline is reported by the next request.
+ */
+export function pollTimeline(runtime: Runtime): () => void {
+  const timer = setInterval(() => {
+    try {
+      runtime.world();
+    } catch {
+      // A failure to save is tried again, and reported there.
+    }
+  }, pollInterval);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,120 @@
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { type Delivery, partsOf } from "../../api/delivery.js";
+import { errorBody } from "../../api/error-body.js";
+import type { ApiAnswer } from "../../api/messages.js";
+import { refusals } from "../../domain/outcomes.js";
+
+/** Sends an answer, with `delivery` as a fault has it. */
+export function sendAnswer(
+  answer: ApiAnswer,
+  delivery: Delivery | undefined,
+  response: ServerResponse,
+): void {
+  if (delivery !== undefined) {
+    sendFaulty(delivery, answer, response);
+    return;
+  }
+  response.writeHead(answer.status, answer.headers as string[]);
+  response.end(answer.body);
+}
+
+// Leaves nothing behind when the client goes away first: no timer, no open connection.
+function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
+  // Until the client gives up, or the server stops.
+  if (delivery.kind === "hang") return;
+  const later = timersOf(response);
+  later(delivery.delayMs, () => {
+    if (delivery.kind === "reset") return resetConnection(response);
+    response.writeHead(answer.status, answer.headers as string[]);
+    response.flushHeaders();
+    const { parts, pauseMs } = partsOf(answer.body, delivery);
+    if (parts.length === 0) return finish(delivery, response);
+    const sendFrom = (index: number) =>
+      later(pauseMs, () => {
+        const isLast = index === parts.length - 1;
+        response.write(parts[index]);
+        if (isLast) finish(delivery, response);
+        else sendFrom(index + 1);
+      });
+    sendFrom(0);
+  });
+}
+
+// One listener for all the pauses of a response: a slow one has hundreds.
+function timersOf(response: ServerResponse): (ms: number, act: () => void) => void {
+  let timer: NodeJS.Timeout | undefined;
+  response.once("close", () => clearTimeout(timer));
+  return (ms, act) => {
+    if (ms === 0) act();
+    else timer = setTimeout(act, ms);
+  };
+}
+
+function finish({ cutAfter }: Delivery, response: ServerResponse): void {
+  if (cutAfter === undefined) {
+    response.end();
+    return;
+  }
+  // What was written goes out first; then the client sees the connection end before the body does.
+  response.write("", () => response.req.socket.destroySoon());
+}
+
+/** Resets the connection of a response, also when the response still waits for its turn on it. */
+export function resetConnection({ req: { socket } }: ServerResponse): void {
+  // Node cannot reset the socket under TLS; to a client it is the same when it just ends.
+  if ("encrypted" in socket) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** Answers 400 or 500 in the API's error body and closes the connection. */
+export function refuse(response: ServerResponse, status: 400 | 500): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const code = status === 400 ? "bad_request" : "internal_error";
+  const { text, bytes } = errorBody(code, refusals[code]);
+  const headers = { "Content-Type": "application/json", "Content-Length": bytes, Connection: "close" };
+  response.writeHead(status, headers).end(text);
+}
+
+const reasonPhrases: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  413: "Content Too Large",
+  431: "Request Header Fields Too Large",
+};
+
+const statusOfParserError: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** The time that a client has to read a refusal and to close its half of the connection, in milliseconds. */
+const lingering = 1000;
+
+/**
+ * Refuses bytes that are no request, or a CONNECT, on the bare socket and closes it; `code` is that of Node's parser. Does
+ * nothing on a socket that is gone.
+ */
+export function refuseSocket(socket: Duplex, code = ""): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  // Node takes its own listeners off a CONNECT: without this one, a client that resets the connection ends the process.
+  socket.on("error", () => socket.destroy());
+  // The rest of the request is thrown away: closing on unread bytes would reset the connection before the client has read
+  // the refusal. The deadline is for a client that never closes, which would also hold up the server's own close.
+  socket.resume();
+  const deadline = setTimeout(() => socket.destroy(), lingering);
+  socket.once("close", () => clearTimeout(deadline));
+  const status = statusOfParserError[code] ?? 400;
+  const { text, bytes } = errorBody("bad_request", refusals.bad_request);
+  socket.end(
+    `HTTP/1.1 ${status} ${reasonPhrases[status]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${bytes}\r\nConnection: close\r\n\r\n${text}`,
+  );
+}

@@ -1,0 +1,156 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { pathOf } from "./read-request.js";
+
+// Fetch knows no requests with these methods.
+const notOnTheWeb = new Set(["CONNECT", "TRACE", "TRACK"]);
+
+/**
+ * Makes the web `Request` of a request; `undefined` when it has none.
+ *
+ * Its signal aborts when the client goes away before it is answered. Its host is that of `baseUrl`, whatever the `Host` header.
+ */
+export function toWebRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  baseUrl: string,
+): Request | undefined {
+  const { method = "GET", url: target = "/" } = request;
+  const url = urlOf(target, baseUrl);
+  if (url === undefined || notOnTheWeb.has(method)) return undefined;
+  const abort = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) abort.abort();
+  });
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return new Request(url, {
+    method,
+    headers: webHeaders(request),
+    signal: abort.signal,
+    ...(hasBody && { body: requestBody(request, response), duplex: "half" }),
+  } as RequestInit);
+}
+
+// Joined as text: resolved against the base, `//other.example/` would be another host. A path that cannot be decoded is left
+// to the API, because msw decodes every path that it compares.
+function urlOf(target: string, baseUrl: string): URL | undefined {
+  const path = pathOf(target);
+  if (!path.startsWith("/")) return undefined;
+  const query = target.indexOf("?");
+  try {
+    decodeURIComponent(path);
+    return new URL(`${baseUrl}${path}${query === -1 ? "" : target.slice(query)}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function webHeaders({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    appendHeader(headers, rawHeaders[i] as string, rawHeaders[i + 1] as string);
+  }
+  return headers;
+}
+
+// A header that HTTP allows and the web's Headers does not is left out rather than failing the request.
+function appendHeader(headers: Headers, name: string, value: string): void {
+  try {
+    headers.append(name, value);
+  } catch {
+    // Left out.
+  }
+}
+
+/**
+ * Makes a web stream of the body that reads no faster than it is read.
+ *
+ * The rest that is unread when the answer is sent is thrown away: the next request on the connection comes behind it.
+ */
+function requestBody(request: IncomingMessage, response: ServerResponse): ReadableStream<Uint8Array> {
+  let over = false;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const settle = (how: () => void) => {
+        if (!over) how();
+        over = true;
+      };
+      request.on("data", (chunk: Buffer) => {
+        if (over) return;
+        controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        if ((controller.desiredSize ?? 0) <= 0) request.pause();
+      });
+      request.once("end", () => settle(() => controller.close()));
+      request.once("error", (error) => settle(() => controller.error(error)));
+      request.once("close", () => settle(() => controller.error(new Error("The client has gone."))));
+      response.once("finish", () => {
+        settle(() => controller.error(new Error("The request has been answered; its body is gone.")));
+        request.resume();
+      });
+      request.pause();
+    },
+    pull() {
+      request.resume();
+    },
+    cancel() {
+      over = true;
+      request.resume();
+    },
+  });
+}
+
+/**
+ * Sends a web `Response`: its status, headers (each cookie on its own), and its body as fast as the client reads it.
+ *
+ * Throws what the body throws when it breaks off; the connection has to be closed then, so that the client sees it too.
+ */
+export async function sendWebResponse(
+  response: Response,
+  to: ServerResponse,
+  withBody: boolean,
+): Promise<void> {
+  // Checked before the head is sent, while another answer is still possible.
+  if (response.bodyUsed || response.body?.locked) {
+    throw new TypeError(
+      "The body of the response has been read already. Make a new response for every request.",
+    );
+  }
+  if (response.status < 200) throw new RangeError(`${response.status} is not the status of an answer.`);
+  to.writeHead(response.status, response.statusText || undefined, flatHeaders(response));
+  if (response.body !== null && withBody) await sendBody(response.body, to);
+  else response.body?.cancel().catch(ignore);
+  to.end();
+}
+
+// Cancelling a body tells its source to stop; an error of that does not matter.
+const ignore = () => {};
+
+// By hand: a stream pipeline does not tell a body that breaks off from a client that goes away.
+async function sendBody(body: ReadableStream<Uint8Array>, to: ServerResponse): Promise<void> {
+  const reader = body.getReader();
+  to.once("close", () => reader.cancel().catch(ignore));
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || to.destroyed) return;
+    if (!to.write(value)) await drained(to);
+  }
+}
+
+function drained(to: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      to.off("drain", go).off("close", go);
+      resolve();
+    };
+    to.on("drain", go).on("close", go);
+  });
+}
+
+function flatHeaders({ headers }: Response): string[] {
+  const flat: string[] = [];
+  headers.forEach((value, name) => {
+    // msw marks its mocked responses with headers of its own.
+    if (name !== "set-cookie" && !name.startsWith("x-msw-")) flat.push(name, value);
+  });
+  for (const cookie of headers.getSetCookie()) flat.push("set-cookie", cookie);
+  return flat;
+}
