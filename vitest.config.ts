@@ -15,6 +15,7 @@ const mocking = files.filter((file) => readFileSync(file, "utf8").includes("vi.m
 export default defineConfig({
   test: {
     reporters: [new ProgressReporter()],
+    globalSetup: "scripts/generate.ts",
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Left to itself, Vitest takes one of two cores.

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/openapi.js";
-import { scenarioJsonSchema } from "../src/scenario/json-schema.generated.js";
+import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
 import { bundle } from "./bundle.js";
 import { emitTypes } from "./emit-types.js";
 import { thirdPartyNotices } from "./third-party-notices.js";
@@ -26,5 +26,5 @@ await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 await emitTypes({ root, doors: Object.values(doors), into: [join(dist, "esm"), join(dist, "cjs")] });
 
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), await thirdPartyNotices(modules));
-await writeFile(join(dist, "scenario.schema.json"), `${JSON.stringify(scenarioJsonSchema, null, 2)}\n`);
+await writeFile(join(dist, "scenario.schema.json"), `${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);
 await writeFile(join(dist, "openapi.json"), `${JSON.stringify(openApiDocument(), null, 2)}\n`);

@@ -26,7 +26,7 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
       // For Node, yaml offers CommonJS that asks for Node's `process` and `buffer`; its modules ask for nothing.
       alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
     },
-    plugins: format === "esm" ? [parseWhenUsed, requireWithoutImport] : [parseWhenUsed],
+    plugins: format === "esm" ? [requireWithoutImport] : [],
   });
   const { output } = await bundled.write({
     dir: into,
@@ -62,44 +62,6 @@ const alwaysTogether = [
   { name: "server", test: new RegExp(`/src/node/(?:${ofServer})\\.ts$`) },
   { name: "words", test: new RegExp(`/src/cli/(?:${ofStart})\\.ts$`) },
 ];
-
-/**
- * Turns the tables of scenarios and of the format into texts that are parsed member by member when they are first used.
- *
- * They are large, most starts use one scenario of them and no format, and to evaluate them took longer than all of our
- * own code.
- */
-const parseWhenUsed: Plugin = {
-  name: "parse-when-used",
-  transform(code, id) {
-    if (!/\/(?:bundled|json-schema)\.generated\.ts$/.test(id)) return null;
-    const [whole, name, table] = /export const (\w+)[^=]*= (\{[\s\S]*\});\s*$/.exec(code) ?? [];
-    if (whole === undefined || table === undefined) throw new Error(`${id} does not end with a table`);
-    const members = Object.entries(JSON.parse(table) as Record<string, unknown>).map(
-      ([member, value]) => `[${JSON.stringify(member)}, ${quoted(JSON.stringify(value))}]`,
-    );
-    const lazily = `/* @__PURE__ */ (() => {
-      const all = {};
-      for (const [name, text] of [${members.join(",")}]) {
-        Object.defineProperty(all, name, {
-          configurable: true,
-          enumerable: true,
-          get() {
-            const value = JSON.parse(text);
-            Object.defineProperty(all, name, { enumerable: true, value });
-            return value;
-          },
-        });
-      }
-      return all;
-    })()`;
-    return `${code.slice(0, -whole.length)}export const ${name} = ${lazily};\n`;
-  },
-};
-
-function quoted(text: string): string {
-  return `'${text.replace(/[\\']/g, "\\$&")}'`;
-}
 
 /**
  * Takes the import of `node:module` out of the code that every chunk shares: browsers load these chunks too.

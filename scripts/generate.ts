@@ -1,44 +1,40 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compile } from "json-schema-to-typescript";
+import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { interpretScenario } from "../src/scenario/interpret-scenario.js";
 import { ScenarioError } from "../src/scenario/problems/scenario-error.js";
 import type { FoundScenario } from "../src/scenario/read/extends.js";
 import { foundText } from "../src/scenario/read/yaml.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
-import { farmerNames } from "./farmer-names.js";
-import { nameWords } from "./name-words.js";
-import { resolvedScenarioJsonSchema, scenarioJsonSchema } from "./scenario-json-schema.js";
+import { commentOf, typeOf } from "./scenario-types.js";
 
 const root = new URL("../", import.meta.url);
 
-/** Every generated file of the project, by its path from the root of the project. Writes nothing. */
-export async function generatedFiles(): Promise<Record<string, string>> {
+/** The name tables, which stay in git: a change of them changes every name. Faker loads for nothing else. */
+export async function nameTables(): Promise<Record<string, string>> {
+  const { farmerNames } = await import("./farmer-names.js");
+  const { nameWords } = await import("./name-words.js");
   return {
-    "src/scenario/scenario.generated.ts": await scenarioTypes(),
-    "src/scenario/json-schema.generated.ts": jsonSchemaModule(),
-    "src/scenario/bundled.generated.ts": bundledModule(await bundledScenarios()),
     "src/synthetic/tables/name-words.generated.json": nameWords(),
     "src/synthetic/farmers/tables/names.generated.json": farmerNames(),
   };
 }
 
-function scenarioTypes(): Promise<string> {
-  return compile(resolvedScenarioJsonSchema() as never, "Scenario", {
-    bannerComment: "// Made by `npm run generate` from src/scenario/format/schema.ts. Do not edit.\n",
-    additionalProperties: false,
-    ignoreMinAndMaxItems: true,
-  });
+// Not in git. Nothing that this script loads may need one of them.
+async function builtFiles(): Promise<Record<string, string>> {
+  return {
+    "src/scenario/scenario.generated.ts": `${commentOf(scenarioSchema)}export interface Scenario ${typeOf(scenarioSchema)}\n`,
+    "src/scenario/bundled.generated.ts": bundledModule(await bundledScenarios()),
+    "src/scenario/starter.generated.ts": await starterModule(),
+  };
 }
 
-// Made here, because the part of the library that makes it takes longer to load than the checks themselves.
-function jsonSchemaModule(): string {
+async function starterModule(): Promise<string> {
+  const text = await readFile(new URL("fixtures/scenarios/starter.yaml", root), "utf8");
   return [
-    "// Made by `npm run generate` from src/scenario/format/schema.ts. Do not edit.",
-    "",
-    "/** The scenario file as JSON Schema 2020-12, for editors, for other languages, and for our own messages. */",
-    `export const scenarioJsonSchema: Readonly<Record<string, unknown>> = ${JSON.stringify(scenarioJsonSchema(), null, 2)};\n`,
+    "/** The scenario that `svc-sandbox init` writes: valid as it stands, every field of the format shown or explained. */",
+    `export const starterScenario = ${JSON.stringify(text)};\n`,
   ].join("\n");
 }
 
@@ -75,20 +71,22 @@ function bundledModule(scenarios: Record<string, Scenario>): string {
     ...(population === undefined ? [] : [template(anyOrganization)]),
   ]);
   return [
-    "// Made by `npm run generate` from scenarios/*.yaml. Do not edit.",
-    'import type { Scenario } from "./scenario.generated.js";',
-    "",
     "/** The refs of the keys of each bundled scenario. */",
     refsInterface("BundledKeyRefs", keyRefs),
     "/** The refs of the organizations of each bundled scenario. */",
     refsInterface("BundledOrganizationRefs", organizationRefs),
-    "/** The name of a bundled scenario. */",
-    `export type ScenarioName = ${unionOf(Object.keys(scenarios).map(quoted))};`,
-    "",
-    "export const bundledScenarios: Readonly<Record<ScenarioName, Scenario>> = ",
+    "/** The bundled scenarios as JSON: most starts use one of them, and to evaluate them all takes long. */",
+    "export const bundledTexts: Readonly<Record<keyof BundledKeyRefs, string>> = ",
   ]
     .join("\n")
-    .concat(JSON.stringify(scenarios, null, 2), ";\n");
+    .concat(
+      JSON.stringify(
+        mapValues(scenarios, (scenario) => JSON.stringify(scenario)),
+        null,
+        2,
+      ),
+      ";\n",
+    );
 }
 
 function refsInterface(name: string, refs: Record<string, readonly string[]>): string {
@@ -118,10 +116,26 @@ function mapValues<From, To>(record: Record<string, From>, map: (value: From) =>
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }
 
+// A reader at this moment gets the old file or the new one; an unchanged file is left alone.
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    const file = fileURLToPath(new URL(path, root));
+    if ((await readFile(file, "utf8").catch(() => undefined)) === text) continue;
+    const fresh = `${file}.${process.pid}`;
+    await writeFile(fresh, text);
+    await rename(fresh, file);
+  }
+}
+
+/** Writes the files that are not in git; Vitest calls it before it loads a test. */
+export async function setup(): Promise<void> {
+  await write(await builtFiles());
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    for (const [path, text] of Object.entries(await generatedFiles()))
-      await writeFile(new URL(path, root), text);
+    await setup();
+    await write(await nameTables());
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     console.error(error.message);

@@ -9,7 +9,8 @@ import type { Actor } from "../sandbox/operations/check-input.js";
 import type { Duration, Instant } from "../sandbox/operations/input-times.js";
 import type { AttestationView, ConsentView } from "../sandbox/preview/consent-views.js";
 import type { KeyView, OrganizationView, RequestView } from "../sandbox/views.js";
-import type { BundledKeyRefs, BundledOrganizationRefs, ScenarioName } from "../scenario/bundled.generated.js";
+import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
+import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
 

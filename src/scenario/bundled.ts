@@ -1,16 +1,39 @@
 import { SandboxError } from "../domain/errors.js";
-import { bundledScenarios, type ScenarioName } from "./bundled.generated.js";
+import { type BundledKeyRefs, bundledTexts } from "./bundled.generated.js";
 import { didYouMean, quote } from "./problems/words.js";
+import type { Scenario } from "./scenario.generated.js";
 
-// The scenarios that the package ships, checked and resolved when it was built: no YAML is read at run time.
-export { bundledScenarios, type ScenarioName };
+/** The name of a bundled scenario. */
+export type ScenarioName = keyof BundledKeyRefs;
 
 /** The names of the bundled scenarios, in alphabetical order. */
-export const scenarioNames = Object.keys(bundledScenarios) as readonly ScenarioName[];
+export const scenarioNames = /* @__PURE__ */ Object.keys(bundledTexts) as readonly ScenarioName[];
+
+/**
+ * The scenarios that the package ships, checked and resolved when it was built: no YAML is read at run time. Each is
+ * parsed when it is first used.
+ */
+export const bundledScenarios = /* @__PURE__ */ parsedWhenUsed();
+
+function parsedWhenUsed(): Readonly<Record<ScenarioName, Scenario>> {
+  const scenarios = {} as Record<ScenarioName, Scenario>;
+  for (const name of scenarioNames) {
+    Object.defineProperty(scenarios, name, {
+      configurable: true,
+      enumerable: true,
+      get() {
+        const value = JSON.parse(bundledTexts[name]);
+        Object.defineProperty(scenarios, name, { enumerable: true, value });
+        return value;
+      },
+    });
+  }
+  return scenarios;
+}
 
 /** Whether there is a bundled scenario of this name. */
 export function isScenarioName(name: string): name is ScenarioName {
-  return Object.hasOwn(bundledScenarios, name);
+  return Object.hasOwn(bundledTexts, name);
 }
 
 /** The refusal of a name that leads to no scenario, with the nearest name that does. */

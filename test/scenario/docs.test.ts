@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { coreSender } from "../../src/api/core-sender.js";
 import { evaluateKey } from "../../src/api/foresee.js";
+import { loadFarmers } from "../../src/node/load-farmers.js";
 import { advanceClock } from "../../src/sandbox/operations/change-world.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { ToldStep } from "../../src/sandbox/story/story.js";
@@ -12,8 +13,10 @@ import { levelsOf } from "../../src/scenario/format/inspect.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import { starterScenario } from "../../src/scenario/starter.js";
+import { starterScenario } from "../../src/scenario/starter.generated.js";
 import { openTestWorld } from "../support/doors.js";
+
+await loadFarmers();
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/scenarios.md"), "utf8");
 const sections = new Map(page.split(/^##+ /m).map((text) => [text.split("\n", 1)[0] as string, text]));
@@ -116,4 +119,31 @@ test("what stands behind # in the starter scenario is valid, and its story goes 
   expect(scenario.population?.organizations).toBe(200);
   // Its faults hit some requests and not others; the story is about keys.
   expect(surprises(await tell({ ...scenario, faults: [] }))).toEqual([]);
+});
+
+test("the starter scenario is valid as it stands", () => {
+  expect(Object.keys(parseScenario(starterScenario).organizations ?? {})).toEqual(["harvest-bank"]);
+});
+
+test("the starter scenario shows every field of the format", () => {
+  // What only snapshots write is not for a beginner's eyes.
+  const ofSnapshots = [
+    "requests_answered",
+    "sha256",
+    "counted_at",
+    "requests_matched",
+    "suspensions",
+    "suspended",
+    "permission",
+  ];
+  const fields = levelsOf(scenarioSchema)
+    .flatMap((level) => level.fields)
+    .filter((field) => !ofSnapshots.includes(field));
+  expect(fields.filter((field) => !new RegExp(`\\b${field}:`).test(starterScenario))).toEqual([]);
+});
+
+test("the starter scenario begins with the line by which editors find the schema", () => {
+  expect(starterScenario).toMatch(
+    /^# yaml-language-server: \$schema=https:\/\/\S+\/scenario\.schema\.json\n/,
+  );
 });

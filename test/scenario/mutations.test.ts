@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { ScenarioError } from "../../src/scenario/problems/scenario-error.js";
-import { starterScenario } from "../../src/scenario/starter.js";
+import { starterScenario } from "../../src/scenario/starter.generated.js";
 
 type Mapping = Record<string, unknown>;
 type Step = readonly [holder: Mapping | unknown[], name: string];

@@ -27,6 +27,7 @@ test("everything that is wrong with the shape is reported at once, from top to e
     [6, "bad_choice"],
     [6, "unknown_field"],
     [7, "bad_ref"],
+    [7, "missing_field"],
   ]);
 });
 

@@ -1,4 +1,4 @@
-import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.generated.js";
+import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 
 /** The bundled scenarios without faults: in these, every request gets the API's own answer. */

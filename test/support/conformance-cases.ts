@@ -1,4 +1,4 @@
-import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.generated.js";
+import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { answeringScenarios } from "./answering-scenarios.js";
 import type { ConformanceCase, Step } from "./conformance-script.js";

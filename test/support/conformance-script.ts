@@ -1,5 +1,5 @@
 import type { Sandbox } from "../../src/library/sandbox.js";
-import type { ScenarioName } from "../../src/scenario/bundled.generated.js";
+import type { ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { Seen, Send, Sent } from "./send.js";
 

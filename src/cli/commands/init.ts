@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { writeFailure, writeFileAtomically } from "../../node/files/write-file.js";
 import { quote } from "../../scenario/problems/words.js";
-import { starterScenario } from "../../scenario/starter.js";
+import { starterScenario } from "../../scenario/starter.generated.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { ownScenario } from "../open-scenario.js";

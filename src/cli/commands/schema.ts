@@ -1,9 +1,9 @@
-import { scenarioJsonSchema } from "../../scenario/json-schema.generated.js";
+import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 
 /** `svc-sandbox schema` */
 export const schema: Run = async ({ io }) => {
-  io.stdout.write(`${JSON.stringify(scenarioJsonSchema, null, 2)}\n`);
+  io.stdout.write(`${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);
   return exitCode.fine;
 };

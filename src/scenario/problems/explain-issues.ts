@@ -49,8 +49,11 @@ function explain(issue: Issue, base: Path, root: Schema, value: unknown): Diagno
   const schema = schemaAt(root, path);
   if (schema === undefined) return [];
   if (issue.code === "invalid_key") {
-    const { keyType } = definitionOf(schemaAt(root, path.slice(0, -1)) as Schema);
-    return [{ path, pointAt: "key", ...wrongText(undefined, String(path.at(-1)), keyType ?? schema) }];
+    const { keyType = schema } = definitionOf(schemaAt(root, path.slice(0, -1)) as Schema);
+    // The schema does not look at an entry whose name is wrong.
+    const entry = (schema as z.ZodMiniType).safeParse(valueAt(value, path));
+    const inside = entry.success ? [] : entry.error.issues.flatMap((one) => explain(one, path, root, value));
+    return [{ path, pointAt: "key", ...wrongText(undefined, String(path.at(-1)), keyType) }, ...inside];
   }
   const found = valueAt(value, path);
   return [found === undefined ? missingField(path, schema) : { path, ...wrongValue(path, found, schema) }];

@@ -1,10 +1,5 @@
 import { z } from "zod/mini";
-import { scenarioSchema } from "../src/scenario/format/schema.js";
-
-/** A scenario as `parseScenario` answers it, as JSON Schema 2020-12: nothing is left to another scenario. */
-export function resolvedScenarioJsonSchema(): Record<string, unknown> {
-  return z.toJSONSchema(scenarioSchema, { target: "draft-2020-12" }) as Record<string, unknown>;
-}
+import { scenarioSchema } from "./schema.js";
 
 /**
  * The scenario file as JSON Schema 2020-12, for editors and for other languages.
@@ -12,7 +7,7 @@ export function resolvedScenarioJsonSchema(): Record<string, unknown> {
  * A file that extends another may leave to it what would be required otherwise.
  */
 export function scenarioJsonSchema(): Record<string, unknown> {
-  const schema = resolvedScenarioJsonSchema() as unknown as RequiredFields;
+  const schema = z.toJSONSchema(scenarioSchema, { target: "draft-2020-12" }) as unknown as RequiredFields;
   const organization = schema.properties.organizations.additionalProperties;
   const key = organization.properties.keys.additionalProperties;
   const requiredOnItsOwn = {
