@@ -1,8 +1,11 @@
-import { HttpResponse, http, passthrough } from "msw";
+import { setTimeout as pause } from "node:timers/promises";
+import { HttpResponse, http, passthrough, ws } from "msw";
 import { expect, test } from "vitest";
-import { converse, readAnswers } from "./support/raw-socket.js";
-import { mePath } from "./support/send.js";
-import { attestations, serve } from "./support/serve-handlers.js";
+import { guard, type Sandbox } from "../../src/index.js";
+import { startServer } from "../../src/node/index.js";
+import { converse, readAnswers } from "../support/raw-socket.js";
+import { mePath } from "../support/send.js";
+import { attestations, listed, serve } from "./serve-handlers.js";
 
 const notFound = { error: { code: "not_found", message: expect.any(String) } };
 
@@ -21,7 +24,7 @@ test("handlers answer beside the API, by method and path, relative and with a wi
   expect((await call("/wild")).status).toBe(404);
 });
 
-test("a request that no handler takes, and one that is let through, get the API's 404", async () => {
+test("a request that no handler takes or that one passes through gets the API's 404", async () => {
   const { call, defects, sandbox } = await serve([
     http.get("/passed", () => passthrough()),
     http.get("/nothing", () => undefined),
@@ -42,7 +45,7 @@ test("a request that no handler takes, and one that is let through, get the API'
   expect(defects).toEqual([]);
 });
 
-test("R49 the API's own paths and the control plane answer, whatever a handler for everything says", async () => {
+test("R49 the API's own paths and the control plane answer before a handler for everything", async () => {
   const { call, sandbox } = await serve([http.all("*", () => HttpResponse.text("mine"))]);
   expect((await call(mePath)).status).toBe(401);
   expect((await call(mePath, { headers: { "x-api-key": sandbox.secret("active") } })).status).toBe(200);
@@ -88,7 +91,7 @@ test("generators answer in turn, and `once` answers once", async () => {
   expect(await answers("/once")).toEqual(["first", "then", "then", "then"]);
 });
 
-test("a request that no web Request can be made of is left to the API, and nothing ends the process", async () => {
+test("a request without a web form is left to the API, and nothing ends the process", async () => {
   const asked: string[] = [];
   const { port, call, defects } = await serve([
     http.all("*", ({ request }) => {
@@ -121,4 +124,94 @@ test("a request that no web Request can be made of is left to the API, and nothi
   expect(await status("GET /no-host", "X: y")).toEqual([400]);
   expect((await call(mePath)).status).toBe(401);
   expect(defects).toEqual([]);
+});
+
+test("a function makes handlers from the sandbox", async () => {
+  let given: Sandbox | undefined;
+  const { call, sandbox } = await serve(async ({ sandbox }) => {
+    given = sandbox;
+    return [http.post("/later", () => HttpResponse.text(sandbox.clock.advance("61m")))];
+  });
+  expect((await call("/later", { method: "POST" })).status).toBe(200);
+  expect(sandbox.clock.now()).toBe(given?.clock.now());
+});
+
+test.each([
+  ["no list", { get: 1 }, /^Failed to use the handlers: they are not a list of msw request handlers\.$/],
+  ["a list in a list", [[listed]], /number 1 of them is a list\. Spread it/],
+  ["a function", [listed, () => new Response()], /number 2 of them is none\. Make it with msw's `http`/],
+  ["a WebSocket handler", [ws.link("ws://x.example").addEventListener("connection", () => {})], /WebSocket/],
+])("%s for handlers is refused when the server starts", async (_what, handlers, says) => {
+  const starting = startServer({ handlers: handlers as never });
+  await expect(starting).rejects.toMatchObject({ code: "usage", message: expect.stringMatching(says) });
+});
+
+test("R9–R21 guard knows the server's sandbox by itself and refuses as the API does", async () => {
+  const { call, sandbox } = await serve([listed]);
+  const asked = async (path: string, key: string | undefined) => {
+    const answer = await call(path, key === undefined ? {} : { headers: { "x-api-key": key } });
+    return [answer.status, answer.headers.get("content-type"), await answer.text()];
+  };
+  const keys = ["revoked", "expired", "rotated", "live-not-approved", "organization-inactive", "wrong-scope"];
+  for (const key of [
+    undefined,
+    "Bearer x",
+    sandbox.unknownSecret(),
+    ...keys.map((ref) => sandbox.secret(ref as never)),
+  ]) {
+    expect(await asked(attestations, key)).toEqual(await asked(mePath, key));
+  }
+  expect(await asked(attestations, sandbox.secret("active"))).toEqual([
+    200,
+    "application/json",
+    '{"data":[],"bank":"Harvest Cooperative Bank"}',
+  ]);
+});
+
+test("R22 R24 a request that guard permits counts against the key's limits, together with the API's own calls", async () => {
+  const { call, sandbox } = await serve([listed], { scenario: "rate-limited" });
+  const headers = { "x-api-key": sandbox.secret("three-a-minute") };
+  const statuses = [];
+  for (const path of [attestations, mePath, attestations, attestations, mePath]) {
+    statuses.push((await call(path, { headers })).status);
+  }
+  expect(statuses).toEqual([200, 200, 200, 429, 429]);
+  sandbox.clock.advance("1m");
+  expect((await call(attestations, { headers })).status).toBe(200);
+});
+
+test("R46 the decision of guard is in the journal, with its path and without the key", async () => {
+  const { call, sandbox } = await serve([listed]);
+  const key = sandbox.secret("wrong-scope");
+  await call(`${attestations}?key=${key}`, { headers: { "x-api-key": key } });
+  await call(attestations, { method: "HEAD", headers: { "x-api-key": sandbox.secret("active") } });
+  expect(sandbox.requests.list()).toMatchObject([
+    { path: attestations, key: "wrong-scope", status: 403, pathId: "403.insufficient_scope" },
+    { path: attestations, key: "active", status: 200, pathId: "200.test" },
+  ]);
+  expect(JSON.stringify(sandbox.requests.list())).not.toContain(key);
+});
+
+test("guard asks the sandbox of the server that was called, also when two run at once", async () => {
+  const slow = http.get(attestations, async ({ request }) => {
+    await pause(Math.random() * 20);
+    const { refusal, caller } = guard(request);
+    return refusal ?? HttpResponse.text(caller.key.ref);
+  });
+  const first = await serve([slow]);
+  const second = await serve([slow]);
+  first.sandbox.keys.revoke("active");
+  const headers = { "x-api-key": second.sandbox.secret("active") };
+  const calls = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? first : second));
+  const statuses = await Promise.all(
+    calls.map(async ({ call }) => (await call(attestations, { headers })).status),
+  );
+  expect(statuses).toEqual(calls.map((server) => (server === first ? 401 : 200)));
+  expect([first, second].map(({ sandbox }) => sandbox.requests.total())).toEqual([10, 10]);
+});
+
+test("guard outside of a server's handlers asks for the sandbox", () => {
+  expect(() => guard(new Request("https://any.example/"))).toThrow(
+    /Pass it: guard\(request, \{ scope, sandbox \}\)/,
+  );
 });

@@ -1,12 +1,11 @@
 import { HttpResponse, http } from "msw";
 import { onTestFinished } from "vitest";
-import { guard } from "../../src/library/guard.js";
-import type { UserHandlers } from "../../src/node/server/custom-handlers.js";
-import { startServer } from "../../src/node/server/start-server.js";
+import { guard } from "../../src/index.js";
+import { startServer, type UserHandlers } from "../../src/node/index.js";
 
 export const attestations = "/v1/relying-party/attestations";
 
-/** Serves a sandbox with handlers of a user beside it, until the test is over. */
+/** Serves a sandbox with custom handlers until the test is over. */
 export async function serve(
   handlers: UserHandlers,
   options: { scenario?: "key-states" | "rate-limited" } = {},
@@ -24,7 +23,7 @@ export async function serve(
   return { ...server, port, defects, call };
 }
 
-/** A handler of an endpoint that is guarded as the API's own are. */
+/** A handler of an endpoint that is guarded like the API's own. */
 export const listed = http.get(attestations, ({ request }) => {
   const { refusal, caller } = guard(request, { scope: "attestations:read" });
   return refusal ?? HttpResponse.json({ data: [], bank: caller.organization.name });

@@ -4,9 +4,9 @@ import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { HttpResponse, http } from "msw";
 import { expect, onTestFinished, test } from "vitest";
-import { type SandboxServer, type ServerOptions, startServer } from "../src/node/index.js";
-import { makeSelfSigned } from "../src/node/server/tls.js";
-import { askHttps } from "./support/ask-https.js";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/node/index.js";
+import { makeSelfSigned } from "../../src/node/server/tls.js";
+import { askHttps } from "../support/ask-https.js";
 
 const me = "/v1/relying-party/me";
 
@@ -18,7 +18,7 @@ async function start(options: Partial<ServerOptions> = {}): Promise<SandboxServe
 
 const portOf = ({ url }: SandboxServer) => Number(new URL(url).port);
 
-test("a client that is given the certificate reaches the API by all names of this machine", async () => {
+test("a client with the certificate reaches the API by all names of this machine", async () => {
   const server = await start();
   expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   expect(server.controlUrl).toBe(`${server.url}/__sandbox`);
@@ -64,10 +64,8 @@ test("a client that does not trust the certificate, or speaks no TLS, is turned 
   const plain = connect(portOf(server), "127.0.0.1");
   plain.on("error", () => {});
   plain.write(`GET ${me} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-  const startedAt = performance.now();
   plain.resume();
   await once(plain, "close");
-  expect(performance.now() - startedAt).toBeLessThan(900);
   const half = connect(portOf(server), "127.0.0.1");
   half.on("error", () => {});
   await once(half, "connect");
@@ -75,7 +73,7 @@ test("a client that does not trust the certificate, or speaks no TLS, is turned 
   expect((await askHttps(server.url + me, server.certificate)).status).toBe(401);
 });
 
-test("what is no HTTP inside of TLS gets the API's 400", async () => {
+test("bytes that are no HTTP inside TLS get the API's 400", async () => {
   const server = await start();
   const socket = connectTls({ port: portOf(server), host: "127.0.0.1", ca: server.certificate as string });
   socket.write("nonsense\r\n\r\n");
@@ -102,7 +100,7 @@ test("the control plane takes this server's own origin and no other, and its ins
   expect(page.headers["content-type"]).toMatch(/^text\/html/);
 });
 
-test("handlers of one's own see https, and a network error of theirs ends the connection", async () => {
+test("custom handlers see https, and a network error of theirs ends the connection", async () => {
   const failures: unknown[] = [];
   const server = await start({
     handlers: [
@@ -118,7 +116,7 @@ test("handlers of one's own see https, and a network error of theirs ends the co
   expect(failures).toEqual([]);
 });
 
-test("a certificate of one's own is served as it is", async () => {
+test("a given certificate is served as it is", async () => {
   const tls = await makeSelfSigned("127.0.0.1");
   const server = await start({ tls });
   expect(server.certificate).toBe(tls.cert);
@@ -133,7 +131,7 @@ test("a pair that does not fit is refused by startServer with a code", async () 
   });
 });
 
-test("without TLS nothing is said of a certificate", async () => {
+test("a server without TLS has no certificate", async () => {
   const server = await start({ tls: false });
   expect([server.url.startsWith("http://"), server.certificate]).toEqual([true, undefined]);
 });
