@@ -22,6 +22,7 @@ export class ProgressReporter extends DefaultReporter {
   }
 
   protected override printTestCase(state: ReturnType<TestModule["state"]>, test: TestCase): void {
-    if (this.#files === 1 || test.result().state === "failed") super.printTestCase(state, test);
+    const result = test.result().state;
+    if (result === "failed" || (this.#files === 1 && result === "passed")) super.printTestCase(state, test);
   }
 }

@@ -1,17 +1,6 @@
 /** Modules by the names under which examples import them. */
 export type Modules = Readonly<Record<string, object>>;
 
-/** The JavaScript and TypeScript blocks of a Markdown text, each with the heading above it. */
-export function codeBlocks(markdown: string): { readonly title: string; readonly code: string }[] {
-  const blocks: { title: string; code: string }[] = [];
-  let heading = "";
-  for (const [, title, code] of markdown.matchAll(/^#+ (.+)$|^```(?:js|ts)\n([\s\S]*?)^```$/gm)) {
-    if (title !== undefined) heading = title;
-    else blocks.push({ title: `${heading} (${blocks.length + 1})`, code: code as string });
-  }
-  return blocks;
-}
-
 /** The examples of a source file's doc comments, each with the name of what is documented. */
 export function docExamples(source: string): { readonly title: string; readonly code: string }[] {
   const comments = source.matchAll(
@@ -24,8 +13,8 @@ export function docExamples(source: string): { readonly title: string; readonly 
 }
 
 /**
- * Runs an example, with its comments taken at their word: `expression; // value` fails when the value is another, and
- * `expression; // throws code` when nothing, or something else, is thrown. Answers how many such comments there were.
+ * Runs an example and checks its comments: `expression; // value` fails when the value is another, and
+ * `expression; // throws code` when nothing, or something else, is thrown. Returns how many such comments there were.
  */
 export async function runExample(code: string, modules: Modules, given: Modules = {}): Promise<number> {
   let claims = 0;
@@ -57,13 +46,18 @@ const AsyncFunction = (async () => {}).constructor as new (
 
 function importsBound(code: string): string {
   return code.replace(
-    /^import (\{[^}]*\}) from "([^"]+)";$/gm,
-    (_all, names: string, name: string) => `const ${names} = modules[${JSON.stringify(name)}];`,
+    /^import (\{[^}]*\}|\w+) from "([^"]+)";$/gm,
+    (_all, names: string, name: string) =>
+      `const ${names.startsWith("{") ? names : `{ default: ${names} }`} = modules[${JSON.stringify(name)}];`,
   );
 }
 
-// An expression ends with its line, and begins with it or with the line that opened its outermost bracket.
-function claimsChecked(code: string): string {
+/**
+ * The code of an example with a call of `check` or `checkThrows` for each comment that says what comes of a line.
+ *
+ * An expression ends with its line, and begins with it or with the line that opened its outermost bracket.
+ */
+export function claimsChecked(code: string): string {
   return code
     .replace(
       /^( *)(\S.*); \/\/ throws (\w+)$/gm,

@@ -1,0 +1,134 @@
+import { once } from "node:events";
+import { readFileSync, symlinkSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { createMiddleware } from "@mswjs/http-middleware";
+import express from "express";
+import * as msw from "msw";
+import * as mswNode from "msw/node";
+import { expect, onTestFinished, test, vi } from "vitest";
+import * as core from "../../src/index.js";
+import * as ourMsw from "../../src/msw/index.js";
+import * as ourNode from "../../src/node/index.js";
+import { noBrowser, openPage } from "../support/chromium-page.js";
+import { claimsChecked, docExamples, runExample } from "../support/examples.js";
+import { type Block, blocksOf, blockWith, root } from "../support/pages.js";
+import { runCommand } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// The JavaScript and TypeScript of the pages runs, and its comments are true.
+
+const handlersModule = blockWith("docs/doors.md", "js", "// handlers.mjs");
+const definitionOfMe = blockWith("docs/library.md", "js", "const me = (sandbox, ref) =>\n");
+
+const blocks = ["README.md", "docs/doors.md", "docs/library.md", "docs/preview.md", "docs/assumptions.md"]
+  .flatMap(blocksOf)
+  .filter(
+    ({ language, text }) =>
+      ["js", "ts"].includes(language) && ![handlersModule, definitionOfMe].includes(text),
+  );
+const titled = (of: (block: Block) => boolean) =>
+  blocks.filter(of).map((block) => [block.title, block.text] as const);
+const inVitest = ({ text }: Block) => text.includes('from "vitest"');
+const inBrowser = ({ text }: Block) => text.includes('from "msw/browser"');
+const serves = ({ text }: Block) => text.includes("app.listen(3000)");
+
+/** How many comments of an example say what is to come of the line. */
+const claimsIn = (code: string) => code.split("; // ").length - 1;
+
+/** A folder of a user who has these files, the built package, and what the examples need beside it. */
+function userFolder(files: Record<string, string>): string {
+  const folder = temporaryFolder({ "node_modules/.keep": "", ...files });
+  symlinkSync(root, join(folder, "node_modules/svc-sandbox"));
+  for (const name of ["msw", "vitest"])
+    symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  return folder;
+}
+
+const me = (sandbox: core.Sandbox, ref: string) =>
+  sandbox.fetch("https://any.example/v1/relying-party/me", { headers: { "x-api-key": sandbox.secret(ref) } });
+
+async function modules() {
+  const handlers = join(userFolder({ "handlers.mjs": handlersModule }), "handlers.mjs");
+  return {
+    "svc-sandbox": core,
+    "svc-sandbox/msw": ourMsw,
+    "svc-sandbox/node": ourNode,
+    msw,
+    "msw/node": mswNode,
+    express: { default: express },
+    "@mswjs/http-middleware": { createMiddleware },
+    "./handlers.mjs": await import(/* @vite-ignore */ pathToFileURL(handlers).href),
+  };
+}
+
+test.each(
+  titled((block) => ![inVitest, inBrowser, serves].some((of) => of(block))),
+)("%s: runs, and its comments are true", async (_title, text) => {
+  const imported = /import \{[^}]*\bcreateSandbox\b/.test(text) ? {} : { createSandbox: core.createSandbox };
+  expect(await runExample(text, await modules(), { ...imported, me, vi })).toBe(claimsIn(text));
+});
+
+test.each(titled(inVitest))("%s: passes", async (_title, text) => {
+  const cwd = userFolder({ "bank.test.ts": text });
+  const { code, stdout } = await runCommand("node node_modules/vitest/vitest.mjs run", { cwd }).ended;
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/Tests +[18] passed/)]);
+});
+
+test.each(titled(serves))("%s: serves", async (_title, text) => {
+  let opened: [server?: Server, sandbox?: core.Sandbox] = [];
+  const code = `${text.replace("app.listen(3000)", "app.listen(0)")}\nopen(server, sandbox);`;
+  await runExample(code, await modules(), {
+    open(...them: typeof opened) {
+      opened = them;
+    },
+  });
+  const [server, sandbox] = opened as [Server, core.Sandbox];
+  onTestFinished(() => void server.close());
+  if (!server.listening) await once(server, "listening");
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const headers = { "x-api-key": sandbox.secret("active") };
+  const paths = ["/v1/relying-party/me", "/health"];
+  const answers = paths.flatMap((path) => [fetch(base + path), fetch(base + path, { headers })]);
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([401, 200, 200, 200]);
+});
+
+test.skipIf(noBrowser).each(titled(inBrowser))("%s: runs in a page", async (_title, text) => {
+  const check =
+    "(line, found, told) => { if (JSON.stringify(found) !== JSON.stringify(told)) throw Error(line); }";
+  const code = `const check = ${check};\n${claimsChecked(text)}\nglobalThis.ready = true;\n`;
+  const folder = userFolder({ "page.mjs": code });
+  await (await openPage(join(folder, "page.mjs"))).close();
+});
+
+test("--handlers of docs/doors.md serves what the handlers module says", async () => {
+  const line = blockWith("docs/doors.md", "sh", "npx svc-sandbox --handlers");
+  const command = line.replace(
+    "npx svc-sandbox",
+    `node "${join(root, "bin/svc-sandbox.js")}" --port 0 --json`,
+  );
+  const running = runCommand(command, { cwd: userFolder({ "handlers.mjs": handlersModule }) });
+  const { base_url, keys } = JSON.parse(await running.until(/\n/));
+  const answer = await fetch(`${base_url}/v1/relying-party/attestations`, {
+    headers: { "x-api-key": keys.active },
+  });
+  expect(await answer.json()).toEqual({ data: [], for: "Harvest Cooperative Bank" });
+  expect((await running.stop()).code).toBe(0);
+});
+
+const documented = ["create-sandbox", "guard"]
+  .map((name) => `library/${name}.ts`)
+  .concat("scenario/parse-scenario.ts");
+const examples = documented.flatMap((file) => docExamples(readFileSync(join(root, "src", file), "utf8")));
+
+test("every function of svc-sandbox has an example", () => {
+  expect(examples.map(({ title }) => title)).toEqual(["createSandbox", "guard", "parseScenario"]);
+});
+
+test.each(examples)("the example of $title runs, and its comments are true", async ({ title, code }) => {
+  // That of guard makes a handler; another test shows what it answers.
+  const given = title === "createSandbox" ? { ...core } : { ...core, ...msw, sandbox: core.createSandbox() };
+  expect(await runExample(code, await modules(), given)).toBe(claimsIn(code));
+});

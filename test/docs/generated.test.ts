@@ -1,0 +1,135 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { variationTable } from "../../src/api/variation/vary.js";
+import { commands } from "../../src/cli/commands.js";
+import { adviceTable } from "../../src/domain/advice.js";
+import { type AssumptionRow, assumptionTable } from "../../src/domain/assumptions.js";
+import { outcomes } from "../../src/index.js";
+import { controlCalls } from "../../src/node/control/calls.js";
+import { controlBodySchema } from "../../src/scenario/format/control-bodies.js";
+import { withDocumentedAnswers } from "../support/documented-answers.js";
+import { type Part, root, withParts } from "../support/pages.js";
+import { probeKeys, serveProbed } from "../support/probed-server.js";
+import { runCli } from "../support/run-cli.js";
+
+// What stands on the pages between `<!-- name -->` and `<!-- /name -->` is made from the product. `npm run docs:update`
+// writes it anew.
+
+const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
+  "docs/assumptions.md": { assumptions: assumptionsPart },
+  "docs/check.md": { example: checkPart },
+  "docs/cli.md": { help: helpPart },
+  "docs/control-plane.md": { calls: callsPart },
+  "docs/report.md": { advice: advicePart },
+};
+
+test.each(
+  Object.entries(pages),
+)("%s says what the product says (npm run docs:update)", async (page, parts) => {
+  await expect(await withParts(page, parts)).toMatchFileSnapshot(join(root, page));
+});
+
+test("docs/errors.md lists the paths and shows what each curl line gets (npm run docs:update)", async () => {
+  const page = "docs/errors.md";
+  const text = await withDocumentedAnswers(await withParts(page, { table: pathsPart }));
+  await expect(text).toMatchFileSnapshot(join(root, page));
+});
+
+function table(...rows: readonly (readonly string[])[]): string {
+  const [header = [], ...others] = rows;
+  return [header, header.map(() => "---"), ...others]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`)
+    .join("\n");
+}
+
+function code(value: unknown): string {
+  if (Array.isArray(value)) return value.map(code).join(", ");
+  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
+}
+
+function assumptionsPart(): string {
+  const varies = (name: string) =>
+    variationTable.some(({ variants }) => variants.some(({ assume = {} }) => name in assume));
+  const rows = Object.entries(assumptionTable as Record<string, AssumptionRow<unknown>>);
+  return table(
+    ["assumption", "`minimal`", "`typical`", "`varied`", "meaning", "what the specification leaves open"],
+    ...rows.map(([name, { minimal, typical, choices, meaning, gap }]) => [
+      code(name),
+      code(minimal),
+      typical === undefined ? "the same" : code(typical),
+      varies(name) ? "varies" : "as `minimal`",
+      choices === undefined ? meaning : `${meaning} One of ${code(choices)}.`,
+      gap,
+    ]),
+  );
+}
+
+async function checkPart(): Promise<string> {
+  const { url } = await serveProbed((reply, { ref }) => {
+    // biome-ignore lint/suspicious/noExplicitAny: the bodies are made wrong here
+    const { error, data } = reply.body as any;
+    if (ref === "expired") error.message = "The key has expired.";
+    if (ref === "active") data.limits.per_day = "1000";
+  });
+  const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_EXPIRED: probeKeys.SVC_KEY_EXPIRED };
+  const { stdout } = await runCli(["check", url], { env: env as Record<string, string> });
+  return `\`\`\`text\n${stdout.replaceAll(url, "https://api.example")}\`\`\``;
+}
+
+async function helpPart(): Promise<string> {
+  const sections = [[], ...commands.map(({ name }) => [name])].map(async (words) => {
+    const { stdout } = await runCli([...words, "--help"]);
+    return `## \`${["svc-sandbox", ...words].join(" ")}\`\n\n\`\`\`text\n${stdout.trimEnd()}\n\`\`\``;
+  });
+  return (await Promise.all(sections)).join("\n\n");
+}
+
+function callsPart(): string {
+  const rows = controlCalls.map(({ method, path, body, query, status, summary }) => [
+    code(`${method} ${path}`),
+    [...fieldsOf(body), ...Object.keys(query ?? {}).map((name) => `?${name}=`)].map(code).join(", "),
+    String(status),
+    summary,
+  ]);
+  return table(
+    ["call", "takes", "status", "does"],
+    ...rows,
+    ["`GET /events`", "", "200", "[Everything that happens](#events), as server-sent events"],
+    ["`GET /openapi.json`", "", "200", "The OpenAPI document of the relying-party API"],
+    ["`GET /control.openapi.json`", "", "200", "The OpenAPI document of the control plane"],
+    ["`GET /`", "", "200", "A page with the links"],
+  );
+}
+
+function fieldsOf(body: (typeof controlCalls)[number]["body"] = "nothing"): string[] {
+  const { properties = {}, required = [] } = controlBodySchema(body) as {
+    properties?: Record<string, unknown>;
+    required?: string[];
+  };
+  return Object.keys(properties).map((field) => (required.includes(field) ? field : `${field}?`));
+}
+
+function pathsPart(): string {
+  return table(
+    ["path", "answer", "when", "promised"],
+    ...outcomes.map(({ path, status, code: errorCode, when, promised }) => [
+      `[${code(path)}](#${path.replaceAll(".", "")})`,
+      status === 0 ? "" : `${status}${errorCode === null ? "" : ` ${code(errorCode)}`}`,
+      when,
+      promised ? "yes" : "no",
+    ]),
+  );
+}
+
+function advicePart(): string {
+  return table(
+    ["advice", "level", "rule", "what the client did", "what to do"],
+    ...adviceTable.map(({ id, level, rule, meaning, whatToDo }) => [
+      code(id),
+      level,
+      rule,
+      meaning,
+      whatToDo,
+    ]),
+  );
+}

@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { expect, test } from "vitest";
+import { anyStatus, refused } from "../../src/api/variation/variant.js";
+import { variationTable } from "../../src/api/variation/vary.js";
+import { keyedPaths, limitPaths } from "../../src/check/keys.js";
+import { checkedRules } from "../../src/check/rules.js";
+import { permissions, productionStatuses, validityStatuses } from "../../src/domain/attestation.js";
+import { consentStatuses, purposeCodes } from "../../src/domain/consent.js";
+import { type Outcome, outcomeOf } from "../../src/domain/outcomes.js";
+import { openApiDocument, outcomes, scenarioNames } from "../../src/index.js";
+import { pageNames, pageOf, root, sectionOf } from "../support/pages.js";
+import { membersIn, scenarioSchema } from "../support/schemas.js";
+
+// Each page names all that there is of its subject, and its links lead somewhere.
+
+/** Those of the names that do not stand on a page as code. */
+const missingOn = (text: string, names: readonly string[]) =>
+  names.filter((name) => !text.includes(`\`${name}\``) && !text.includes(`\`${name}:`));
+
+const rules = pageOf("docs/rules.md");
+const sources = (folder: string) =>
+  readdirSync(join(root, "src", folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => readFileSync(join(root, "src", folder, file), "utf8"))
+    .join("\n");
+
+/** The anchors of a page's headings, as the hosts of Markdown make them. */
+function anchorsOf(page: string): string[] {
+  const titles = [...pageOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) => title.toLowerCase());
+  return titles.map((title) => title.replace(/[^\w\- ]/g, "").replaceAll(" ", "-"));
+}
+
+test.each(pageNames)("the links of %s lead somewhere", (page) => {
+  const links = [...pageOf(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)];
+  const broken = links.filter(([, target = "", anchor]) => {
+    if (target.includes("://")) return false;
+    const file = target === "" ? page : normalize(join(dirname(page), target));
+    if (!existsSync(join(root, file))) return true;
+    return anchor !== undefined && file.endsWith(".md") && !anchorsOf(file).includes(anchor);
+  });
+  expect(broken.map(([link]) => link)).toEqual([]);
+});
+
+test.each(outcomes)("docs/errors.md says of $path when it comes, what to do and which rules", ({
+  path,
+  promised,
+}) => {
+  const section = sectionOf("docs/errors.md", `\`${path}\``).replaceAll("\n", " ");
+  const { when, whatToDo } = outcomeOf(path);
+  expect(section.toLowerCase()).toContain(`${when}.`.toLowerCase());
+  expect(section).toContain(`**What to do.** ${whatToDo}`);
+  const named = /Rules: (R[\dR, ]+)\./.exec(section)?.[1]?.split(", ") ?? [];
+  expect(named.filter((rule) => !rules.includes(`| ${rule} |`))).toEqual([]);
+  expect(promised && named.length === 0).toBe(false);
+});
+
+test("docs/check.md names each variable with its path, and the rules of a check are those of docs/rules.md", () => {
+  const rows = pageOf("docs/check.md").match(/^\| (?:none|`SVC_).*$/gm) ?? [];
+  const missing = [...keyedPaths, ...limitPaths].filter(
+    ({ pathId, variables: [own] }) =>
+      !rows.some((row) => row.includes(`\`${own}\``) && row.includes(`\`${pathId}\``)),
+  );
+  expect(missing).toEqual([]);
+  const ofAnswers = Array.from({ length: 28 }, (_, index) => `R${index + 1}`);
+  expect(Object.keys(checkedRules)).toEqual([...ofAnswers, "R34", "R37", "R38"]);
+  expect(Object.keys(checkedRules).filter((rule) => !rules.includes(`| ${rule} |`))).toEqual([]);
+});
+
+test("docs/control-plane.md names every event", () => {
+  const types = [...sources("sandbox").matchAll(/readonly type: "([\w.]+)"/g)].map(([, type = ""]) => type);
+  expect(types).toContain("key.created");
+  expect(missingOn(pageOf("docs/control-plane.md"), types)).toEqual([]);
+});
+
+test("docs/library.md lists the code of every refusal", () => {
+  const thrown = ["library", "sandbox", "scenario"]
+    .flatMap((layer) => [...sources(layer).matchAll(/(?:new SandboxError|super)\(\s*"(\w+)"/g)])
+    .map(([, code = ""]) => code);
+  expect(thrown).toEqual(expect.arrayContaining(["key_limit_reached", "scenario_invalid"]));
+  const rows = (pageOf("docs/library.md").match(/^\| `\w+`(?:, `\w+`)* \| /gm) ?? []).join("");
+  expect(missingOn(rows, thrown)).toEqual([]);
+});
+
+test("docs/preview.md names every endpoint with its scope, every refusal, member and value", () => {
+  const page = pageOf("docs/preview.md");
+  const { paths } = openApiDocument({ preview: true }) as { paths: Record<string, Record<string, object>> };
+  const announced = Object.entries(paths).filter(
+    ([path]) => !Object.hasOwn(openApiDocument().paths as object, path),
+  );
+  const calls = announced.flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(
+    calls.filter((call) => !new RegExp(`^\\| \`${call}\` \\| \`\\w+:\\w+\` \\|`, "m").test(page)),
+  ).toEqual([]);
+  for (const { path, status, code, preview } of outcomes as readonly Outcome[]) {
+    if (preview === true) expect(page).toContain(`| \`${path}\` | ${status} \`${code}\` |`);
+  }
+  // The subject is told on docs/farmers.md, the envelope in an example.
+  const envelope = ["data", "error", "page", "limit", "offset", "total"];
+  const records = announced
+    .flatMap(([, methods]) => membersIn(methods, ["subject"]))
+    .filter((name) => !envelope.includes(name));
+  const fields = membersIn(scenarioSchema.properties.consents);
+  const values = [consentStatuses, purposeCodes, permissions, productionStatuses, validityStatuses].flat();
+  expect([records, fields]).toEqual([
+    expect.arrayContaining(["respond_by"]),
+    expect.arrayContaining(["deeds"]),
+  ]);
+  expect(missingOn(page, [...new Set([...records, ...fields, ...values])])).toEqual([]);
+});
+
+test("docs/report.md says how many paths are promised", () => {
+  const count = outcomes.filter(({ promised }) => promised).length;
+  expect(pageOf("docs/report.md")).toContain(`promises ${count} paths`);
+});
+
+test("docs/assumptions.md lists every row of what varies, with its variants in their order", () => {
+  const lines = sectionOf("docs/assumptions.md", "What varies").match(/^\| `.*$/gm) ?? [];
+  const told = lines.map((line) => {
+    const [id, statuses, fixedBy, , variants = ""] = line.slice(2).split(/ \|(?: |(?= \|))/);
+    const names = variants.matchAll(/(?:^|<br>)`([^`]+)`: \S/g);
+    return [id, statuses, fixedBy?.trim(), [...names].map(([, name]) => name)];
+  });
+  const made = variationTable.map(({ id, statuses, fixedBy, variants }) => [
+    `\`${id}\``,
+    statuses === anyStatus ? "all" : statuses === refused ? "errors" : statuses.join(", "),
+    fixedBy === undefined ? "" : `\`${fixedBy}\``,
+    variants.map((one) => one.id),
+  ]);
+  expect(told).toEqual(made);
+});
+
+test("docs/scenarios.md names every bundled scenario, and every field of timelines and stories", () => {
+  const page = "docs/scenarios.md";
+  expect(missingOn(sectionOf(page, "Bundled scenarios"), scenarioNames)).toEqual([]);
+  const sections = ["Timeline", "Actions", "Story"].map((title) => sectionOf(page, title)).join("\n");
+  // The members of keys and faults are told where keys and faults are.
+  const { timeline, story } = scenarioSchema.properties;
+  const fields = membersIn([timeline, story], ["limits", "faults"]);
+  expect(fields).toContain("overlap");
+  expect(fields.filter((field) => !sections.includes(`\`${field}`) && field !== "expect")).toEqual([]);
+});
+
+test("docs/scenarios.md leaves the assumptions to their own page", () => {
+  const section = sectionOf("docs/scenarios.md", "`assumptions`");
+  expect(section).toContain("(assumptions.md)");
+  expect(section).not.toContain("\n|");
+});

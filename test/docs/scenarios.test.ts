@@ -1,0 +1,141 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { personaOf } from "../../src/domain/farmer.js";
+import { parseScenario, type Sandbox } from "../../src/index.js";
+import { openSandbox } from "../support/doors.js";
+import { blocksOf, blockWith, pageNames, pageOf, sectionOf } from "../support/pages.js";
+import { runCli } from "../support/run-cli.js";
+import { membersIn, scenarioSchema } from "../support/schemas.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// The scenarios of the pages are valid, and do what the pages say of them.
+
+/** The YAML of a section of docs/scenarios.md. */
+const exampleOf = (section: string) =>
+  /^```yaml\n([\s\S]*?)^```$/m.exec(sectionOf("docs/scenarios.md", section))?.[1] ?? "";
+
+/** Runs `verify` with a scenario; expects that its story goes as it says. */
+async function expectStory(yaml: string, steps: number): Promise<void> {
+  expect(parseScenario(yaml).story).toHaveLength(steps);
+  const { code, stdout, stderr } = await runCli(["verify", "mine.yaml"], {
+    cwd: temporaryFolder({ "mine.yaml": yaml }),
+  });
+  expect(code, stdout + stderr).toBe(0);
+}
+
+const whole = pageNames
+  .flatMap(blocksOf)
+  .filter(({ language, text }) => language === "yaml" && /^version: 1$/m.test(text));
+
+test.each(whole.map(({ title, text }) => [title, text]))("%s: is a scenario", (_title, yaml) => {
+  expect(() => parseScenario(yaml as string)).not.toThrow();
+});
+
+test("the scenario of the README has its keys", () => {
+  const keys = openSandbox(parseScenario(blockWith("README.md", "yaml"))).keys.list();
+  expect(keys.map(({ ref }) => ref)).toEqual(["main", "ends-soon", "slow-lane"]);
+});
+
+test("the scenario of docs/assumptions.md sets what the page says", () => {
+  expect(parseScenario(blockWith("docs/assumptions.md", "yaml")).assumptions).toEqual({
+    profile: "typical",
+    rate_limit_code: "too_many_requests",
+  });
+});
+
+/** The paths on which requests with these keys end. */
+async function pathsOf(sandbox: Sandbox, ...refs: string[]): Promise<string[]> {
+  for (const ref of refs) {
+    await sandbox.fetch("https://any.example/v1/relying-party/me", {
+      headers: { "x-api-key": sandbox.secret(ref) },
+    });
+  }
+  return sandbox.requests.list({ limit: refs.length }).map(({ pathId }) => pathId ?? "");
+}
+
+test("each action of the timeline in docs/scenarios.md happens at its own instant", async () => {
+  const sandbox = openSandbox(parseScenario(exampleOf("Timeline")));
+  const begin = Date.parse("2026-03-02T09:00:00Z");
+  const at = (minutes: number, ...refs: string[]) => {
+    sandbox.clock.set(begin + minutes * 60_000);
+    return pathsOf(sandbox, ...refs);
+  };
+  expect(await at(9, "main")).toEqual(["200.test"]);
+  expect(await at(10, "main", "main-2")).toEqual(["200.retiring", "200.replacement"]);
+  expect(await at(39, "main")).toEqual(["200.retiring"]);
+  expect(await at(40, "main")).toEqual(["401.rotated"]);
+  expect(await at(119, "loans")).toEqual(["200.live"]);
+  expect(await at(120, "loans")).toEqual(["403.live_suspended"]);
+  expect(await at(3 * 1440 - 1, "loans")).toEqual(["403.live_suspended"]);
+  expect(await at(3 * 1440, "loans")).toEqual(["200.live"]);
+});
+
+test("a clock that is moved past the whole timeline leaves the world as if it had run", async () => {
+  const sandbox = openSandbox(parseScenario(exampleOf("Timeline")));
+  sandbox.clock.advance("7d");
+  expect(await pathsOf(sandbox, "main", "main-2", "loans")).toEqual([
+    "401.rotated",
+    "200.replacement",
+    "200.live",
+  ]);
+});
+
+test("the stories of docs/scenarios.md and docs/preview.md go as they say", async () => {
+  await expectStory(exampleOf("Story"), 12);
+  await expectStory(blockWith("docs/preview.md", "yaml"), 3);
+});
+
+test("a scenario inherits a timeline, which [] takes away, and no story", () => {
+  const extended = (more: string) => parseScenario(`version: 1\nextends: live-suspended\n${more}`);
+  expect(extended("").timeline).toHaveLength(1);
+  expect(extended("timeline: []").timeline).toEqual([]);
+  expect(extended("")).not.toHaveProperty("story");
+  expect(extended("story: [{ say: Mine. }]").story).toEqual([{ say: "Mine." }]);
+});
+
+test("the first farmers are as docs/preview.md says, whatever the seed", () => {
+  const rows = [...pageOf("docs/preview.md").matchAll(/^\| (\d) \| `(\w+)` \|/gm)].map(
+    ([, _farmer, persona]) => persona,
+  );
+  expect(rows).toHaveLength(5);
+  for (const seed of [1, 7, 42])
+    expect(rows.map((_persona, farmer) => personaOf(seed, farmer))).toEqual(rows);
+});
+
+/** The file that `init` writes. */
+async function starter(): Promise<string> {
+  const cwd = temporaryFolder();
+  await runCli(["init"], { cwd });
+  return readFileSync(join(cwd, "svc-sandbox.yaml"), "utf8");
+}
+
+test("the file of `init` is valid as it stands, and begins with the line by which editors find the schema", async () => {
+  const yaml = await starter();
+  expect(Object.keys(parseScenario(yaml).organizations ?? {})).toEqual(["harvest-bank"]);
+  expect(yaml).toMatch(/^# yaml-language-server: \$schema=https:\/\/\S+\/scenario\.schema\.json\n/);
+});
+
+test("the file of `init` shows every field of the format, those of snapshots aside", async () => {
+  const ofSnapshots =
+    "requests_answered sha256 counted_at requests_matched suspensions suspended permission".split(" ");
+  const yaml = await starter();
+  const missing = membersIn(scenarioSchema).filter((field) => !new RegExp(`\\b${field}:`).test(yaml));
+  expect(missing.filter((field) => !ofSnapshots.includes(field))).toEqual([]);
+});
+
+test("what stands behind # in the file of `init` is valid, and its story goes as it says", async () => {
+  const yaml = (await starter())
+    .split("\n\n")
+    .map((block) => {
+      const begins = block.search(/^# (population|faults|preview|timeline|story):(?: true)?$/m);
+      return begins === -1 ? block : block.slice(0, begins) + block.slice(begins).replace(/^# /gm, "");
+    })
+    .join("\n\n");
+  const { faults, timeline, consents, population } = parseScenario(yaml);
+  expect([faults?.length, timeline?.length, consents?.length, population?.organizations]).toEqual([
+    3, 2, 2, 200,
+  ]);
+  // Its faults are met by some requests and not by others; the story is about keys.
+  await expectStory(`${yaml}\n`.replace(/^faults:\n(?:[ -].*\n|\n(?=[ -]))+/m, "faults: []\n"), 10);
+});

@@ -1,0 +1,80 @@
+import { STATUS_CODES } from "node:http";
+import { outcomes, type PathId, type ScenarioName } from "../../src/index.js";
+import { startServer } from "../../src/node/index.js";
+import { sectionOf } from "./pages.js";
+import { runCli } from "./run-cli.js";
+import { runCommand } from "./running-command.js";
+import { isOfTheConnection } from "./send.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+const page = "docs/errors.md";
+
+/** The text of docs/errors.md with the answer that the curl line of each section gets from a fresh server. */
+export async function withDocumentedAnswers(given: string): Promise<string> {
+  const answers = await Promise.all(outcomes.map(async ({ path }) => [path, await answerOf(path)] as const));
+  let text = given;
+  for (const [path, answer] of answers) {
+    const [before, after = ""] = text.split(new RegExp(`(?<=\n### \`${path}\`\n)`));
+    text = before + after.replace(/```http\n[\s\S]*?\n```|There is no answer\./, () => answer);
+  }
+  return text;
+}
+
+/** With what curl ends when a fault leaves it without a whole answer. */
+const curlFailures: Partial<Record<PathId, number>> = {
+  "fault.reset": 56,
+  "fault.hang": 28,
+  "fault.truncate": 18,
+};
+
+/** Runs the curl line of a path, and returns its answer in Markdown; throws when it does not end on this path. */
+async function answerOf(path: PathId): Promise<string> {
+  const section = sectionOf(page, `\`${path}\``);
+  const [, scenario = ""] = /\*\*Try it\*\* with the scenario `([\w-]+)`/.exec(section) ?? [];
+  const [, line = ""] = /```sh\n(curl .*)\n```/.exec(section) ?? [];
+  const server = await startServer({ scenario: scenario as ScenarioName, frozen: true });
+  try {
+    const { stdout: keys } = await runCli(["keys", scenario, "--format", "env"]);
+    // The line stays as it is: curl's own settings lead to another port.
+    const connectTo = `connect-to = "127.0.0.1:4747:127.0.0.1:${new URL(server.url).port}"\nnoproxy = "*"\n`;
+    const cwd = temporaryFolder({ ".curlrc": connectTo });
+    const env = {
+      ...Object.fromEntries(
+        keys
+          .trim()
+          .split("\n")
+          .map((one) => one.split("=", 2)),
+      ),
+      CURL_HOME: cwd,
+    };
+    const { code, stdout } = await runCommand(line, { cwd, env }).ended;
+    const [met] = server.sandbox.requests.list();
+    if ((met?.pathId !== path && met?.fault !== path) || code !== (curlFailures[path] ?? 0)) {
+      throw new Error(`${page}: the curl line of ${path} ends on ${met?.pathId} with code ${code}: ${line}`);
+    }
+    return stdout === "" ? "There is no answer." : shown(stdout);
+  } finally {
+    await server.close(0);
+  }
+}
+
+function shown(stdout: string): string {
+  const [head = "", ...body] = stdout.split("\r\n\r\n");
+  const [start = "", ...headers] = head.split("\r\n");
+  const status = Number(start.split(" ")[1]);
+  const own = headers
+    .map((header) => header.split(/: (.*)/) as [name: string, value: string])
+    .filter(([name]) => !isOfTheConnection(name) && name.toLowerCase() !== "content-length")
+    .map(([name, value]) => `${name.toLowerCase()}: ${value}`);
+  const first = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
+  return ["```http", first, ...own, "", readable(body.join("\r\n\r\n")), "```"].join("\n");
+}
+
+/** JSON with line breaks, anything else as it is. */
+function readable(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2).replace(/\[\s+("[^"]*")\s+\]/g, "[$1]");
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const root = join(import.meta.dirname, "../..");
+
+/** The pages that users read: README.md, and those of docs/. */
+export const pageNames = [
+  "README.md",
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+
+/** The text of a page. */
+export function pageOf(name: string): string {
+  return readFileSync(join(root, name), "utf8");
+}
+
+/** A block of code on a page. */
+export interface Block {
+  readonly page: string;
+  /** The heading above it, and its number on the page. */
+  readonly title: string;
+  readonly language: string;
+  readonly text: string;
+}
+
+/** The blocks of code of a page, in order. */
+export function blocksOf(page: string): Block[] {
+  const blocks: Block[] = [];
+  let heading = "";
+  for (const [, title, language, text] of pageOf(page).matchAll(/^#+ (.+)$|^```(\w+)\n([\s\S]*?)^```$/gm)) {
+    if (title !== undefined) heading = title;
+    else {
+      const number = blocks.length + 1;
+      blocks.push({
+        page,
+        title: `${page}, ${heading} (${number})`,
+        language: language ?? "",
+        text: text ?? "",
+      });
+    }
+  }
+  return blocks;
+}
+
+/** The only block of a page in a language with these words in it. */
+export function blockWith(page: string, language: string, words = ""): string {
+  const found = blocksOf(page).filter((one) => one.language === language && one.text.includes(words));
+  if (found.length !== 1) throw new Error(`${page} has ${found.length} blocks of ${language} with ${words}`);
+  return (found[0] as Block).text;
+}
+
+/** The text under each heading of a page, up to the next heading of the same or a higher level. */
+export function sectionOf(page: string, heading: string): string {
+  const [, level = "", rest = ""] =
+    new RegExp(`^(#+) ${heading.replace(/[.*+?^$()|[\]\\]/g, "\\$&")}\\n([\\s\\S]*)`, "m").exec(
+      pageOf(page),
+    ) ?? [];
+  if (level === "") throw new Error(`${page} has no heading ${heading}`);
+  return rest.split(new RegExp(`^#{1,${level.length}} `, "m"))[0] as string;
+}
+
+/** Makes a part of a page. */
+export type Part = () => string | Promise<string>;
+
+/** A page with these parts, which stand between `<!-- name -->` and `<!-- /name -->`, made anew. */
+export async function withParts(page: string, parts: Readonly<Record<string, Part>>): Promise<string> {
+  let text = pageOf(page);
+  for (const [name, part] of Object.entries(parts)) {
+    const place = new RegExp(`(?<=<!-- ${name} -->\n)[\\s\\S]*?(?=<!-- /${name} -->)`);
+    if (!place.test(text)) throw new Error(`${page} has no place for ${name}`);
+    const made = await part();
+    text = text.replace(place, () => `\n${made}\n\n`);
+  }
+  return text;
+}
