@@ -7,10 +7,10 @@ import type { AnswerDelivery, Connection } from "../sandbox/behaviour/known-answ
 import { entryOf, type RequestNote } from "../sandbox/journal.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
-import type { Delivery } from "./delivery.js";
-import { codeOf } from "./error-body.js";
+import type { Delivery } from "./faults.js";
 import type { DescribedLeaks } from "./leaked-keys.js";
 import { limitNamedBy, readLimits } from "./limit-reading.js";
+import { codeOf } from "./reply.js";
 import { type Variation, variationOf } from "./variation/vary.js";
 
 /** A call that has begun: when, as which request, and whose key came with it. */

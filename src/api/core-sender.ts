@@ -1,7 +1,7 @@
 import { hasBody, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
 import type { SendStoryRequest, StoryAnswer } from "../sandbox/story/story.js";
 import type { World } from "../sandbox/world.js";
-import { type Delivery, partsOf } from "./delivery.js";
+import { type Delivery, partsOf } from "./faults.js";
 import { handle } from "./handle.js";
 import { bodyOf, noBody } from "./request-input.js";
 

@@ -1,11 +1,10 @@
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { redactKeys, redactPath } from "../domain/redact.js";
 import type { World } from "../sandbox/world.js";
-import { answerCall } from "./answer-call.js";
+import { answerCall } from "./answer.js";
 import { beginCall, recordCall } from "./call.js";
-import type { Delivery } from "./delivery.js";
+import { applyFault, type Delivery } from "./faults.js";
 import { describeLeaks } from "./leaked-keys.js";
-import { applyFault } from "./meet-fault.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { inPreview, withoutBody } from "./reply.js";
 import { traitsTaken } from "./request-input.js";

@@ -1,12 +1,11 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import { assumedFor, type BegunCall, requestIdOf } from "./call.js";
 import type { Endpoint, Success } from "./endpoint.js";
-import { codeOf, errorBody } from "./error-body.js";
-import { errorDetails } from "./error-details.js";
-import { readLimits } from "./limit-reading.js";
-import type { ApiAnswer, JsonBody } from "./messages.js";
+import { type LimitReading, readLimits, secondsToRetry } from "./limit-reading.js";
+import { type ApiAnswer, type JsonBody, utf8Length } from "./messages.js";
 import { challengeHeaders, type FlatHeaders, rateLimitHeaders, retryAfterHeaders } from "./open-headers.js";
 import { vary } from "./variation/vary.js";
 
@@ -24,14 +23,14 @@ export function successReply(world: World, call: BegunCall, endpoint: Endpoint, 
   return vary(answer, call.variation, { isContext: endpoint.answersContext === true });
 }
 
-/** What a refusal may need to say. */
+/** A refusal, with the parts that its answer may need. */
 export interface Refusal {
   readonly path: PathId;
   /** The scope that the endpoint needs. */
   readonly scope?: string | null;
   /** The methods that the path takes, for a 405. */
   readonly allow?: string;
-  /** What the endpoint says of its own refusal. */
+  /** Details of the endpoint's own refusal. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -39,17 +38,16 @@ export interface Refusal {
 export function errorReply(world: World, call: BegunCall, refusal: Refusal): ApiAnswer {
   const { path, allow } = refusal;
   const assumptions = assumedFor(world, call);
-  const saysMore = openHeaders(world, call, assumptions, path);
+  const headers = openHeaders(world, call, assumptions, path);
   const details = detailsOf(world, call, assumptions, refusal);
   const plain = call.variation === undefined ? plainReply(path, assumptions) : ownReply(path, assumptions);
   const detailed = details === undefined ? plain : ownReply(path, assumptions, details);
-  const extra = allow === undefined ? saysMore : ["Allow", allow, ...saysMore];
+  const extra = allow === undefined ? headers : ["Allow", allow, ...headers];
   const answer = extra.length === 0 ? detailed : { ...detailed, headers: [...detailed.headers, ...extra] };
   return call.variation === undefined ? answer : vary(answer, call.variation);
 }
 
-// A refusal without anything that is left open depends on its path and the assumptions alone. Kept, because a world
-// asks for the same ones with every request.
+// A refusal without open parts depends on its path and the assumptions alone, so that it is made once.
 const plainReplies = new WeakMap<Assumptions, ReadonlyMap<PathId, ApiAnswer>>();
 
 function plainReply(path: PathId, assumptions: Assumptions): ApiAnswer {
@@ -99,11 +97,17 @@ function detailsOf(
   return errorDetails(path, entry, scope, readLimits(entry, world, now));
 }
 
-function answerOf(status: number, body: JsonBody, headers: FlatHeaders): ApiAnswer {
+/** An answer with its fixed headers. */
+export function answerOf(
+  status: number,
+  { text, bytes }: JsonBody,
+  headers: FlatHeaders,
+  type = "application/json",
+): ApiAnswer {
   return {
     status,
-    headers: ["Content-Type", "application/json", ...headers, "Content-Length", String(body.bytes)],
-    body: body.text,
+    headers: ["Content-Type", type, ...headers, "Content-Length", String(bytes)],
+    body: text,
   };
 }
 
@@ -112,7 +116,53 @@ export function withoutBody(answer: ApiAnswer): ApiAnswer {
   return { ...answer, body: "" };
 }
 
-/** The same answer of an endpoint that is not released. Differs from the service: it will have no such header. */
+/** The same answer, marked as one of the preview; the service will have no such header. */
 export function inPreview(answer: ApiAnswer): ApiAnswer {
   return { ...answer, headers: [...answer.headers, "X-Sandbox-Preview", "true"] };
+}
+
+/** The error code of a path; `null` on success. The code of 429 is an assumption. */
+export function codeOf(path: PathId, assumptions: Assumptions): string | null {
+  const { status, code } = outcomeOf(path);
+  return status === 429 ? assumptions.rate_limit_code : code;
+}
+
+/** The code of the next answer on this path; `null` on success, and where it varies from answer to answer. */
+export function expectedCode(world: World, path: PathId): string | null {
+  const { profile, assumptions, givenAssumptions } = world;
+  const varies = profile === "varied" && givenAssumptions.rate_limit_code === undefined;
+  return varies && outcomeOf(path).status === 429 ? null : codeOf(path, assumptions);
+}
+
+/** The error body of the API (section 7 of the specification; R27). */
+export function errorBody(
+  code: string,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): JsonBody {
+  const text = JSON.stringify({ error: { code, message, ...(details !== undefined && { details }) } });
+  return { text, bytes: utf8Length(text) };
+}
+
+// `undefined` for a 401, which never says why (R14).
+function errorDetails(
+  path: PathId,
+  { holder }: KeyEntry,
+  scope: string | null,
+  limits: readonly LimitReading[],
+) {
+  switch (path) {
+    case "403.access_denied":
+      return { organization_status: holder.organization.status };
+    case "403.live_not_approved":
+    case "403.live_suspended":
+      return { live_access: holder.organization.liveAccess };
+    case "403.insufficient_scope":
+      return { required_scope: scope };
+    case "429.per_minute":
+    case "429.per_day":
+      return { limit: path.slice("429.".length), retry_after_seconds: secondsToRetry(limits) };
+    default:
+      return undefined;
+  }
 }

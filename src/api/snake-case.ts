@@ -1,3 +1,6 @@
+import type { JournalEntry } from "../sandbox/journal.js";
+import { viewRequest } from "../sandbox/views.js";
+
 /** Plain data with the members of its objects spelled as YAML, HTTP and JSON spell them: `perMinute` as `per_minute`. */
 export function snakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCase);
@@ -8,4 +11,10 @@ export function snakeCase(value: unknown): unknown {
       snakeCase(member),
     ]),
   );
+}
+
+/** A journal entry as JSON outside this process spells it; its duration to the microsecond. */
+export function requestLine(entry: JournalEntry): Record<string, unknown> {
+  const durationMs = Math.round(entry.durationMs * 1000) / 1000;
+  return snakeCase(viewRequest({ ...entry, durationMs })) as Record<string, unknown>;
 }

@@ -1,5 +1,5 @@
-import { expectedCode } from "../api/error-body.js";
-import { evaluateKey } from "../api/foresee.js";
+import { evaluateKey } from "../api/evaluate.js";
+import { expectedCode } from "../api/reply.js";
 import { keyStateAt } from "../domain/key.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { alignColumns } from "../report/plain-text.js";

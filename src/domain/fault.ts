@@ -1,7 +1,7 @@
 import type { ApiPathId, FaultPathId } from "./outcomes.js";
 import { mix32 } from "./seed.js";
 
-/** For which requests a fault is meant; all that is given must hold. */
+/** The requests that a fault matches; all given conditions must hold. */
 export interface FaultCondition {
   /** The ref of the key. */
   readonly key?: string;
@@ -13,15 +13,15 @@ export interface FaultCondition {
   readonly after?: number;
   /** Epoch milliseconds: before this instant. */
   readonly until?: number;
-  /** Every so manieth of the requests that meet the conditions above. */
+  /** Every nth matching request. */
   readonly every?: number;
-  /** The numbers of those requests, counted from 1. */
+  /** The numbers of the matching requests, counted from 1. */
   readonly requests?: readonly number[];
   /** From 0, never, to 1, always. */
   readonly probability?: number;
 }
 
-/** What a fault does; see {@link faultPathOf} for which of several names it. */
+/** The effects of a fault; {@link faultPathOf} names the most drastic one. */
 export interface FaultEffect {
   /** Milliseconds of real time. */
   readonly latency?: { readonly min: number; readonly max: number };
@@ -35,7 +35,7 @@ export interface FaultEffect {
   readonly slow?: number;
 }
 
-/** What a fault has to know of a request to say whether it is meant. */
+/** The facts of a request that faults match. */
 export interface FaultFacts {
   /** The ref of the key, when it is one of this world. */
   readonly key: string | undefined;
@@ -43,10 +43,10 @@ export interface FaultFacts {
   /** Epoch milliseconds. */
   readonly now: number;
   /** The path on which the request would end; asked only where it matters. */
-  readonly foreseenPath: () => ApiPathId;
+  readonly expectedPath: () => ApiPathId;
 }
 
-/** With which statuses a service or a gateway in front of it fails, and what it says in the API's error body then. */
+/** The failures of a service or a gateway in front of it, with their error bodies. */
 export const failures = {
   500: { reason: "Internal Server Error", code: "internal_error", message: "The service failed to answer." },
   501: { reason: "Not Implemented", code: "not_implemented", message: "The service cannot do this." },
@@ -69,18 +69,18 @@ export const failures = {
 
 export type FailureStatus = keyof typeof failures;
 
-/** Whether a request is one of those that the fault looks at; which of them it hits is another question. */
+/** Whether a request matches; which of the matching ones the fault fires on is for {@link fires}. */
 export function matches(when: FaultCondition, facts: FaultFacts): boolean {
   return (
     (when.key === undefined || when.key === facts.key) &&
     (when.organization === undefined || when.organization === facts.organization) &&
     (when.after === undefined || facts.now >= when.after) &&
     (when.until === undefined || facts.now < when.until) &&
-    (when.pathId === undefined || when.pathId === facts.foreseenPath())
+    (when.pathId === undefined || when.pathId === facts.expectedPath())
   );
 }
 
-/** Whether the fault hits the `nth` of the requests that it is meant for; `chance` is drawn, from 0 to less than 1. */
+/** Whether the fault fires on the `nth` matching request; `chance` is random, from 0 to less than 1. */
 export function fires(
   { every, requests, probability }: FaultCondition,
   nth: number,
@@ -98,7 +98,7 @@ export function chanceOf(salt: number, requestNumber: number): number {
   return mix32(requestNumber ^ salt) / 4_294_967_296;
 }
 
-/** The path of a fault: the most drastic of what it does names it. */
+/** The path of a fault, named by its most drastic effect. */
 export function faultPathOf({ reset, hang, truncate, malformed, status, slow }: FaultEffect): FaultPathId {
   if (reset) return "fault.reset";
   if (hang) return "fault.hang";
@@ -108,7 +108,7 @@ export function faultPathOf({ reset, hang, truncate, malformed, status, slow }: 
   return slow === undefined ? "fault.latency" : "fault.slow";
 }
 
-/** Whether the request still gets its own answer, whole and counted, and only has to wait for it. */
+/** Whether the request still gets its own answer, whole and counted, only later. */
 export function onlyDelays(effect: FaultEffect): boolean {
   const path = faultPathOf(effect);
   return path === "fault.latency" || path === "fault.slow";

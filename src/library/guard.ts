@@ -1,4 +1,4 @@
-import { authorizeAndCount, isAdmitted } from "../api/admit.js";
+import { authorizeAndCount, isAdmitted } from "../api/answer.js";
 import { beginCall, recordCall, requestIdOf } from "../api/call.js";
 import { describeLeaks } from "../api/leaked-keys.js";
 import { errorReply } from "../api/reply.js";

@@ -1,4 +1,4 @@
-import { type Delivery, partsOf } from "../api/delivery.js";
+import { type Delivery, partsOf } from "../api/faults.js";
 import type { ApiAnswer } from "../api/messages.js";
 
 /** Converts an answer to a `Response`, with `body` instead of its own if given; an answer to HEAD has none. */

@@ -1,5 +1,5 @@
 import pino from "pino";
-import { requestLine } from "../api/request-line.js";
+import { requestLine } from "../api/snake-case.js";
 import { redactKeys } from "../domain/redact.js";
 import type { StepEvent } from "../sandbox/events.js";
 import type { JournalEntry } from "../sandbox/journal.js";

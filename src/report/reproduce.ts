@@ -6,7 +6,7 @@ import {
   getConsentRequest,
 } from "../api/endpoints/consent-requests.js";
 import { me } from "../api/endpoints/me.js";
-import { evaluateKey } from "../api/foresee.js";
+import { evaluateKey } from "../api/evaluate.js";
 import { isAllowed } from "../domain/consent.js";
 import { faultPathOf, matches, onlyDelays } from "../domain/fault.js";
 import { variableOf } from "../domain/key.js";
@@ -93,7 +93,7 @@ function pathsBehindFaults(world: World, apiPath: ApiPathId, entry: KeyEntry | u
     key: entry?.key.ref,
     organization: entry?.key.organization,
     now: world.clock.now(),
-    foreseenPath: () => apiPath,
+    expectedPath: () => apiPath,
   };
   let isFirst = true;
   for (const { when, effect } of world.faults.active) {

@@ -20,9 +20,9 @@ export interface ActiveFault {
   readonly given: Fault;
   readonly when: FaultCondition;
   readonly effect: FaultEffect;
-  /** What the chances of this fault are drawn with, and how long its latency is. */
+  /** The salts of its chances and latencies. */
   readonly salts: { readonly chance: number; readonly latency: number };
-  /** How many requests it was meant for; counted only where `every` or `requests` ask for it. */
+  /** The number of matching requests so far; counted only where `every` or `requests` need it. */
   matched: number;
 }
 
@@ -31,7 +31,7 @@ export interface Faults {
   active: readonly ActiveFault[];
 }
 
-/** A fault that hits a request, with what was drawn for it. */
+/** A fault that fires on a request. */
 export interface FiredFault {
   readonly effect: FaultEffect;
   /** Milliseconds of real time. */
@@ -41,30 +41,30 @@ export interface FiredFault {
 /** The faults in force from `start` (epoch milliseconds) on, from which their durations count. */
 export function activateFaults(faults: readonly Fault[], seed: number, start: number): ActiveFault[] {
   return faults.map((given, index) => {
-    const draw = randomStream(seed, "fault", String(index));
+    const random = randomStream(seed, "fault", String(index));
     return {
       given,
       when: conditionOf(given.when ?? {}, start),
       effect: effectOf(given.then),
-      salts: { chance: draw(), latency: draw() },
+      salts: { chance: random(), latency: random() },
       matched: given.requests_matched ?? 0,
     };
   });
 }
 
 /**
- * The first fault that hits the request, if one does.
+ * The first fault that fires on the request, if any.
  *
- * Each counts the requests that it is meant for, whether or not another one hits them: a fault more changes no other.
+ * Each counts its matching requests, whether or not another one fires on them: adding a fault changes no other.
  */
 export function fireFault(
-  armed: readonly ActiveFault[],
+  active: readonly ActiveFault[],
   requestNumber: number,
   facts: FaultFacts,
 ): FiredFault | undefined {
   let fired: FiredFault | undefined;
-  for (const fault of armed) {
-    // One that does not count need not be looked at once another has hit.
+  for (const fault of active) {
+    // Once one has fired, only those that count still matter.
     if ((fired !== undefined && !counts(fault)) || !matches(fault.when, facts)) continue;
     if (counts(fault)) fault.matched += 1;
     if (
@@ -77,15 +77,15 @@ export function fireFault(
   return fired;
 }
 
-/** The faults that look at such a request; which of its kind they hit is another question. Counts nothing. */
+/** The faults that match such a request, whether or not they fire on it. Counts nothing. */
 export function matchingFaults({ active }: Faults, facts: FaultFacts): ActiveFault[] {
   return active.filter(({ when }) => matches(when, facts));
 }
 
-/** The faults in force, as scenarios write them; times are instants, so that they mean the same later. Copies. */
+/** Copies of the active faults as scenarios write them, with times as instants. */
 export function describeFaults({ active }: Faults): Fault[] {
   return active.map((fault) => {
-    const { when, then, requests_matched: _, ...rest } = plainCopy(fault.given);
+    const { when, then, requests_matched: _, ...rest } = structuredClone(fault.given);
     const { after, until } = fault.when;
     return {
       ...rest,
@@ -133,8 +133,4 @@ function effectOf({ latency, status, body, ...same }: Fault["then"]): FaultEffec
 function rangeOf(latency: NonNullable<Fault["then"]["latency"]>): { min: number; max: number } {
   const { min, max } = typeof latency === "string" ? { min: latency, max: latency } : latency;
   return { min: parseDuration(min) ?? 0, max: parseDuration(max) ?? 0 };
-}
-
-function plainCopy<Value>(value: Value): Value {
-  return JSON.parse(JSON.stringify(value)) as Value;
 }

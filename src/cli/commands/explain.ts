@@ -1,6 +1,6 @@
 import { me } from "../../api/endpoints/me.js";
-import { expectedCode } from "../../api/error-body.js";
-import { type Evaluation, evaluate } from "../../api/foresee.js";
+import { type Evaluation, evaluate } from "../../api/evaluate.js";
+import { expectedCode } from "../../api/reply.js";
 import { outcomeOf } from "../../domain/outcomes.js";
 import { alignColumns } from "../../report/plain-text.js";
 import type { World } from "../../sandbox/world.js";

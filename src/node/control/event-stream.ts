@@ -1,8 +1,7 @@
 // Node's own: in jsdom the global one gives a number, which has no `unref`.
 import { clearInterval, setInterval } from "node:timers";
 import type { Request, Response } from "express";
-import { requestLine } from "../../api/request-line.js";
-import { snakeCase } from "../../api/snake-case.js";
+import { requestLine, snakeCase } from "../../api/snake-case.js";
 import { createEventLog, type EventLog, type LoggedEvent, type WorldEvent } from "../../sandbox/events.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { pollTimeline } from "../poll-timeline.js";

@@ -1,5 +1,4 @@
-import { requestLine } from "../../api/request-line.js";
-import { snakeCase } from "../../api/snake-case.js";
+import { requestLine, snakeCase } from "../../api/snake-case.js";
 import type { AssumptionsInput } from "../../sandbox/operations/change-assumptions.js";
 import { operations } from "../../sandbox/operations/operations.js";
 import { viewClock, viewOrganization } from "../../sandbox/views.js";

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type Delivery, partsOf } from "../../api/delivery.js";
-import { errorBody } from "../../api/error-body.js";
+import { type Delivery, partsOf } from "../../api/faults.js";
 import type { ApiAnswer } from "../../api/messages.js";
+import { errorBody } from "../../api/reply.js";
 import { refusals } from "../../domain/outcomes.js";
 
 /** Sends an answer, with `delivery` as a fault has it. */
