@@ -26,9 +26,9 @@ test("farmers come page by page, and each by its id", async () => {
 });
 
 test.each([
-  ["offset=-1", { offset: "must be a whole number" }],
-  ["limit=ten", { limit: "must be a whole number" }],
-  ["limit=1001", { limit: "must be 1000 or less" }],
+  ["offset=-1", { offset: "must be a whole number from 0" }],
+  ["limit=ten", { limit: "must be a whole number from 0 to 1000" }],
+  ["limit=1001", { limit: "must be a whole number from 0 to 1000" }],
   ["limit=1&limit=2", { limit: "was given more than once" }],
   ["page=2", { page: "is not a parameter; there are offset, limit" }],
 ])("?%s is refused with what is wrong", async (query, fields) => {

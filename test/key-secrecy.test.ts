@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { writeHeapSnapshot } from "node:v8";
 import { expect, test } from "vitest";
 import { handle } from "../src/api/handle.js";
-import { worldState } from "../src/node/control/state.js";
+import { worldState } from "../src/node/control/world-routes.js";
 import { createKey } from "../src/sandbox/operations/create-key.js";
 import { rotateKey } from "../src/sandbox/operations/rotate-key.js";
 import { scenarioSecret, scenarioSecrets } from "../src/sandbox/secrets.js";

@@ -5,7 +5,7 @@ import { commands } from "../../src/cli/commands.js";
 import { adviceTable } from "../../src/domain/advice.js";
 import { type AssumptionRow, assumptionTable } from "../../src/domain/assumptions.js";
 import { outcomes } from "../../src/index.js";
-import { controlCalls } from "../../src/node/control/calls.js";
+import { routes } from "../../src/node/control/routes.js";
 import { controlBodySchema } from "../../src/scenario/format/control-bodies.js";
 import { withDocumentedAnswers } from "../support/documented-answers.js";
 import { type Part, root, withParts } from "../support/pages.js";
@@ -85,7 +85,7 @@ async function helpPart(): Promise<string> {
 }
 
 function callsPart(): string {
-  const rows = controlCalls.map(({ method, path, body, query, status, summary }) => [
+  const rows = routes.map(({ method, path, body, query, status, summary }) => [
     code(`${method} ${path}`),
     [...fieldsOf(body), ...Object.keys(query ?? {}).map((name) => `?${name}=`)].map(code).join(", "),
     String(status),
@@ -101,7 +101,7 @@ function callsPart(): string {
   );
 }
 
-function fieldsOf(body: (typeof controlCalls)[number]["body"] = "nothing"): string[] {
+function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {
   const { properties = {}, required = [] } = controlBodySchema(body) as {
     properties?: Record<string, unknown>;
     required?: string[];

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
-import { controlOpenApiDocument } from "../../src/node/control/control-openapi.js";
+import { controlOpenApiDocument } from "../../src/node/control/openapi.js";
 
 /** An operation of the description, as far as tests look at it. */
 export interface Operation {

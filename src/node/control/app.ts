@@ -3,6 +3,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { openApiDocument } from "../../api/openapi.js";
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
+import { type Actor, requireAdministrator } from "../../sandbox/operations/check-input.js";
 import { checkBody } from "../../scenario/problems/check-value.js";
 import {
   type ControlContext,
@@ -10,15 +11,12 @@ import {
   type ControlSurroundings,
   controlPath,
 } from "../server/lazy-control.js";
-import { actorOf } from "./actor.js";
-import type { ControlCall } from "./call.js";
-import { controlCalls } from "./calls.js";
-import { controlOpenApiDocument } from "./control-openapi.js";
-import { createServerStreams, streamEvents } from "./event-stream.js";
+import { createServerStreams, streamEvents } from "./events.js";
 import { guardControl } from "./guard.js";
-import { linksPage } from "./links-page.js";
-import type { PagePath } from "./pages.js";
+import { controlOpenApiDocument } from "./openapi.js";
 import { isYaml, readBody } from "./read-body.js";
+import { checkQuery, type Route, type RouteContext } from "./route.js";
+import { linksPage, type PagePath, routes } from "./routes.js";
 import { sendControlError, sendError } from "./send-error.js";
 
 /**
@@ -39,7 +37,13 @@ export function createControlApp(
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
   app.use(guardControl(surroundings));
-  for (const [path, calls] of byPath(controlCalls)) mount(app, path, calls, contextOf);
+  for (const path of new Set(routes.map((row) => row.path))) {
+    mount(
+      app,
+      routes.filter((row) => row.path === path),
+      contextOf,
+    );
+  }
   mountPages(app, contextOf, surroundings.stopping);
   app.use((request: Request) => {
     throw new SandboxError(
@@ -58,59 +62,71 @@ export function createControlApp(
 
 type ContextOf = (request: Request) => ControlContext;
 
-function byPath(calls: readonly ControlCall[]): Map<string, ControlCall[]> {
-  const paths = new Map<string, ControlCall[]>();
-  for (const call of calls) paths.set(call.path, [...(paths.get(call.path) ?? []), call]);
-  return paths;
-}
-
-function mount(app: Express, path: string, calls: readonly ControlCall[], contextOf: ContextOf): void {
-  const route = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
-  for (const call of calls) {
+function mount(app: Express, rows: readonly Route[], contextOf: ContextOf): void {
+  const path = rows[0]?.path ?? "";
+  const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
+  for (const row of rows) {
     const answer = (request: Request, response: Response) =>
-      runCall(call, request, response, contextOf(request));
-    if (call.method === "GET") route.get(answer);
-    else route[methodName(call)](...readBody({ takesYaml: call.runYaml !== undefined }), answer);
+      runRoute(row, request, response, contextOf(request));
+    if (row.method === "GET") mounted.get(answer);
+    else mounted[methodName(row)](...readBody({ takesYaml: row.runYaml !== undefined }), answer);
   }
   // A wrong method must never look like a success.
-  route.all(refuseMethod(calls.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
+  mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
 }
 
-function methodName({ method }: ControlCall): "post" | "put" | "patch" | "delete" {
+function methodName({ method }: Route): "post" | "put" | "patch" | "delete" {
   return method.toLowerCase() as "post" | "put" | "patch" | "delete";
 }
 
-function runCall(
-  call: ControlCall,
+function runRoute(
+  row: Route,
   request: Request,
   response: Response,
-  context: ControlContext,
+  { runtime, instances }: ControlContext,
 ): void | Promise<void> {
-  const asked = {
-    ...context,
-    actor: actorOf(request, call.method),
+  const actor = actorOf(request);
+  const context: RouteContext = {
+    runtime,
+    world: runtime.world(),
+    instances,
+    actor,
     params: request.params as Record<string, string>,
-    query: request.query,
+    query: row.query === undefined ? {} : checkQuery(row, request.query),
+    body: undefined,
   };
-  const written = call.written?.run({ ...asked, body: undefined });
+  const written = row.text?.run(context);
   if (written !== undefined) {
-    response.status(call.status).type(written.type).send(written.text);
+    response.status(row.status).type(written.type).send(written.text);
     return;
   }
   const answer =
-    call.runYaml !== undefined && isYaml(request)
-      ? call.runYaml({ ...asked, body: request.body as string })
-      : call.run({ ...asked, body: bodyOf(call, request) as never });
+    row.runYaml !== undefined && isYaml(request)
+      ? row.runYaml({ ...context, body: request.body as string })
+      : row.run({ ...context, body: bodyOf(row, request) as never });
   const send = (body: unknown) => {
-    if (call.status === 204) response.status(204).end();
-    else response.status(call.status).json(body);
+    if (row.status === 204) response.status(204).end();
+    else response.status(row.status).json(body);
   };
   return answer instanceof Promise ? answer.then(send) : send(answer);
 }
 
-// A GET has no body that anyone reads; a write that takes none is told when it gets one.
-function bodyOf({ method, body = "nothing" }: ControlCall, request: Request): unknown {
+// The body of a GET is ignored; one of a write that takes none is refused.
+function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown {
   return method === "GET" ? {} : checkBody(body, request.body);
+}
+
+/** Reads `X-Sandbox-Actor`; throws `not_an_administrator` for a member's write (R33), or `validation_failed`. */
+function actorOf(request: Request): Actor {
+  const actor = request.get("x-sandbox-actor") ?? "administrator";
+  if (actor !== "administrator" && actor !== "member") {
+    const problem = "is administrator or member";
+    throw new SandboxError("validation_failed", `The header X-Sandbox-Actor ${problem}.`, {
+      fields: { "X-Sandbox-Actor": problem },
+    });
+  }
+  if (request.method !== "GET" && request.method !== "HEAD") requireAdministrator({ actor });
+  return actor;
 }
 
 function mountPages(app: Express, contextOf: ContextOf, stopping: AbortSignal): void {

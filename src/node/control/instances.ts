@@ -6,7 +6,6 @@ import type { Counters } from "../../sandbox/counters.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import { nodePlatform } from "../platform.js";
-import { endStreams } from "./open-streams.js";
 
 /** An isolated sandbox inside the process, served under `/i/{id}`. */
 export interface Instance {
@@ -87,4 +86,19 @@ export function createInstances({ serverUrl, ttl, counters }: InstancesOptions):
     baseUrl: ({ id }) => `${serverUrl()}/i/${id}`,
     close: () => clearInterval(timer),
   };
+}
+
+const streamsOf = new WeakMap<Runtime, Set<() => void>>();
+
+/** Remembers how to end a stream of a runtime's events; answers how to forget it. */
+export function rememberStream(runtime: Runtime, end: () => void): () => void {
+  const streams = streamsOf.get(runtime) ?? new Set();
+  streamsOf.set(runtime, streams);
+  streams.add(end);
+  return () => streams.delete(end);
+}
+
+/** Ends the streams of a runtime that is gone: nothing will ever happen on it again. */
+export function endStreams(runtime: Runtime): void {
+  for (const end of streamsOf.get(runtime) ?? []) end();
 }

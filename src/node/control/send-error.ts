@@ -4,7 +4,7 @@ import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 import { refusals } from "../../domain/outcomes.js";
 import { redactEncoded } from "../../domain/redact.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
-import { scenarioFields } from "./scenario-fields.js";
+import type { ScenarioProblem } from "../../scenario/problems/scenario-problem.js";
 
 /** Sends the API's error body from the control plane. */
 export function sendControlError(
@@ -102,4 +102,20 @@ function bodyProblem(type: string | undefined): string {
   if (type === "charset.unsupported") return "The body must be in UTF-8.";
   if (type === "encoding.unsupported") return "The body may be compressed with gzip, deflate or br alone.";
   return refusals.bad_request;
+}
+
+/** The problems of a scenario by field, for `details.fields`; `prefix` is the field of the body that holds the scenario. */
+export function scenarioFields(problems: readonly ScenarioProblem[], prefix = ""): Record<string, string> {
+  const fields = new Map<string, string>();
+  for (const problem of problems) {
+    const field = [prefix, problem.path].filter((part) => part !== "").join(".") || "scenario";
+    const earlier = fields.get(field);
+    fields.set(field, (earlier === undefined ? "" : `${earlier}; `) + described(problem));
+  }
+  return Object.fromEntries(fields);
+}
+
+function described({ line, column, message, hint }: ScenarioProblem): string {
+  const place = line === undefined ? "" : `line ${line}, column ${column}: `;
+  return place + message + (hint === undefined ? "" : `: ${hint}`);
 }

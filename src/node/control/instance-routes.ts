@@ -1,27 +1,24 @@
 import { SandboxError } from "../../domain/errors.js";
 import { starterOf } from "../../library/create-sandbox.js";
 import type { ScenarioSource } from "../../library/sandbox.js";
-import { type GivenOptions, givenOptions } from "../../sandbox/runtime.js";
+import { givenOptions } from "../../sandbox/runtime.js";
 import { scenarioSecrets } from "../../sandbox/secrets.js";
-import type { World } from "../../sandbox/world.js";
 import { type NamedScenario, resolveSource } from "../../scenario/check-scenario.js";
-import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { nodePlatform } from "../platform.js";
 import { controlPath } from "../server/lazy-control.js";
 import { inData } from "./answer-schemas.js";
-import { type CallContext, type ControlCall, controlCall } from "./call.js";
-import { inField } from "./in-field.js";
 import type { Instance, Instances } from "./instances.js";
-import { scenarioFields } from "./scenario-fields.js";
+import { inField, type Route, type RouteContext, route } from "./route.js";
+import { scenarioFields } from "./send-error.js";
 
 /** Isolated sandboxes inside the process: one for each test, in parallel. */
-export const instanceCalls: readonly ControlCall[] = [
-  controlCall({
+export const instanceRoutes: readonly Route[] = [
+  route({
     method: "GET",
     path: "/instances",
-    summary: "The instances that there are",
+    summary: "All instances",
     status: 200,
     answer: inData.list("InstanceSummary"),
     run(context) {
@@ -29,7 +26,7 @@ export const instanceCalls: readonly ControlCall[] = [
       return { data: instances.list().map((instance) => summaryOf(instance, instances)) };
     },
   }),
-  controlCall({
+  route({
     method: "POST",
     path: "/instances",
     summary: "Starts an isolated sandbox under a base URL of its own",
@@ -38,13 +35,16 @@ export const instanceCalls: readonly ControlCall[] = [
     answer: inData.one("Instance"),
     run(context) {
       const instances = requireInstances(context);
-      const { now } = context.body;
+      const { scenario, now } = context.body;
       const given = givenOptions({ ...context.body, now: now === undefined ? undefined : parseTime(now) });
-      const instance = instances.create(starterFor(context, given), given);
+      // Default: the server's own scenario, as it was at its start.
+      const source = scenario === undefined ? context.world : scenarioIn(scenario);
+      const start = starterOf(nodePlatform, source.scenario, { ...given, name: source.name });
+      const instance = instances.create(start, given);
       return { data: { ...summaryOf(instance, instances), keys: scenarioSecrets(instance.runtime.world()) } };
     },
   }),
-  controlCall({
+  route({
     method: "DELETE",
     path: "/instances/{id}",
     summary: "Removes an instance",
@@ -54,7 +54,7 @@ export const instanceCalls: readonly ControlCall[] = [
   }),
 ];
 
-function requireInstances({ instances }: Pick<CallContext<unknown>, "instances">): Instances {
+function requireInstances({ instances }: Pick<RouteContext, "instances">): Instances {
   if (instances !== undefined) return instances;
   throw new SandboxError(
     "not_found",
@@ -68,18 +68,9 @@ function summaryOf(instance: Instance, instances: Instances) {
   return { id: instance.id, base_url: baseUrl, control_url: baseUrl + controlPath, scenario: name, seed };
 }
 
-// Without a scenario the instance gets the server's own, as it was at its start.
-function starterFor(
-  { runtime, body: { scenario } }: CallContext<ControlBody<"instance_creation">>,
-  given: GivenOptions,
-): () => World {
-  const named = scenario === undefined ? runtime.world() : scenarioIn(scenario);
-  return starterOf(nodePlatform, named.scenario, { ...given, name: named.name });
-}
-
-function scenarioIn(given: string | object): NamedScenario {
+function scenarioIn(source: string | object): NamedScenario {
   try {
-    return inField("scenario", () => resolveSource(given as ScenarioSource), ["scenario_not_found"]);
+    return inField("scenario", () => resolveSource(source as ScenarioSource), ["scenario_not_found"]);
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     const fields = scenarioFields(error.problems, "scenario");

@@ -6,7 +6,7 @@ import { createEventLog, type EventLog, type LoggedEvent, type WorldEvent } from
 import type { Runtime } from "../../sandbox/runtime.js";
 import { pollTimeline } from "../poll-timeline.js";
 import { stepData } from "../step-data.js";
-import { rememberStream } from "./open-streams.js";
+import { rememberStream } from "./instances.js";
 
 const logs = new WeakMap<Runtime, EventLog>();
 

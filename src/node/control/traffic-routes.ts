@@ -1,0 +1,148 @@
+import { coreSender } from "../../api/core-sender.js";
+import { requestLine, snakeCase } from "../../api/snake-case.js";
+import { SandboxError } from "../../domain/errors.js";
+import { outcomes, type PathId } from "../../domain/outcomes.js";
+import { reportOf } from "../../report/build-report.js";
+import { type ReportFormat, reportFormats } from "../../report/render/document.js";
+import { renderReport } from "../../report/report-document.js";
+import { operations } from "../../sandbox/operations/operations.js";
+import { defaultFarmerPage } from "../../sandbox/preview/farmers.js";
+import { errorCodeOf } from "../../sandbox/story/difference.js";
+import { kindOf, type ToldStep } from "../../sandbox/story/story.js";
+import { tellNext } from "../../sandbox/story/tell.js";
+import type { World } from "../../sandbox/world.js";
+import { inData } from "./answer-schemas.js";
+import { choiceParameter, countParameter, type Route, route, textParameter } from "./route.js";
+
+const mostFarmersOnAPage = 1000;
+
+const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
+  text: "text/plain",
+  markdown: "text/markdown",
+  junit: "application/xml",
+};
+
+/** What clients do and read: requests and their report, farmers, and the story with its requests. */
+export const trafficRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/requests",
+    summary: "The last 1,000 requests, oldest first",
+    query: {
+      limit: countParameter("At most this many, the latest ones."),
+      path_id: choiceParameter(
+        "Only those that ended on this path.",
+        outcomes.map(({ path }) => path),
+      ),
+      key: textParameter("Only those with the key of this ref."),
+    },
+    status: 200,
+    answer: inData.list("Request"),
+    run({ world, query: { limit, path_id: pathId, key } }) {
+      const listed = world.journal.list({
+        ...(limit !== undefined && { limit: Number(limit) }),
+        ...(pathId !== undefined && { pathId: pathId as PathId }),
+        ...(key !== undefined && { key }),
+      });
+      return { data: listed.map(requestLine) };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/requests",
+    summary: "Clears the requests and the report; the usage of the keys stays",
+    status: 204,
+    answer: undefined,
+    run: ({ world }) => operations.clear_requests(world),
+  }),
+  route({
+    method: "GET",
+    path: "/report",
+    summary: "The paths that clients have covered, and advice on their behaviour; includes the instances'",
+    query: { format: choiceParameter("The format of the report. Default: json.", reportFormats) },
+    status: 200,
+    answer: inData.one("Report"),
+    run: ({ runtime }) => ({ data: snakeCase(reportOf(runtime)) }),
+    text: {
+      types: Object.values(reportTypes),
+      run({ runtime, query }) {
+        const format = (query.format ?? "json") as ReportFormat;
+        if (format === "json") return undefined;
+        return { type: reportTypes[format], text: renderReport(reportOf(runtime), format) };
+      },
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/farmers",
+    summary: "The synthetic farmers, page by page; `total` is their number",
+    query: {
+      offset: countParameter("The index of the first one. Default: 0."),
+      limit: countParameter(`At most this many. Default: ${defaultFarmerPage}.`, mostFarmersOnAPage),
+    },
+    status: 200,
+    answer: inData.page("Farmer"),
+    run({ world: { farmers }, query }) {
+      const { offset = "0", limit = defaultFarmerPage } = query;
+      return {
+        data: farmers.list({ offset: Number(offset), limit: Number(limit) }),
+        total: farmers.count,
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/farmers/{farmer_id}",
+    summary: "One synthetic farmer",
+    status: 200,
+    answer: inData.one("Farmer"),
+    run: ({ world, params }) => ({ data: world.farmers.get(params.farmer_id as string) }),
+  }),
+  route({
+    method: "GET",
+    path: "/story",
+    summary: "The progress of the story, and its next step",
+    status: 200,
+    answer: inData.one("Story"),
+    run: ({ world }) => ({ data: storyView(world) }),
+  }),
+  route({
+    method: "POST",
+    path: "/story/next",
+    summary:
+      "Runs the next step of the story; `step` is null after the last one. POST /reset starts it again",
+    status: 200,
+    answer: inData.told,
+    async run({ world }) {
+      requireStory(world);
+      const step = await tellNext(world, coreSender(world));
+      const { steps, told, over } = storyView(world);
+      return { data: { step: step === undefined ? null : stepView(step), steps, told, over } };
+    },
+  }),
+];
+
+// Named as by `verify --json`.
+function stepView(step: ToldStep) {
+  const { answer } = step;
+  if (answer === null) return snakeCase(step);
+  return snakeCase({ ...step, answer: { ...answer, code: errorCodeOf(answer) } });
+}
+
+function storyView({ story: { steps, next } }: World) {
+  const step = steps[next];
+  return {
+    steps: steps.length,
+    told: next,
+    over: step === undefined,
+    next: step === undefined ? null : { number: next + 1, kind: kindOf(step), say: step.say ?? null },
+  };
+}
+
+function requireStory({ story, name }: World): void {
+  if (story.steps.length > 0) return;
+  throw new SandboxError(
+    "not_found",
+    `The scenario ${JSON.stringify(name)} has no story: write one under story: in its file, or start a bundled scenario.`,
+  );
+}

@@ -1,0 +1,169 @@
+import { snakeCase } from "../../api/snake-case.js";
+import { starterOf } from "../../library/create-sandbox.js";
+import { describeFaults, type Fault } from "../../sandbox/faults.js";
+import type { AssumptionsInput } from "../../sandbox/operations/change-assumptions.js";
+import { operations } from "../../sandbox/operations/operations.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+import { viewClock, viewKeys, viewOrganizations } from "../../sandbox/views.js";
+import type { World } from "../../sandbox/world.js";
+import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } from "../../scenario/bundled.js";
+import { parseScenario } from "../../scenario/parse-scenario.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { version } from "../package-files.js";
+import { nodePlatform } from "../platform.js";
+import { bare, inData } from "./answer-schemas.js";
+import { inField, type Route, route } from "./route.js";
+
+/** The world as a whole: its state, clock, assumptions, faults and scenario. */
+export const worldRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/health",
+    summary: "Status, version and scenario",
+    status: 200,
+    answer: bare("Health"),
+    run: ({ world }) => ({ status: "ok", version, ...summaryOf(world) }),
+  }),
+  route({
+    method: "GET",
+    path: "/state",
+    summary: "The whole world: organizations, keys, clock, assumptions",
+    status: 200,
+    answer: inData.state,
+    run: ({ world }) => ({ data: worldState(world) }),
+  }),
+  route({
+    method: "GET",
+    path: "/clock",
+    summary: "The sandbox's clock",
+    status: 200,
+    answer: inData.one("Clock"),
+    run: ({ world }) => ({ data: viewClock(world.clock) }),
+  }),
+  route({
+    method: "PUT",
+    path: "/clock",
+    summary: "Moves the clock on to a time, freezes it or lets it run",
+    body: "clock_change",
+    status: 200,
+    answer: inData.one("Clock"),
+    run: ({ world, body }) => ({ data: inField("now", () => operations.clock(world, body)) }),
+  }),
+  route({
+    method: "POST",
+    path: "/clock/advance",
+    summary: "Moves the clock on by a duration",
+    body: "clock_advance",
+    status: 200,
+    answer: inData.one("Clock"),
+    run: ({ world, body }) => ({ data: inField("by", () => operations.advance(world, body)) }),
+  }),
+  route({
+    method: "GET",
+    path: "/assumptions",
+    summary: "The assumptions where the specification is silent",
+    status: 200,
+    answer: inData.one("Assumptions"),
+    run: ({ world }) => ({ data: assumptionsOf(world) }),
+  }),
+  route({
+    method: "PUT",
+    path: "/assumptions",
+    summary: "Changes the given assumptions; with a profile, all others become the profile's",
+    body: "assumptions_change",
+    status: 200,
+    answer: inData.one("Assumptions"),
+    run({ world, body }) {
+      operations.assumptions(world, body as AssumptionsInput);
+      return { data: assumptionsOf(world) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/faults",
+    summary: "The active faults; times in them are instants",
+    status: 200,
+    answer: inData.list("Fault"),
+    run: ({ world }) => ({ data: describeFaults(world.faults) }),
+  }),
+  route({
+    method: "PUT",
+    path: "/faults",
+    summary: "Replaces the active faults; durations in them count from now",
+    body: "faults_change",
+    status: 200,
+    answer: inData.list("Fault"),
+    run({ world, body }) {
+      operations.faults(world, body.faults as Fault[]);
+      return { data: describeFaults(world.faults) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/scenarios",
+    summary: "The bundled scenarios",
+    status: 200,
+    answer: inData.list("Scenario"),
+    run: () => ({
+      data: scenarioNames.map((name) => {
+        const { name: title = name, description = "" } = bundledScenarios[name];
+        return { name, title, description };
+      }),
+    }),
+  }),
+  route({
+    method: "PUT",
+    path: "/scenario",
+    summary: "Starts another scenario: a bundled one by name, or one sent as YAML (application/yaml)",
+    body: "scenario_choice",
+    status: 200,
+    answer: inData.one("Running"),
+    run({ runtime, body: { name } }) {
+      if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
+      return startScenario(runtime, bundledScenarios[name], name);
+    },
+    runYaml({ runtime, body }) {
+      const scenario = parseScenario(body, { file: "request body" });
+      return startScenario(runtime, scenario, scenario.name ?? "unnamed");
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/reset",
+    summary: "Starts the running scenario again",
+    body: "nothing",
+    status: 200,
+    answer: inData.one("Running"),
+    run({ runtime }) {
+      runtime.reset();
+      return { data: summaryOf(runtime.world()) };
+    },
+  }),
+];
+
+/** The world as the control plane shows it; never a key, only fingerprints (R34). */
+export function worldState(world: World): Record<string, unknown> {
+  return {
+    scenario: world.name,
+    seed: world.seed,
+    clock: viewClock(world.clock),
+    assumptions: assumptionsOf(world),
+    faults: describeFaults(world.faults),
+    organizations: snakeCase(viewOrganizations(world)),
+    keys: snakeCase(viewKeys(world)),
+  };
+}
+
+function summaryOf({ name, seed, clock }: World) {
+  return { scenario: name, seed, now: viewClock(clock).now };
+}
+
+function assumptionsOf({ assumptions, profile }: World) {
+  return { profile, ...assumptions };
+}
+
+// The options of the server's start hold for this scenario, too.
+function startScenario(runtime: Runtime, scenario: Scenario, name: string) {
+  runtime.exchange(starterOf(nodePlatform, scenario, { ...runtime.given, name }));
+  return { data: summaryOf(runtime.world()) };
+}
