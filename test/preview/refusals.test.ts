@@ -1,0 +1,218 @@
+import { expect, test } from "vitest";
+import { createSandbox } from "../../src/index.js";
+import { attestationsPath, consentsPath, json, openPreview, previewScenario, purpose } from "./client.js";
+
+const post = (headers: Readonly<Record<string, string>>, body?: string) => ({
+  method: "POST",
+  path: consentsPath,
+  headers,
+  ...(body !== undefined && { body }),
+});
+const namesOf = ({ details }: { readonly details: { readonly fields: object } }) =>
+  Object.keys(details.fields);
+
+test.each<[string, Readonly<Record<string, string>>, string | undefined]>([
+  ["no body", {}, undefined],
+  ["no body, announced as JSON", json, undefined],
+  ["a form", { "content-type": "application/x-www-form-urlencoded" }, "farmer_id=1"],
+  ["a body without a type", { "content-type": "" }, "{}"],
+  ["plain text", { "content-type": "text/plain" }, "{}"],
+  ["a type that only begins like JSON", { "content-type": "application/jsonp" }, "{}"],
+  ["half of a body", json, '{"farmer_id":'],
+  ["two bodies", json, "{}{}"],
+  ["text that is not JSON", json, "farmer_id: 1"],
+  ["a body of 70 kB", json, JSON.stringify({ farmer_id: "x".repeat(70_000) })],
+])("400 for %s, with the reason", async (_what, headers, body) => {
+  const { send, sandbox } = openPreview();
+  const got = await send("bank", post(headers, body));
+  expect([got.status, got.json.error.code]).toEqual([400, "bad_request"]);
+  expect(got.json.error.details.reason).toMatch(/^it is /);
+  expect(sandbox.consents.list()).toEqual([]);
+});
+
+const body = { farmer_id: "farmer_0000000000000000", purpose, permissions: ["land"] };
+test.each<[unknown, string[]]>([
+  [null, ["body"]],
+  [[], ["body"]],
+  ["text", ["body"]],
+  [7, ["body"]],
+  [{}, ["farmer_id", "purpose", "permissions"]],
+  [{ ...body, farmer_id: 7 }, ["farmer_id"]],
+  [{ ...body, farmer_id: "" }, ["farmer_id"]],
+  [{ ...body, farmer_id: "x".repeat(201) }, ["farmer_id"]],
+  [{ ...body, purpose: "loan" }, ["purpose"]],
+  [{ ...body, purpose: {} }, ["purpose.code", "purpose.text"]],
+  [{ ...body, purpose: { code: "curiosity", text: "" } }, ["purpose.code", "purpose.text"]],
+  [{ ...body, purpose: { ...purpose, text: "🌾".repeat(501) } }, ["purpose.text"]],
+  [{ ...body, permissions: [] }, ["permissions"]],
+  [{ ...body, permissions: "land" }, ["permissions"]],
+  [{ ...body, permissions: ["land", "land"] }, ["permissions"]],
+  [{ ...body, permissions: ["land", "income", 7] }, ["permissions[1]", "permissions[2]"]],
+  [{ ...body, expires_at: 7 }, ["expires_at"]],
+  [{ ...body, expiresAt: "2026-04-01T00:00:00Z", constructor: 1 }, ["expiresAt", "constructor"]],
+  [JSON.parse('{"__proto__":{"farmer_id":"x"}}'), ["farmer_id", "purpose", "permissions", "__proto__"]],
+])("422 for the body %j names each invalid field", async (sent, fields) => {
+  const { send, sandbox } = openPreview();
+  const got = await send("bank", post(json, JSON.stringify(sent)));
+  expect([got.status, got.json.error.code]).toEqual([422, "validation_failed"]);
+  expect(namesOf(got.json.error)).toEqual(fields);
+  expect(sandbox.consents.list()).toEqual([]);
+});
+
+test("a purpose of 500 characters is taken, however many bytes they are", async () => {
+  const { ask } = openPreview();
+  expect((await ask("bank", 0, { purpose: { ...purpose, text: "🌾".repeat(500) } })).status).toBe(201);
+});
+
+test.each([
+  "",
+  "tomorrow",
+  "2026-03-12",
+  "2026-03-12T09:00:00",
+  "2026-02-30T09:00:00Z",
+  "2026-03-02T09:00:00Z",
+  "2026-03-02T08:59:59Z",
+  "2027-03-02T09:00:00.001Z",
+  "9999-12-31T23:59:59Z",
+])("422 for the end %j: no time with a zone, past, or too far ahead", async (expires_at) => {
+  const got = await openPreview().ask("bank", 0, { expires_at });
+  expect([got.status, namesOf(got.json.error)]).toEqual([422, ["expires_at"]]);
+});
+
+test("404 for a farmer outside of the population names no farmer", async () => {
+  const { ask, farmer } = openPreview();
+  const larger = createSandbox({ scenario: { ...previewScenario, population: { farmers: 60 } } });
+  for (const farmer_id of [larger.farmers.at(50).farmer_id, "0", "farmer_", farmer(0).toUpperCase()]) {
+    const got = await ask("bank", 0, { farmer_id });
+    expect([farmer_id, got.status, got.json.error.code]).toEqual([farmer_id, 404, "not_found"]);
+    expect(got.body).not.toContain(farmer_id);
+  }
+  expect((await ask("bank", 49)).status).toBe(201);
+});
+
+test("404 for ids of no record, of another kind of record, and encoded or spelled in another way", async () => {
+  const { ask, get, cancel } = openPreview();
+  const { id } = (await ask("bank", 0)).json.data;
+  for (const other of ["1", "consent_", id.toLowerCase(), `${id}%20`, encodeURIComponent(`${id}/`), "%00"]) {
+    const seen = [await get("bank", other), await cancel("bank", other)];
+    seen.push(await get("bank", `${attestationsPath}/${other}`));
+    expect([other, ...seen.map(({ status }) => status)]).toEqual([other, 404, 404, 404]);
+  }
+  expect((await get("bank", `${attestationsPath}/${id}`)).status).toBe(404);
+});
+
+test.each([
+  ["?limit=0", "limit"],
+  ["?limit=101", "limit"],
+  ["?limit=-1", "limit"],
+  ["?limit=1.5", "limit"],
+  ["?limit=1e1", "limit"],
+  ["?limit=", "limit"],
+  ["?limit=ten", "limit"],
+  ["?limit=5&limit=6", "limit"],
+  ["?offset=-1", "offset"],
+  ["?offset=9999999999999999999", "offset"],
+  ["?page=2", "page"],
+])("422 for the query %s", async (query, field) => {
+  const got = await openPreview().attestations("bank", query);
+  expect([got.status, namesOf(got.json.error)]).toEqual([422, [field]]);
+});
+
+test.each([
+  { method: "POST", path: consentsPath, headers: json, body: "{" },
+  { path: `${consentsPath}/nothing` },
+  { method: "POST", path: `${consentsPath}/nothing/cancel` },
+  { path: `${attestationsPath}?limit=0` },
+  { path: `${attestationsPath}/nothing` },
+])("a rejected, unauthorized or exhausted key is refused before anything else ($path)", async (sent) => {
+  const { send } = openPreview();
+  const met = [];
+  for (const key of ["bank-revoked", "bank-none", "bank-limited"]) met.push((await send(key, sent)).status);
+  met.push((await send("bank", { ...sent, headers: { "x-api-key": "" } })).status);
+  expect(met).toEqual([401, 403, 429, 401]);
+});
+
+test("a refused request counts, and a key in it is left out of everything (R46)", async () => {
+  const { ask, attestations, send, sandbox } = openPreview();
+  const stolen = "SVC_live_9f8e7d6c5b4a3f2e1d0c";
+  const seen = [
+    await ask("bank", 0, { purpose: { ...purpose, text: `our key is ${stolen}` } }),
+    await ask("bank", 0, { [stolen]: stolen }),
+    await ask("bank", 0, { farmer_id: stolen }),
+    await attestations("bank", `?${stolen}=${stolen}`),
+    await send("bank", { path: `${consentsPath}/${stolen}` }),
+    await send("bank", { path: `${attestationsPath}/${encodeURIComponent(encodeURIComponent(stolen))}` }),
+  ];
+  expect(seen.map(({ status }) => status)).toEqual([422, 422, 404, 422, 404, 404]);
+  expect(sandbox.keys.get("bank").usage.today).toBe(seen.length);
+  const shown = JSON.stringify([seen.map(({ json }) => json), sandbox.requests.list(), sandbox.snapshot()]);
+  expect(shown).not.toContain(stolen.slice("SVC_live_".length));
+  expect(JSON.stringify([seen, sandbox.requests.list()])).not.toContain(sandbox.secret("bank"));
+});
+
+test("declared input earns no advice, other input does", async () => {
+  const { ask, attestations, send, get, sandbox } = openPreview();
+  const { id } = (await ask("bank", 0)).json.data;
+  await attestations("bank", "?limit=5");
+  await get("bank", id);
+  await get("bank", `${consentsPath}/${id}?verbose=1`);
+  await send("bank", { method: "POST", path: `${consentsPath}/${id}/cancel`, body: "{}" });
+  expect(sandbox.requests.list().map(({ advice }) => advice)).toEqual([
+    ...[[], [], []],
+    ["query-or-body-sent"],
+    ["query-or-body-sent"],
+  ]);
+});
+
+test("a fault makes nothing, unless it only delays", async () => {
+  const { ask, get, sandbox } = openPreview(undefined, {
+    ...previewScenario,
+    faults: [
+      { when: { requests: [1] }, then: { status: 503 } },
+      { when: { path_id: "422.validation" }, then: { status: 500 } },
+      { when: { path_id: "404.unknown_record" }, then: { latency: "1ms" } },
+      { when: { path_id: "200.test" }, then: { latency: "1ms" } },
+    ],
+  });
+  const statuses = [(await ask("bank", 0)).status, (await ask("bank", 0, { permissions: [] })).status];
+  expect(sandbox.consents.list()).toEqual([]);
+  statuses.push((await get("bank", "nothing")).status, (await ask("bank", 0)).status);
+  expect(statuses).toEqual([503, 500, 404, 201]);
+  expect(sandbox.consents.list()).toHaveLength(1);
+  expect(sandbox.requests.list().map(({ fault }) => fault)).toEqual([
+    "fault.status",
+    "fault.status",
+    "fault.latency",
+    "fault.latency",
+  ]);
+});
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])("the profile varied keeps to the description (seed %i)", async (seed) => {
+  const { ask, attestations, get, cancel, send, sandbox } = openPreview({ profile: "varied", seed });
+  const made = await ask("bank", 0, {}, { "idempotency-key": "k" });
+  const again = await ask("bank", 0, {}, { "idempotency-key": "k" });
+  expect([made.status, again.status, again.json]).toEqual([201, 201, made.json]);
+  sandbox.clock.advance("3h");
+  expect((await attestations("bank")).json.page.total).toBe(1);
+  const { id } = made.json.data;
+  expect((await get("bank", id)).json.data.status).toBe("granted");
+  const refused = [
+    await get("bank-live", id),
+    await ask("bank", 0, { permissions: [] }),
+    await ask("bank", 1, {}, { "idempotency-key": "k" }),
+    await send("bank", { method: "POST", path: consentsPath }),
+    await send("bank", { method: "DELETE", path: attestationsPath }),
+    await send("bank-none", { path: attestationsPath }),
+  ];
+  await cancel("bank", id);
+  refused.push(await cancel("bank", id));
+  expect(refused.map(({ status, json: { error } }) => [status, error.code])).toEqual([
+    [404, "not_found"],
+    [422, "validation_failed"],
+    [422, "idempotency_key_reused"],
+    [400, "bad_request"],
+    [405, "method_not_allowed"],
+    [403, "insufficient_scope"],
+    [409, "conflict"],
+  ]);
+});
