@@ -34,6 +34,7 @@ const layerOfPackage: Readonly<Record<string, string>> = {
   express: "node",
   pino: "node",
   chokidar: "node",
+  "cross-spawn": "node",
   selfsigned: "node",
   commander: "cli",
   picocolors: "cli",

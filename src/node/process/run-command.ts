@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { windowsCommand } from "./windows-command.js";
+import spawn from "cross-spawn";
 
 /** The end of a command: its exit code, or the error with which it could not be started. */
 export type CommandEnd = { readonly code: number } | { readonly failure: NodeJS.ErrnoException };
@@ -23,13 +23,14 @@ const patience = 5000;
  * The code of a command that a signal has ended is 128 plus its number. Never throws.
  */
 export function runCommand(
-  words: readonly [string, ...string[]],
-  { takeSignals, ...options }: CommandOptions,
+  [program, ...words]: readonly [string, ...string[]],
+  { takeSignals, cwd, env }: CommandOptions,
 ): Promise<CommandEnd> {
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {
-      child = launch(words, options);
+      // On Windows `npm`, `npx` and the like are batch files, which Node does not start itself.
+      child = spawn(program, words, { cwd, env, stdio: "inherit" });
     } catch (error) {
       return resolve({ failure: error as NodeJS.ErrnoException });
     }
@@ -50,17 +51,6 @@ export function runCommand(
       end({ code: code ?? 128 + constants.signals[signal as NodeJS.Signals] }),
     );
   });
-}
-
-function launch(
-  words: readonly [string, ...string[]],
-  { cwd, env }: Omit<CommandOptions, "takeSignals">,
-): ChildProcess {
-  const [program, ...given] = words;
-  const asGiven = { file: program, argv: given, verbatim: false };
-  const { file, argv, verbatim } =
-    process.platform === "win32" ? windowsCommand(words, { cwd, env }) : asGiven;
-  return spawn(file, argv, { cwd, env, stdio: "inherit", windowsVerbatimArguments: verbatim });
 }
 
 function passSignalsTo(child: ChildProcess) {
