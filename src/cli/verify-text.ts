@@ -1,9 +1,9 @@
 import { redactKeys } from "../domain/redact.js";
 import { alignColumns, pluralize } from "../report/plain-text.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
-import { narrowExcerpt } from "../scenario/problems/excerpt.js";
 import { formatProblem } from "../scenario/problems/scenario-error.js";
 import { pathText } from "../scenario/problems/scenario-problem.js";
+import { narrowExcerpt } from "../scenario/read/source.js";
 import type { Palette } from "./palette.js";
 import { meanwhileLines, shortTime, stepLine } from "./step-line.js";
 import type { StepProblem } from "./step-places.js";

@@ -5,8 +5,38 @@ import { type Diagnostic, pathText, type ScenarioProblem } from "./problems/scen
 import { type ExtendsOptions, type FoundScenario, resolveExtends } from "./read/extends.js";
 import type { ReadScenario } from "./read/plain.js";
 import { describePlace } from "./read/source.js";
-import { findContradictions } from "./rules/rules.js";
+import { consentsFit } from "./rules/consents.js";
+import { factsOf, type ScenarioRule } from "./rules/facts.js";
+import { faultsFit } from "./rules/faults.js";
+import {
+  activeKeysWithinLimit,
+  expiryFitsState,
+  scopesAreKnown,
+  secretsFit,
+  usageAddsUp,
+} from "./rules/keys.js";
+import { refsAreFree, refsExist } from "./rules/refs.js";
+import { overlapFitsState, replacementsEnd, replacementsFit } from "./rules/rotations.js";
+import { stepsFit, timelineIsInOrder } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
+
+// What the fields of a scenario say of each other.
+const rules: readonly ScenarioRule[] = [
+  refsAreFree,
+  refsExist,
+  scopesAreKnown,
+  usageAddsUp,
+  expiryFitsState,
+  activeKeysWithinLimit,
+  secretsFit,
+  replacementsFit,
+  replacementsEnd,
+  overlapFitsState,
+  faultsFit,
+  consentsFit,
+  timelineIsInOrder,
+  stepsFit,
+];
 
 /** The largest number of problems of one scenario that are reported; who has more has one problem. */
 const maximumProblems = 200;
@@ -24,7 +54,10 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const checked = scenarioSchema.safeParse(whole.fields);
   if (!checked.success) {
     diagnostics.push(...explainIssues(checked.error.issues, scenarioSchema, whole.fields));
-  } else findContradictions(checked.data as Scenario, report);
+  } else {
+    const facts = factsOf(checked.data as Scenario, report);
+    for (const rule of rules) rule(facts);
+  }
   if (checked.success && diagnostics.length === 0) return checked.data as Scenario;
   throw new ScenarioError(problemsOf(diagnostics, whole, file));
 }

@@ -277,15 +277,5 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     "in the order",
   ],
   ["preview_off", step("consent: ▲{ farmer: 1, do: grant }"), "write preview: true"],
-  [
-    "preview_off",
-    step('request: { path: ▲"/v1/relying-party/consent-requests/{consent.1}" }'),
-    "write preview: true",
-  ],
-  [
-    "consent_contradiction",
-    preview('story: [{ request: { path: ▲"/v1/a/{consent.0}" } }]'),
-    "as in {consent.1}",
-  ],
   ["unknown_farmer", preview("story: [{ consent: { farmer: ▲5, do: grant } }]"), "write a number up to 4"],
 ];

@@ -1,4 +1,4 @@
-import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
+import { scenarioJsonSchema } from "../../scenario/format/schema.js";
 import type { Run } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 

@@ -1,5 +1,4 @@
 import { redactKeys } from "../../domain/redact.js";
-import { excerptOf } from "../problems/excerpt.js";
 
 /** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
 export const maximumScenarioBytes = 1024 * 1024;
@@ -9,10 +8,8 @@ export interface ScenarioSource {
   readonly file: string | undefined;
   /** Without a byte order mark, each line end a `\n` or `\r\n`. */
   readonly text: string;
-  /** Where each line begins; made when first asked for. */
-  readonly lineStarts: () => readonly number[];
-  /** The line (index from 0) as it may be shown, see {@link redactLine}; remembered, since many problems may share it. */
-  readonly shownLine: (index: number, text: string) => string;
+  /** The lines as they may be shown, by their offset: many problems may share one. */
+  readonly shown: Map<number, string>;
 }
 
 /** Somewhere in the text of a scenario. */
@@ -24,25 +21,10 @@ export interface Place {
 /** A source for a text as it comes from a file or a request body. */
 export function createSource(text: string, file?: string): ScenarioSource {
   // YAML allows a lone carriage return as a line end; as a line feed it is one for everybody, at the same offsets.
-  const clean = text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n");
-  let starts: number[] | undefined;
-  const shown = new Map<number, string>();
-  return {
-    file,
-    text: clean,
-    lineStarts: () => {
-      starts ??= findLineStarts(clean);
-      return starts;
-    },
-    shownLine(index, line) {
-      const known = shown.get(index) ?? redactLine(line);
-      shown.set(index, known);
-      return known;
-    },
-  };
+  return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), shown: new Map() };
 }
 
-/** The description of a place: line and column (both from 1), the text of the line, a caret for it. */
+/** A place as people look it up: line and column (both from 1), the text of the line, a caret for it. */
 export interface PlaceDescription {
   readonly line: number;
   readonly column: number;
@@ -50,38 +32,21 @@ export interface PlaceDescription {
   readonly caret: string;
 }
 
-/** The place as people look it up; the line is shown without keys. */
-export function describePlace({ source, offset }: Place): PlaceDescription {
-  const starts = source.lineStarts();
+/** Describes a place; the line is shown without keys. */
+export function describePlace({ source: { text, shown }, offset }: Place): PlaceDescription {
   // A problem at the end of the text is shown after its last visible character, not on the empty line behind it.
-  const at = Math.max(0, Math.min(offset, source.text.trimEnd().length));
-  const index = lastNotAfter(starts, at);
-  const start = starts[index] ?? 0;
-  const end = starts[index + 1] ?? source.text.length;
-  const text = source.text.slice(start, end).replace(/\r?\n$/, "");
-  const shown = source.shownLine(index, text);
-  // Where a key was shortened, what comes after it has moved to the left. Nobody counts columns on an endless line.
-  const moved = shown !== text && text.length < 10_000;
+  const at = Math.max(0, Math.min(offset, text.trimEnd().length));
+  const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
+  const end = text.indexOf("\n", at);
+  const written = text.slice(start, end === -1 ? undefined : end).replace(/\r$/, "");
+  const line = shown.get(start) ?? redactLine(written);
+  shown.set(start, line);
+  // Where a key was shortened, what comes after it has moved to the left. On an endless line this does not count.
+  const moved = line !== written && written.length < 10_000;
   const column = at - start + 1;
-  const excerpt = excerptOf(shown, moved ? redactLine(text.slice(0, at - start)).length + 1 : column);
-  return { line: index + 1, column, source: excerpt.text, caret: excerpt.caret };
-}
-
-function findLineStarts(text: string): number[] {
-  const starts = [0];
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return starts;
-}
-
-function lastNotAfter(starts: readonly number[], offset: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((starts[middle] as number) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  const excerpt = excerptOf(line, moved ? redactLine(text.slice(start, at)).length + 1 : column);
+  const number = text.slice(0, start).split("\n").length;
+  return { line: number, column, source: excerpt.text, caret: excerpt.caret };
 }
 
 /** Whether the text is longer than {@link maximumScenarioBytes}. */
@@ -109,4 +74,64 @@ export function redactLine(line: string): string {
   return redactKeys(line)
     .replace(secretValue, (whole, field, start, rest) => (rest.endsWith("…") ? whole : `${field}${start}…`))
     .replace(control, "\uFFFD");
+}
+
+/** A line of text to show to a person, and the line under it that points at a column. */
+export interface Excerpt {
+  readonly text: string;
+  readonly caret: string;
+}
+
+/**
+ * The part of a line around a column (counted from 1, in UTF-16 units), with a caret under it.
+ *
+ * Never throws. Tabs and wide characters before the column are matched, so that the caret stands where it should.
+ *
+ * @example
+ * excerptOf("  perMinute: 60", 3); // { text: "  perMinute: 60", caret: "  ^" }
+ */
+export function excerptOf(line: string, column: number, width = 100): Excerpt {
+  const at = Math.min(Math.max(column - 1, 0), line.length);
+  const start = line.length <= width ? 0 : cutBefore(line, Math.min(at - width / 2, line.length - width));
+  const end = line.length <= width ? line.length : cutBefore(line, start + width);
+  const before = (start > 0 ? "…" : "") + line.slice(start, at);
+  const text = before + line.slice(at, Math.max(end, at)) + (end < line.length ? "…" : "");
+  return { text, caret: `${blank(before)}^` };
+}
+
+/**
+ * An excerpt in as many columns of a terminal as there are, its caret under the same character.
+ *
+ * @example
+ * narrowExcerpt(excerptOf("    expect: { status: 200 }", 23), 12); // { text: "…tatus: 200…", caret: "         ^" }
+ */
+export function narrowExcerpt(excerpt: Excerpt, columns: number): Excerpt {
+  const { text, caret } = excerpt;
+  let at = 0;
+  while (at < text.length && blank(text.slice(0, at)).length < caret.length - 1) at += 1;
+  let narrow = excerpt;
+  for (let width = columns; width > 0 && blank(narrow.text).length > columns; width -= 1) {
+    narrow = excerptOf(text, at + 1, width);
+  }
+  return narrow;
+}
+
+// A cut between the two halves of a surrogate pair would show a broken character.
+function cutBefore(line: string, wanted: number): number {
+  const index = Math.max(0, Math.floor(wanted));
+  return /[\uDC00-\uDFFF]/.test(line[index] ?? "") ? index - 1 : index;
+}
+
+const zeroWidth = /[\p{Mn}\p{Me}\p{Cf}]/u;
+const doubleWidth =
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
+
+// As much empty space as the text takes up in a terminal.
+function blank(text: string): string {
+  let space = "";
+  for (const character of text) {
+    if (character === "\t") space += "\t";
+    else if (!zeroWidth.test(character)) space += doubleWidth.test(character) ? "  " : " ";
+  }
+  return space;
 }

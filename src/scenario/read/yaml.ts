@@ -8,6 +8,8 @@ import { createSource, isTooLarge, type ScenarioSource } from "./source.js";
 
 /** How many pieces (names, values, punctuation, line ends) a text may have; a thousand keys need about 40,000. */
 const maximumPieces = 250_000;
+/** How many aliases a text may have: each is looked up in the whole of it. */
+const maximumAliases = 1000;
 /** After so many errors the rest of the text is not looked at. */
 const maximumErrors = 20;
 
@@ -129,14 +131,19 @@ const plainTags = new Set(
 // Reports what YAML allows and a scenario does not.
 function checkNodes(document: Document.Parsed, report: ReportAt): void {
   const anchors = new Set<string>();
+  let aliases = 0;
   visit(document, (_, node) => {
-    if (!isNode(node)) return;
+    if (!isNode(node)) return undefined;
     const offset = node.range?.[0] ?? 0;
     if (isAlias(node)) {
-      if (anchors.has(node.source)) return;
+      if (++aliases > maximumAliases) {
+        report("too_large", offset, "the scenario has too many aliases", "extend a scenario, or repeat less");
+        return visit.BREAK;
+      }
+      if (anchors.has(node.source)) return undefined;
       const hint = `mark a value above with &${node.source}`;
       report("bad_alias", offset, `the alias *${node.source} refers to nothing`, hint);
-      return;
+      return undefined;
     }
     if (node.anchor !== undefined) anchors.add(node.anchor);
     if (node.tag !== undefined && !plainTags.has(node.tag)) {
@@ -144,6 +151,7 @@ function checkNodes(document: Document.Parsed, report: ReportAt): void {
       report("yaml_tag", offset, `the tag ${shown} is not allowed`, "remove the tag");
     }
     if (isMap(node)) checkNames(node.items as Pair<Node, Node>[], report);
+    return undefined;
   });
 }
 

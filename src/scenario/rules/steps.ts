@@ -1,5 +1,5 @@
 import { type ActionName, actionNames, stepKinds } from "../../domain/steps.js";
-import { isReserved, refOfName, storyPlaceholder } from "../format/ref.js";
+import { isReserved, refOfName } from "../format/ref.js";
 import type { Path } from "../problems/scenario-problem.js";
 import { listed, quote } from "../problems/words.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -113,20 +113,6 @@ function requestFits({ request }: StoryStep, path: Path, keyExists: KeyExists, f
     const message = "the key of a request is not written as a header";
     const hint = "name the key with key: a ref, none, malformed or unknown";
     facts.wrong("step_contradiction", [...path, "headers", name], message, hint, "key");
-  }
-  for (const field of ["path", "body"] as const) {
-    const text = JSON.stringify(request[field] ?? "");
-    for (const [whole, kind, digits] of text.matchAll(storyPlaceholder)) {
-      const at = [...path, field];
-      if (facts.scenario.preview !== true) {
-        const message = `${whole} stands for nothing without the preview`;
-        facts.wrong("preview_off", at, message, "write preview: true at the top level");
-      } else if (kind === "farmer") farmerExists(Number(digits), at, facts);
-      else if (Number(digits) === 0) {
-        const message = `there is no ${whole}: the first one is {${kind}.1}`;
-        facts.wrong("consent_contradiction", at, message, `count from 1, as in {${kind}.1}`);
-      }
-    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { excerptOf, narrowExcerpt } from "./excerpt.js";
+import { excerptOf, narrowExcerpt } from "../read/source.js";
 
 test("the caret stands under the column", () => {
   expect(excerptOf("  perMinute: 60", 3)).toEqual({ text: "  perMinute: 60", caret: "  ^" });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { checkScenario } from "../check-scenario.js";
-import { ScenarioError } from "../problems/scenario-error.js";
+import { checkScenario } from "./check-scenario.js";
+import { ScenarioError } from "./problems/scenario-error.js";
 
 const active = { environment: "test" };
 
