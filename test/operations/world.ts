@@ -1,8 +1,5 @@
 import { expect } from "vitest";
-import type { Scenario } from "../../src/index.js";
-import type { Dashboard } from "./dashboard.js";
-
-// What the tests of the keys' life have in common: a world with a key in every state, and how they look at it.
+import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 
 export const minute = 60_000;
 export const hour = 60 * minute;
@@ -11,7 +8,7 @@ export const start = "2026-03-02T09:00:00.000Z";
 export const at = (afterStart: number) => new Date(Date.parse(start) + afterStart).toISOString();
 
 /** Two organizations, and a key in every state. */
-export const lifecycleScenario: Scenario = {
+export const scenario = {
   version: 1,
   clock: { now: start, frozen: true },
   organizations: {
@@ -38,36 +35,45 @@ export const lifecycleScenario: Scenario = {
     },
     insurer: { type: "insurer", keys: { "insurer-key": { environment: "test" } } },
   },
-};
+} satisfies Scenario;
 
 export const testKey = { organization: "insurer", environment: "test", name: "CI" } as const;
 export const liveKey = { ...testKey, environment: "live" } as const;
 
-/** Expects a refusal with this code and these details, and that nothing of the world is changed by it. */
-export async function expectRefusal(
-  dashboard: Dashboard,
-  act: () => Promise<unknown>,
-  code: string,
-  details: Record<string, unknown> = {},
-): Promise<void> {
-  const before = [dashboard.snapshot(), await dashboard.keys(), await dashboard.requests()];
-  await expect(act()).rejects.toMatchObject({ code, details });
-  expect([dashboard.snapshot(), await dashboard.keys(), await dashboard.requests()]).toEqual(before);
+/** Starts the scenario; refs are not known to its type, since tests make keys. */
+export function open(changes: Partial<Scenario> = {}): Sandbox {
+  return createSandbox({ scenario: { ...scenario, ...changes } as Scenario });
 }
 
-/** What who-am-I answers to these keys, by status and code. */
-export async function answers(dashboard: Dashboard, ...secrets: readonly string[]): Promise<string[]> {
-  const said: string[] = [];
+/** Expects a refusal with this code and these details, which changes nothing. */
+export function expectRefusal(
+  sandbox: Sandbox,
+  act: () => unknown,
+  code: string,
+  details: Record<string, unknown> = {},
+): void {
+  const seen = () => [sandbox.snapshot(), sandbox.keys.list(), sandbox.requests.list()];
+  const before = seen();
+  expect(act).toThrow(expect.objectContaining({ code, details: expect.objectContaining(details) }));
+  expect(seen()).toEqual(before);
+}
+
+/** Calls who-am-I with these keys; returns each status, with the code of an error. */
+export async function answers(sandbox: Sandbox, ...secrets: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
   for (const secret of secrets) {
-    const { status, code } = await dashboard.callMe(secret);
-    said.push(code === null ? String(status) : `${status} ${code}`);
+    const response = await sandbox.fetch("https://api.example/v1/relying-party/me", {
+      headers: { "x-api-key": secret },
+    });
+    const { error } = (await response.json()) as { error?: { code: string } };
+    found.push(error === undefined ? String(response.status) : `${response.status} ${error.code}`);
   }
-  return said;
+  return found;
 }
 
 export const unauthorized = "401 unauthorized";
 
-/** Gives the insurer as many active test keys as it may have. */
-export async function fill(dashboard: Dashboard): Promise<void> {
-  for (let held = 1; held < 5; held++) await dashboard.create(testKey);
+/** Creates keys until the insurer has as many active test keys as it may. */
+export function fill({ keys }: Sandbox): void {
+  for (let held = 1; held < 5; held++) keys.create(testKey);
 }
