@@ -246,12 +246,12 @@ describe("a line that cannot be understood", () => {
     [["npm", "test", "--", "-w"], "before the command: svc-sandbox exec -- npm test -- -w"],
     [["revoked", "npm", "test"], "before the command: svc-sandbox exec revoked -- npm test"],
     [["-p", "0", "sh", "-c", "a b"], "before the command: svc-sandbox exec -p 0 -- sh -c 'a b'"],
-    [["--json", "--", "npm"], "so there is no --json. Name a file: --report report.json."],
+    [["--json", "--", "npm"], "unknown option '--json'"],
     [["npm", "--", "test"], 'Failed to find the scenario "npm"'],
     [["--prot", "0", "--", "npm"], "unknown option '--prot'. Did you mean --port?"],
-    [["--min-coverage", "101", "--", "npm"], 'Failed to read --min-coverage: "101" is not a percentage.'],
+    [["--min-coverage", "101", "--", "npm"], 'Failed to read --min-coverage: "101" cannot be used.'],
     [["--report", "x.html", "--", "npm"], 'Failed to read --report: "x.html" does not say how to write'],
-    [["--report", "", "--", "npm"], "Failed to read --report: the name of the file is empty."],
+    [["--report", "", "--", "npm"], 'Failed to read --report: "" cannot be used. Give the name of a file.'],
   ])("%j ends with 2 and says what to do", async (argv, says) => {
     const { code, stdout, stderr } = await runCli(["exec", ...argv], { cwd: temporaryFolder() });
     expect(stderr).toContain(says);

@@ -4,33 +4,33 @@ import { temporaryFolder } from "./support/temporary-folder.js";
 
 describe("a flag that cannot be understood", () => {
   it.each([
-    [["--port", "abc"], /^Failed to read --port: "abc" is not a port\. .*0 to 65535/],
-    [["--port", "70000"], /^Failed to read --port: "70000" is not a port\./],
-    [["--seed", "-1"], /^Failed to read --seed: "-1" is not a seed\./],
+    [
+      ["--port", "abc"],
+      /^Failed to read --port: "abc" cannot be used\. .*0 to 65535; 0 takes any free port\./,
+    ],
+    [["--port", "70000"], /^Failed to read --port: "70000" cannot be used\./],
+    [["--seed", "-1"], /^Failed to read --seed: "-1" cannot be used\./],
     [["--seed", "1.5"], /^Failed to read --seed: "1\.5"/],
     [["--seed", "99999999999999999999"], /^Failed to read --seed:/],
     [["--now", "yesterday"], /^Failed to read --now: "yesterday" is not a time; .*2026-03-02T09:00:00Z/],
     [["--now", "2026-03-02T09:00:00"], /^Failed to read --now: .*add the zone: 2026-03-02T09:00:00Z/],
-    [
-      ["--now", "2026-02-30T09:00:00Z"],
-      /^Failed to read --now: "2026-02-30T09:00:00Z" is not a time; 2026-02 has 28 days/,
-    ],
+    [["--now", "2026-02-30T09:00:00Z"], /^Failed to read --now: "2026-02-30T09:00:00Z" is not a time; /],
     [["--log", "xml"], /^Failed to read --log: "xml" is not one of pretty, json and off\./],
     [["--log", "jsno"], /Did you mean json\?/],
-    [["--host", ""], /^Failed to read --host: "" is not an address\./],
+    [["--host", ""], /^Failed to read --host: "" cannot be used\. Give an address/],
     [["--host", "http://127.0.0.1"], /^Failed to read --host:/],
-    [
-      ["--instance-ttl", "5"],
-      /^Failed to read --instance-ttl: "5" is not a length of time\. .*90s, 10m or 2h/,
-    ],
-    [["--instance-ttl", "-1m"], /^Failed to read --instance-ttl: "-1m" is not a length of time\./],
-    [["--instance-ttl", "0s"], /^Failed to read --instance-ttl: "0s" is not a length of time\./],
-    [["--write-env", ""], /^Failed to read --write-env: the name of the file is empty\./],
+    [["--instance-ttl", "5"], /^Failed to read --instance-ttl: "5" .* length of time such as 90s, 10m or 2h/],
+    [["--instance-ttl", "-1m"], /^Failed to read --instance-ttl: "-1m" cannot be used\./],
+    [["--instance-ttl", "0s"], /^Failed to read --instance-ttl: "0s" cannot be used\./],
+    [["--write-env", ""], /^Failed to read --write-env: "" cannot be used\. Give the name of a file\./],
     [["--prot", "0"], /unknown option '--prot'\. Did you mean --port\?\n.*start --help/],
     [["list", "--jsno"], /unknown option '--jsno'\. Did you mean --json\?\n.*list --help/],
     [["start", "--port"], /'-p, --port <number>' argument missing\.\n.*start --help/],
     [["keys", "--format", "xml"], /^Failed to read --format: "xml" is not one of table, json and env\./],
-    [["keys", "--json", "--format", "env"], /--json and --format env contradict each other/],
+    [
+      ["keys", "--json", "--format", "env"],
+      /option '--json' cannot be used with option '--format <format>'\. Leave one out\./,
+    ],
     [["explain"], /missing required argument 'key'\.\n.*explain --help/],
     [["list", "more"], /list takes no words, and "more" is one too many\.\n.*list --help/],
     [["key-states", "more"], /start takes \[scenario\], and "more" is one too many\.\n/],
@@ -81,7 +81,10 @@ describe("the value of a flag", () => {
   });
 
   it.each([
-    [{ SVC_SANDBOX_PORT: "http" }, /^Failed to read SVC_SANDBOX_PORT: "http" is not a port/],
+    [
+      { SVC_SANDBOX_PORT: "http" },
+      /^Failed to read SVC_SANDBOX_PORT: "http" cannot be used\. Give a whole number/,
+    ],
     [{ PORT: "tcp://10.0.0.1" }, /^Failed to read PORT: /],
     [
       { SVC_SANDBOX_FROZEN: "maybe" },

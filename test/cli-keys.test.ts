@@ -5,7 +5,7 @@ import { coreSender } from "../src/api/core-sender.js";
 import { outcomeOf, type PathId } from "../src/domain/outcomes.js";
 import { createSandbox } from "../src/index.js";
 import { runtimeOf } from "../src/library/current-sandbox.js";
-import { tellNext } from "../src/sandbox/story/tell.js";
+import { runNextStep } from "../src/sandbox/story/run-step.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
 import { runCli } from "./support/run-cli.js";
 import { temporaryFolder } from "./support/temporary-folder.js";
@@ -96,7 +96,7 @@ story:
     // They are the keys that are made.
     const sandbox = createSandbox({ scenario: parseScenario(readFileSync(join(cwd, "a.yaml"), "utf8")) });
     for (let step = 0; step < 4; step++) {
-      await tellNext(runtimeOf(sandbox).world(), coreSender(runtimeOf(sandbox).world()));
+      await runNextStep(runtimeOf(sandbox).world(), coreSender(runtimeOf(sandbox).world()));
     }
     for (const row of rows.slice(1)) {
       const [, ref = "", told] = /^(\S+) .* (\S+)$/.exec(row) ?? [];

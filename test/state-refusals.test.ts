@@ -110,7 +110,7 @@ describe("a state that cannot be used", () => {
       /Failed to (?:go on from|write) the state .*: its folder is a file\. Name another file/,
     ],
     [".", /Failed to go on from the state "\.": it is a directory\./],
-    ["", /^Failed to read --state: the name of the file is empty\./],
+    ["", /^Failed to read --state: "" cannot be used\. Give the name of a file\./],
   ])("cannot be at %j: refused at the start", async (file, says) => {
     const cwd = temporaryFolder({ "a-file": "" });
     const ran = await runCli(["--state", file, "--port", "0"], { cwd });

@@ -6,8 +6,8 @@ import { nodePlatform } from "../src/node/platform.js";
 import { serveRuntime } from "../src/node/server/serve-runtime.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../src/sandbox/secrets.js";
-import type { SendStoryRequest, StoryStep, ToldStep } from "../src/sandbox/story/story.js";
-import { tellNext } from "../src/sandbox/story/tell.js";
+import { runNextStep } from "../src/sandbox/story/run-step.js";
+import type { SendStoryRequest, StepResult, StoryStep } from "../src/sandbox/story/story.js";
 import { createWorld, type World } from "../src/sandbox/world.js";
 import { bundledScenarios, type ScenarioName, scenarioNames } from "../src/scenario/bundled.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
@@ -21,7 +21,7 @@ const platform = { ...nodePlatform, time: () => Date.UTC(2026, 0, 1) };
 
 interface Told {
   readonly world: World;
-  readonly steps: readonly ToldStep[];
+  readonly steps: readonly StepResult[];
 }
 
 const storyOf = (name: ScenarioName): readonly StoryStep[] =>
@@ -32,8 +32,8 @@ function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 
 }
 
 async function tell(world: World, send: SendStoryRequest): Promise<Told> {
-  const steps: ToldStep[] = [];
-  for (let told = await tellNext(world, send); told !== undefined; told = await tellNext(world, send)) {
+  const steps: StepResult[] = [];
+  for (let told = await runNextStep(world, send); told !== undefined; told = await runNextStep(world, send)) {
     steps.push(told);
   }
   return { world, steps };
@@ -90,10 +90,10 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     });
     const runtime = createRuntime(() => world);
     time += 61_000;
-    const steps: ToldStep[] = [];
+    const steps: StepResult[] = [];
     for (;;) {
       time += 20_000;
-      const told = await tellNext(runtime.world(), coreSender(runtime.world()));
+      const told = await runNextStep(runtime.world(), coreSender(runtime.world()));
       if (told === undefined) break;
       steps.push(told);
     }

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { coreSender } from "../src/api/core-sender.js";
 import { createSandbox } from "../src/index.js";
 import { runtimeOf } from "../src/library/current-sandbox.js";
+import { runNextStep } from "../src/sandbox/story/run-step.js";
 import type { StoryStep } from "../src/sandbox/story/story.js";
-import { tellNext } from "../src/sandbox/story/tell.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
 
 const post = { method: "POST", path: "/v1/relying-party/consent-requests" };
@@ -22,7 +22,7 @@ async function told(request: NonNullable<StoryStep["request"]>) {
     }),
   );
   const world = runtimeOf(createSandbox({ scenario })).world();
-  const step = await tellNext(world, coreSender(world));
+  const step = await runNextStep(world, coreSender(world));
   return [step?.answer?.status, step?.request?.headers];
 }
 

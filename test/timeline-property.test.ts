@@ -62,7 +62,9 @@ function open(steps: readonly TimelineStep[]): { sandbox: Sandbox; told: string[
   });
   const told: string[] = [];
   runtimeOf(sandbox).subscribe((event) => {
-    if (event.type === "timeline.step") told.push(`${event.at} ${event.action} ${event.refusal}`);
+    if (event.type !== "timeline.step") return;
+    const { at, index, performed } = event.result;
+    told.push(`${at} ${index} ${performed.refusal?.code}`);
   });
   return { sandbox, told };
 }

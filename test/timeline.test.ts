@@ -3,7 +3,7 @@ import { coreSender } from "../src/api/core-sender.js";
 import { createSandbox, type Scenario } from "../src/index.js";
 import { runtimeOf } from "../src/library/current-sandbox.js";
 import type { WorldEvent } from "../src/sandbox/events.js";
-import { tellNext } from "../src/sandbox/story/tell.js";
+import { runNextStep } from "../src/sandbox/story/run-step.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
 import { serveControl } from "./support/control-client.js";
 import { describeDoors, mePath } from "./support/doors.js";
@@ -76,11 +76,12 @@ test("what the timeline did is told once, in order, with what was refused", () =
   sandbox.clock.advance("3h");
   const steps = told.filter(({ type }) => type === "timeline.step");
   const step = (at: string, action: string, refusal: string | null = null) => ({
-    type: "timeline.step",
-    at: `2026-03-02T${at}:00.000Z`,
-    action,
-    refusal,
-    expected: refusal,
+    result: {
+      at: `2026-03-02T${at}:00.000Z`,
+      step: { [action]: expect.anything() },
+      performed: { refusal: refusal && { code: refusal } },
+      differences: [],
+    },
   });
   expect(steps).toMatchObject([
     step("09:10", "rotate"),
@@ -158,7 +159,7 @@ test("a key of a story is made by the story, and its secret by the seed", async 
     scenario: { ...scenario, timeline: [], story: [{ rotate: { key: "main", as: "told" } }] },
   });
   const world = runtimeOf(sandbox).world();
-  const told = await tellNext(world, coreSender(world));
+  const told = await runNextStep(world, coreSender(world));
   expect(told?.performed?.secret).toBe(sandbox.secret("told"));
-  expect(await tellNext(world, coreSender(world))).toBeUndefined();
+  expect(await runNextStep(world, coreSender(world))).toBeUndefined();
 });

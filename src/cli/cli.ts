@@ -1,13 +1,10 @@
-import { CommanderError } from "commander";
-import type { Call } from "./command.js";
+import { SandboxError } from "../domain/errors.js";
+import type { Command } from "./command.js";
 import { commands } from "./commands.js";
-import { exitCode } from "./exit-codes.js";
-import { describeFailure, exitCodeOfFailure } from "./failure.js";
-import type { Io } from "./io.js";
-import { understand, versionAsked } from "./program.js";
-import { readFlags } from "./read-flags.js";
-import { usageError } from "./usage-error.js";
-import { isVerbose } from "./verbose.js";
+import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
+import { type Io, isVerbose } from "./io.js";
+import { misplacedRest, parse, printHelp } from "./program.js";
+import { unknownWord } from "./unknown-word.js";
 
 export type { Io } from "./io.js";
 export { processIo } from "./process-io.js";
@@ -20,80 +17,63 @@ export { processIo } from "./process-io.js";
  */
 export async function cli(argv: readonly string[], io: Io): Promise<number> {
   try {
-    return await runCommand(argv, io);
+    return await run(argv, io);
   } catch (error) {
     io.stderr.write(describeFailure(error, { verbose: isVerbose(argv, io.env) }));
-    return exitCodeOfFailure(error);
+    return exitCodeOf(error);
   }
 }
 
-async function runCommand(argv: readonly string[], io: Io): Promise<number> {
-  await refuseHelpOnNothing(argv);
-  const { own, rest = [] } = await splitCommandLine(argv, io);
-  const understood = await understandOrExplain(own, io);
-  if (understood === undefined) return exitCode.fine;
-  const { row, words, given } = understood;
-  const implied = !commands.some(({ name }) => name === argv[0]);
-  const flags = readFlags(row.flags, given, io.env);
-  const call: Call = { words, rest, implied, io, flags };
-  await refuseExcess(call, row.name, row.words);
-  return (await row.load())(call);
-}
-
-// Of most commands everything is ours to read, also what stands behind `--`.
-async function splitCommandLine(
-  argv: readonly string[],
-  io: Io,
-): Promise<{ own: readonly string[]; rest?: readonly string[] }> {
-  const row = commands.find(({ name, rest }) => name === argv[0] && rest !== undefined);
-  if (row === undefined) return { own: argv };
-  const { takeRest } = await import("./take-rest.js");
-  return takeRest(row, argv, io);
-}
-
-async function understandOrExplain(argv: readonly string[], io: Io) {
+async function run(argv: readonly string[], io: Io): Promise<number> {
+  // Behind `--` stands the command line of another program.
+  const end = argv.indexOf("--");
+  const before = end === -1 ? argv : argv.slice(0, end);
+  const [first = ""] = before;
+  const asks = (...flags: string[]) => before.some((word) => flags.includes(word));
+  if (asks("-V", "--version")) {
+    const { version } = await import("../node/package-files.js");
+    io.stdout.write(`${version}\n`);
+    return exitCode.fine;
+  }
+  if (first === "help") return printHelpOf(before[1], io);
+  const implied = !Object.hasOwn(commands, first);
+  if (implied && asks("-h", "--help")) return printHelpOf(undefined, io);
+  const [name, given] = implied ? [Object.keys(commands)[0] as string, argv] : [first, argv.slice(1)];
+  const command = await load(name);
+  const [own, rest] = command.rest === undefined ? [given, []] : cut(given);
+  if (command.rest !== undefined && !asks("-h", "--help")) {
+    const error = misplacedRest(name, command, { own, rest }, io);
+    if (error !== undefined) throw error;
+  }
+  const parsed = parse(name, command, own, { io, implied });
+  if (parsed === undefined) return exitCode.fine;
   try {
-    return understand(argv, io);
+    return await command.run({ ...parsed, rest, io });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.code === versionAsked) {
-      const { version } = await import("../node/package-files.js");
-      io.stdout.write(`${version}\n`);
-      return undefined;
-    }
-    if (error.exitCode === 0) return undefined;
-    throw usageErrorOf(error, argv);
+    throw implied && isUnknownWord(error, parsed.words) ? unknownWord(parsed.words[0] as string) : error;
   }
 }
 
-// Left to itself, commander prints all of the help about a command that is not there.
-async function refuseHelpOnNothing([first, word]: readonly string[]): Promise<void> {
-  if (first !== "help" || word === undefined || word.startsWith("-")) return;
-  if (word === "help" || commands.some(({ name }) => name === word)) return;
-  const { unknownWord } = await import("./unknown-word.js");
-  throw unknownWord(word);
+// A word that stands where a command could stand, and is no path, may be a misspelt command.
+function isUnknownWord(error: unknown, [word = ""]: readonly string[]): boolean {
+  if (!(error instanceof SandboxError) || error.code !== "scenario_not_found") return false;
+  return error.details.given === word && !/[\\/]|\.ya?ml$/i.test(word);
 }
 
-function usageErrorOf(error: CommanderError, argv: readonly string[]): Error {
-  const command = commands.find(({ name }) => name === argv[0]) ?? commands[0];
-  const text = error.message
-    .replace(/^error: /, "")
-    .replace(/\s*\(Did you mean (.*)\?\)$/s, ". Did you mean $1?");
-  const sentence = /[.?]$/.test(text) ? text : `${text}.`;
-  return usageError(
-    `Failed to read the command line: ${sentence}\n\`svc-sandbox ${command?.name} --help\` shows how it is written.`,
-  );
+async function printHelpOf(name: string | undefined, io: Io): Promise<number> {
+  if (name === undefined || name === "help" || name.startsWith("-")) await printHelp(io);
+  else if (!Object.hasOwn(commands, name)) throw unknownWord(name);
+  else parse(name, await load(name), ["--help"], { io });
+  return exitCode.fine;
 }
 
-async function refuseExcess(call: Call, name: string, words: readonly { spec: string }[]): Promise<void> {
-  const excess = call.words[words.length];
-  if (excess === undefined || words.at(-1)?.spec.includes("...")) return;
-  const [first = ""] = call.words;
-  if (call.implied) {
-    const { isScenario, unknownWord } = await import("./unknown-word.js");
-    if (!isScenario(first, call.io)) throw unknownWord(first);
-  }
-  throw usageError(
-    `Failed to read the command line: ${name} takes ${words.length === 0 ? "no words" : words.map(({ spec }) => spec).join(" ")}, and ${JSON.stringify(excess)} is one too many.\n\`svc-sandbox ${name} --help\` shows how it is written.`,
-  );
+async function load(name: string): Promise<Command> {
+  const module = await commands[name]?.();
+  if (module === undefined) throw unknownWord(name);
+  return module.command;
+}
+
+function cut(argv: readonly string[]): [own: readonly string[], rest: readonly string[]] {
+  const at = argv.indexOf("--");
+  return at === -1 ? [argv, []] : [argv.slice(0, at), argv.slice(at + 1)];
 }

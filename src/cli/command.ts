@@ -1,20 +1,15 @@
-import type { FlagName, Flags } from "./flags.js";
+import type { FlagSet, FlagValues } from "./flag.js";
 import type { Io } from "./io.js";
 
 /** One call of a command: what was given to it. */
-export interface Call {
-  /** What is not a flag, in order. */
+export interface Call<Flags = object> {
+  /** The arguments that are not flags, in order. */
   readonly words: readonly string[];
   /** What stands behind `--`, for a command that takes a command line there. */
   readonly rest: readonly string[];
   readonly flags: Flags;
   readonly io: Io;
-  /** Whether the command's own name was left out, as in `svc-sandbox key-states`. */
-  readonly implied: boolean;
 }
-
-/** Carries out a call; resolves to the exit code, or throws what the user is to be told. */
-export type Run = (call: Call) => Promise<number>;
 
 /** A word that a command takes. */
 export interface Argument {
@@ -29,18 +24,28 @@ export interface Example {
   readonly does: string;
 }
 
-/** One command: what `--help` says of it, and where its code is. */
-export interface CommandRow {
-  readonly name: string;
+/** A command: what `--help` says of it, and what it does. Its name stands in the list of commands. */
+export interface Command<Flags extends FlagSet = FlagSet> {
   /** One line, for the list of commands. */
   readonly summary: string;
   /** What it prints and where, for its own help. */
   readonly description: string;
   readonly words: readonly Argument[];
-  /** How the command line is called that it takes behind `--`, which is not ours to read. */
+  /** The name of the command line behind `--`, which is not ours to read. */
   readonly rest?: string;
-  readonly flags: readonly FlagName[];
+  readonly flags: Flags;
   readonly examples: readonly Example[];
-  /** Loads the code; only the command that runs is loaded. */
-  readonly load: () => Promise<Run>;
+  /** Carries out a call; resolves to the exit code, or throws what the user is to be told. */
+  run(call: Call<FlagValues<Flags>>): Promise<number>;
 }
+
+/** Declares a command; its call has the values of its flags. */
+export function declareCommand<Flags extends FlagSet>(command: Command<Flags>): Command<Flags> {
+  return command;
+}
+
+/** The scenario that many commands take. */
+export const scenarioWord: Argument = {
+  spec: "[scenario]",
+  text: "a bundled name or a file (default: svc-sandbox.yaml if it is there, else key-states)",
+};

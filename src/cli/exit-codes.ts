@@ -1,6 +1,7 @@
-import type { SandboxErrorCode } from "../domain/errors.js";
+import { SandboxError } from "../domain/errors.js";
+import { redactKeys } from "../domain/redact.js";
 
-/** What the exit codes of every command mean. */
+/** The meaning of the exit codes of every command. */
 export const exitCode = {
   fine: 0,
   /** A check did not hold. */
@@ -11,35 +12,33 @@ export const exitCode = {
   defect: 3,
 } as const;
 
-/** The exit code of each of our own refusals. */
-export const exitCodeOf: Readonly<Record<SandboxErrorCode, number>> = {
-  usage: exitCode.usage,
-  scenario_invalid: exitCode.usage,
-  scenario_not_found: exitCode.usage,
-  unknown_ref: exitCode.usage,
-  file_unreadable: exitCode.usage,
-  file_exists: exitCode.usage,
-  state_unreadable: exitCode.usage,
-  state_mismatch: exitCode.usage,
-  state_unwritable: exitCode.usage,
-  certificate_unusable: exitCode.usage,
-  address_in_use: exitCode.usage,
-  address_unavailable: exitCode.usage,
-  clock_backwards: exitCode.usage,
-  secret_not_kept: exitCode.usage,
-  validation_failed: exitCode.usage,
-  not_found: exitCode.usage,
-  method_not_allowed: exitCode.usage,
-  unsupported_media_type: exitCode.usage,
-  not_an_administrator: exitCode.usage,
-  sandbox_access_off: exitCode.usage,
-  live_access_not_approved: exitCode.usage,
-  key_limit_reached: exitCode.usage,
-  key_not_active: exitCode.usage,
-  name_taken: exitCode.usage,
-  overlap_out_of_range: exitCode.usage,
-  scopes_required: exitCode.usage,
-  unknown_scope: exitCode.usage,
-  consent_not_open: exitCode.usage,
-  attestation_not_open: exitCode.usage,
-};
+/** The exit code of an error: our own refusals have theirs, anything else is a defect. */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof SandboxError ? exitCode.usage : exitCode.defect;
+}
+
+/** The error for a command line, or a variable that stands in for a flag, that cannot be carried out. */
+export function usageError(message: string): SandboxError {
+  return new SandboxError("usage", message);
+}
+
+/** The text about an error, with a line end. Shows no full key (R46), and a stack only when verbose. */
+export function describeFailure(error: unknown, { verbose = false }: { verbose?: boolean }): string {
+  if (error instanceof SandboxError) return `${redactKeys(error.message)}\n`;
+  const lines = [
+    `svc-sandbox failed: ${error instanceof Error ? error.message : String(error)}`,
+    ...(verbose ? stacksOf(error) : []),
+    `This is a defect of svc-sandbox. Please report it, with the command and ${
+      verbose ? "the lines above" : "what it prints with --verbose"
+    }.`,
+  ];
+  return `${redactKeys(lines.join("\n"))}\n`;
+}
+
+function stacksOf(error: unknown): string[] {
+  const stacks: string[] = [];
+  for (let one = error; one instanceof Error && stacks.length < 5; one = one.cause) {
+    stacks.push(one.stack ?? String(one));
+  }
+  return stacks;
+}

@@ -4,9 +4,12 @@ import { populatedOrganization, populatedRef } from "../scenario/population.js";
 import { farmerColumns, farmerFeatures, farmerRow } from "../synthetic/farmers/farmer-export.js";
 import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
 import { type FarmerSource, farmerAt } from "../synthetic/farmers/farmers.js";
-import type { FixtureFormat } from "./formats.js";
+import { usageError } from "./exit-codes.js";
 import type { Output } from "./io.js";
-import { usageError } from "./usage-error.js";
+
+/** The formats in which records can be written. */
+export const fixtureFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
+export type FixtureFormat = (typeof fixtureFormats)[number];
 
 type Cell = string | number | boolean | null;
 

@@ -1,264 +1,149 @@
-import type { Profile } from "../domain/assumptions.js";
-import type { ReportFormat } from "../report/render/document.js";
-import { type FixtureFlags, fixtureFlags } from "./fixture-flags.js";
-import {
-  readDuration,
-  readFormat,
+import { profiles } from "../domain/assumptions.js";
+import { reportFormats } from "../report/render/document.js";
+import { parseDuration, parseTime, timeHint } from "../scenario/format/time.js";
+import { quote } from "../scenario/problems/words.js";
+import { usageError } from "./exit-codes.js";
+import { type FlagValues, fileName, flag, oneOf, reader, toggle, wholeNumber } from "./flag.js";
+
+// The flags that several commands share. A flag of one command stands in the file of that command.
+
+export const readPort = wholeNumber(0, 65_535, "; 0 takes any free port");
+
+export const readHost = reader(
+  // Node takes an empty address for all of them, which would open the sandbox to the network.
+  (text) => (text.trim() === "" || text.includes("/") ? undefined : text.replace(/^\[(.*)\]$/, "$1")),
+  "an address such as 127.0.0.1, ::1 or 0.0.0.0",
+);
+
+export const readSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+
+/** Epoch milliseconds. */
+export function readTime(text: string, from: string): number {
+  const time = parseTime(text);
+  if (time !== undefined) return time;
+  throw usageError(`Failed to read ${from}: ${quote(text)} is not a time; ${timeHint(text)}.`);
+}
+
+const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
+
+// The token itself is not repeated: it may be right but for one character.
+function readToken(text: string, from: string): string {
+  if (tokenPattern.test(text)) return text;
+  throw usageError(
+    `Failed to read ${from}: a token is at least 8 letters, digits and . _ ~ + / - (what fits into an Authorization header).`,
+  );
+}
+
+const readDuration = (examples: string) =>
+  reader((text) => {
+    const duration = parseDuration(text);
+    return duration !== undefined && duration > 0 ? duration : undefined;
+  }, `a length of time such as ${examples}`);
+
+/** The flags that decide which world a scenario becomes. */
+export const worldFlags = {
+  seed: flag(
+    "--seed <number>",
+    "what everything invented is derived from (default: the scenario's, else 1)",
+    readSeed,
+  ),
+  now: flag(
+    "--now <time>",
+    "when the sandbox's clock starts, with a zone: 2026-03-02T09:00:00Z (default: the scenario's, else the real time)",
+    readTime,
+  ),
+  frozen: toggle("--frozen", "the sandbox's clock stands still until it is moved"),
+  profile: flag(
+    "--profile <name>",
+    "what is assumed where the specification is silent: minimal, typical or varied (default: the scenario's, else minimal)",
+    oneOf(profiles),
+  ),
+};
+export type WorldFlags = FlagValues<typeof worldFlags>;
+
+/** Where a server listens. */
+export const host = flag(
+  "-H, --host <address>",
+  "the address to listen on (default: 127.0.0.1, this machine only)",
   readHost,
-  readLogFormat,
-  readNow,
-  readPath,
-  readPercent,
-  readPort,
-  readProfile,
-  readReportFormat,
-  readRequestCount,
-  readSeed,
+);
+
+export const controlToken = flag(
+  "--control-token <token>",
+  "the bearer token that the control plane asks for (default: none on this machine's own addresses, else a random one)",
   readToken,
-} from "./flag-values.js";
-import type { KeyFormat, LogFormat } from "./formats.js";
-import { type StoryFlags, storyFlags } from "./story-flags.js";
+);
 
-/** The flags as a command sees them; one that is left out was given nowhere. */
-export interface Flags extends FixtureFlags, StoryFlags {
-  readonly port?: number;
-  readonly host?: string;
-  readonly seed?: number;
-  /** Epoch milliseconds. */
-  readonly now?: number;
-  readonly frozen?: boolean;
-  readonly profile?: Profile;
-  readonly watch?: boolean;
-  readonly explain?: boolean;
-  readonly handlers?: string;
-  readonly envFile?: string;
-  /** False when `--no-control` was given. */
-  readonly control?: boolean;
-  readonly controlToken?: string;
-  /** Milliseconds. */
-  readonly instanceTtl?: number;
-  readonly state?: string;
-  readonly tls?: boolean;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly log?: LogFormat;
-  readonly format?: KeyFormat;
-  readonly reportFormat?: ReportFormat;
-  /** In percent. */
-  readonly minCoverage?: number;
-  readonly strict?: boolean;
-  readonly preview?: boolean;
-  readonly maxRequests?: number;
-  /** Milliseconds. */
-  readonly timeout?: number;
-  readonly probeLimits?: boolean;
-  readonly execPort?: number;
-  readonly execLog?: LogFormat;
-  /** The files to write the report to. */
-  readonly report?: readonly string[];
-  readonly json?: boolean;
-  readonly force?: boolean;
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-}
+/** The flags of commands that serve a scenario, but for the port. */
+export const serverFlags = {
+  host,
+  explain: toggle(
+    "--explain",
+    "add X-Sandbox-Path to API answers: the path on which the request ended (the real API has no such header)",
+  ),
+  handlers: flag(
+    "--handlers <module>",
+    "serve the msw handlers that this module exports (as default, or as handlers) beside the API, for paths that the API does not have",
+    fileName,
+  ),
+  control: toggle("--no-control", "serve the API alone, without the control plane"),
+  controlToken,
+  instanceTtl: flag(
+    "--instance-ttl <duration>",
+    "how long an instance of the control plane stays without a request: 90s, 10m, 2h (default: 1h)",
+    readDuration("90s, 10m or 2h"),
+  ),
+  tls: toggle("--tls", "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1 and --host"),
+  cert: flag(
+    "--cert <file>",
+    "serve HTTPS with this certificate (PEM, with its chain); needs --key",
+    fileName,
+  ),
+  key: flag("--key <file>", "the private key of --cert (PEM, without a passphrase)", fileName),
+};
 
-/** One flag: how it is written, what it does, and where else its value can come from. */
-export interface Flag {
-  /** In commander's notation. */
-  readonly spec: string;
-  readonly text: string;
-  /** Understands the value, which came from the named flag or variable; throws a usage error. Left out: a switch. */
-  readonly read?: (text: string, from: string) => Flags[keyof Flags];
-  /** Whether it can be given more than once; its value is a list then. */
-  readonly repeatable?: true;
-  /** Environment variables that stand in for it, the first one set wins. */
-  readonly variables: readonly string[];
-}
+const logFormats = ["pretty", "json", "off"] as const;
 
-/** Every flag there is; the commands name theirs. */
-export const flags = {
-  port: {
-    spec: "-p, --port <number>",
-    text: "the port to listen on; 0 takes any free one (default: 4747)",
-    read: readPort,
-    variables: ["SVC_SANDBOX_PORT", "PORT"],
-  },
-  host: {
-    spec: "-H, --host <address>",
-    text: "the address to listen on (default: 127.0.0.1, this machine only)",
-    read: readHost,
-    variables: ["SVC_SANDBOX_HOST"],
-  },
-  seed: {
-    spec: "--seed <number>",
-    text: "what everything invented is derived from (default: the scenario's, else 1)",
-    read: readSeed,
-    variables: ["SVC_SANDBOX_SEED"],
-  },
-  now: {
-    spec: "--now <time>",
-    text: "when the sandbox's clock starts, with a zone: 2026-03-02T09:00:00Z (default: the scenario's, else the real time)",
-    read: readNow,
-    variables: ["SVC_SANDBOX_NOW"],
-  },
-  frozen: {
-    spec: "--frozen",
-    text: "the sandbox's clock stands still until it is moved",
-    variables: ["SVC_SANDBOX_FROZEN"],
-  },
-  profile: {
-    spec: "--profile <name>",
-    text: "what is assumed where the specification is silent: minimal, typical or varied (default: the scenario's, else minimal)",
-    read: readProfile,
-    variables: ["SVC_SANDBOX_PROFILE"],
-  },
-  watch: {
-    spec: "--watch",
-    text: "load the scenario again when its file changes; a broken file leaves the running one in place",
-    variables: ["SVC_SANDBOX_WATCH"],
-  },
-  explain: {
-    spec: "--explain",
-    text: "add X-Sandbox-Path to API answers: the path on which the request ended (the real API has no such header)",
-    variables: ["SVC_SANDBOX_EXPLAIN"],
-  },
-  handlers: {
-    spec: "--handlers <module>",
-    text: "serve the msw handlers that this module exports (as default, or as handlers) beside the API, for paths that the API does not have",
-    read: readPath,
-    variables: ["SVC_SANDBOX_HANDLERS"],
-  },
-  envFile: {
-    spec: "--write-env, --env-file <file>",
-    text: "write SVC_BASE_URL, SVC_API_KEY and the other variables for clients to this file (by its second name Node refuses to start when the file is not there yet)",
-    read: readPath,
-    variables: ["SVC_SANDBOX_WRITE_ENV", "SVC_SANDBOX_ENV_FILE"],
-  },
-  noControl: {
-    spec: "--no-control",
-    text: "serve the API alone, without the control plane",
-    variables: ["SVC_SANDBOX_NO_CONTROL"],
-  },
-  controlToken: {
-    spec: "--control-token <token>",
-    text: "the bearer token that the control plane asks for (default: none on this machine's own addresses, else a random one)",
-    read: readToken,
-    variables: ["SVC_SANDBOX_CONTROL_TOKEN"],
-  },
-  instanceTtl: {
-    spec: "--instance-ttl <duration>",
-    text: "how long an instance of the control plane stays without a request: 90s, 10m, 2h (default: 1h)",
-    read: readDuration,
-    variables: ["SVC_SANDBOX_INSTANCE_TTL"],
-  },
-  state: {
-    spec: "--state <file>",
-    text: "keep the world in this file, so that it survives a restart: what is in it wins over --seed, --now, --frozen and --profile",
-    read: readPath,
-    variables: ["SVC_SANDBOX_STATE"],
-  },
-  tls: {
-    spec: "--tls",
-    text: "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1 and --host",
-    variables: ["SVC_SANDBOX_TLS"],
-  },
-  cert: {
-    spec: "--cert <file>",
-    text: "serve HTTPS with this certificate (PEM, with its chain); needs --key",
-    read: readPath,
-    variables: ["SVC_SANDBOX_CERT"],
-  },
-  key: {
-    spec: "--key <file>",
-    text: "the private key of --cert (PEM, without a passphrase)",
-    read: readPath,
-    variables: ["SVC_SANDBOX_KEY"],
-  },
-  log: {
-    spec: "--log <format>",
-    text: "how requests, and steps of the timeline and the story, are logged on stderr: pretty, json or off (default: pretty)",
-    read: readLogFormat,
-    variables: ["SVC_SANDBOX_LOG"],
-  },
-  format: {
-    spec: "--format <format>",
-    text: "table, json, or env: lines that a shell and a .env file understand (default: table)",
-    read: readFormat,
-    variables: [],
-  },
-  reportFormat: {
-    spec: "--format <format>",
-    text: "text, json, markdown or junit (default: text)",
-    read: readReportFormat,
-    variables: [],
-  },
-  minCoverage: {
-    spec: "--min-coverage <percent>",
-    text: "exit with 1 when less of the promised paths was met than this, from 0 to 100 (default: 0)",
-    read: readPercent,
-    variables: ["SVC_SANDBOX_MIN_COVERAGE"],
-  },
-  strict: {
-    spec: "--strict",
-    text: "exit with 1 when there is advice of the level error",
-    variables: ["SVC_SANDBOX_STRICT"],
-  },
-  preview: {
-    spec: "--preview",
-    text: "also the announced endpoints, consent requests and attestations; their shapes are a guess",
-    variables: ["SVC_SANDBOX_PREVIEW"],
-  },
-  maxRequests: {
-    spec: "--max-requests <number>",
-    text: "how many requests are sent at most (default: 10)",
-    read: readRequestCount,
-    variables: ["SVC_SANDBOX_MAX_REQUESTS"],
-  },
-  timeout: {
-    spec: "--timeout <duration>",
-    text: "how long to wait for each answer: 500ms, 10s, 1m (default: 10s)",
-    read: readDuration,
-    variables: ["SVC_SANDBOX_TIMEOUT"],
-  },
-  probeLimits: {
-    spec: "--probe-limits",
-    text: "meet a limit on purpose: use the keys that are at theirs, and else up to per_minute + 1 requests of a working key, if --max-requests has room for them",
-    variables: [],
-  },
-  // `PORT` is for the command, which may listen itself.
-  execPort: {
-    spec: "-p, --port <number>",
-    text: "the port to listen on (default: 0, any free one)",
-    read: readPort,
-    variables: ["SVC_SANDBOX_PORT"],
-  },
-  execLog: {
-    spec: "--log <format>",
-    text: "how requests, and steps of the timeline and the story, are logged on stderr: pretty, json or off (default: off)",
-    read: readLogFormat,
-    variables: ["SVC_SANDBOX_LOG"],
-  },
-  report: {
-    spec: "--report <file>",
-    text: "write the report to this file and not to stderr, as its name ends: .json, .md, .xml (JUnit) or .txt; may be given more than once",
-    read: readPath,
-    repeatable: true,
-    variables: ["SVC_SANDBOX_REPORT"],
-  },
-  ...storyFlags,
-  ...fixtureFlags,
-  json: { spec: "--json", text: "print JSON instead of text", variables: ["SVC_SANDBOX_JSON"] },
-  force: { spec: "--force", text: "overwrite the file when it exists", variables: [] },
-  quiet: {
-    spec: "--quiet",
-    text: "print as little as possible: no notes and no request log",
-    variables: ["SVC_SANDBOX_QUIET"],
-  },
-  verbose: {
-    spec: "--verbose",
-    text: "print more: request ids in the log, stack traces of defects",
-    variables: ["SVC_SANDBOX_VERBOSE"],
-  },
-} as const satisfies Readonly<Record<string, Flag>>;
+/** How requests are logged. */
+export const log = (standard: (typeof logFormats)[number]) =>
+  flag(
+    "--log <format>",
+    `how requests, and steps of the timeline and the story, are logged on stderr: pretty, json or off (default: ${standard})`,
+    oneOf(logFormats),
+  );
 
-export type FlagName = keyof typeof flags;
+/** The flags of commands that print a report. */
+export const formatFlag = flag(
+  "--format <format>",
+  "text, json, markdown or junit (default: text)",
+  oneOf(reportFormats),
+  { variables: [] },
+);
+
+/** The thresholds that a report has to meet. */
+export const thresholdFlags = {
+  minCoverage: flag(
+    "--min-coverage <percent>",
+    "exit with 1 when less of the promised paths was met than this, from 0 to 100 (default: 0)",
+    wholeNumber(0, 100),
+  ),
+  strict: toggle("--strict", "exit with 1 when there is advice of the level error"),
+};
+
+/** Milliseconds. */
+export const timeout = flag(
+  "--timeout <duration>",
+  "how long to wait for each answer: 500ms, 10s, 1m (default: 10s)",
+  readDuration("500ms, 10s or 1m"),
+);
+
+export const json = toggle("--json", "print JSON instead of text");
+
+/** `--json` beside `--format`. */
+export const jsonOrFormat = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
+
+export const color = toggle("--no-color", "no colours");
+
+export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log");
+
+export const verbose = toggle("--verbose", "print more: request ids in the log, stack traces of defects");

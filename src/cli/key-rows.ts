@@ -5,7 +5,7 @@ import { outcomeOf } from "../domain/outcomes.js";
 import { alignColumns } from "../report/plain-text.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
-import { type Palette, paintStatus } from "./palette.js";
+import { answerText, type Palette, paintStatus } from "./terminal.js";
 
 /** A key of the scenario and how a request with it would end now. */
 export interface KeyRow {
@@ -17,7 +17,7 @@ export interface KeyRow {
   readonly status: number;
   readonly code: string | null;
   readonly path_id: string;
-  /** What faults of the scenario may make of it instead. */
+  /** The paths of faults that it may end on instead. */
   readonly fault_paths: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export function keyTable(
   palette: Palette,
 ): string[] {
   const head = [...columns.map((column) => titles[column] as string), "A REQUEST GETS", "PATH"];
-  const body = rows.map((row) => [...columns.map((column) => row[column]), answerOf(row), pathOf(row)]);
+  const body = rows.map((row) => [...columns.map((column) => row[column]), answerText(row), pathOf(row)]);
   return alignColumns([head, ...body], (text, index, column) => {
     const row = rows[index - 1];
     if (row === undefined) return palette.dim(text);
@@ -65,11 +65,4 @@ export function keyTable(
 
 function pathOf({ path_id: pathId, fault_paths: faults }: KeyRow): string {
   return [pathId, ...faults].join(" or ");
-}
-
-/** Status and code: `401 unauthorized`. */
-export function answerOf({ status, code }: { status: number; code: string | null }): string {
-  // A fault has left the request without one.
-  if (status === 0) return "no answer";
-  return code === null ? String(status) : `${status} ${code}`;
 }

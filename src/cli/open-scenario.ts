@@ -5,39 +5,33 @@ import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.j
 import { openWorld } from "../node/platform.js";
 import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
+import { bundledScenarios, scenarioNames } from "../scenario/bundled.js";
 import { ScenarioError } from "../scenario/problems/scenario-error.js";
-import type { Call } from "./command.js";
-import type { Flags } from "./flags.js";
-import { unknownWord } from "./unknown-word.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { WorldFlags } from "./flags.js";
+import type { Io } from "./io.js";
 
 /** The file that is taken when no scenario is named, and the bundled scenario when it is not there. */
 export const ownScenario = "svc-sandbox.yaml";
 const fallbackScenario = "key-states";
 
-/** Loads the scenario that a call names, else this folder's own, else `key-states`. */
-export async function loadNamed(word: string | undefined, { io, implied }: Call): Promise<LoadedScenario> {
-  const name = word ?? (existsSync(resolve(io.cwd, ownScenario)) ? ownScenario : fallbackScenario);
+/** Loads the scenario of this name or file, else this folder's own, else `key-states`. */
+export async function loadNamed(word: string | undefined, { cwd }: Io): Promise<LoadedScenario> {
+  const name = word ?? (existsSync(resolve(cwd, ownScenario)) ? ownScenario : fallbackScenario);
   try {
-    return await loadScenario(name, { cwd: io.cwd });
+    return await loadScenario(name, { cwd });
   } catch (error) {
-    if (
-      error instanceof SandboxError &&
-      error.code === "scenario_not_found" &&
-      isFirstWord(error, name, implied)
-    ) {
-      throw unknownWord(name);
-    }
     throw withCount(error, name);
   }
 }
 
 /** Opens a world of a loaded scenario, as the flags want it. */
-export function openNamed({ scenario, name }: LoadedScenario, flags: Flags): World {
+export function openNamed({ scenario, name }: LoadedScenario, flags: WorldFlags): World {
   return openWorld(scenario, { name, ...givenIn(flags) });
 }
 
-/** What the flags want of every world, whatever its scenario says. */
-export function givenIn({ seed, now, frozen, profile }: Flags): GivenOptions {
+/** The options that the flags set for every world, whatever its scenario says. */
+export function givenIn({ seed, now, frozen, profile }: WorldFlags): GivenOptions {
   return givenOptions({ seed, now, frozen, profile });
 }
 
@@ -51,7 +45,12 @@ export function withCount(error: unknown, name: string): unknown {
   );
 }
 
-// A word that stands where a command could stand, and is no path, may be a misspelt command.
-function isFirstWord(error: SandboxError, name: string, implied: boolean): boolean {
-  return implied && error.details.given === name && !/[\\/]|\.ya?ml$/i.test(name);
+/** Whether a scenario has a story with steps. */
+export function hasStory({ story = [] }: Scenario): boolean {
+  return story.length > 0;
+}
+
+/** The names of the bundled scenarios that have a story. */
+export function bundledWithStory(): string[] {
+  return scenarioNames.filter((name) => hasStory(bundledScenarios[name]));
 }

@@ -1,9 +1,8 @@
-import { exitCode } from "./exit-codes.js";
-import { describeFailure } from "./failure.js";
-import type { Io, Output } from "./io.js";
-import { isVerbose } from "./verbose.js";
+import type { ReadStream } from "node:tty";
+import { describeFailure, exitCode } from "./exit-codes.js";
+import { type Io, isVerbose, type KeyPresses, type Output } from "./io.js";
 
-/** Connects the command line with a real process: its streams, its signals, and what nobody caught. */
+/** Connects the command line with a real process: its streams, its signals and its uncaught errors. */
 export function processIo(process: NodeJS.Process): Io {
   const stderr = outputOf(process.stderr);
   process.on("uncaughtException", (error) => {
@@ -18,20 +17,17 @@ export function processIo(process: NodeJS.Process): Io {
     stopSignal: () => stopSignalOf(process),
     takeSignals: (listener) => takeSignals(process, listener),
     endSoon: () => endSoon(process),
-    // Loaded when needed: few commands wait, and fewer are waited for.
+    // Loaded when needed: few commands wait.
     async wait(milliseconds, signal) {
       const { setTimeout: sleep } = await import("node:timers/promises");
-      // It rejects when it is aborted, which is to have waited long enough.
+      // Rejects when it is aborted; that is the end of the wait, too.
       await sleep(milliseconds, undefined, { signal }).catch(() => {});
     },
-    async keyPresses() {
-      const { keyPressesOf } = await import("./key-presses.js");
-      return keyPressesOf(process.stdin);
-    },
+    keyPresses: () => keyPressesOf(process.stdin),
   };
 }
 
-// A reader that has seen enough (`| head`) closes the pipe. That is no error: the rest is written to nobody.
+// A reader that has seen enough (`| head`) closes the pipe. That is no error: the rest is dropped.
 function outputOf(stream: NodeJS.WriteStream): Output {
   let closed = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -40,7 +36,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
   });
   return {
     isTTY: stream.isTTY,
-    // Looked up each time: windows are made wider. Some terminals say 0, which is not to know.
+    // Looked up each time: windows are made wider. Some terminals say 0 for unknown.
     get columns() {
       return stream.columns || undefined;
     },
@@ -63,7 +59,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
   };
 }
 
-/** How long after the wish to stop the process ends at the latest, in milliseconds: what open requests are given, and a little more. */
+/** The process ends at the latest so many milliseconds after it was asked to: open requests have 2 seconds. */
 const stopWithin = 2500;
 
 const signalNumbers = { SIGINT: 2, SIGTERM: 15 } as const;
@@ -72,7 +68,7 @@ function stopSignalOf(process: NodeJS.Process): AbortSignal {
   const stopping = new AbortController();
   for (const [name, number] of Object.entries(signalNumbers)) {
     process.on(name, () => {
-      // Whoever asks twice does not want to wait for open requests.
+      // The second signal does not wait for open requests.
       if (stopping.signal.aborted) process.exit(128 + number);
       stopping.abort();
       endSoon(process);
@@ -89,7 +85,40 @@ function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals)
   };
 }
 
-// Keeps nothing alive itself: it is for what handlers of the user's own leave running.
+// Keeps nothing alive itself: handlers of the user's own may leave something running.
 function endSoon(process: NodeJS.Process): void {
   setTimeout(() => process.exit(), stopWithin).unref();
+}
+
+async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> {
+  if (input.isTTY !== true) return undefined;
+  const { emitKeypressEvents } = await import("node:readline");
+  // Keys that are pressed before they are asked for wait in order.
+  const pressed: string[] = [];
+  let waiting: ((key: string) => void) | undefined;
+  const hear = (text: string | undefined, key: { name?: string; ctrl?: boolean }) => {
+    const name = key.ctrl === true ? `ctrl-${key.name}` : (key.name ?? text ?? "");
+    if (waiting === undefined) pressed.push(name);
+    else waiting(name);
+    waiting = undefined;
+  };
+  emitKeypressEvents(input);
+  input.setRawMode(true);
+  input.on("keypress", hear);
+  input.resume();
+  return {
+    next() {
+      const first = pressed.shift();
+      if (first !== undefined) return Promise.resolve(first);
+      return new Promise((resolve) => {
+        waiting = resolve;
+      });
+    },
+    close() {
+      input.off("keypress", hear);
+      input.setRawMode(false);
+      // A terminal that is read keeps the process alive.
+      input.pause();
+    },
+  };
 }

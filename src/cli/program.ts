@@ -1,19 +1,73 @@
-import { Command, type Argument as CommanderArgument, CommanderError, Option } from "commander";
-import type { CommandRow, Example } from "./command.js";
+import { Command as Commander, type Argument as CommanderArgument, CommanderError, Option } from "commander";
+import type { Command, Example } from "./command.js";
 import { commands } from "./commands.js";
-import { type Flag, flags } from "./flags.js";
+import { usageError } from "./exit-codes.js";
+import { type Flag, type FlagSet, type FlagValues, longForm } from "./flag.js";
 import type { Io } from "./io.js";
-import type { GivenFlag } from "./read-flags.js";
+import { forShell } from "./terminal.js";
+import { isScenario, unknownWord } from "./unknown-word.js";
 
-/** A command line, taken apart: the command, what is not a flag, and what was said of each flag. */
-export interface Understood {
-  readonly row: CommandRow;
+/** A command line of a command, taken apart. */
+export interface Parsed {
+  /** The arguments that are not flags, in order. */
   readonly words: readonly string[];
-  readonly given: GivenFlag;
+  readonly flags: FlagValues<FlagSet>;
 }
 
-/** The code of the error that is thrown when `--version` was given. */
-export const versionAsked = "svc-sandbox.version";
+/**
+ * Reads the command line of a command; flags that are not on it come from the environment. `undefined` when it asked
+ * for help, which is printed then. Throws a usage error that names the flag or the variable and says what to do.
+ */
+export function parse(
+  name: string,
+  command: Command,
+  argv: readonly string[],
+  { io, implied = false }: { readonly io: Io; readonly implied?: boolean },
+): Parsed | undefined {
+  const commander = commanderOf(`svc-sandbox ${name}`, command, io);
+  try {
+    commander.parse([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return undefined;
+    throw misread(name, sentenceOf(error));
+  }
+  const { args: words } = commander;
+  const excess = words[command.words.length];
+  if (excess !== undefined && !command.words.at(-1)?.spec.includes("...")) {
+    const [first = ""] = words;
+    if (implied && !isScenario(first, io)) throw unknownWord(first);
+    const taken = command.words.map(({ spec }) => spec).join(" ") || "no words";
+    throw misread(name, `${name} takes ${taken}, and ${JSON.stringify(excess)} is one too many.`);
+  }
+  return { words, flags: flagValues(command.flags, commander, io.env) };
+}
+
+/** The usage error for a line whose command is not behind `--`, with the line that was probably meant. */
+export function misplacedRest(
+  name: string,
+  command: Command,
+  { own, rest }: { readonly own: readonly string[]; readonly rest: readonly string[] },
+  io: Io,
+): Error | undefined {
+  const { operands } = commanderOf(name, command, io).parseOptions([...own]);
+  if (rest.length > 0 && operands.length <= command.words.length) return undefined;
+  // The first word is either our scenario or where the command begins.
+  const first = operands.find((word, index) => index > 0 || !isScenario(word, io));
+  const at = first === undefined ? own.length : own.indexOf(first);
+  const behind = [...own.slice(at), ...(rest.length === 0 ? [] : ["--", ...rest])];
+  const [needs, shown] =
+    behind.length === 0 ? ["a command behind --", ["npm", "test"]] : ["-- before the command", behind];
+  const line = ["svc-sandbox", name, ...own.slice(0, at), "--", ...shown].map(forShell).join(" ");
+  return misread(name, `${name} needs ${needs}: ${line}`);
+}
+
+/** A usage error about the command line of a command, with how to get its help. */
+export function misread(name: string, sentence: string): Error {
+  return usageError(
+    `Failed to read the command line: ${sentence}\n\`svc-sandbox ${name} --help\` shows how it is written.`,
+  );
+}
 
 const rootExamples: readonly Example[] = [
   { line: "svc-sandbox", does: "serve every state of a key" },
@@ -22,73 +76,89 @@ const rootExamples: readonly Example[] = [
   { line: "svc-sandbox init && svc-sandbox --watch", does: "begin a scenario of your own" },
 ];
 
-/**
- * Takes a command line apart; prints help when it asks for help.
- *
- * Throws a `CommanderError` for what it cannot understand, and with exit code 0 when help or the version was asked for.
- */
-export function understand(argv: readonly string[], io: Io): Understood {
-  let understood: Understood | undefined;
-  const program = configure(new Command("svc-sandbox"), io)
+const rootNotes = `\`svc-sandbox <command> --help\` shows the flags of a command; \`svc-sandbox key-states\` is short for
+\`svc-sandbox start key-states\`. A flag can be set by the variable in brackets behind it.`;
+
+/** Prints the help of the whole program: its commands, without their flags. */
+export async function printHelp(io: Io): Promise<void> {
+  const program = configure(new Commander("svc-sandbox"), io)
     .description(
       "A sandbox of the relying-party API: every key state, limit and error, the same way each time.",
     )
     .usage("[command] [scenario] [flags]")
     .helpCommand("help [command]", "print the help of a command")
     .option("-V, --version", "print the version")
-    .addHelpText("after", `\n${exampleText(rootExamples)}\n\n${rootNotes}`)
-    .on("option:version", () => {
-      throw new CommanderError(0, versionAsked, "");
-    });
-  for (const row of commands) {
-    const command = commandOf(row, io).action(() => {
-      understood = { row, words: command.args, given: (name) => givenTo(command, name) };
-    });
-    program.addCommand(command, { isDefault: row === commands[0] });
+    .addHelpText("after", `\n${exampleText(rootExamples)}\n\n${rootNotes}`);
+  for (const [name, load] of Object.entries(commands)) {
+    program.addCommand(commanderOf(name, (await load()).command, io));
   }
-  program.parse([...argv], { from: "user" });
-  // Commander ran an action or threw.
-  return understood as unknown as Understood;
+  program.outputHelp();
 }
 
-function commandOf(row: CommandRow, io: Io): Command {
-  const command = configure(new Command(row.name), io)
-    .summary(row.summary)
-    .description(row.description)
-    .usage([...row.words.map(({ spec }) => spec), "[flags]", ...restOf(row)].join(" "))
-    // We say ourselves which word is too many.
+function commanderOf(name: string, command: Command, io: Io): Commander {
+  const commander = configure(new Commander(name), io)
+    .summary(command.summary)
+    .description(command.description)
+    .usage([...command.words.map(({ spec }) => spec), "[flags]", ...restOf(command)].join(" "))
+    // The message says which word is too many.
     .allowExcessArguments(true)
-    .addHelpText("after", `\n${exampleText(row.examples)}`);
-  for (const { spec, text } of row.words) command.argument(spec, text);
-  for (const name of row.flags) {
-    const { spec, text, variables, repeatable }: Flag = flags[name];
-    const also = variables.length === 0 ? "" : ` [${variables.join(", ")}]`;
-    const option = new Option(spec, text + also);
-    if (repeatable) option.argParser((one, others: string[] = []) => [...others, one]);
-    command.addOption(option);
-  }
-  return command;
+    .addHelpText("after", `\n${exampleText(command.examples)}`);
+  for (const { spec, text } of command.words) commander.argument(spec, text);
+  for (const flag of Object.values(command.flags)) commander.addOption(optionOf(flag));
+  return commander;
 }
 
-function restOf({ rest }: Pick<CommandRow, "rest">): string[] {
+function optionOf({ spec, text, variables, read, repeatable, conflicts }: Flag<unknown>): Option {
+  const also = variables.length === 0 ? "" : ` [${variables.join(", ")}]`;
+  const option = new Option(spec, text + also).conflicts([...conflicts]);
+  if (!spec.includes("<")) return option;
+  return option.argParser((value, previous) => {
+    const found = read(value, longForm(spec));
+    return repeatable ? [...((previous as unknown[]) ?? []), ...(found as unknown[])] : found;
+  });
+}
+
+// Commander reads variables itself, but takes an empty one and a `0` for set, and has one for each option.
+function flagValues(flags: FlagSet, commander: Commander, env: Io["env"]): FlagValues<FlagSet> {
+  const given = commander.opts<Record<string, unknown>>();
+  const isGiven = (attribute: string) => commander.getOptionValueSource(attribute) === "cli";
+  const values: Record<string, unknown> = {};
+  for (const [name, { spec, variables, read, conflicts }] of Object.entries(flags)) {
+    const option = new Option(spec);
+    const attribute = option.attributeName();
+    const variable = variables.find((one) => (env[one] ?? "") !== "");
+    if (isGiven(attribute)) values[name] = given[attribute];
+    // A flag on the command line wins over a variable that contradicts it.
+    else if (variable !== undefined && !conflicts.some(isGiven)) {
+      const value = read(env[variable] as string, variable);
+      values[name] = option.negate ? !value : value;
+    }
+  }
+  return values;
+}
+
+function sentenceOf({ message, code }: CommanderError): string {
+  const text = message.replace(/^error: /, "").replace(/\s*\(Did you mean (.*)\?\)$/s, ". Did you mean $1?");
+  const sentence = /[.?]$/.test(text) ? text : `${text}.`;
+  return code === "commander.conflictingOption" ? `${sentence} Leave one out.` : sentence;
+}
+
+function restOf({ rest }: Pick<Command, "rest">): string[] {
   return rest === undefined ? [] : ["--", rest];
 }
 
-function configure(command: Command, io: Io): Command {
-  return command
+function configure(commander: Commander, io: Io): Commander {
+  return commander
     .exitOverride()
     .helpOption("-h, --help", "print this help")
     .configureHelp({
       styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
-      subcommandTerm: (one) => {
-        const row = commands.find(({ name }) => name === one.name());
-        return [one.name(), ...one.registeredArguments.map(wordTerm), ...restOf(row ?? {})].join(" ");
-      },
+      subcommandTerm: (one) => [one.name(), ...one.registeredArguments.map(wordTerm)].join(" "),
     })
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      // Errors are printed by whoever catches them.
+      // Errors are printed where they are caught.
       outputError: () => {},
       // The same on every terminal, so that the documentation can be made from it.
       getOutHelpWidth: () => 100,
@@ -101,18 +171,7 @@ function wordTerm(word: CommanderArgument): string {
   return word.required ? `<${name}>` : `[${name}]`;
 }
 
-function givenTo(command: Command, name: keyof typeof flags): ReturnType<GivenFlag> {
-  const option = new Option(flags[name].spec);
-  const attribute = option.attributeName();
-  if (command.getOptionValueSource(attribute) !== "cli") return undefined;
-  const value = command.getOptionValue(attribute) as string | boolean | readonly string[];
-  return option.negate ? true : value;
-}
-
 function exampleText(examples: readonly Example[]): string {
   const width = Math.max(...examples.map(({ line }) => line.length));
   return ["Examples:", ...examples.map(({ line, does }) => `  ${line.padEnd(width)}  # ${does}`)].join("\n");
 }
-
-const rootNotes = `\`svc-sandbox <command> --help\` shows the flags of a command; \`svc-sandbox key-states\` is short for
-\`svc-sandbox start key-states\`. A flag can be set by the variable in brackets behind it.`;

@@ -4,8 +4,8 @@ import type { SandboxError } from "../domain/errors.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { nearest, quote } from "../scenario/problems/words.js";
 import { commands } from "./commands.js";
+import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
-import { usageError } from "./usage-error.js";
 
 /** Whether a word names a scenario: a bundled one, or a file that is there. */
 export function isScenario(word: string, io: Io): boolean {
@@ -14,7 +14,7 @@ export function isScenario(word: string, io: Io): boolean {
 
 /** The first word is no command and no scenario: says what it might have been. */
 export function unknownWord(word: string): SandboxError {
-  const names = commands.map(({ name }) => name);
+  const names = Object.keys(commands);
   // `svc-sandbox --json list`: the flags are taken for those of the default command, and the command for its scenario.
   if (names.includes(word)) {
     return usageError(

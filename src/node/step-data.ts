@@ -1,32 +1,53 @@
 import { snakeCase } from "../api/snake-case.js";
 import { redactKeys } from "../domain/redact.js";
 import type { StepEvent } from "../sandbox/events.js";
-import { keysOf } from "../sandbox/story/step-details.js";
+import { actionIn } from "../sandbox/operations/perform-action.js";
+import { errorCodeOf } from "../sandbox/story/differences.js";
+import { isAsExpected, keysOf, type StepResult } from "../sandbox/story/story.js";
 
-/** What machines are told of a step of the timeline or the story. Holds no key in full. */
+/** A step of the timeline or the story for the log and for subscribers, flat. Holds no key in full. */
 export function stepData(event: StepEvent): Record<string, unknown> {
-  const { type: _, details, ...data } = event;
-  if (details.kind === "timeline") {
-    const { step, performed } = details;
-    const message = performed.refusal?.message ?? null;
-    return plain({ ...data, ...keysOf(step, performed), message });
-  }
-  const { step, told } = details;
-  const { request, performed, differences } = told;
-  const keys =
-    performed === null ? { key: request?.key ?? null, replacement: null } : keysOf(step, performed);
-  return plain({
-    at: told.now,
-    ...data,
-    ...keys,
-    advance: step.advance ?? null,
-    refusal: performed?.refusal?.code ?? null,
-    message: performed?.refusal?.message ?? null,
-    differences,
-  });
+  const data = event.type === "timeline.step" ? timelineData(event.result) : storyData(event.result);
+  // A client or a scenario may have written a key anywhere.
+  return JSON.parse(redactKeys(JSON.stringify(snakeCase(data))));
 }
 
-// What a client or a scenario wrote may hold a key.
-function plain(data: object): Record<string, unknown> {
-  return JSON.parse(redactKeys(JSON.stringify(snakeCase(data))));
+/** A step of the story as plain JSON: what it sent, what came back, what it did. */
+export function stepJson({ step: _, timeline: __, failure: ___, ...shown }: StepResult) {
+  const { answer } = shown;
+  return snakeCase(answer === null ? shown : { ...shown, answer: { ...answer, code: errorCodeOf(answer) } });
+}
+
+type TimelineStepResult = Extract<StepEvent, { type: "timeline.step" }>["result"];
+
+function timelineData({ at, step, performed }: TimelineStepResult) {
+  return {
+    at,
+    action: actionIn(step),
+    expected: step.expect?.error ?? null,
+    ...keysOf(step, performed),
+    ...refusalOf(performed),
+  };
+}
+
+function storyData(result: StepResult) {
+  const { number, of, kind, say, step, request, answer, performed, now, differences } = result;
+  return {
+    at: now,
+    step: number,
+    of,
+    kind,
+    say,
+    pathId: answer?.pathId ?? null,
+    asExpected: isAsExpected(result),
+    ...(performed === null ? { key: request?.key ?? null, replacement: null } : keysOf(step, performed)),
+    advance: step.advance ?? null,
+    ...refusalOf(performed),
+    differences,
+  };
+}
+
+function refusalOf(performed: StepResult["performed"]) {
+  const { code = null, message = null } = performed?.refusal ?? {};
+  return { refusal: code, message };
 }

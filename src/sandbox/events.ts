@@ -1,10 +1,7 @@
-import type { RefusalCode } from "../domain/errors.js";
-import type { PathId } from "../domain/outcomes.js";
-import type { ActionName, StepKind } from "../domain/steps.js";
 import type { JournalEntry } from "./journal.js";
 import type { ConsentView } from "./preview/consent-views.js";
 import type { Runtime } from "./runtime.js";
-import type { TakenStep, ToldDetails } from "./story/step-details.js";
+import type { StepResult, TimelineResult } from "./story/story.js";
 import type { KeyView, OrganizationView } from "./views.js";
 
 /** What happens in a world, as it happens. Holds no keys (R34). */
@@ -21,30 +18,13 @@ export type WorldEvent =
   | { readonly type: "assumptions.changed" }
   | { readonly type: "faults.changed" }
   | { readonly type: "requests.cleared" }
-  /** Something of the timeline has happened; `refusal` is the code with which the dashboard refused it. */
-  | {
-      readonly type: "timeline.step";
-      readonly at: string;
-      readonly action: ActionName;
-      readonly refusal: RefusalCode | null;
-      readonly expected: RefusalCode | null;
-      readonly details: TakenStep;
-    }
-  /** A step of the story was told; its place is counted from 1. */
-  | {
-      readonly type: "story.step";
-      readonly step: number;
-      readonly of: number;
-      readonly kind: StepKind;
-      readonly say: string | null;
-      readonly pathId: PathId | null;
-      readonly asExpected: boolean;
-      readonly details: ToldDetails;
-    }
+  | { readonly type: "timeline.step"; readonly result: TimelineResult }
+  /** Without the secret of a key that the step made. */
+  | { readonly type: "story.step"; readonly result: StepResult }
   /** Another world runs: a reset, or another scenario. */
   | { readonly type: "world.started"; readonly scenario: string; readonly seed: number };
 
-/** A step of the timeline or the story has happened. */
+/** A step of the timeline or the story has run. */
 export type StepEvent = Extract<WorldEvent, { readonly type: "timeline.step" | "story.step" }>;
 
 /** Hears of events. One that throws fails what it hears of, which has happened by then and which the others still hear of. */

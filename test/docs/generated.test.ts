@@ -77,7 +77,7 @@ async function checkPart(): Promise<string> {
 }
 
 async function helpPart(): Promise<string> {
-  const sections = [[], ...commands.map(({ name }) => [name])].map(async (words) => {
+  const sections = [[], ...Object.keys(commands).map((name) => [name])].map(async (words) => {
     const { stdout } = await runCli([...words, "--help"]);
     return `## \`${["svc-sandbox", ...words].join(" ")}\`\n\n\`\`\`text\n${stdout.trimEnd()}\n\`\`\``;
   });

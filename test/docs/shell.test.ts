@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { commands } from "../../src/cli/commands.js";
+import { command as exec } from "../../src/cli/commands/exec.js";
 import { type SandboxServer, startServer } from "../../src/node/index.js";
 import { installedFolder } from "../support/installed.js";
 import { blocksOf, blockWith, pageOf } from "../support/pages.js";
@@ -248,7 +248,7 @@ test("docs/report.md: its lines print a report of the server, and fail below the
 
 const execLines = [
   ...[...pageOf("docs/exec.md").matchAll(/npx (svc-sandbox exec .*)$/gm)].map(([, line = ""]) => line),
-  ...(commands.find(({ name }) => name === "exec")?.examples ?? []).map(({ line }) => line),
+  ...exec.examples.map(({ line }) => line),
 ];
 
 test.each(execLines)("docs/exec.md: %s is understood", async (line) => {

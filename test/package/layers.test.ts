@@ -38,6 +38,7 @@ const layerOfPackage: Readonly<Record<string, string>> = {
   selfsigned: "node",
   commander: "cli",
   picocolors: "cli",
+  "wrap-ansi": "cli",
 };
 
 const onlyInNode = ["node", "cli"];

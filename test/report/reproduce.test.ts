@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { clientEnvironment } from "../../src/cli/client-environment.js";
+import { clientEnvironment } from "../../src/cli/serve/client-environment.js";
 import { outcomeOf, outcomes, type PathId } from "../../src/domain/outcomes.js";
 import type { Sandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";

@@ -9,30 +9,60 @@ import { createSend } from "../../node/clients/send-once.js";
 import { isLoopbackHost } from "../../node/server/listen.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import { unknownSecret } from "../../sandbox/scenario-keys.js";
-import type { Run } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
+import { flag, toggle, wholeNumber } from "../flag.js";
+import { formatFlag, jsonOrFormat, timeout, verbose } from "../flags.js";
 import type { Io } from "../io.js";
-import { paletteFor } from "../palette.js";
-import { formatOf } from "../report-format.js";
+import { paletteFor } from "../terminal.js";
 
 const defaultMaxRequests = 10;
 const defaultTimeout = 10_000;
 
-/** `svc-sandbox check` */
-export const check: Run = async ({ words, flags, io }) => {
-  const format = formatOf(flags);
-  const url = endpointUnder(words[0] ?? "");
-  warnOfPlainHttp(url, io);
-  const report = await runCheck(createSend(url, flags.timeout ?? defaultTimeout), {
-    url: url.href,
-    env: io.env,
-    maxRequests: flags.maxRequests ?? defaultMaxRequests,
-    probeLimits: flags.probeLimits === true,
-    unknownKey: unknownSecret(0),
-  });
-  print(report, format, io);
-  return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
-};
+export const command = declareCommand({
+  summary: "probe a real environment and compare it with the contract",
+  description:
+    "Sends a few requests for the key's context to a real environment (or a sandbox), says for each path and rule whether what came back agrees with the contract, and prints what was learned as assumptions for a scenario. Keys come from SVC_KEY_<REF> variables alone, named as keys --format env names those of key-states; without any, only requests without a good key are sent. Exits with 1 when something differs or cannot be reached. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
+  words: [{ spec: "<base-url>", text: "what stands before /v1/relying-party/me" }],
+  flags: {
+    format: formatFlag,
+    json: jsonOrFormat,
+    maxRequests: flag(
+      "--max-requests <number>",
+      "how many requests are sent at most (default: 10)",
+      wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    ),
+    timeout,
+    probeLimits: toggle(
+      "--probe-limits",
+      "meet a limit on purpose: use the keys that are at theirs, and else up to per_minute + 1 requests of a working key, if --max-requests has room for them",
+      { variables: [] },
+    ),
+    verbose,
+  },
+  examples: [
+    {
+      line: "svc-sandbox check https://api.example",
+      does: "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
+    },
+    { line: "svc-sandbox check https://api.example --format junit > check.xml", does: "for CI" },
+    { line: "svc-sandbox check http://127.0.0.1:4747", does: "a sandbox: finds nothing" },
+  ],
+  async run({ words, flags, io }) {
+    const format = flags.json ? "json" : (flags.format ?? "text");
+    const url = endpointUnder(words[0] ?? "");
+    warnOfPlainHttp(url, io);
+    const report = await runCheck(createSend(url, flags.timeout ?? defaultTimeout), {
+      url: url.href,
+      env: io.env,
+      maxRequests: flags.maxRequests ?? defaultMaxRequests,
+      probeLimits: flags.probeLimits === true,
+      unknownKey: unknownSecret(0),
+    });
+    print(report, format, io);
+    return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
+  },
+});
 
 function print(report: CheckReport, format: ReportFormat, io: Io): void {
   const { stopped } = report;

@@ -6,62 +6,107 @@ import { reportOf } from "../../report/build-report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { createCounters } from "../../sandbox/counters.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
-import type { Call, Run } from "../command.js";
-import { execEnvironment } from "../exec-environment.js";
-import { handOver } from "../exec-signals.js";
+import { declareCommand, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { createLog, logEvents } from "../log.js";
+import { fileName, flag } from "../flag.js";
+import {
+  color,
+  formatFlag,
+  log,
+  quiet,
+  readPort,
+  serverFlags,
+  thresholdFlags,
+  verbose,
+  worldFlags,
+} from "../flags.js";
+import type { Io } from "../io.js";
 import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
-import { reportTargets } from "../report-target.js";
-import { serveOptions } from "../serve-options.js";
-import { tellReport } from "../tell-report.js";
-import { whyNotRun } from "../why-not-run.js";
+import { execEnvironment } from "../serve/client-environment.js";
+import { deliverReport, reportTargets } from "../serve/exec-report.js";
+import { handOver } from "../serve/exec-signals.js";
+import { createLog, type LogFlags, logEvents } from "../serve/log.js";
+import { type ServeFlags, serveOptions } from "../serve/serve-options.js";
+import { whyNotRun } from "../serve/why-not-run.js";
 
 type CommandWords = readonly [string, ...string[]];
 
-/** `svc-sandbox exec` */
-export const exec: Run = async (given) => {
-  const { execPort = 0, execLog = "off" } = given.flags;
-  const call = { ...given, flags: { ...given.flags, port: execPort, log: execLog } };
-  const { words, rest, flags, io } = call;
-  const targets = reportTargets(flags);
-  const loaded = await loadNamed(words[0], call);
-  const runtime = createRuntime(() => openNamed(loaded, flags), { given: givenIn(flags) });
-  // A test that clears the requests wants to count its own; the report is about all tests.
-  const counters = createCounters();
-  runtime.counters.passOnTo(counters);
-  // Without any it would not have come here.
-  const command = rest as CommandWords;
-  const signals = handOver(io.takeSignals);
-  try {
-    const end = await runServed(command, runtime, call, signals.take);
-    signals.commandEnded();
-    if ("failure" in end) {
-      const { message, code } = whyNotRun(command, end.failure, io.cwd);
-      io.stderr.write(`${redactKeys(message)}\n`);
-      return code;
+export const command = declareCommand({
+  summary: "run a command against a sandbox, and report which error paths its client has met",
+  description:
+    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and says on stderr (not with --quiet) which of the ways in which a request can end its client has met. stdin and stdout are the command's own, so there is no --json: name a file with --report. Exits with the command's code; with 1 when that is 0 and --min-coverage or --strict does not hold. The command is run without a shell: write sh -c '…' for one.",
+  words: [scenarioWord],
+  rest: "<command...>",
+  flags: {
+    report: flag(
+      "--report <file>",
+      "write the report to this file and not to stderr, as its name ends: .json, .md, .xml (JUnit) or .txt; may be given more than once",
+      (text, from) => [fileName(text, from)],
+      { repeatable: true },
+    ),
+    format: formatFlag,
+    ...thresholdFlags,
+    // `PORT` is for the command, which may listen itself.
+    port: flag("-p, --port <number>", "the port to listen on (default: 0, any free one)", readPort),
+    ...serverFlags,
+    ...worldFlags,
+    log: log("off"),
+    color,
+    quiet,
+    verbose,
+  },
+  examples: [
+    { line: "svc-sandbox exec -- npm test", does: "any command that reads SVC_BASE_URL" },
+    { line: "svc-sandbox exec bad-day -- python3 -m pytest", does: "in another scenario" },
+    { line: "svc-sandbox exec --min-coverage 80 --strict -- npm test", does: "as a gate" },
+    {
+      line: "svc-sandbox exec --report errors.md --report errors.xml -- npm test",
+      does: "for CI: Markdown and JUnit",
+    },
+  ],
+  async run(call) {
+    const { words, rest, flags, io } = call;
+    const targets = reportTargets(flags);
+    const loaded = await loadNamed(words[0], io);
+    const runtime = createRuntime(() => openNamed(loaded, flags), { given: givenIn(flags) });
+    // A test that clears the requests wants to count its own; the report is about all tests.
+    const counters = createCounters();
+    runtime.counters.passOnTo(counters);
+    // The command line is refused when it is empty.
+    const command = rest as CommandWords;
+    const signals = handOver(io.takeSignals);
+    try {
+      const served = { port: 0, log: "off", ...flags } as const;
+      const end = await runServed(command, runtime, served, io, signals.take);
+      signals.commandEnded();
+      if ("failure" in end) {
+        const { message, code } = whyNotRun(command, end.failure, io.cwd);
+        io.stderr.write(`${redactKeys(message)}\n`);
+        return code;
+      }
+      if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
+      // The way to meet a missing path may lead to another scenario, whose API shows farmers.
+      await loadFarmers();
+      const report = reportOf({ world: runtime.world, counters });
+      const unmet = unmetThresholds(report, flags);
+      const isWritten = await deliverReport(report, unmet, targets, call);
+      if (end.code !== exitCode.fine) return end.code;
+      if (unmet.length > 0) return exitCode.failed;
+      return isWritten ? exitCode.fine : exitCode.usage;
+    } finally {
+      // Not before: a signal while the report is written must not leave half of it.
+      signals.release();
+      io.endSoon();
     }
-    if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
-    // How to meet what is missing may lead to another scenario, whose API shows farmers.
-    await loadFarmers();
-    const report = reportOf({ world: runtime.world, counters });
-    const reasons = unmetThresholds(report, flags);
-    const isWritten = await tellReport(report, reasons, targets, call);
-    if (end.code !== exitCode.fine) return end.code;
-    if (reasons.length > 0) return exitCode.failed;
-    return isWritten ? exitCode.fine : exitCode.usage;
-  } finally {
-    // Not before: who asks to stop while the report is written does not want half of it.
-    signals.release();
-    io.endSoon();
-  }
-};
+  },
+});
 
 /** Runs the command while the runtime is served, and stops the server after it. */
 async function runServed(
   command: CommandWords,
   runtime: Runtime,
-  { flags, io }: Call,
+  flags: ServeFlags & LogFlags,
+  io: Io,
   takeSignals: CommandOptions["takeSignals"],
 ): Promise<CommandEnd> {
   const log = createLog(flags, io);

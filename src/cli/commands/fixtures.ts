@@ -1,16 +1,18 @@
-import { mostFarmers } from "../../domain/farmer.js";
+import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
 import { listed, nearest, quote } from "../../scenario/problems/words.js";
 import { resolveLocale } from "../../synthetic/farmers/tables.js";
-import type { Call, Run } from "../command.js";
-import { exitCode } from "../exit-codes.js";
+import { type Call, declareCommand } from "../command.js";
+import { exitCode, usageError } from "../exit-codes.js";
 import {
   farmerRecords,
+  fixtureFormats,
   formatOf,
   organizationRecords,
   type RecordKind,
   writeRecords,
 } from "../fixture-records.js";
-import { usageError } from "../usage-error.js";
+import { type Flag, type FlagValues, flag, oneOf, wholeNumber } from "../flag.js";
+import { readSeed, readTime, verbose } from "../flags.js";
 
 /** The start of the clocks of the bundled scenarios: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
@@ -18,25 +20,89 @@ const defaultNow = Date.UTC(2026, 2, 2, 9);
 const firstYear = 1900;
 const lastYear = 9990;
 
-/** `svc-sandbox fixtures` */
-export const fixtures: Run = async (call) => {
-  const { flags, io } = call;
-  const { count = 10, from = 0, fixtureFormat = "ndjson" } = flags;
-  if (from + count > mostFarmers) {
-    throw usageError(
-      `Failed to read the command line: --from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Give less.`,
-    );
-  }
-  const kind = kindOf(call) as RecordKind<object>;
-  const format = await formatOf(kind, fixtureFormat);
-  await writeRecords({ at: kind.at, from, count }, format, io.stdout, io.stopSignal());
-  return exitCode.fine;
+// `en-gh` is what the standards call it, and the letter case does not matter.
+const readLocale: Flag<string>["read"] = (text, from) => {
+  const wanted = text.replace("-", "_").toLowerCase();
+  const found = farmerLocaleChoices.find((one) => one.toLowerCase() === wanted);
+  return oneOf(farmerLocaleChoices)(found ?? text, from);
 };
+
+const flags = {
+  count: flag("--count <number>", "how many records (default: 10)", wholeNumber(0, mostFarmers), {
+    variables: [],
+  }),
+  from: flag(
+    "--from <index>",
+    "the index of the first one, counted from 0 (default: 0)",
+    wholeNumber(0, mostFarmers - 1),
+    { variables: [] },
+  ),
+  format: flag(
+    "--format <format>",
+    "ndjson, json, yaml, csv or geojson, which is the fields of farmers (default: ndjson)",
+    oneOf(fixtureFormats),
+    { variables: [] },
+  ),
+  locale: flag(
+    "--locale <name>",
+    "where the farmers live: a locale such as en_GH or pt_BR, or a language, which means all locales of it (default: everywhere)",
+    readLocale,
+    { variables: [] },
+  ),
+  seed: flag("--seed <number>", "what the records are derived from (default: 1)", readSeed),
+  now: flag(
+    "--now <time>",
+    "the time on which the dates of farmers hang, with a zone (default: 2026-03-02T09:00:00Z, when the clocks of the bundled scenarios start)",
+    readTime,
+  ),
+  verbose,
+};
+type FixturesCall = Call<FlagValues<typeof flags>>;
+
+export const command = declareCommand({
+  summary: "print seeded synthetic records: organizations or farmers",
+  description:
+    "Prints synthetic records on stdout, as many as asked for: memory does not grow with their number. The same seed, index, locale and time give the same record. Organizations are those that a scenario's population has; farmers are described in docs/farmers.md. As CSV, what has many parts is counted or summed.",
+  words: [{ spec: "<kind>", text: "organizations or farmers" }],
+  flags,
+  examples: [
+    { line: "svc-sandbox fixtures farmers", does: "ten of them, one JSON object a line" },
+    {
+      line: "svc-sandbox fixtures farmers --count 1000 --locale en --format csv > farmers.csv",
+      does: "a table",
+    },
+    {
+      line: "svc-sandbox fixtures farmers --count 200 --format geojson > fields.geojson",
+      does: "their fields, for a map",
+    },
+    {
+      line: "svc-sandbox fixtures organizations --from 199 --count 1",
+      does: "the two hundredth bank or insurer",
+    },
+  ],
+  async run(call) {
+    const { flags, io } = call;
+    const { count = 10, from = 0, format = "ndjson" } = flags;
+    if (from + count > mostFarmers) {
+      throw usageError(
+        `Failed to read the command line: --from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Give less.`,
+      );
+    }
+    const kind = kindOf(call) as RecordKind<object>;
+    await writeRecords(
+      { at: kind.at, from, count },
+      await formatOf(kind, format),
+      io.stdout,
+      io.stopSignal(),
+    );
+    return exitCode.fine;
+  },
+});
 
 const kinds = ["organizations", "farmers"];
 
-function kindOf({ words: [word = ""], flags }: Call) {
-  const { fixtureSeed: seed = 1, datesFrom: start = defaultNow, locale } = flags;
+function kindOf({ words: [word = ""], flags }: FixturesCall) {
+  const { seed = 1, now: start = defaultNow, locale } = flags;
   if (word === "farmers") {
     refuseFarDates(start);
     const locales = locale === undefined ? undefined : resolveLocale(locale);

@@ -4,46 +4,65 @@ import { SandboxError } from "../../domain/errors.js";
 import { writeFailure, writeFileAtomically } from "../../node/files/write-file.js";
 import { quote } from "../../scenario/problems/words.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
-import type { Run } from "../command.js";
-import { exitCode } from "../exit-codes.js";
+import { declareCommand } from "../command.js";
+import { exitCode, usageError } from "../exit-codes.js";
+import { toggle } from "../flag.js";
+import { quiet, verbose } from "../flags.js";
 import { ownScenario } from "../open-scenario.js";
-import { usageError } from "../usage-error.js";
 
-/** `svc-sandbox init` */
-export const init: Run = async ({ words, flags, io }) => {
-  const [name = ownScenario] = words;
-  const file = resolve(io.cwd, name);
-  const folder = dirname(file);
-  if (!existsSync(folder)) {
-    throw usageError(
-      `Failed to write ${quote(name)}: the folder ${quote(dirname(name))} does not exist. Make it first.`,
-    );
-  }
-  if (existsSync(file)) {
-    if (statSync(file).isDirectory()) {
+export const command = declareCommand({
+  summary: "write a commented scenario to start from",
+  description: "Writes a commented starter scenario. Does not overwrite a file without --force.",
+  words: [
+    { spec: "[file]", text: "where to write it (default: svc-sandbox.yaml, which start finds by itself)" },
+  ],
+  flags: {
+    force: toggle("--force", "overwrite the file when it exists", { variables: [] }),
+    quiet,
+    verbose,
+  },
+  examples: [
+    { line: "svc-sandbox init", does: "write svc-sandbox.yaml" },
+    {
+      line: "svc-sandbox init scenarios/bank.yaml --force",
+      does: "write another file, over what is there",
+    },
+  ],
+  async run({ words, flags, io }) {
+    const [name = ownScenario] = words;
+    const file = resolve(io.cwd, name);
+    const folder = dirname(file);
+    if (!existsSync(folder)) {
       throw usageError(
-        `Failed to write ${quote(name)}: it is a directory. Name a file in it, such as ${name.replace(/[\\/]+$/, "")}/${ownScenario}.`,
+        `Failed to write ${quote(name)}: the folder ${quote(dirname(name))} does not exist. Make it first.`,
       );
     }
-    if (flags.force !== true) {
-      throw new SandboxError(
-        "file_exists",
-        `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
-      );
+    if (existsSync(file)) {
+      if (statSync(file).isDirectory()) {
+        throw usageError(
+          `Failed to write ${quote(name)}: it is a directory. Name a file in it, such as ${name.replace(/[\\/]+$/, "")}/${ownScenario}.`,
+        );
+      }
+      if (flags.force !== true) {
+        throw new SandboxError(
+          "file_exists",
+          `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
+        );
+      }
     }
-  }
-  try {
-    await writeFileAtomically(file, starterScenario, 0o666);
-  } catch (error) {
-    throw usageError(`Failed to write ${quote(name)}: ${writeFailure(error)}.`);
-  }
-  if (flags.quiet !== true) {
-    const start =
-      basename(name) === name && name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
-    io.stderr.write(`Wrote ${name}. Start it with: ${start} --watch\n`);
-  }
-  return exitCode.fine;
-};
+    try {
+      await writeFileAtomically(file, starterScenario, 0o666);
+    } catch (error) {
+      throw usageError(`Failed to write ${quote(name)}: ${writeFailure(error)}.`);
+    }
+    if (flags.quiet !== true) {
+      const start =
+        basename(name) === name && name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
+      io.stderr.write(`Wrote ${name}. Start it with: ${start} --watch\n`);
+    }
+    return exitCode.fine;
+  },
+});
 
 // A file without a folder or an ending could be taken for a bundled name.
 function startable(name: string): string {

@@ -1,31 +1,37 @@
 import { alignColumns } from "../../report/plain-text.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { Run } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { paletteFor } from "../palette.js";
+import { json, verbose } from "../flags.js";
+import { paletteFor } from "../terminal.js";
 
-/** `svc-sandbox list` */
-export const list: Run = async ({ flags, io }) => {
-  const rows = Object.entries(bundledScenarios as Readonly<Record<string, Scenario>>).map(
-    ([name, scenario]) => ({
-      name,
-      title: scenario.name ?? name,
-      description: firstSentence(scenario.description ?? scenario.name ?? ""),
-    }),
-  );
-  if (flags.json) {
-    io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+export const command = declareCommand({
+  summary: "list the bundled scenarios",
+  description: "Lists the bundled scenarios, one line each.",
+  words: [],
+  flags: { json, verbose },
+  examples: [
+    { line: "svc-sandbox list", does: "names and what each one shows" },
+    { line: "svc-sandbox list --json", does: "the same for machines" },
+  ],
+  async run({ flags, io }) {
+    const rows = Object.entries(bundledScenarios as Readonly<Record<string, Scenario>>).map(
+      ([name, scenario]) => ({
+        name,
+        title: scenario.name ?? name,
+        description: firstSentence(scenario.description ?? scenario.name ?? ""),
+      }),
+    );
+    const palette = paletteFor(io.stdout, io.env);
+    const lines = alignColumns(
+      rows.map(({ name, description }) => [name, description]),
+      (text, _row, column) => (column === 0 ? palette.bold(text) : text),
+    );
+    io.stdout.write(`${flags.json ? JSON.stringify(rows, null, 2) : lines.join("\n")}\n`);
     return exitCode.fine;
-  }
-  const palette = paletteFor(io.stdout, io.env);
-  const lines = alignColumns(
-    rows.map(({ name, description }) => [name, description]),
-    (text, _row, column) => (column === 0 ? palette.bold(text) : text),
-  );
-  io.stdout.write(`${lines.join("\n")}\n`);
-  return exitCode.fine;
-};
+  },
+});
 
 function firstSentence(text: string): string {
   const line = text.trim().replace(/\s+/g, " ");

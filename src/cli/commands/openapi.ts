@@ -1,9 +1,29 @@
 import { openApiDocument } from "../../api/openapi.js";
-import type { Run } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
+import { toggle } from "../flag.js";
+import { verbose } from "../flags.js";
 
-/** `svc-sandbox openapi` */
-export const openapi: Run = async ({ io, flags }) => {
-  io.stdout.write(`${JSON.stringify(openApiDocument({ preview: flags.preview ?? false }), null, 2)}\n`);
-  return exitCode.fine;
-};
+export const command = declareCommand({
+  summary: "print the OpenAPI 3.1.0 document of the API",
+  description: "Prints the OpenAPI 3.1.0 document of the API as JSON.",
+  words: [],
+  flags: {
+    preview: toggle(
+      "--preview",
+      "also the announced endpoints, consent requests and attestations; their shapes are a guess",
+    ),
+    verbose,
+  },
+  examples: [
+    { line: "svc-sandbox openapi > openapi.json", does: "keep it in a file" },
+    {
+      line: "svc-sandbox openapi --preview",
+      does: "with the announced endpoints, as this project guesses them",
+    },
+  ],
+  async run({ io, flags }) {
+    io.stdout.write(`${JSON.stringify(openApiDocument({ preview: flags.preview ?? false }), null, 2)}\n`);
+    return exitCode.fine;
+  },
+});

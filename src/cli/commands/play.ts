@@ -1,98 +1,162 @@
+import { coreSender } from "../../api/core-sender.js";
+import { snakeCase } from "../../api/snake-case.js";
+import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
+import { tryNextStep } from "../../sandbox/story/run-step.js";
+import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
 import { quote } from "../../scenario/problems/words.js";
-import type { Call, Run } from "../command.js";
-import { exitCode } from "../exit-codes.js";
-import { forShell } from "../for-shell.js";
-import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
-import { paletteFor } from "../palette.js";
-import { type Pauses, pausesFor } from "../pauses.js";
-import { stepJsonLine } from "../play-json.js";
-import { openingText, type Stage, stepText } from "../play-text.js";
-import { serveStory } from "../serve-story.js";
-import { problemsOf } from "../step-places.js";
-import { isAsExpected, type TellingStep, tellStep } from "../tell-step.js";
-import { usageError } from "../usage-error.js";
-import { bundledWithStory, hasStory } from "../with-story.js";
+import { type Call, declareCommand, scenarioWord } from "../command.js";
+import { exitCode, usageError } from "../exit-codes.js";
+import { type FlagValues, flag, reader, toggle } from "../flag.js";
+import { color, json, readHost, readPort, verbose, worldFlags } from "../flags.js";
+import { bundledWithStory, givenIn, hasStory, loadNamed, openNamed } from "../open-scenario.js";
+import { banner } from "../serve/banner.js";
+import { createLog } from "../serve/log.js";
+import { serveOptions } from "../serve/serve-options.js";
+import { type Pauses, pausesFor } from "../story/pauses.js";
+import { placeProblems } from "../story/place-problems.js";
+import { openingProse, type Stage, stepProse } from "../story/step-prose.js";
+import { timelineJson } from "../story/verdict.js";
+import { forShell, paletteFor } from "../terminal.js";
 
-const narrowest = 20;
-const widest = 100;
-const withoutTerminal = 80;
+const readSpeed = reader((text) => {
+  if (text === "max") return Number.POSITIVE_INFINITY;
+  const speed = /^(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : 0;
+  return speed > 0 && speed < Number.POSITIVE_INFINITY ? speed : undefined;
+}, "a number above 0, such as 2 or 0.5, or max not to wait at all");
 
-/** `svc-sandbox play` */
-export const play: Run = async (call) => {
-  const { words, flags, io } = call;
-  if (flags.step === true && flags.json === true) {
-    throw usageError(
-      "Failed to read the command line: --step and --json contradict each other. Leave one out.",
-    );
-  }
-  const loaded = await loadNamed(words[0], call);
-  requireStory(loaded);
-  const stop = io.stopSignal();
-  const wanted = { ...flags, frozen: true };
-  const runtime = createRuntime(() => openNamed(loaded, wanted), { given: givenIn(wanted) });
-  const server = await serveStory(runtime, call);
-  try {
-    const pauses = await pausesFor(call, stop);
-    try {
-      return await tellAll({ runtime, loaded, pauses, isServed: server !== undefined }, call);
-    } finally {
-      pauses.close();
-    }
-  } finally {
-    await server?.close();
-  }
+const flags = {
+  speed: flag(
+    "--speed <number>",
+    "how fast to play it: 2 is twice as fast, 0.5 half, max does not wait (default: 1; max in a pipe)",
+    readSpeed,
+  ),
+  step: toggle("--step", "wait after each step until Enter or Space is pressed; q ends", {
+    conflicts: ["json"],
+  }),
+  // No variable opens a port: one that is meant for `start` would do so here, too.
+  port: flag(
+    "-p, --port <number>",
+    "serve the same world on this port meanwhile; 0 takes any free one (default: nothing listens)",
+    readPort,
+    { variables: [] },
+  ),
+  host: flag(
+    "-H, --host <address>",
+    "serve the same world on this address meanwhile (default: nothing listens; with --port 127.0.0.1)",
+    readHost,
+    { variables: [] },
+  ),
+  ...worldFlags,
+  json,
+  color,
+  verbose,
 };
+type PlayCall = Call<FlagValues<typeof flags>>;
 
-interface Telling {
+export const command = declareCommand({
+  summary: "play the story of a scenario to an audience",
+  description:
+    "Plays a story: the narration, each request, its answer, and how the clock moves; with pauses to read, or step by step. Keys are shown by their refs. Goes on when an answer is not as the story expects, and exits with 1 then.",
+  words: [scenarioWord],
+  flags,
+  examples: [
+    { line: "svc-sandbox play rotation", does: "with time to read" },
+    { line: "svc-sandbox play rotation --step", does: "Enter for the next step, q to end" },
+    { line: "svc-sandbox play my.yaml --step --port 4747", does: "a client of yours meets the same world" },
+    { line: "svc-sandbox play my.yaml --json", does: "for machines: a line for each step" },
+  ],
+  async run(call) {
+    const { words, flags, io } = call;
+    const loaded = await loadNamed(words[0], io);
+    requireStory(loaded);
+    const stop = io.stopSignal();
+    const wanted = { ...flags, frozen: true };
+    const runtime = createRuntime(() => openNamed(loaded, wanted), { given: givenIn(wanted) });
+    const server = await serve(runtime, call);
+    try {
+      const pauses = await pausesFor(flags, io, stop);
+      try {
+        return await playAll({ runtime, loaded, pauses, isServed: server !== undefined }, call);
+      } finally {
+        pauses.close();
+      }
+    } finally {
+      await server?.close();
+    }
+  },
+});
+
+function requireStory({ scenario, name }: LoadedScenario): void {
+  if (hasStory(scenario)) return;
+  const others = bundledWithStory();
+  const hint = others.length === 0 ? "" : ` These bundled ones have one: ${others.join(", ")}.`;
+  throw usageError(`Failed to play ${quote(name)}: the scenario has no story.${hint}`);
+}
+
+// Serves the world of the story where the flags ask for that, and says on stderr how to reach it.
+async function serve(runtime: Runtime, { flags, io }: PlayCall): Promise<RunningServer | undefined> {
+  if (flags.port === undefined && flags.host === undefined) return undefined;
+  const server = await serveRuntime(runtime, await serveOptions(flags, io, createLog(flags, io)));
+  const palette = paletteFor(io.stderr, io.env, flags);
+  io.stderr.write(banner(runtime.world(), server, palette, server.controlToken !== undefined));
+  return server;
+}
+
+interface Playing {
   readonly runtime: Runtime;
   readonly loaded: LoadedScenario;
   readonly pauses: Pauses;
-  /** Whether others can meet the same world. */
+  /** Whether clients can meet the same world. */
   readonly isServed: boolean;
 }
 
-async function tellAll({ runtime, loaded, pauses, isServed }: Telling, call: Call): Promise<number> {
+async function playAll({ runtime, loaded, pauses, isServed }: Playing, call: PlayCall): Promise<number> {
   const { flags, io } = call;
-  if (flags.json !== true) io.stdout.write(openingText(runtime.world(), stageOf(call)));
-  let slips = 0;
+  if (flags.json !== true) io.stdout.write(openingProse(runtime.world(), stageOf(call)));
+  let unexpected = 0;
   let last = 0;
-  for (let told = await tellStep(runtime); told !== undefined; told = await tellStep(runtime)) {
-    noteElsewhere(last, told.number, io);
-    last = told.number;
-    const slipped = !isAsExpected(told);
-    if (slipped) slips += 1;
-    const problems = slipped ? await problemsOf(told, loaded, io.cwd) : [];
+  for (;;) {
+    const world = runtime.world();
+    const result = await tryNextStep(world, coreSender(world));
+    if (result === undefined) break;
+    noteElsewhere(last, result.number, io);
+    last = result.number;
+    if (!isAsExpected(result)) unexpected += 1;
     const shown =
-      flags.json === true ? stepJsonLine(told) : stepText(told, problems, runtime.world(), stageOf(call));
+      flags.json === true
+        ? stepJsonLine(result)
+        : stepProse(result, await placeProblems(result, loaded.name, io.cwd), world, stageOf(call));
     io.stdout.write(shown);
-    if (isServed) announceNewKey(told, call);
-    // After the last one there is something left to see only for a client.
-    const isOver = told.number === told.of && !(isServed && pauses.byHand);
-    if (isOver || (await pauses.after(told, shown))) continue;
-    // What is echoed of Ctrl-C stands where the shell would write its prompt.
+    if (isServed) announceNewKey(result, call);
+    // After the last step a client may still want to see the world.
+    const isOver = result.number === result.of && !(isServed && pauses.byHand);
+    if (isOver || (await pauses.after(result, shown))) continue;
+    // The echo of Ctrl-C stands where the shell would write its prompt.
     if (io.stdout.isTTY === true) io.stdout.write("\n");
     return exitCode.fine;
   }
   noteElsewhere(last, runtime.world().story.next + 1, io);
-  if (slips === 0) return exitCode.fine;
+  if (unexpected === 0) return exitCode.fine;
   io.stderr.write(
-    `${slips === 1 ? "1 step was" : `${slips} steps were`} not as the story expects. To see the first one in its file: svc-sandbox verify ${forShell(loaded.name)}\n`,
+    `${unexpected === 1 ? "1 step was" : `${unexpected} steps were`} not as the story expects. To see the first one in its file: svc-sandbox verify ${forShell(loaded.name)}\n`,
   );
   return exitCode.failed;
 }
 
-// Whoever has the control plane can tell a step, too, and nobody has seen that one here.
-function noteElsewhere(last: number, number: number, { stderr }: Call["io"]): void {
-  if (number <= last) stderr.write("The story was begun again elsewhere.\n\n");
+// The control plane can run a step, too, which has not been shown here.
+function noteElsewhere(last: number, number: number, { stderr }: PlayCall["io"]): void {
+  if (number <= last) stderr.write("The story was restarted elsewhere.\n\n");
   const missed = number - last - 1;
-  if (missed === 1) stderr.write(`Step ${last + 1} was told elsewhere.\n\n`);
-  if (missed > 1) stderr.write(`The steps ${last + 1} to ${number - 1} were told elsewhere.\n\n`);
+  if (missed === 1) stderr.write(`Step ${last + 1} ran elsewhere.\n\n`);
+  if (missed > 1) stderr.write(`The steps ${last + 1} to ${number - 1} ran elsewhere.\n\n`);
 }
 
 // Looked up for each step: windows are made wider.
-function stageOf({ flags, io: { stdout, env } }: Call): Stage {
+function stageOf({ flags, io: { stdout, env } }: PlayCall): Stage {
+  const [narrowest, widest, withoutTerminal] = [20, 100, 80];
   return {
     palette: paletteFor(stdout, env, flags),
     isTerminal: stdout.isTTY === true,
@@ -100,16 +164,16 @@ function stageOf({ flags, io: { stdout, env } }: Call): Stage {
   };
 }
 
-// A new key is shown once, to whoever needs it: a client of the presenter's own could not send it otherwise.
-function announceNewKey({ performed }: TellingStep, { io }: Call): void {
+/** A step as one line for machines, with a line end; no key in full. */
+function stepJsonLine({ step: _, performed, timeline, ...shown }: StepResult): string {
+  const { secret: __, ...done } = performed ?? { secret: null };
+  const line = snakeCase({ ...shown, performed: performed && done, meanwhile: timelineJson(timeline) });
+  return `${redactKeys(JSON.stringify(line))}\n`;
+}
+
+// A new key is shown once: a client of the presenter's own could not send it otherwise.
+function announceNewKey({ performed }: StepResult, { io }: PlayCall): void {
   const { secret, key, replacement } = performed ?? {};
   const made = replacement ?? key;
   if (secret && made) io.stderr.write(`  ${made.ref}  ${secret}\n\n`);
-}
-
-function requireStory({ scenario, name }: LoadedScenario): void {
-  if (hasStory(scenario)) return;
-  const told = bundledWithStory();
-  const hint = told.length === 0 ? "" : ` These bundled ones have one: ${told.join(", ")}.`;
-  throw usageError(`Failed to play ${quote(name)}: the scenario has no story.${hint}`);
 }

@@ -3,16 +3,26 @@ import { resolve } from "node:path";
 import { unreadable } from "../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../node/package-files.js";
 import { isScenarioName } from "../../scenario/bundled.js";
-import type { Run } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
+import { verbose } from "../flags.js";
 
-/** `svc-sandbox show` */
-export const show: Run = async ({ words, io }) => {
-  const [name = ""] = words;
-  const text = isScenarioName(name) ? await readBundledScenario(name) : await readOwn(name, io.cwd);
-  io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
-  return exitCode.fine;
-};
+export const command = declareCommand({
+  summary: "print a scenario's YAML",
+  description: "Prints the YAML of a scenario as it stands in its file.",
+  words: [{ spec: "<scenario>", text: "a bundled name or a file" }],
+  flags: { verbose },
+  examples: [
+    { line: "svc-sandbox show key-states", does: "read a bundled scenario" },
+    { line: "svc-sandbox show rotation > my.yaml", does: "begin your own from it" },
+  ],
+  async run({ words, io }) {
+    const [name = ""] = words;
+    const text = isScenarioName(name) ? await readBundledScenario(name) : await readOwn(name, io.cwd);
+    io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+    return exitCode.fine;
+  },
+});
 
 async function readOwn(name: string, cwd: string): Promise<string> {
   try {

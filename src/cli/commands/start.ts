@@ -1,58 +1,109 @@
+import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import type { KeptState } from "../../node/state.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
-import { aborted } from "../aborted.js";
-import { banner, listeningLine } from "../banner.js";
-import type { Call, Run } from "../command.js";
-import { writeEnvFile } from "../env-file.js";
+import type { World } from "../../sandbox/world.js";
+import { listed, quote } from "../../scenario/problems/words.js";
+import { type Call, declareCommand, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import type { Flags } from "../flags.js";
-import type { Io } from "../io.js";
-import { createLog, type Log, logEvents } from "../log.js";
+import { type FlagValues, fileName, flag, toggle } from "../flag.js";
+import { json, log, quiet, readPort, serverFlags, verbose, worldFlags } from "../flags.js";
+import { aborted } from "../io.js";
 import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
-import { openNamedState } from "../open-state.js";
-import { paletteFor } from "../palette.js";
-import { serveOptions } from "../serve-options.js";
-import { startWatching } from "../start-watching.js";
+import { banner, listeningLine } from "../serve/banner.js";
+import { writeEnvFile } from "../serve/client-environment.js";
+import { createLog, type Log, logEvents } from "../serve/log.js";
+import { startWatching } from "../serve/reload.js";
+import { serveOptions } from "../serve/serve-options.js";
+import { paletteFor } from "../terminal.js";
 
-/** `svc-sandbox start` */
-export const start: Run = async (call) => {
-  const { words, flags, io } = call;
-  const stop = io.stopSignal();
-  const loaded = await loadNamed(words[0], call);
-  const log = createLog(flags, io);
-  const startWorld = () => openNamed(loaded, flags);
-  const state = await openNamedState(loaded, startWorld, { flags, io, log });
-  const runtime = state?.runtime ?? createRuntime(startWorld, { given: givenIn(flags) });
-  logEvents(runtime, log);
-  const options = await serveOptions(flags, io, log);
-  const server = await serveRuntime(runtime, options);
-  let stopWatching = async () => {};
-  try {
-    state?.keep((error) => options.onDefect?.(error));
-    await announceVariables(runtime, server, flags, io);
-    if (flags.watch) stopWatching = await watch(call, { loaded, runtime, server, state, log });
-    announce(runtime, server, flags, io);
-    await aborted(stop);
-    log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
-  } finally {
-    await stopWatching();
-    await server.close();
-    state?.close();
-    await log.written();
-  }
-  return exitCode.fine;
+const flags = {
+  port: flag("-p, --port <number>", "the port to listen on; 0 takes any free one (default: 4747)", readPort, {
+    variables: ["SVC_SANDBOX_PORT", "PORT"],
+  }),
+  ...serverFlags,
+  ...worldFlags,
+  watch: toggle(
+    "--watch",
+    "load the scenario again when its file changes; a broken file leaves the running one in place",
+  ),
+  envFile: flag(
+    "--write-env, --env-file <file>",
+    "write SVC_BASE_URL, SVC_API_KEY and the other variables for clients to this file (by its second name Node refuses to start when the file is not there yet)",
+    fileName,
+    { variables: ["SVC_SANDBOX_WRITE_ENV", "SVC_SANDBOX_ENV_FILE"] },
+  ),
+  state: flag(
+    "--state <file>",
+    "keep the world in this file, so that it survives a restart: what is in it wins over --seed, --now, --frozen and --profile",
+    fileName,
+  ),
+  log: log("pretty"),
+  json,
+  quiet,
+  verbose,
 };
+type StartCall = Call<FlagValues<typeof flags>>;
 
-function announce(runtime: Runtime, server: RunningServer, flags: Flags, io: Io): void {
+export const command = declareCommand({
+  summary: "serve a scenario until it is stopped (this runs when no command is named)",
+  description:
+    "Serves a scenario until SIGINT or SIGTERM. Prints, once requests are accepted, the addresses, the keys and what each one gets; then logs requests on stderr.",
+  words: [scenarioWord],
+  flags,
+  examples: [
+    { line: "svc-sandbox", does: "every state of a key, on http://127.0.0.1:4747" },
+    { line: "svc-sandbox revoked --port 0", does: "one bundled scenario, on any free port" },
+    { line: "svc-sandbox ./my.yaml --watch", does: "a file of yours, loaded again when it changes" },
+    { line: "svc-sandbox start --json --log off", does: "one line of JSON for a script, and nothing else" },
+    {
+      line: "svc-sandbox --handlers ./handlers.mjs",
+      does: "endpoints of your own beside the API, made with msw",
+    },
+    { line: "svc-sandbox --state sandbox.json", does: "goes on after a restart where it stopped" },
+    {
+      line: "svc-sandbox --write-env .env.sandbox",
+      does: "base URL and keys for your client's environment",
+    },
+  ],
+  async run(call) {
+    const { words, flags, io } = call;
+    const stop = io.stopSignal();
+    const loaded = await loadNamed(words[0], io);
+    const log = createLog(flags, io);
+    const startWorld = () => openNamed(loaded, flags);
+    const state = await openNamedState(loaded, startWorld, call, log);
+    const runtime = state?.runtime ?? createRuntime(startWorld, { given: givenIn(flags) });
+    logEvents(runtime, log);
+    const options = await serveOptions(flags, io, log);
+    const server = await serveRuntime(runtime, options);
+    let stopWatching = async () => {};
+    try {
+      state?.keep((error) => options.onDefect?.(error));
+      await announceVariables(runtime, server, call);
+      if (flags.watch) stopWatching = await watch(call, { loaded, runtime, server, state, log });
+      announce(runtime, server, call);
+      await aborted(stop);
+      log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
+    } finally {
+      await stopWatching();
+      await server.close();
+      state?.close();
+      await log.written();
+    }
+    return exitCode.fine;
+  },
+});
+
+function announce(runtime: Runtime, server: RunningServer, { flags, io }: StartCall): void {
   const tokenIsNew = server.controlToken !== undefined && flags.controlToken === undefined;
   if (flags.json) {
     io.stdout.write(listeningLine(runtime.world(), server));
   } else if (flags.quiet) {
     io.stdout.write(`${server.url}\n`);
-    // Nobody could learn it later.
+    // It is shown nowhere else.
     if (tokenIsNew) io.stderr.write(`Control token: ${server.controlToken}\n`);
   } else {
     io.stdout.write(banner(runtime.world(), server, paletteFor(io.stdout, io.env), tokenIsNew));
@@ -62,8 +113,7 @@ function announce(runtime: Runtime, server: RunningServer, flags: Flags, io: Io)
 async function announceVariables(
   runtime: Runtime,
   server: RunningServer,
-  { envFile }: Flags,
-  io: Io,
+  { flags: { envFile }, io }: StartCall,
 ): Promise<void> {
   if (envFile !== undefined) await writeEnvFile(envFile, io.cwd, runtime.world(), server);
 }
@@ -76,11 +126,13 @@ interface Served {
   readonly log: Log;
 }
 
-function watch(call: Call, { loaded, runtime, server, state, log }: Served): Promise<() => Promise<void>> {
-  const { flags, io } = call;
-  // The new world is served by now, whatever becomes of the files.
+function watch(
+  call: StartCall,
+  { loaded, runtime, server, state, log }: Served,
+): Promise<() => Promise<void>> {
+  // The new world is served even when a file of ours cannot be written.
   const report = (error: Error) => log.problem(error.message);
-  return startWatching(call, loaded, {
+  return startWatching(loaded, call.flags, call.io, {
     world: runtime.world,
     log,
     async exchange(start, fresh) {
@@ -94,7 +146,30 @@ function watch(call: Call, { loaded, runtime, server, state, log }: Served): Pro
         if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
         report(error);
       }
-      await announceVariables(runtime, server, flags, io).catch(report);
+      await announceVariables(runtime, server, call).catch(report);
     },
   });
+}
+
+// Opens the state that `--state` names, and says when it continues; `undefined` without the flag.
+async function openNamedState(
+  loaded: LoadedScenario,
+  start: () => World,
+  { flags, io }: StartCall,
+  log: Log,
+): Promise<KeptState | undefined> {
+  const { state: given } = flags;
+  if (given === undefined) return undefined;
+  const { openState } = await import("../../node/state.js");
+  const state = openState({ file: resolve(io.cwd, given), given }, loaded, start, givenIn(flags));
+  if (state.savedAt !== undefined) {
+    const note = `Going on from ${quote(given)}, saved ${new Date(state.savedAt).toISOString()}.`;
+    const ignored = Object.keys(givenIn(flags)).map((name) => `--${name}`);
+    log.note(
+      ignored.length === 0
+        ? note
+        : `${note} It wins over ${listed(ignored, "and")}; remove it to start anew.`,
+    );
+  }
+  return state;
 }

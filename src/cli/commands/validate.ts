@@ -1,13 +1,15 @@
 import { SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/files/load-scenario.js";
+import { pluralize } from "../../report/plain-text.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { Run } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
+import { json, quiet, verbose } from "../flags.js";
 import type { Io } from "../io.js";
 
-/** What became of one file. */
+/** The outcome for one file. */
 interface Verdict {
   readonly file: string;
   readonly exitCode: number;
@@ -15,14 +17,24 @@ interface Verdict {
   readonly error?: SandboxError;
 }
 
-/** `svc-sandbox validate` */
-export const validate: Run = async ({ words, flags, io }) => {
-  const verdicts: Verdict[] = [];
-  for (const file of words) verdicts.push(await check(file, io));
-  if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
-  else for (const verdict of verdicts) print(verdict, io, flags.quiet === true);
-  return Math.max(...verdicts.map((verdict) => verdict.exitCode));
-};
+export const command = declareCommand({
+  summary: "check scenario files without serving them",
+  description:
+    "Checks scenario files. Good ones are named on stdout, problems go to stderr with file, line, column and a hint. Exits with 1 when a file has problems, with 2 when one cannot be read.",
+  words: [{ spec: "<file...>", text: "scenario files (or bundled names)" }],
+  flags: { json, quiet, verbose },
+  examples: [
+    { line: "svc-sandbox validate my.yaml", does: "one file" },
+    { line: "svc-sandbox validate scenarios/*.yaml --json", does: "many files, for machines" },
+  ],
+  async run({ words, flags, io }) {
+    const verdicts: Verdict[] = [];
+    for (const file of words) verdicts.push(await check(file, io));
+    if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
+    else for (const verdict of verdicts) print(verdict, io, flags.quiet === true);
+    return Math.max(...verdicts.map((verdict) => verdict.exitCode));
+  },
+});
 
 async function check(file: string, io: Io): Promise<Verdict> {
   try {
@@ -45,7 +57,7 @@ function print({ file, scenario, error }: Verdict, io: Io, quiet: boolean): void
 }
 
 function problemCount(file: string, count: number): string {
-  return `\n${file}: ${counted(count, "problem")}\n\n`;
+  return `\n${file}: ${pluralize(count, "problem")}\n\n`;
 }
 
 function contents(scenario: Scenario | undefined): string {
@@ -54,11 +66,7 @@ function contents(scenario: Scenario | undefined): string {
     (sum, organization) => sum + Object.keys(organization.keys ?? {}).length,
     0,
   );
-  return `${counted(organizations.length, "organization")}, ${counted(keys, "key")}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return `${pluralize(organizations.length, "organization")}, ${pluralize(keys, "key")}`;
 }
 
 function asJson({ file, error }: Verdict): Record<string, unknown> {

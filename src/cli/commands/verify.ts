@@ -1,18 +1,55 @@
-import type { Call, Run } from "../command.js";
-import { usageError } from "../usage-error.js";
-import { verifyScenarios } from "../verify-scenarios.js";
-import { bundledWithStory } from "../with-story.js";
+import { resolve } from "node:path";
+import { SandboxError } from "../../domain/errors.js";
+import { redactKeys } from "../../domain/redact.js";
+import { loadScenario } from "../../node/files/load-scenario.js";
+import { isScenarioName } from "../../scenario/bundled.js";
+import { ScenarioError } from "../../scenario/problems/scenario-error.js";
+import { type Call, declareCommand } from "../command.js";
+import { exitCode, exitCodeOf, usageError } from "../exit-codes.js";
+import { type FlagValues, toggle } from "../flag.js";
+import { color, json, quiet, verbose, worldFlags } from "../flags.js";
+import { bundledWithStory, withCount } from "../open-scenario.js";
+import { type StoryVerdict, verdictJson, verdictOn } from "../story/verdict.js";
+import { totalText, verdictText } from "../story/verdict-text.js";
+import type { Verified } from "../story/verify-on-change.js";
+import { paletteFor } from "../terminal.js";
 
-/** `svc-sandbox verify` */
-export const verify: Run = async (call) => {
-  const names = namesIn(call);
-  if (call.flags.verifyWatch !== true) return (await verifyScenarios(names, call)).exitCode;
-  const { verifyOnChange } = await import("../verify-on-change.js");
-  return verifyOnChange(names, call);
+const flags = {
+  all: toggle("--all", "every bundled scenario that has a story", { variables: [] }),
+  // No variable: one that is meant for `start` would let it never end.
+  watch: toggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C", {
+    variables: [],
+  }),
+  ...worldFlags,
+  json,
+  quiet,
+  color,
+  verbose,
 };
+type VerifyCall = Call<FlagValues<typeof flags>>;
 
-function namesIn({ words, flags }: Call): string[] {
-  // Nobody named those that have none, so that they are no failure.
+export const command = declareCommand({
+  summary: "run the stories of scenarios as tests",
+  description:
+    "Runs the story of each scenario without waiting, in a world of its own whose clock stands still until the story moves it, and says step by step what came of it. A story ends with the first step that is not as it expects; its place in the file is shown. Exits with 1 when a story does not hold or there is none, with 2 when a scenario cannot be read.",
+  words: [{ spec: "[scenario...]", text: "bundled names or files" }],
+  flags,
+  examples: [
+    { line: "svc-sandbox verify my.yaml", does: "one story" },
+    { line: "svc-sandbox verify my.yaml --watch", does: "again whenever the file changes" },
+    { line: "svc-sandbox verify scenarios/*.yaml --quiet", does: "many, for CI: only what failed" },
+    { line: "svc-sandbox verify --all --profile varied", does: "every bundled story, in another profile" },
+  ],
+  async run(call) {
+    const names = namesIn(call);
+    if (call.flags.watch !== true) return (await verifyScenarios(names, call)).exitCode;
+    const { verifyOnChange } = await import("../story/verify-on-change.js");
+    return verifyOnChange(names, call, () => verifyScenarios(names, call));
+  },
+});
+
+function namesIn({ words, flags }: VerifyCall): string[] {
+  // A bundled scenario without a story was not asked for, and is no failure.
   const names = new Set([...(flags.all === true ? bundledWithStory() : []), ...words]);
   if (names.size > 0) return [...names];
   throw usageError(
@@ -20,4 +57,94 @@ function namesIn({ words, flags }: Call): string[] {
       ? "Failed to verify --all: no bundled scenario has a story."
       : "Failed to verify: no scenario was named. Name one or more, files or bundled names (`svc-sandbox list`), or give --all for every bundled one.",
   );
+}
+
+/** The outcome for one scenario. */
+interface Outcome extends Verified {
+  readonly name: string;
+  readonly verdict?: StoryVerdict;
+  /** Why it could not be loaded. */
+  readonly error?: SandboxError;
+}
+
+// A scenario that is broken does not hold up the others.
+async function verifyScenarios(names: readonly string[], call: VerifyCall): Promise<Verified> {
+  const { flags, io } = call;
+  const outcomes: Outcome[] = [];
+  for (const name of names) {
+    const outcome = await outcomeOf(name, call);
+    if (flags.json !== true) print(outcome, outcomes, call);
+    outcomes.push(outcome);
+  }
+  if (flags.json === true) {
+    // With --watch one document comes after the other: each on a line of its own.
+    const document = JSON.stringify(outcomes.map(jsonOf), null, flags.watch === true ? 0 : 2);
+    io.stdout.write(`${redactKeys(document)}\n`);
+  } else printTotal(outcomes, call);
+  return {
+    exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),
+    files: [...new Set(outcomes.flatMap(({ files }) => files))],
+  };
+}
+
+async function outcomeOf(name: string, { flags, io: { cwd } }: VerifyCall): Promise<Outcome> {
+  try {
+    const loaded = await loadScenario(name, { cwd });
+    const verdict = await verdictOn(loaded, flags, cwd);
+    return { name, verdict, files: loaded.files, exitCode: verdict.passed ? exitCode.fine : exitCode.failed };
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    return { name, error, files: filesOf(name, error, cwd), exitCode: exitCodeOf(error) };
+  }
+}
+
+// A problem may stand in a file that the scenario extends.
+function filesOf(name: string, error: SandboxError, cwd: string): string[] {
+  if (isScenarioName(name)) return [];
+  const named = error instanceof ScenarioError ? error.problems.map(({ file }) => file ?? name) : [];
+  return [name, ...named].map((file) => resolve(cwd, file));
+}
+
+// `earlier` are those that were printed before this one.
+function print(
+  { name, verdict, error }: Outcome,
+  earlier: readonly Outcome[],
+  { flags, io }: VerifyCall,
+): void {
+  if (error !== undefined) {
+    const { message } = withCount(error, name) as SandboxError;
+    io.stderr.write(`${redactKeys(message)}\n`);
+    return;
+  }
+  const { stdout, env } = io;
+  const text = verdictText(verdict as StoryVerdict, {
+    palette: paletteFor(stdout, env, flags),
+    isTerminal: stdout.isTTY === true,
+    width: stdout.columns ?? 100,
+    quiet: flags.quiet === true,
+  });
+  if (text === "") return;
+  // An empty line between what is long.
+  const isBetween = flags.quiet !== true && earlier.some(wasRead);
+  stdout.write(isBetween ? `\n${text}` : text);
+}
+
+// Where nothing could be read, stderr has said so already.
+function printTotal(outcomes: readonly Outcome[], { flags, io }: VerifyCall): void {
+  if (outcomes.length < 2 || !outcomes.some(wasRead)) return;
+  const passed = outcomes.map(({ verdict }) => ({ passed: verdict?.passed === true }));
+  if (flags.quiet === true && passed.every((one) => one.passed)) return;
+  io.stdout.write(`\n${totalText(passed, paletteFor(io.stdout, io.env, flags))}`);
+}
+
+function wasRead({ verdict }: Outcome): boolean {
+  return verdict !== undefined;
+}
+
+// The problems of a scenario that cannot be read as `validate` gives them.
+function jsonOf({ name, verdict, error }: Outcome): Record<string, unknown> {
+  if (verdict !== undefined) return verdictJson(verdict);
+  const problems =
+    error instanceof ScenarioError ? error.problems : [{ code: error?.code, message: error?.message }];
+  return { name, passed: false, problems, steps: [] };
 }

@@ -183,7 +183,7 @@ export const answerSchemas = {
       anyOf: [object({ number: count, kind: { enum: stepKinds }, say: textOrNull }), { type: "null" }],
     },
   }),
-  ToldStep: object({
+  StepResult: object({
     number: count,
     of: count,
     kind: { enum: stepKinds },
@@ -250,7 +250,7 @@ export const inData = {
   page: (name: keyof typeof answerSchemas) =>
     object({ data: { type: "array", items: component(name) }, total: count }),
   told: object({
-    data: object({ step: orNull(component("ToldStep")), steps: count, told: count, over: flag }),
+    data: object({ step: orNull(component("StepResult")), steps: count, told: count, over: flag }),
   }),
   key: object({ data: object({ key: component("Key") }) }),
   issuedKey: object({ data: object({ key: component("Key"), secret: text }) }),

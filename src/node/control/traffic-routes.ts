@@ -7,10 +7,10 @@ import { type ReportFormat, reportFormats } from "../../report/render/document.j
 import { renderReport } from "../../report/report-document.js";
 import { operations } from "../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../sandbox/preview/farmers.js";
-import { errorCodeOf } from "../../sandbox/story/difference.js";
-import { kindOf, type ToldStep } from "../../sandbox/story/story.js";
-import { tellNext } from "../../sandbox/story/tell.js";
+import { runNextStep } from "../../sandbox/story/run-step.js";
+import { kindOf } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
+import { stepJson } from "../step-data.js";
 import { inData } from "./answer-schemas.js";
 import { choiceParameter, countParameter, type Route, route, textParameter } from "./route.js";
 
@@ -115,20 +115,14 @@ export const trafficRoutes: readonly Route[] = [
     answer: inData.told,
     async run({ world }) {
       requireStory(world);
-      const step = await tellNext(world, coreSender(world));
+      const step = await runNextStep(world, coreSender(world));
       const { steps, told, over } = storyView(world);
-      return { data: { step: step === undefined ? null : stepView(step), steps, told, over } };
+      return { data: { step: step === undefined ? null : stepJson(step), steps, told, over } };
     },
   }),
 ];
 
 // Named as by `verify --json`.
-function stepView(step: ToldStep) {
-  const { answer } = step;
-  if (answer === null) return snakeCase(step);
-  return snakeCase({ ...step, answer: { ...answer, code: errorCodeOf(answer) } });
-}
-
 function storyView({ story: { steps, next } }: World) {
   const step = steps[next];
   return {

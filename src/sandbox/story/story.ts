@@ -1,16 +1,20 @@
+import type { SandboxErrorCode } from "../../domain/errors.js";
 import type { FaultPathId, PathId } from "../../domain/outcomes.js";
 import { type StepKind, stepKinds } from "../../domain/steps.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { Performed } from "../operations/perform-action.js";
-import type { Difference } from "./difference.js";
+import type { Action, Performed } from "../operations/perform-action.js";
+import type { Difference } from "./differences.js";
 
 /** A step of a story, as scenarios write it. */
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 
-/** The story of a world, and how much of it is told. */
+/** A step of a timeline, as scenarios write it. */
+export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
+
+/** The story of a world, and how far it has run. */
 export interface Story {
   readonly steps: readonly StoryStep[];
-  /** The place of the next step in `steps`; their number when the story is over. */
+  /** The index of the next step; the number of steps when the story is over. */
   next: number;
 }
 
@@ -35,7 +39,7 @@ export interface StoryAnswer {
   readonly fault: FaultPathId | null;
 }
 
-/** Sends a request to the API of the world, and answers with what came back. */
+/** Sends a request to the API of the world and returns what came back. */
 export type SendStoryRequest = (request: StoryRequest) => StoryAnswer | Promise<StoryAnswer>;
 
 /** A request as it is shown: of the key its ref, or `none`, `malformed` or `unknown`. */
@@ -47,24 +51,60 @@ export interface SentRequest extends Omit<StoryRequest, "headers" | "body"> {
   readonly times: number;
 }
 
-/** A step that was told: what was done, what came of it, and how that differs from what was expected. */
-export interface ToldStep {
-  /** Its place in the story, counted from 1. */
+/** The result of a step of the story: everything that the lines, the prose and the JSON about it are made from. */
+export interface StepResult {
+  /** Counted from 1. */
   readonly number: number;
   readonly of: number;
   readonly kind: StepKind;
+  /** As the scenario writes it. */
+  readonly step: StoryStep;
   readonly say: string | null;
   readonly request: SentRequest | null;
   /** The last one, of a request that was sent several times. */
   readonly answer: StoryAnswer | null;
   readonly performed: Performed | null;
+  /** Why the step could not run at all. */
+  readonly failure: { readonly code: SandboxErrorCode; readonly message: string } | null;
+  /** The steps of the timeline that happened during this one. */
+  readonly timeline: readonly TimelineResult[];
   /** The clock after the step; ISO 8601. */
   readonly now: string;
-  /** Nothing when all was as expected. */
+  /** Empty when all was as expected, the steps of the timeline included. */
+  readonly differences: readonly Difference[];
+}
+
+/** The result of a step of the timeline. Never holds a secret. */
+export interface TimelineResult {
+  /** Counted from 0. */
+  readonly index: number;
+  /** When, on the sandbox's clock; ISO 8601. */
+  readonly at: string;
+  /** As the scenario writes it. */
+  readonly step: TimelineStep;
+  readonly performed: Performed;
+  /** One when the step expects something else; a step that expects nothing may be refused. */
   readonly differences: readonly Difference[];
 }
 
 /** The kind of a step. */
 export function kindOf(step: StoryStep): StepKind {
   return stepKinds.find((kind) => step[kind] !== undefined) ?? "say";
+}
+
+/** Whether everything about a step was as the scenario says. */
+export function isAsExpected({ failure, differences }: Pick<StepResult, "failure" | "differences">): boolean {
+  return failure === null && differences.length === 0;
+}
+
+/** The refs of the keys that an action is about, also where it was refused. */
+export function keysOf(
+  action: Action,
+  { key, replacement }: Pick<Performed, "key" | "replacement">,
+): { readonly key: string | null; readonly replacement: string | null } {
+  const given = action.rotate?.key ?? action.revoke?.key ?? action.create_key?.ref;
+  return {
+    key: key?.ref ?? given ?? null,
+    replacement: replacement?.ref ?? action.rotate?.as ?? null,
+  };
 }

@@ -1,17 +1,14 @@
 import { parseWhen } from "../../scenario/format/time.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
 import { isoOf } from "../clock.js";
-import { actionIn, performAction } from "../operations/perform-action.js";
+import { performAction } from "../operations/perform-action.js";
 import type { World } from "../world.js";
-import { untoldSecret } from "./step-details.js";
+import { actionDifferences } from "./differences.js";
+import type { TimelineStep } from "./story.js";
 
-/** A step of a timeline, as scenarios write it. */
-export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
-
-/** What is still to happen by itself in a world. */
+/** The steps of a world's timeline, and how far it has run. */
 export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
-  /** The place of the next step in `steps`. */
+  /** The index of the next step. */
   next: number;
   /** When the next step happens (epoch milliseconds); `Infinity` when none is left. */
   dueAt: number;
@@ -24,15 +21,15 @@ export function createTimeline(steps: readonly TimelineStep[], start: number): T
 }
 
 /**
- * Lets happen what the clock has passed, each step at its own instant.
+ * Runs the steps that the clock has passed, each at its own instant.
  *
- * Nothing runs in between two looks at a world, so that whoever looks at one settles it first.
+ * Nothing runs between two looks at a world, so each look settles its timeline first.
  */
 export function settleTimeline(world: World): void {
   const { timeline, clock } = world;
   if (timeline.dueAt === Number.POSITIVE_INFINITY) return;
   const now = clock.now();
-  while (timeline.dueAt <= now) takeStep(world, timeline);
+  while (timeline.dueAt <= now) runNext(world, timeline);
 }
 
 /** The steps that are still to come, each with its instant, so that they mean the same to a later start. */
@@ -40,20 +37,17 @@ export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
   return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoOf(at) }));
 }
 
-function takeStep(world: World, timeline: Timeline): void {
-  const { next } = timeline;
-  const { at, step } = timeline.steps[next] as Timeline["steps"][number];
-  // Before the step is taken: who hears of it may look at the world.
-  timeline.next = next + 1;
-  timeline.dueAt = timeline.steps[next + 1]?.at ?? Number.POSITIVE_INFINITY;
+function runNext(world: World, timeline: Timeline): void {
+  const index = timeline.next;
+  const { at, step } = timeline.steps[index] as Timeline["steps"][number];
+  // Before the step runs: a listener that hears of it may look at the world.
+  timeline.next = index + 1;
+  timeline.dueAt = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
   const performed = performAction(worldAt(world, at), step);
+  const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
   world.events.announce({
     type: "timeline.step",
-    at: isoOf(at),
-    action: actionIn(step) ?? "faults",
-    refusal: performed.refusal?.code ?? null,
-    expected: step.expect?.error ?? null,
-    details: { kind: "timeline", at: isoOf(at), step, performed: untoldSecret(performed) },
+    result: { index, at: isoOf(at), step, performed: { ...performed, secret: null }, differences },
   });
 }
 

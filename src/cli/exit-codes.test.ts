@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { SandboxError } from "../domain/errors.js";
+import { describeFailure, exitCodeOf } from "./exit-codes.js";
+
+const defect = new Error("no world for SVC_live_4f9a8b7c6d5e", { cause: new Error("the cause") });
+
+test("our own refusals exit with 2 and are printed as they are", () => {
+  const refusal = new SandboxError("address_in_use", "Failed to listen: it is in use.");
+  expect(exitCodeOf(refusal)).toBe(2);
+  expect(describeFailure(refusal, { verbose: true })).toBe("Failed to listen: it is in use.\n");
+});
+
+test("anything else is a defect: it exits with 3 and asks to be reported, without a stack", () => {
+  expect(exitCodeOf(defect)).toBe(3);
+  expect(describeFailure(defect, { verbose: false })).toBe(
+    "svc-sandbox failed: no world for SVC_live_…\nThis is a defect of svc-sandbox. Please report it, with the command and what it prints with --verbose.\n",
+  );
+});
+
+test("a defect shows its stack and its causes when verbose, and still no key (R46)", () => {
+  const text = describeFailure(defect, { verbose: true });
+  expect(text).toMatch(/\n\s+at .*exit-codes\.test\.ts/);
+  expect(text).toContain("Error: the cause\n");
+  expect(text).not.toContain("4f9a");
+});
+
+test("what is thrown without being an error is described too", () => {
+  expect(describeFailure("nothing", { verbose: true })).toMatch(/^svc-sandbox failed: nothing\n/);
+});

@@ -1,0 +1,85 @@
+import { X509Certificate } from "node:crypto";
+import { me } from "../../api/endpoints/me.js";
+import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
+import type { RunningServer } from "../../node/server/serve-runtime.js";
+import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
+import type { World } from "../../sandbox/world.js";
+import { keyRows, keyTable } from "../key-rows.js";
+import type { Palette } from "../terminal.js";
+
+/** How many keys the table shows at most; `svc-sandbox keys` shows them all. */
+const shownKeys = 40;
+
+/** The lines that `start` prints for people; the control token only when they cannot know it. */
+export function banner(world: World, server: RunningServer, palette: Palette, tokenIsNew: boolean): string {
+  const { url, controlUrl, controlToken, certificate } = server;
+  const { keys, leftOut } = firstKeys(world, shownKeys);
+  const rows = keyRows(world, secretsOf(keys, world));
+  return [
+    palette.bold(`svc-sandbox is listening on ${url}`),
+    "",
+    `  Base URL   ${url}`,
+    ...(controlUrl === undefined ? [] : [`  Control    ${controlUrl}`, `  Dashboard  ${controlUrl}/`]),
+    ...(controlToken !== undefined && tokenIsNew
+      ? [`  Token      ${controlToken}  (for the control plane: Authorization: Bearer …)`]
+      : []),
+    ...(certificate === undefined ? [] : [`  TLS        ${certificateText(certificate)}`]),
+    `  Scenario   ${world.name}, seed ${world.seed}`,
+    `  Clock      ${clockText(world)}`,
+    `  Profile    ${profileText(world)}`,
+    "",
+    ...keyTable(rows, ["ref", "secret"], palette).map((line) => `  ${line}`),
+    ...(leftOut > 0 ? [`  … and ${leftOut} more: svc-sandbox keys ${world.name}`] : []),
+    "",
+    "Try it:",
+    `  ${curlLine(world, server)}`,
+    "",
+    "",
+  ].join("\n");
+}
+
+/** The one line that `start --json` prints. */
+export function listeningLine(world: World, server: RunningServer): string {
+  const { url, controlUrl, controlToken, certificate } = server;
+  const { keys, leftOut } = announcedKeys(world);
+  const line = {
+    event: "listening",
+    base_url: url,
+    control_url: controlUrl ?? null,
+    scenario: world.name,
+    seed: world.seed,
+    keys: secretsOf(keys, world),
+    ...(leftOut > 0 && { keys_left_out: leftOut }),
+    ...(controlToken !== undefined && { control_token: controlToken }),
+    ...(certificate !== undefined && { certificate }),
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+function certificateText(certificate: string): string {
+  const { fingerprint256, issuer, subject } = new X509Certificate(certificate);
+  return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
+}
+
+function curlLine(world: World, { url, certificate }: RunningServer): string {
+  const secret = defaultSecret(world);
+  const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
+  // The brackets of an IPv6 address are a pattern for the shell without quotes, and for curl without -g.
+  const target = url.includes("[") ? `-g "${url}${me.path}"` : url + me.path;
+  // Works with any certificate; a client that checks it has to be given it.
+  const unchecked = certificate === undefined ? "" : "-k ";
+  return `curl -i ${unchecked}${header}${target}`;
+}
+
+function clockText({ clock }: World): string {
+  return `${new Date(clock.now()).toISOString()}, ${clock.isFrozen() ? "frozen" : "running"}`;
+}
+
+// The profile, and the assumptions that the scenario sets in another way.
+function profileText({ profile, assumptions }: World): string {
+  const standard = assumptionsFor(profile);
+  const changed = (Object.keys(assumptions) as (keyof Assumptions)[])
+    .filter((name) => JSON.stringify(assumptions[name]) !== JSON.stringify(standard[name]))
+    .map((name) => `${name}: ${JSON.stringify(assumptions[name])}`);
+  return [profile, ...changed].join(", ");
+}

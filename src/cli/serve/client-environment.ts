@@ -1,0 +1,111 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { variableOf } from "../../domain/key.js";
+import { writeFailure, writeFileAtomically } from "../../node/files/write-file.js";
+import type { RunningServer } from "../../node/server/serve-runtime.js";
+import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../sandbox/secrets.js";
+import type { World } from "../../sandbox/world.js";
+import { quote } from "../../scenario/problems/words.js";
+import { usageError } from "../exit-codes.js";
+import type { Io } from "../io.js";
+
+/** The addresses of a running sandbox. */
+export interface Addresses {
+  readonly url: string;
+  readonly controlUrl: string | undefined;
+}
+
+/**
+ * The environment variables for a client: addresses when it is served, the default key, and the keys by their refs.
+ *
+ * Of a large population some keys are left out, unless `all` is asked for: a process cannot be given them all.
+ */
+export function clientEnvironment(
+  world: World,
+  addresses?: Addresses,
+  { all = false } = {},
+): Record<string, string> {
+  const secrets = all ? scenarioSecrets(world) : secretsOf(announcedKeys(world).keys, world);
+  const standard = defaultSecret(world);
+  return {
+    ...(addresses !== undefined && { SVC_BASE_URL: addresses.url }),
+    ...(addresses?.controlUrl !== undefined && { SVC_CONTROL_URL: addresses.controlUrl }),
+    ...(standard !== undefined && { SVC_API_KEY: standard }),
+    ...Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [variableOf(name), secret])),
+  };
+}
+
+// Not every reader of .env files takes quotes off, and keys and addresses need none: a shell touches brackets (of an
+// IPv6 address) only outside of an assignment.
+/** The variables as lines that a shell and every reader of .env files understand. */
+export function environmentLines(variables: Readonly<Record<string, string>>): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join("");
+}
+
+/** Writes the environment for clients of a world that is served; only its owner can read the file, since it holds keys. */
+export async function writeEnvFile(
+  file: string,
+  cwd: string,
+  world: World,
+  addresses: Addresses,
+): Promise<void> {
+  const { leftOut } = announcedKeys(world);
+  const note = leftOut === 0 ? "" : `# ${leftOut} more keys: svc-sandbox keys ${world.name} --format env\n`;
+  try {
+    await writeFileAtomically(
+      resolve(cwd, file),
+      environmentLines(clientEnvironment(world, addresses)) + note,
+      0o600,
+    );
+  } catch (error) {
+    throw usageError(
+      `Failed to write ${quote(file)}: ${writeFailure(error)}. Name another file with --write-env.`,
+    );
+  }
+}
+
+/** The environment of a command, and how to remove the files that were written for it. */
+export interface ExecEnvironment {
+  readonly env: Io["env"];
+  readonly remove: () => Promise<void>;
+}
+
+// Those of another sandbox, or of the real API, would lead the command there, or send real keys here.
+const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
+
+/** This process's environment, with the variables for clients of this sandbox instead of any that were there. */
+export async function execEnvironment(
+  own: Io["env"],
+  world: World,
+  server: RunningServer,
+): Promise<ExecEnvironment> {
+  const { certificate, controlToken } = server;
+  const trust = certificate === undefined ? undefined : await writeTrust(certificate, own);
+  const env = {
+    ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
+    ...clientEnvironment(world, server),
+    // For `report`, and for anything else that the command asks of the control plane.
+    ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
+    ...trust?.variables,
+  };
+  return { env, remove: trust?.remove ?? (async () => {}) };
+}
+
+// Writes the certificate into files that clients can be pointed to.
+async function writeTrust(certificate: string, own: Io["env"]) {
+  const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-"));
+  const file = join(folder, "ca.pem");
+  const forNode = join(folder, "node-extra-ca.pem");
+  await writeFile(file, certificate);
+  // There is one such variable: the certificates that it names already stay trusted.
+  const already = own.NODE_EXTRA_CA_CERTS;
+  const others = already ? await readFile(already, "utf8").catch(() => "") : "";
+  await writeFile(forNode, `${certificate.trimEnd()}\n${others}`);
+  return {
+    variables: { SVC_CA_FILE: file, NODE_EXTRA_CA_CERTS: forNode },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,102 @@
+import { extname, resolve } from "node:path";
+import { redactKeys } from "../../domain/redact.js";
+import { writeFailure, writeReportFile } from "../../node/files/write-file.js";
+import type { ReportFormat } from "../../report/render/document.js";
+import type { Report } from "../../report/report.js";
+import { conclusion, renderReport } from "../../report/report-document.js";
+import { listed, quote } from "../../scenario/problems/words.js";
+import { describeFailure, usageError } from "../exit-codes.js";
+import type { Io } from "../io.js";
+import { paletteFor } from "../terminal.js";
+
+/** The flags that say where the report of `exec` goes. */
+interface ReportFlags {
+  readonly report?: readonly string[];
+  readonly format?: ReportFormat;
+  readonly color?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** A file for the report, as it was named, and how the report is written there. */
+interface ReportTarget {
+  readonly file: string;
+  readonly format: ReportFormat;
+}
+
+const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
+  ".json": "json",
+  ".md": "markdown",
+  ".markdown": "markdown",
+  ".xml": "junit",
+  ".txt": "text",
+};
+
+/** The files that `--report` names; throws `usage` when neither a name nor `--format` says what to write there. */
+export function reportTargets({ report = [], format: given }: ReportFlags): ReportTarget[] {
+  return report.map((file) => {
+    const format = given ?? formatOfEnding[extname(file).toLowerCase()];
+    if (format !== undefined) return { file, format };
+    throw usageError(
+      `Failed to read --report: ${quote(file)} does not say how to write the report. End its name with .json, .md, .xml (JUnit) or .txt, or give --format.`,
+    );
+  });
+}
+
+// Makes the folder of the file, too.
+async function writeReport(
+  { file, format }: ReportTarget,
+  report: Report,
+  unmet: readonly string[],
+  cwd: string,
+): Promise<void> {
+  const path = resolve(cwd, file);
+  try {
+    await writeReportFile(path, redactKeys(renderReport(report, format, { failures: unmet })));
+  } catch (error) {
+    throw usageError(
+      `Failed to write the report to ${quote(file)}: ${writeFailure(error)}. Name another file with --report.`,
+    );
+  }
+}
+
+/**
+ * Puts the report where it was asked for, else on stderr, and says there why it does not pass.
+ *
+ * Resolves to whether every file could be written; when one could not, the report is on stderr.
+ */
+export async function deliverReport(
+  report: Report,
+  unmet: readonly string[],
+  targets: readonly ReportTarget[],
+  { flags, io }: { readonly flags: ReportFlags; readonly io: Io },
+): Promise<boolean> {
+  const { quiet = false, format = "text", verbose = false } = flags;
+  const palette = paletteFor(io.stderr, io.env, flags);
+  const say = (text: string) => io.stderr.write(redactKeys(text));
+  const failures: unknown[] = [];
+  for (const target of targets) {
+    await writeReport(target, report, unmet, io.cwd).catch((error) => failures.push(error));
+  }
+  const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
+  if (isInFull) {
+    say(`\n${renderReport(report, format, { palette, failures: unmet })}`);
+  } else if (!quiet) {
+    const files = targets.map(({ file }) => JSON.stringify(file));
+    say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
+  }
+  // The text for people ends with them.
+  if (!isInFull || format !== "text") for (const sentence of unmet) say(`${palette.red(sentence)}\n`);
+  if (report.requests === 0 && !quiet) say(`${whyNone(io.env)}\n`);
+  for (const failure of failures) say(describeFailure(failure, { verbose }));
+  return failures.length === 0;
+}
+
+const proxyVariables = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+
+function whyNone(env: Io["env"]): string {
+  const proxy = proxyVariables.find((name) => env[name]);
+  const through =
+    proxy === undefined ? "" : ` ${proxy} is set: does NO_PROXY name the sandbox's address, 127.0.0.1?`;
+  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${through}`;
+}

@@ -1,0 +1,86 @@
+import type { StepResult } from "../../sandbox/story/story.js";
+import { usageError } from "../exit-codes.js";
+import { aborted, type Io } from "../io.js";
+
+/** The flags that say how long the pauses are. */
+interface PauseFlags {
+  readonly step?: boolean;
+  /** How many times faster than people read; `Infinity` does not wait. */
+  readonly speed?: number;
+  readonly json?: boolean;
+}
+
+/** The pauses between the steps of a story. */
+export interface Pauses {
+  /** Waits after a step that was shown like this; resolves to whether to go on. */
+  readonly after: (result: StepResult, shown: string) => Promise<boolean>;
+  /** Whether somebody decides when the story goes on. */
+  readonly byHand: boolean;
+  readonly close: () => void;
+}
+
+// Presenters' clickers press Page Down and Page Up.
+const forward: ReadonlySet<string> = new Set(["return", "enter", "space", "right", "down", "pagedown"]);
+const back: ReadonlySet<string> = new Set(["left", "up", "b", "backspace", "pageup"]);
+const ends: ReadonlySet<string> = new Set(["q", "escape", "ctrl-c", "ctrl-d"]);
+
+/** The pauses that the flags ask for: by hand, with time to read, or none. */
+export async function pausesFor(flags: PauseFlags, io: Io, stop: AbortSignal): Promise<Pauses> {
+  return flags.step === true ? byHand(flags, io, stop) : withTimeToRead(flags, io, stop);
+}
+
+// What timers can wait for; a longer one would not wait at all.
+const longestPause = 2 ** 31 - 1;
+
+function withTimeToRead(flags: PauseFlags, io: Io, stop: AbortSignal): Pauses {
+  const { speed = io.stdout.isTTY === true ? 1 : Number.POSITIVE_INFINITY } = flags;
+  const isHurried = flags.json === true || speed === Number.POSITIVE_INFINITY;
+  return {
+    byHand: false,
+    async after(result, shown) {
+      if (!isHurried) await io.wait(Math.min(readingTime(result, shown) / speed, longestPause), stop);
+      return !stop.aborted;
+    },
+    close() {},
+  };
+}
+
+/** Milliseconds for each character of what is read word for word, and of what is only looked over. */
+const perCharacter = { prose: 50, exchange: 18 } as const;
+const shortest = 1200;
+const longest = 12_000;
+
+function readingTime({ kind }: StepResult, shown: string): number {
+  const { length } = shown.replace(/\s+/g, "");
+  const time = length * perCharacter[kind === "request" ? "exchange" : "prose"];
+  return Math.min(longest, Math.max(shortest, time));
+}
+
+async function byHand(flags: PauseFlags, io: Io, stop: AbortSignal): Promise<Pauses> {
+  const presses = await io.keyPresses();
+  if (presses === undefined) throw noTerminal(flags);
+  const { next, close } = presses;
+  const stopped = aborted(stop).then(() => "ctrl-c");
+  io.stderr.write("Enter or Space: the next step. q: the end.\n\n");
+  return {
+    byHand: true,
+    async after() {
+      for (;;) {
+        const key = await Promise.race([stopped, next()]);
+        if (ends.has(key)) return false;
+        if (forward.has(key)) return true;
+        if (back.has(key)) {
+          io.stderr.write("A story cannot go back: what was done is done. q ends; then play it again.\n");
+        }
+      }
+    },
+    close,
+  };
+}
+
+function noTerminal({ speed }: PauseFlags): Error {
+  const pace = speed === undefined ? ", and give --speed 1 to have time to read" : "";
+  return usageError(
+    `Failed to play step by step: --step (or SVC_SANDBOX_STEP) needs a terminal to press Enter in, and the input is none. Leave it out${pace}.`,
+  );
+}

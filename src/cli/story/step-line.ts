@@ -1,0 +1,127 @@
+import { defaultOverlap } from "../../domain/key.js";
+import { escapeControls } from "../../report/plain-text.js";
+import type { StepEvent } from "../../sandbox/events.js";
+import type { Action, Performed } from "../../sandbox/operations/perform-action.js";
+import { errorCodeOf } from "../../sandbox/story/differences.js";
+import type { StepResult, StoryAnswer, TimelineResult } from "../../sandbox/story/story.js";
+import { answerText, type Palette, paintStatus, shortTime } from "../terminal.js";
+
+/** How a line is written. */
+interface LineOptions {
+  /** The columns for narration. Default: as many as it needs. */
+  readonly width?: number;
+  /** Whether a refusal is followed by its reason. Default: false. */
+  readonly reasons?: boolean;
+}
+
+/** A step of the story in one line: what it did, and what came of it. */
+export function stepLine(result: StepResult, palette: Palette, options: LineOptions = {}): string {
+  const { step, failure, performed, answer, now } = result;
+  if (step.say !== undefined) return palette.dim(shortened(step.say, options.width));
+  if (failure !== null) return `${intentionOf(result)} → ${palette.red(failure.code)}`;
+  if (answer !== null) return `${intentionOf(result)} → ${answerLine(answer, palette)}`;
+  if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(now)}`;
+  return actionLine(step, performed, options);
+}
+
+/** A step of the timeline in one line, with the reason of a refusal. */
+export function timelineLine({ step, performed }: TimelineResult): string {
+  return actionLine(step, performed, { reasons: true });
+}
+
+/** A step of the timeline or the story as a line of the log: the time on the sandbox's clock, what it is a step of, what it did. */
+export function stepLogLine({ type, result }: StepEvent, palette: Palette): string {
+  const [at, whose, text] =
+    type === "timeline.step"
+      ? [result.at, "timeline", timelineLine(result)]
+      : [result.now, `story ${result.number}/${result.of}`, stepLine(result, palette, { reasons: true })];
+  const unexpected = result.differences.map(({ at, expected, found }) =>
+    palette.red(escapeControls(`not as expected: ${at}: expected ${expected}, found ${found}`)),
+  );
+  return [palette.dim(`${at.slice(0, 19)}Z`), palette.magenta(whose), text, ...unexpected].join("  ");
+}
+
+/** What an action does in a few words, and how it was refused: `rotate active → active-2, overlap 60m`. */
+export function actionLine(
+  action: Action,
+  performed: Performed | null,
+  { reasons }: LineOptions = {},
+): string {
+  const line = escapeControls(doingLine(action, performed));
+  const refusal = performed?.refusal ?? null;
+  if (refusal === null) return line;
+  return `${line} → refused: ${refusal.code}${reasons ? escapeControls(` (${refusal.message})`) : ""}`;
+}
+
+function doingLine(action: Action, performed: Performed | null): string {
+  const { create_key: created, rotate, revoke, organization, consent, faults } = action;
+  if (created !== undefined) {
+    const ref = performed?.key?.ref ?? created.ref ?? created.name;
+    return `create_key ${ref} for ${created.organization}, ${created.environment}${actorOf(created)}`;
+  }
+  if (rotate !== undefined) {
+    const to = performed?.replacement?.ref ?? rotate.as;
+    const keys = to === undefined ? rotate.key : `${rotate.key} → ${to}`;
+    return `rotate ${keys}, overlap ${overlapOf(rotate)}${actorOf(rotate)}`;
+  }
+  if (revoke !== undefined) return `revoke ${revoke.key}${actorOf(revoke)}`;
+  if (organization !== undefined) {
+    const { ref, ...changes } = organization;
+    const words = Object.entries(changes).map(([name, value]) => `${name} ${value}`);
+    return `organization ${ref}: ${words.join(", ")}`;
+  }
+  if (consent !== undefined) {
+    const asked = consent.organization === undefined ? "" : ` of ${consent.organization}`;
+    return `consent: the farmer ${consent.farmer} ${farmerDoes[consent.do]} the request${asked}`;
+  }
+  return `faults: ${faults === undefined || faults.length === 0 ? "none" : effectsOf(faults)}`;
+}
+
+/** A farmer's decisions about a consent request, in words. */
+export const farmerDoes = { grant: "grants", reject: "rejects", revoke: "revokes" } as const;
+
+/** How long the replaced key goes on working, as durations are written. */
+export function overlapOf({ overlap }: { readonly overlap?: string }): string {
+  return overlap ?? `${defaultOverlap / 60_000}m`;
+}
+
+/** The effects of faults in a few words: `latency, status 503`. */
+export function effectsOf(faults: NonNullable<Action["faults"]>): string {
+  const effects = faults.map(({ then }) =>
+    Object.entries(then)
+      .filter(([name, value]) => name !== "body" && value !== false)
+      .map(([name, value]) => (name === "status" ? `status ${value}` : name))
+      .join(" and "),
+  );
+  return effects.join(", ");
+}
+
+function actorOf({ actor }: { readonly actor?: string }): string {
+  return actor === "member" ? ", as a member" : "";
+}
+
+const withKey: Readonly<Record<string, string>> = {
+  none: "without a key",
+  malformed: "with a malformed key",
+  unknown: "with an unknown key",
+};
+
+function intentionOf({ step, request }: StepResult): string {
+  if (step.advance !== undefined) return `advance ${step.advance}`;
+  const { method = "GET", path = "", key = step.request?.key, times = 1 } = request ?? {};
+  const start = request === null ? "request" : `${method} ${path}`;
+  const repeated = times === 1 ? "" : `, ${times} times`;
+  return escapeControls(`${start}${key === undefined ? "" : ` ${withKey[key] ?? `with ${key}`}`}${repeated}`);
+}
+
+function answerLine(answer: StoryAnswer, palette: Palette): string {
+  const { status, pathId, fault } = answer;
+  const paths = fault === null || fault === pathId ? pathId : `${pathId}, ${fault}`;
+  const text = escapeControls(answerText({ status, code: errorCodeOf(answer) }));
+  return `${paintStatus(palette, status)(text)}  ${palette.dim(paths)}`;
+}
+
+function shortened(text: string, width = Number.POSITIVE_INFINITY): string {
+  const line = escapeControls(text.trim().replace(/\s+/g, " "));
+  return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;
+}

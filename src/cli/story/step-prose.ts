@@ -1,0 +1,202 @@
+import wrapAnsi from "wrap-ansi";
+import { redactKeys } from "../../domain/redact.js";
+import { escapeControls, pluralize } from "../../report/plain-text.js";
+import type { Action, Performed } from "../../sandbox/operations/perform-action.js";
+import type { StepResult } from "../../sandbox/story/story.js";
+import type { World } from "../../sandbox/world.js";
+import type { Palette } from "../terminal.js";
+import { answerLines, requestLines } from "./exchange.js";
+import type { PlacedProblem } from "./place-problems.js";
+import { effectsOf, farmerDoes, overlapOf } from "./step-line.js";
+
+/** How a story is shown. */
+export interface Stage {
+  readonly palette: Palette;
+  /** Whether signs are shown beside words. */
+  readonly isTerminal: boolean;
+  readonly width: number;
+}
+
+/** The title of a story and the time at which it begins. */
+export function openingProse({ name, scenario, clock }: World, { palette, width }: Stage): string {
+  const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock stands still.`;
+  return [
+    ...prose(scenario.name ?? name, width).map(palette.bold),
+    ...prose(time, width).map(palette.dim),
+    "",
+    "",
+  ].join("\n");
+}
+
+/**
+ * A step as a narrator tells it, with what the timeline did during it and what is not as expected; ends with an empty
+ * line. Prose keeps to the width, requests and answers stand as they are.
+ */
+export function stepProse(
+  result: StepResult,
+  problems: readonly PlacedProblem[],
+  world: World,
+  stage: Stage,
+): string {
+  return [
+    ...stepLines(result, world, stage),
+    ...timelineLines(result, stage),
+    ...problemLines(problems, stage),
+    "",
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function stepLines(result: StepResult, world: World, stage: Stage): string[] {
+  const { say, request, answer, performed, step, failure, now } = result;
+  const { palette, width, isTerminal } = stage;
+  if (say !== null) return prose(say, width);
+  // The problem says it.
+  if (failure !== null) return [];
+  if (request !== null && answer !== null) {
+    const indented = (line: string) => (line === "" ? "" : `  ${line}`);
+    return [...requestLines(request, world, palette), "", ...answerLines(answer, palette)].map(indented);
+  }
+  if (performed !== null) return actionLines("", step, performed, stage);
+  const passes = durationInWords(step.advance ?? "");
+  const verb = passes.startsWith("1 ") ? "passes" : "pass";
+  const clock = `${isTerminal ? "⏱ " : ""}${passes} ${verb}: it is ${timeInWords(now)}.`;
+  return prose(clock, width).map(palette.blue);
+}
+
+function timelineLines({ timeline }: StepResult, stage: Stage): string[] {
+  return timeline.flatMap(({ at, step, performed }) =>
+    actionLines(`Meanwhile, at ${timeInWords(at)}: `, step, performed, stage),
+  );
+}
+
+function actionLines(
+  before: string,
+  action: Action,
+  performed: Performed,
+  { palette, width }: Stage,
+): string[] {
+  const text = prose(before + actionSentences(action, performed), width);
+  const { refusal } = performed;
+  if (refusal === null) return text.map(palette.magenta);
+  return [...text.map(palette.yellow), ...prose(refusal.message, width).map(palette.dim)];
+}
+
+function problemLines(problems: readonly PlacedProblem[], { palette, width, isTerminal }: Stage): string[] {
+  const mark = isTerminal ? "✗ " : "";
+  return problems.flatMap(({ at, message, place }) => {
+    const what = at === null ? "This step cannot run" : "Not as the story expects";
+    // On a line of its own: terminals open what looks like a place in a file.
+    const where = place === undefined ? [] : [`${place.file ?? ""}:${place.line}:${place.column}`];
+    return [
+      "",
+      ...[...prose(`${mark}${what}: ${message}`, width), ...where.map(escapeControls)].map(palette.red),
+    ];
+  });
+}
+
+function prose(text: string, width: number): string[] {
+  const lines = text.trim().split(/\r?\n/).map(escapeControls);
+  return wrapAnsi(redactKeys(lines.join("\n")), width, { hard: true }).split("\n");
+}
+
+/** What an action does and what comes of it, in sentences. */
+function actionSentences(action: Action, performed: Performed): string {
+  const { doing, tries, after } = sentencesOf(action, performed);
+  const { refusal } = performed;
+  if (refusal !== null) return `${tries} It is refused: ${refusal.code}.`;
+  return after === undefined ? doing : `${doing} ${after}`;
+}
+
+interface Sentences {
+  readonly doing: string;
+  /** The same for what was refused. */
+  readonly tries: string;
+  /** What comes of it. */
+  readonly after?: string;
+}
+
+function sentencesOf(action: Action, { key, replacement }: Performed): Sentences {
+  const { create_key: created, rotate, revoke, organization, consent, faults } = action;
+  if (created !== undefined) {
+    const ref = key?.ref ?? created.ref;
+    const named = ref === undefined ? "key" : `key ${ref}`;
+    const what = `${created.environment} ${named} for ${created.organization} (${JSON.stringify(created.name)})`;
+    return both(actorOf(created), "creates", "create", `the ${what}`);
+  }
+  if (rotate !== undefined) {
+    const made = replacement?.ref ?? rotate.as ?? "another one";
+    return {
+      ...both(actorOf(rotate), "rotates", "rotate", `the key ${rotate.key}`),
+      after: `The new key is ${made}; ${oldKey(overlapOf(rotate))}.`,
+    };
+  }
+  if (revoke !== undefined) return both(actorOf(revoke), "revokes", "revoke", `the key ${revoke.key}`);
+  if (organization !== undefined) {
+    const { ref, ...changes } = organization;
+    const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
+    return {
+      doing: `The organization ${ref} changes: ${what.join("; ")}.`,
+      tries: `The organization ${ref} is to change: ${what.join("; ")}.`,
+    };
+  }
+  if (consent !== undefined) {
+    const asked = consent.organization === undefined ? "" : ` of ${consent.organization}`;
+    const farmer = `The farmer number ${consent.farmer}`;
+    return both(farmer, farmerDoes[consent.do], consent.do, `the consent request${asked}`);
+  }
+  const none = faults === undefined || faults.length === 0;
+  return {
+    doing: none
+      ? "The network works again: no more faults."
+      : `From now on requests may meet faults: ${effectsOf(faults)}.`,
+    tries: "The faults are to change.",
+  };
+}
+
+function both(actor: string, does: string, infinitive: string, what: string): Sentences {
+  return { doing: `${actor} ${does} ${what}.`, tries: `${actor} tries to ${infinitive} ${what}.` };
+}
+
+function actorOf({ actor }: { readonly actor?: string }): string {
+  return actor === "member" ? "A member of the organization" : "An administrator";
+}
+
+function oldKey(overlap: string): string {
+  if (/^\+?0+[a-z]+$/.test(overlap)) return "the old one stops working at once";
+  return `the old one works for ${durationInWords(overlap).replace(/^(\d+)/, "$1 more")}`;
+}
+
+function changeInWords(name: string, value: unknown): string {
+  if (name === "sandbox_access") return `its sandbox access is now ${value === true ? "on" : "off"}`;
+  return `its ${name.replace("_", " ")} is now ${String(value).replace("_", " ")}`;
+}
+
+const units: Readonly<Record<string, string>> = {
+  ms: "millisecond",
+  s: "second",
+  m: "minute",
+  h: "hour",
+  d: "day",
+};
+
+// `61m` is "61 minutes".
+function durationInWords(duration: string): string {
+  const match = /^\+?(\d+)(ms|s|m|h|d)$/.exec(duration);
+  return match === null ? duration : pluralize(Number(match[1]), units[match[2] as string] as string);
+}
+
+const date = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+  timeZone: "UTC",
+});
+
+// `10:01 on 2 March 2026`; seconds only where there are some.
+function timeInWords(iso: string): string {
+  const at = new Date(iso).toISOString();
+  const seconds = at.slice(17, 19) === "00" ? "" : at.slice(16, 19);
+  return `${at.slice(11, 16)}${seconds} on ${date.format(new Date(iso))}`;
+}

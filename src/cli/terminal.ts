@@ -1,0 +1,34 @@
+import picocolors from "picocolors";
+import type { Io, Output } from "./io.js";
+
+/** Functions that colour a text, or leave it alone. */
+export type Palette = ReturnType<typeof picocolors.createColors>;
+
+/** The colours for an output: none unless it is a terminal, and neither `NO_COLOR` nor `--no-color` forbids them. */
+export function paletteFor(output: Output, env: Io["env"], { color = true } = {}): Palette {
+  const isForbidden = !color || (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
+  return picocolors.createColors(output.isTTY === true && !isForbidden);
+}
+
+/** Green for answers, yellow for "later", red for refusals. */
+export function paintStatus(palette: Palette, status: number): (text: string) => string {
+  if (status < 300) return palette.green;
+  return status === 429 ? palette.yellow : palette.red;
+}
+
+/** Status and code of an answer: `401 unauthorized`. */
+export function answerText({ status, code }: { status: number; code: string | null }): string {
+  // After some faults there is no answer.
+  if (status === 0) return "no answer";
+  return code === null ? String(status) : `${status} ${code}`;
+}
+
+/** A time without the fraction that times of scenarios do not have: `2026-03-02T10:01:00Z`. */
+export function shortTime(iso: string): string {
+  return iso.replace(".000Z", "Z");
+}
+
+/** A word as it is written on a command line: quoted where a shell would read something else. */
+export function forShell(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,139 @@
+import type { Path } from "../../scenario/problems/scenario-problem.js";
+import type { Performed } from "../operations/perform-action.js";
+import type { StepResult, StoryAnswer, StoryStep } from "./story.js";
+
+/** One thing that is not as the step expects it. */
+export interface Difference {
+  /** What of it, as in `status` or `body.data.usage.today`. */
+  readonly at: string;
+  /** As JSON; `nothing` stands for what must not be there. */
+  readonly expected: string;
+  readonly found: string;
+}
+
+type Expectation = NonNullable<StoryStep["expect"]>;
+
+/** The differences between an answer and what the step expects. */
+export function answerDifferences(expected: Expectation, answer: StoryAnswer): Difference[] {
+  const { status, code, path, headers = {}, body } = expected;
+  const found = bodyOf(answer);
+  const differences: Difference[] = [];
+  const compare = (at: string, wanted: unknown, got: unknown) => {
+    if (wanted !== undefined && wanted !== got) differences.push(difference(at, wanted, got));
+  };
+  compare("status", status, answer.status);
+  compare("code", code, errorCodeIn(found) ?? null);
+  // A fault that lets the answer through leaves it on its own path: both are met.
+  if (path !== answer.fault)
+    compare("path", path, answer.fault === null ? answer.pathId : bothPaths(answer, path));
+  for (const [name, wanted] of Object.entries(headers)) {
+    const value = answer.headers[name.toLowerCase()];
+    if (typeof wanted === "string") compare(`headers.${name}`, wanted, value);
+    else if (wanted !== (value !== undefined)) {
+      differences.push({
+        at: `headers.${name}`,
+        expected: wanted ? "a value" : nothing,
+        found: shown(value),
+      });
+    }
+  }
+  if (body !== undefined) differences.push(...bodyDifferences("body", body, found));
+  return differences;
+}
+
+/** The difference between the outcome of an action and what the step expects: that it is done, when it says nothing. */
+export function actionDifferences(expected: Expectation | undefined, { refusal }: Performed): Difference[] {
+  const wanted = expected?.error;
+  if (wanted === refusal?.code) return [];
+  const found = refusal === null ? nothing : `${JSON.stringify(refusal.code)} (${refusal.message})`;
+  return [{ at: "error", expected: shown(wanted), found }];
+}
+
+/** `error.code` of an answer; `null` when it has none. */
+export function errorCodeOf(answer: StoryAnswer): string | null {
+  const code = errorCodeIn(bodyOf(answer));
+  return typeof code === "string" ? code : null;
+}
+
+/** Something that is wrong with a step, and the field of the scenario that says otherwise. */
+export interface StepProblem {
+  /** `status`, `body.data.usage.today`, …; `null` when the step could not run at all. */
+  readonly at: string | null;
+  readonly expected: string | null;
+  readonly found: string | null;
+  readonly message: string;
+  readonly path: Path;
+}
+
+/** The problems of a step: why it could not run, and everything that is not as expected. */
+export function stepProblems({ number, failure, differences }: StepResult): StepProblem[] {
+  const step = ["story", number - 1];
+  const problems: StepProblem[] = differences.map(({ at, expected, found }) => ({
+    at,
+    expected,
+    found,
+    message: `${at}: expected ${expected}, found ${found}`,
+    path: pathOf(at, step),
+  }));
+  if (failure === null) return problems;
+  return [{ at: null, expected: null, found: null, message: failure.message, path: step }, ...problems];
+}
+
+// A name in a body that holds a dot leads nowhere; the place is then that of what is around it.
+function pathOf(at: string, step: Path): Path {
+  const header = /^headers\.(.*)$/s.exec(at);
+  if (header !== null) return [...step, "expect", "headers", header[1] as string];
+  const parts = at.split(/\.|\[(\d+)\]/).filter((part) => part !== undefined && part !== "");
+  const path = parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  const [first, index = 0, ...rest] = path;
+  return first === "timeline" ? ["timeline", index, "expect", ...rest] : [...step, "expect", ...path];
+}
+
+const nothing = "nothing";
+
+function bothPaths({ pathId, fault }: StoryAnswer, wanted: string | undefined): string | null {
+  return wanted === pathId ? pathId : fault;
+}
+
+function difference(at: string, expected: unknown, found: unknown): Difference {
+  return { at, expected: shown(expected), found: shown(found) };
+}
+
+// Of mappings what is named must be there, whatever else is: the API may add members at any time.
+function bodyDifferences(at: string, expected: unknown, found: unknown): Difference[] {
+  if (isMapping(expected)) {
+    if (!isMapping(found)) return [difference(at, expected, found)];
+    return Object.entries(expected).flatMap(([name, member]) =>
+      bodyDifferences(`${at}.${name}`, member, Object.hasOwn(found, name) ? found[name] : undefined),
+    );
+  }
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(found) || found.length !== expected.length) return [difference(at, expected, found)];
+    return expected.flatMap((item, index) => bodyDifferences(`${at}[${index}]`, item, found[index]));
+  }
+  return expected === found ? [] : [difference(at, expected, found)];
+}
+
+function bodyOf({ body }: StoryAnswer): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body === "" ? undefined : body;
+  }
+}
+
+function errorCodeIn(body: unknown): unknown {
+  return isMapping(body) && isMapping(body.error) ? body.error.code : null;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const longestShown = 300;
+
+function shown(value: unknown): string {
+  if (value === undefined) return nothing;
+  const text = JSON.stringify(value);
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}

@@ -1,0 +1,223 @@
+import { SandboxError } from "../../domain/errors.js";
+import { mePath } from "../../domain/outcomes.js";
+import { redactKeys } from "../../domain/redact.js";
+import { storyPlaceholder } from "../../scenario/format/ref.js";
+import { parseDuration } from "../../scenario/format/time.js";
+import { advanceClock } from "../operations/change-world.js";
+import { type Performed, performAction } from "../operations/perform-action.js";
+import { attestationsOf } from "../preview/consent-views.js";
+import { unknownSecret } from "../scenario-keys.js";
+import { defaultKeyRef, scenarioSecret } from "../secrets.js";
+import { viewClock } from "../views.js";
+import type { World } from "../world.js";
+import { actionDifferences, answerDifferences, type Difference } from "./differences.js";
+import {
+  isAsExpected,
+  kindOf,
+  type SendStoryRequest,
+  type SentRequest,
+  type StepResult,
+  type StoryAnswer,
+  type StoryRequest,
+  type StoryStep,
+  type TimelineResult,
+} from "./story.js";
+import { settleTimeline } from "./timeline.js";
+
+/** Sent for the key `malformed`: something that a client has mistaken for its key. */
+const malformedKey = "not-an-api-key";
+
+/**
+ * Runs the next step of the world's story and compares what comes of it with what the step expects; `undefined` when
+ * the story is over.
+ *
+ * Where `send` answers at once, the whole step runs at once, so that nothing can come between. Rejects with
+ * `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and with `clock_backwards` as the clock does.
+ */
+export async function runNextStep(world: World, send: SendStoryRequest): Promise<StepResult | undefined> {
+  const { story, events } = world;
+  const timeline: TimelineResult[] = [];
+  const unsubscribe = events.subscribe((event) => {
+    if (event.type === "timeline.step") timeline.push(event.result);
+  });
+  try {
+    settleTimeline(world);
+    const step = story.steps[story.next];
+    if (step === undefined) return undefined;
+    story.next += 1;
+    const number = story.next;
+    const kind = kindOf(step);
+    let outcome: Partial<StepResult> = {};
+    if (step.request !== undefined) {
+      const answering = exchange(world, step, send);
+      outcome = answering instanceof Promise ? await answering : answering;
+    } else if (step.advance !== undefined) advanceClock(world, parseDuration(step.advance) ?? 0);
+    else if (kind !== "say") outcome = act(world, step);
+    const result = { ...withoutOutcome(world, step, number), ...outcome, timeline };
+    const differences = [...result.differences, ...timeline.flatMap(timelineDifferences)];
+    const whole: StepResult = { ...result, differences };
+    const performed = whole.performed && { ...whole.performed, secret: null };
+    events.announce({ type: "story.step", result: { ...whole, performed } });
+    return whole;
+  } finally {
+    unsubscribe();
+  }
+}
+
+/**
+ * Runs the next step as `runNextStep` does, and makes what the sandbox refuses (a key that cannot be sent, a clock that
+ * goes no further) a step that failed.
+ */
+export async function tryNextStep(world: World, send: SendStoryRequest): Promise<StepResult | undefined> {
+  try {
+    return await runNextStep(world, send);
+  } catch (error) {
+    const { story } = world;
+    const step = story.steps[story.next - 1];
+    if (!(error instanceof SandboxError) || step === undefined) throw error;
+    const failure = { code: error.code, message: error.message };
+    return { ...withoutOutcome(world, step, story.next), failure };
+  }
+}
+
+/**
+ * Runs the whole story as a test: ends with the first step that is not as expected, since the later ones hang on it.
+ */
+export async function runStory(world: World, send: SendStoryRequest): Promise<StepResult[]> {
+  const results: StepResult[] = [];
+  for (;;) {
+    const result = await tryNextStep(world, send);
+    if (result === undefined) return results;
+    results.push(result);
+    if (!isAsExpected(result)) return results;
+  }
+}
+
+function withoutOutcome(world: World, step: StoryStep, number: number): StepResult {
+  return {
+    number,
+    of: world.story.steps.length,
+    kind: kindOf(step),
+    step,
+    say: step.say ?? null,
+    request: null,
+    answer: null,
+    performed: null,
+    failure: null,
+    timeline: [],
+    now: viewClock(world.clock).now,
+    differences: [],
+  };
+}
+
+function timelineDifferences({ index, differences }: TimelineResult): Difference[] {
+  return differences.map((one) => ({ ...one, at: `timeline[${index}].${one.at}` }));
+}
+
+function act(world: World, step: StoryStep): { performed: Performed; differences: Difference[] } {
+  const performed = performAction(world, step);
+  return { performed, differences: actionDifferences(step.expect, performed) };
+}
+
+interface Exchanged {
+  readonly request: SentRequest;
+  readonly answer: StoryAnswer;
+  readonly differences: Difference[];
+}
+
+function exchange(world: World, step: StoryStep, send: SendStoryRequest): Exchanged | Promise<Exchanged> {
+  const { request, shown } = requestOf(world, step.request ?? {});
+  const judged = (answer: StoryAnswer): Exchanged => ({
+    request: shown,
+    answer,
+    differences: step.expect === undefined ? [] : answerDifferences(step.expect, answer),
+  });
+  const sendFrom = (already: number): StoryAnswer | Promise<StoryAnswer> => {
+    for (let sent = already + 1; ; sent += 1) {
+      const answer = send(request);
+      if (answer instanceof Promise) {
+        return answer.then((last) => (sent < shown.times ? sendFrom(sent) : last));
+      }
+      if (sent >= shown.times) return answer;
+    }
+  };
+  const last = sendFrom(0);
+  return last instanceof Promise ? last.then(judged) : judged(last);
+}
+
+function requestOf(
+  world: World,
+  given: NonNullable<StoryStep["request"]>,
+): { request: StoryRequest; shown: SentRequest } {
+  const key = given.key ?? defaultKeyRef(world.scenario) ?? "none";
+  const secret = secretFor(world, key);
+  const { method = "GET", repeat = 1 } = given;
+  const path = fillIn(world, given.path ?? mePath);
+  const written = bodyText(given.body);
+  const body = written === undefined ? undefined : fillIn(world, written);
+  const headers: Record<string, string> = body === undefined ? {} : { "content-type": typeOf(given.body) };
+  for (const [name, value] of Object.entries(given.headers ?? {})) headers[name.toLowerCase()] = value;
+  const request = { method, path, body };
+  return {
+    request: { ...request, headers: secret === undefined ? headers : { ...headers, "x-api-key": secret } },
+    shown: {
+      ...request,
+      path: redactKeys(path),
+      body: body === undefined ? null : redactKeys(body),
+      key,
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redactKeys(value)])),
+      times: repeat,
+    },
+  };
+}
+
+function secretFor(world: World, key: string): string | undefined {
+  if (key === "none") return undefined;
+  if (key === "malformed") return malformedKey;
+  return key === "unknown" ? unknownSecret(world.seed) : scenarioSecret(world, key);
+}
+
+// As a client sends it that says nothing of its type: a text is a text, whatever stands in it.
+function typeOf(body: unknown): string {
+  return typeof body === "string" ? "text/plain" : "application/json";
+}
+
+function bodyText(body: unknown): string | undefined {
+  if (body === undefined || typeof body === "string") return body;
+  return JSON.stringify(body);
+}
+
+/**
+ * The text with ids in the place of `{farmer.0}` (by index), `{consent.1}` and `{attestation.1}` (the first one that
+ * there is). Without the preview it stays as it is.
+ *
+ * Throws `unknown_ref` for what is not there.
+ */
+function fillIn(world: World, text: string): string {
+  if (!world.preview) return text;
+  return text.replace(storyPlaceholder, (whole, kind: string, digits: string) => {
+    const id = idOf(world, kind, Number(digits));
+    if (id !== undefined) return id;
+    const there = countOf(world, kind);
+    throw new SandboxError(
+      "unknown_ref",
+      `Failed to fill in ${whole}: ${there === 0 ? `there is no ${kind}` : `the last ${kind} is {${kind}.${kind === "farmer" ? there - 1 : there}}`}.`,
+      { placeholder: whole },
+    );
+  });
+}
+
+function idOf(world: World, kind: string, number: number): string | undefined {
+  if (kind === "farmer") return number < world.farmers.count ? world.farmers.idOf(number) : undefined;
+  if (kind === "consent") return world.consents.all[number - 1]?.id;
+  return attestationsNow(world)[number - 1]?.id;
+}
+
+function countOf(world: World, kind: string): number {
+  if (kind === "farmer") return world.farmers.count;
+  return kind === "consent" ? world.consents.all.length : attestationsNow(world).length;
+}
+
+function attestationsNow(world: World) {
+  return attestationsOf(world.consents.all, world.clock.now());
+}
