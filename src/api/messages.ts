@@ -1,6 +1,5 @@
 import type { LeakedKeys, RequestTraits } from "../domain/request-traits.js";
 import type { AnswerDelivery, Connection } from "../sandbox/behaviour/known-answers.js";
-import type { RequestContent } from "./request-input.js";
 
 /** A request to the API as plain data; every door makes one of these. */
 export interface ApiRequest {
@@ -22,6 +21,23 @@ export interface ApiRequest {
   readonly content?: RequestContent;
   /** Whether a story sends it, so that nothing is said of the client. Default: false. */
   readonly isTold?: boolean;
+}
+
+/** The body of a request as text, or the reason why there is none. */
+export interface ReadBody {
+  /** Empty without a body. */
+  readonly text: string;
+  /** `undefined` for a readable body. */
+  readonly problem?: string;
+}
+
+/** The parts of a request beside its method, path and key, which adapters read for endpoints with an input schema. */
+export interface RequestContent {
+  /** Without its question mark. */
+  readonly query: string;
+  readonly contentType: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly body: ReadBody;
 }
 
 /** An answer of the API as plain data. */

@@ -1,14 +1,6 @@
 import { handle } from "../api/handle.js";
-import type { ApiRequest } from "../api/messages.js";
-import {
-  bodyOf,
-  inputAt,
-  longestBody,
-  noBody,
-  type ReadBody,
-  type RequestContent,
-  tooLongBody,
-} from "../api/request-input.js";
+import type { ApiRequest, ReadBody, RequestContent } from "../api/messages.js";
+import { bodyOf, inputAt, longestBody, noBody, tooLongBody } from "../api/request-input.js";
 import { leakedKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
 import { type AnswerDelivery, type Connection, inProcess } from "../sandbox/behaviour/known-answers.js";
 import type { World } from "../sandbox/world.js";

@@ -1,14 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { ApiRequest } from "../../api/messages.js";
-import {
-  bodyOf,
-  longestBody,
-  noBody,
-  type ReadBody,
-  type RequestContent,
-  tooLongBody,
-} from "../../api/request-input.js";
+import type { ApiRequest, ReadBody, RequestContent } from "../../api/messages.js";
+import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
 import { leakedKeysIn, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
 import type { Connection } from "../../sandbox/behaviour/known-answers.js";
 
