@@ -58,7 +58,7 @@ export const command = declareCommand({
   examples: [
     { line: "svc-sandbox exec -- npm test", does: "any command that reads SVC_BASE_URL" },
     { line: "svc-sandbox exec bad-day -- python3 -m pytest", does: "in another scenario" },
-    { line: "svc-sandbox exec --min-coverage 80 --strict -- npm test", does: "as a gate" },
+    { line: "svc-sandbox exec --min-coverage 80 --strict -- npm test", does: "with thresholds" },
     {
       line: "svc-sandbox exec --report errors.md --report errors.xml -- npm test",
       does: "for CI: Markdown and JUnit",

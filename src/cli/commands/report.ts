@@ -27,7 +27,7 @@ export const command = declareCommand({
       line: 'svc-sandbox report --format markdown >> "$GITHUB_STEP_SUMMARY"',
       does: "in the summary of a CI job",
     },
-    { line: "svc-sandbox report --min-coverage 80 --strict", does: "as a gate" },
+    { line: "svc-sandbox report --min-coverage 80 --strict", does: "with thresholds" },
   ],
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
