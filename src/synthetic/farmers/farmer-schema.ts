@@ -42,15 +42,15 @@ export const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goat
 export type LivestockType = (typeof livestockTypes)[number];
 export const perils = ["flood", "frost", "hail", "pest", "storm"] as const;
 export type Peril = (typeof perils)[number];
-export const landOwnerships = [
-  "owned",
-  "owner_like_possession",
-  "rented",
-  "sharecropped",
-  "communal",
-] as const;
-export const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
-export const loanPurposes = ["inputs", "equipment", "livestock", "land_improvement"] as const;
+const lossCauses = ["drought", ...perils] as const;
+export type LossCause = (typeof lossCauses)[number];
+const tenures = ["owned", "owner_like_possession", "rented", "sharecropped", "communal"] as const;
+const landTypes = ["temporary_crops", "permanent_crops"] as const;
+const irrigations = ["none", "surface", "sprinkler", "drip"] as const;
+const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
+const loanPurposes = ["inputs", "equipment", "livestock", "land_improvement"] as const;
+const loanStatuses = ["current", "in_arrears", "defaulted", "repaid"] as const;
+const farmerTypes = ["small", "medium", "large"] as const;
 
 const money = (description: string) =>
   object(description, {
@@ -73,8 +73,6 @@ const position = described<readonly [longitude: number, latitude: number]>("A po
   minItems: 2,
   maxItems: 2,
 });
-const lossCauses = ["drought", ...perils] as const;
-export type LossCause = (typeof lossCauses)[number];
 
 const season = object("A crop on the parcel, from planting to harvest.", {
   season_code: seasonCode,
@@ -113,17 +111,9 @@ const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
     area_ha: number("The same area in hectares."),
     "determination:method": oneOf("fiboa: method by which the boundary was found.", surveyMethods),
     "determination:datetime": text("fiboa: time at which the boundary was found.", { format: "date-time" }),
-    land_type: oneOf("Land use class of the FAO agricultural census.", [
-      "temporary_crops",
-      "permanent_crops",
-    ]),
-    land_ownership: oneOf("Tenure, after the classes of the FAO agricultural census.", landOwnerships),
-    irrigation: oneOf("Irrigation of the field; none means rain alone.", [
-      "none",
-      "surface",
-      "sprinkler",
-      "drip",
-    ]),
+    land_type: oneOf("Land use class of the FAO agricultural census.", landTypes),
+    land_ownership: oneOf("Tenure, after the classes of the FAO agricultural census.", tenures),
+    irrigation: oneOf("Irrigation of the field; none means rain alone.", irrigations),
     "crop:code_list": always("fiboa crop extension: the list of codes.", "https://agrovoc.fao.org/"),
     "crop:code": text("AGROVOC code of the crop of the latest season.", { pattern: "^c_\\d+$" }),
     "crop:name": text("English preferred label of that crop in AGROVOC."),
@@ -162,12 +152,7 @@ const loan = object("A loan.", {
   outstanding: number("Amount owed at the start of the clock; never more than the principal."),
   opened_on: date("Day of the contract."),
   due_on: date("Day by which the loan is to be repaid."),
-  status: oneOf("in_arrears up to 360 days after the due day, defaulted beyond.", [
-    "current",
-    "in_arrears",
-    "defaulted",
-    "repaid",
-  ]),
+  status: oneOf("in_arrears up to 360 days after the due day, defaulted beyond.", loanStatuses),
   days_past_due: whole("Days since the due day; above 0 only in arrears or default."),
 });
 
@@ -185,11 +170,7 @@ const farmer = object("A farmer who does not exist, made from a seed.", {
     group_size: whole("Persons in the household, the farmer among them.", { minimum: 1 }),
     is_head: described<boolean>("Whether the farmer is its head.", { type: "boolean" }),
   }),
-  farmer_type: oneOf("By area: small below 2 ha, medium below 20 ha, large from there.", [
-    "small",
-    "medium",
-    "large",
-  ]),
+  farmer_type: oneOf("By area: small below 2 ha, medium below 20 ha, large from there.", farmerTypes),
   farm_area_ha: number("Sum of the areas of the parcels."),
   location: object("Location of the farm.", {
     country_code: text("ISO 3166-1 alpha-2.", { pattern: "^[A-Z]{2}$" }),

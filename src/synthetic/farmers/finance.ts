@@ -2,15 +2,7 @@ import { base62From, pick, type RandomStream } from "../../domain/seed.js";
 import { dateOf, day, instantOf, yearOf } from "./dates.js";
 import { between, chance, rounded, unit, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import {
-  type Claim,
-  type InsurancePolicy,
-  type Loan,
-  loanPurposes,
-  type Money,
-  type Parcel,
-  type Season,
-} from "./farmer-schema.js";
+import type { Claim, InsurancePolicy, Loan, Money, Parcel, Season } from "./farmer-schema.js";
 import { usualYield } from "./seasons.js";
 import { type Country, type CropName, cropOfCode, crops } from "./tables.js";
 import { dayOfHarm } from "./weather.js";
@@ -167,7 +159,11 @@ export function loansOf(farm: FarmContext, borrower: Borrower): readonly Loan[] 
 function loanOf(farm: FarmContext, season: Season, { areaHa, hasLivestock }: Borrower): Loan {
   const { country, start } = farm;
   const draw = farm.draws("loan", season.season_code);
-  const purposes = loanPurposes.filter((one) => one !== "inputs" && (one !== "livestock" || hasLivestock));
+  const purposes = [
+    "equipment",
+    ...(hasLivestock ? (["livestock"] as const) : []),
+    "land_improvement",
+  ] as const;
   const purpose = chance(draw, 0.7) ? "inputs" : pick(draw, purposes);
   const years = purpose === "inputs" ? 0 : wholeBetween(draw, 1, 3);
   const factor = purpose === "inputs" ? between(draw, 0.2, 0.5) : between(draw, 0.4, 1.2);

@@ -15,7 +15,7 @@ import {
   wholeBetween,
 } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import { landOwnerships, type Parcel, type Position, type Season, surveyMethods } from "./farmer-schema.js";
+import type { Parcel, Position, Season } from "./farmer-schema.js";
 import { canHaveGrown, seasonsOf } from "./seasons.js";
 import { type CropName, crops, type Growing } from "./tables.js";
 
@@ -66,7 +66,14 @@ export function parcelsOf(farm: FarmContext): readonly Parcel[] {
   });
 }
 
-const tenures = landOwnerships.map((name, i) => [name, [6, 2, 2, 1, 1][i] as number] as const);
+const tenures: readonly (readonly [Parcel["properties"]["land_ownership"], weight: number])[] = [
+  ["owned", 6],
+  ["owner_like_possession", 2],
+  ["rented", 2],
+  ["sharecropped", 1],
+  ["communal", 1],
+];
+const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 
 function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" | "drip" {
   if (crop === "rice" || chosen < 0.6) return "surface";
