@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ControlAnswer, serveControl } from "./support/control-client.js";
+import { type ControlAnswer, serveControl } from "./control/client.js";
 import { propertySeed } from "./support/property-seed.js";
 
 const organizations = ["bank", "insurer"] as const;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { serveControl } from "./support/control-client.js";
-import { description, type Operation } from "./support/control-description.js";
-import { writesFor } from "./support/control-writes.js";
+import { serveControl } from "./control/client.js";
+import { description, type Operation } from "./control/described.js";
+import { writesFor } from "./control/writes.js";
 
 const operations = Object.entries(description.paths).flatMap(([path, verbs]) =>
   Object.entries(verbs).map(([verb, operation]) => ({ path, verb, operation })),

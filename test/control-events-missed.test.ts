@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { serveControl } from "./support/control-client.js";
-import { count, ids, names, type SeenEvent, subscribe } from "./support/control-events.js";
+import { serveControl } from "./control/client.js";
+import { count, ids, names, type SeenEvent, subscribe } from "./control/subscribe.js";
 import { allHaveLeft } from "./support/heard-listeners.js";
 
 vi.mock("../src/sandbox/event-log.js", async (importOriginal) => {

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { serveControl } from "./support/control-client.js";
-import { count, ids, oneTo, subscribe } from "./support/control-events.js";
+import { serveControl } from "./control/client.js";
+import { count, ids, oneTo, subscribe } from "./control/subscribe.js";
 import { allHaveLeft, heard } from "./support/heard-listeners.js";
 
 vi.mock("../src/sandbox/event-log.js", async (importOriginal) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type ServedControl, serveControl } from "./support/control-client.js";
-import { count, ids, names, oneTo, subscribe } from "./support/control-events.js";
+import { type ServedControl, serveControl } from "./control/client.js";
+import { count, ids, names, oneTo, subscribe } from "./control/subscribe.js";
 import { allHaveLeft } from "./support/heard-listeners.js";
 import { mePath } from "./support/send.js";
 

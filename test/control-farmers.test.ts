@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
 import { startServer } from "../src/node/index.js";
-import { serveControl } from "./support/control-client.js";
+import { serveControl } from "./control/client.js";
 import { temporaryFolder } from "./support/temporary-folder.js";
 
 const scenario = {

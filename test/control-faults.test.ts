@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { serveControl } from "./support/control-client.js";
+import { serveControl } from "./control/client.js";
 import { mePath } from "./support/doors.js";
 import { scenarioWith } from "./support/faulty.js";
 

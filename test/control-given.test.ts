@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import { serveControl } from "./support/control-client.js";
+import { serveControl } from "./control/client.js";
 import { baseUrl, startCli } from "./support/run-cli.js";
 import { temporaryFolder } from "./support/temporary-folder.js";
 

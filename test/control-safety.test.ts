@@ -8,8 +8,8 @@ import {
   expectUnchanged,
   type ServedControl,
   serveControl,
-} from "./support/control-client.js";
-import { writesFor } from "./support/control-writes.js";
+} from "./control/client.js";
+import { writesFor } from "./control/writes.js";
 
 interface Call extends Asking {
   readonly path: string;

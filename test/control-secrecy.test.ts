@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { writeHeapSnapshot } from "node:v8";
 import { expect, onTestFinished, test } from "vitest";
 import { createJsonLog } from "../src/node/log.js";
-import { aKey, careless, sentKeys } from "./support/control-careless.js";
-import { type ServedControl, serveControl } from "./support/control-client.js";
-import { description } from "./support/control-description.js";
-import { subscribe } from "./support/control-events.js";
+import { aKey, careless, sentKeys } from "./control/careless.js";
+import { type ServedControl, serveControl } from "./control/client.js";
+import { description } from "./control/described.js";
+import { subscribe } from "./control/subscribe.js";
 import { mePath } from "./support/send.js";
 
 /** A world that is listened to in every way there is. */

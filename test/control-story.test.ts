@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
-import { serveControl } from "./support/control-client.js";
-import { subscribe } from "./support/control-events.js";
+import { serveControl } from "./control/client.js";
+import { subscribe } from "./control/subscribe.js";
 import { mePath } from "./support/doors.js";
 
 const scenario = parseScenario(`

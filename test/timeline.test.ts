@@ -5,7 +5,7 @@ import { runtimeOf } from "../src/library/current-sandbox.js";
 import type { WorldEvent } from "../src/sandbox/events.js";
 import { runNextStep } from "../src/sandbox/story/run-step.js";
 import { parseScenario } from "../src/scenario/parse-scenario.js";
-import { serveControl } from "./support/control-client.js";
+import { serveControl } from "./control/client.js";
 import { describeDoors, mePath } from "./support/doors.js";
 
 const scenario = parseScenario(`

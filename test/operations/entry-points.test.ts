@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Sandbox, Scenario } from "../../src/index.js";
-import { serveControl } from "../support/control-client.js";
+import { serveControl } from "../control/client.js";
 import { open, scenario, testKey } from "./world.js";
 
 // One table of operations has three entry points: a step of a scenario, HTTP and the library. The rules of each operation

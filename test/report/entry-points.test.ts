@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../src/node/index.js";
 import { renderReport } from "../../src/report/report-document.js";
-import { serveControl } from "../support/control-client.js";
+import { serveControl } from "../control/client.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 

@@ -1,6 +1,6 @@
 import { snakeCase } from "../../src/api/snake-case.js";
 import type { Scenario } from "../../src/index.js";
-import { type ControlAnswer, type ServedControl, serveControl } from "./control-client.js";
+import { type ControlAnswer, type ServedControl, serveControl } from "../control/client.js";
 import type { Dashboard } from "./dashboard.js";
 import { mePath } from "./send.js";
 

@@ -32,6 +32,15 @@ export const description = controlOpenApiDocument() as unknown as {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 };
 
+/** A path of the description under `/__sandbox`, its parts filled in for the world of `key-states`. */
+export function realPath(described: string, instance = "none"): string {
+  return described
+    .replace("/__sandbox", "")
+    .replace("organizations/{ref}", "organizations/harvest-bank")
+    .replace("{ref}", "active")
+    .replace("{id}", instance);
+}
+
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 ajv.addSchema(description, "control");

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from "vitest";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/node/server/start-server.js";
 import type { Runtime } from "../../src/sandbox/runtime.js";
-import { expectDescribed } from "./control-description.js";
+import { expectDescribed } from "./described.js";
 
 /** What to ask the control plane. */
 export interface Asking {

@@ -1,5 +1,5 @@
-import type { Asking } from "./control-client.js";
-import { validYaml } from "./control-writes.js";
+import type { Asking } from "./client.js";
+import { validYaml } from "./writes.js";
 
 /** What was in the keys that {@link aKey} has made, their prefixes aside. */
 export const sentKeys: string[] = [];

@@ -1,0 +1,366 @@
+import { METHODS } from "node:http";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
+import { propertySeed } from "../support/property-seed.js";
+import { expectUnchanged, type ServedControl, serveControl } from "./client.js";
+import { description, realPath } from "./described.js";
+import { newKey, validYaml, type Write, writeNames, writesFor } from "./writes.js";
+
+const json = { "content-type": "application/json" };
+const yaml = { "content-type": "application/yaml" };
+
+async function openWithInstance(): Promise<{ control: ServedControl; writes: readonly Write[]; id: string }> {
+  const control = await serveControl();
+  const { id } = (await control.ask("/instances", { method: "POST" })).body.data;
+  return { control, writes: writesFor(id), id };
+}
+
+test.each(
+  writeNames.map((name, index) => [name, index] as const),
+)("R33 %s is accepted from an administrator alone, as JSON alone", async (_name, index) => {
+  const { control, writes } = await openWithInstance();
+  const { path, ...write } = writes[index] as Write;
+  const refused = async (headers: object, code: string) => {
+    const send = () => control.ask(path, { ...write, headers: { ...write.headers, ...headers } });
+    expect((await expectUnchanged(control, send)).body.error.code).toBe(code);
+  };
+  await refused({ "x-sandbox-actor": "member" }, "not_an_administrator");
+  await refused({ "x-sandbox-actor": "owner" }, "validation_failed");
+  const plain = { method: write.method, bytes: "{}", headers: { "content-type": "text/plain" } };
+  const { status } = await expectUnchanged(control, () => control.ask(path, plain));
+  expect(status).toBe(415);
+  expect((await control.ask(path, write)).status).toBeLessThan(300);
+});
+
+describe("R33 the actor", () => {
+  test("is administrator or member, once", async () => {
+    const control = await serveControl();
+    for (const actor of ["Administrator", "", ["administrator", "member"]]) {
+      const headers = { "x-sandbox-actor": actor };
+      const { status, body } = await control.ask("/reset", { method: "POST", headers });
+      expect([status, Object.keys(body.error.details.fields)]).toEqual([422, ["X-Sandbox-Actor"]]);
+    }
+  });
+
+  test("member learns nothing from a refused write", async () => {
+    const control = await serveControl();
+    for (const { path, headers, ...asking } of [
+      { path: "/keys/no-such-key/revoke", method: "POST" },
+      { path: "/keys/revoked/rotate", method: "POST", json: { overlap_minutes: -1 } },
+      { path: "/keys", method: "POST", json: { nonsense: true } },
+      { path: "/instances/no-such-instance", method: "DELETE" },
+      { path: "/scenario", method: "PUT", bytes: "[", headers: yaml },
+    ]) {
+      const as = { ...headers, "x-sandbox-actor": "member" };
+      const { body } = await control.ask(path, { ...asking, headers: as });
+      expect(body.error.code).toBe("not_an_administrator");
+    }
+  });
+
+  test("member may read everything", async () => {
+    const { control } = await openWithInstance();
+    const reads = Object.entries(description.paths).filter(
+      ([path, { get }]) => get !== undefined && !("x-preview" in get) && !path.endsWith("/events"),
+    );
+    expect(reads.length).toBeGreaterThan(12);
+    const farmer = control.server.sandbox.farmers.at(0).farmer_id;
+    for (const [path] of reads) {
+      const real = realPath(path.replace("{farmer_id}", farmer));
+      expect((await control.ask(real, { headers: { "x-sandbox-actor": "member" } })).status).toBe(200);
+    }
+  });
+});
+
+describe("the form of a body", () => {
+  const organization = "/organizations/harvest-bank";
+  const patch = (control: ServedControl, bytes: string | Buffer | undefined, headers: object) =>
+    expectUnchanged(control, () =>
+      control.ask(organization, {
+        method: "PATCH",
+        headers: headers as Record<string, string>,
+        ...(bytes !== undefined && { bytes }),
+      }),
+    );
+
+  test("415 for every other type, charset or encoding", async () => {
+    const control = await serveControl();
+    for (const headers of [
+      ...["text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"],
+      ...["application/octet-stream", "application/json, text/plain", "application/jsonx", "text/json", ""],
+      ...["application/json; charset=latin1", "application/yaml"],
+    ].map((type) => ({ "content-type": type }))) {
+      const { status, body } = await patch(control, '{"status":"inactive"}', headers);
+      expect([headers, status, body.error.code]).toEqual([headers, 415, "unsupported_media_type"]);
+    }
+    expect((await patch(control, "{}", {})).status).toBe(415);
+    expect((await patch(control, "{}", { ...json, "content-encoding": "zip" })).status).toBe(415);
+  });
+
+  test("400 for broken JSON, 422 for JSON that is no object, 413 above a megabyte", async () => {
+    const control = await serveControl();
+    for (const bytes of ["{", "{]", '{"a":1}}', "undefined", "{'a':1}", '{"a":1,}', "\uFEFF{", "NaN"]) {
+      const { status, body } = await patch(control, bytes, json);
+      expect([bytes, status, body.error.code]).toEqual([bytes, 400, "bad_request"]);
+    }
+    for (const bytes of ["null", "[]", "5", "true", '"text"', "[{}]"]) {
+      const { status, body } = await patch(control, bytes, json);
+      expect([bytes, status, Object.keys(body.error.details.fields)]).toEqual([bytes, 422, ["body"]]);
+    }
+    const megabyte = 1024 * 1024;
+    const long = `{"name":"${"x".repeat(megabyte)}"}`;
+    expect((await patch(control, long, json)).status).toBe(413);
+    const compressed = gzipSync(long.repeat(20));
+    expect((await patch(control, compressed, { ...json, "content-encoding": "gzip" })).status).toBe(413);
+    expect((await patch(control, `{"x":"${"x".repeat(megabyte - 8)}"}`, json)).status).toBe(422);
+  });
+
+  test("no body is an empty object, and needs no type", async () => {
+    const { ask } = await serveControl();
+    for (const [method, path, status] of [
+      ["POST", "/keys/active/rotate", 201],
+      ["DELETE", "/requests", 204],
+      ["POST", "/instances", 201],
+      ["POST", "/keys", 422],
+      ["PATCH", organization, 200],
+    ] as const) {
+      expect([path, (await ask(path, { method })).status]).toEqual([path, status]);
+    }
+  });
+
+  test("YAML is accepted for a scenario, in each of its types", async () => {
+    const { ask } = await serveControl();
+    for (const type of [
+      "application/yaml",
+      "application/x-yaml",
+      "text/yaml; charset=utf-8",
+      "TEXT/X-YAML",
+    ]) {
+      const put = { method: "PUT", bytes: validYaml, headers: { "content-type": type } };
+      expect((await ask("/scenario", put)).body.data.scenario).toBe("Sent");
+    }
+    await ask("/reset", { method: "POST" });
+    expect((await ask("/health")).body.scenario).toBe("Sent");
+  });
+});
+
+const create = "POST /keys";
+const rotate = "POST /keys/active/rotate";
+
+const invalid: readonly [call: string, json: unknown, ...fields: string[]][] = [
+  [create, {}, "organization", "environment", "name"],
+  [create, { organization: 7, environment: "sandbox", name: "" }, "organization", "environment", "name"],
+  [create, { ...newKey, scope: [] }, "scope"],
+  [create, { ...newKey, name: undefined, naem: "CI" }, "naem"],
+  [create, { ...newKey, name: null }, "name"],
+  [create, { ...newKey, name: "SVC_test_sbx0" }, "name"],
+  [create, { ...newKey, limits: { per_minuet: 5 } }, "limits.per_minuet"],
+  [create, { ...newKey, limits: { per_day: "5" } }, "limits.per_day"],
+  [create, { ...newKey, limits: { per_day: 1.5 } }, "limits.per_day"],
+  [create, { ...newKey, scopes: "attestations:read" }, "scopes"],
+  [create, { ...newKey, scopes: [7] }, "scopes.0"],
+  [create, { ...newKey, organization: "harvest-bnk" }, "organization"],
+  [rotate, { overlapMinutes: 5 }, "overlapMinutes"],
+  [rotate, { overlap_minutes: "60" }, "overlap_minutes"],
+  [rotate, { overlap_minutes: null }, "overlap_minutes"],
+  ["POST /reset", { seed: 1 }, "seed"],
+  ["DELETE /requests", { key: "active" }, "key"],
+  [
+    "PATCH /organizations/harvest-bank",
+    { status: "suspended", sandbox_access: "no" },
+    "status",
+    "sandbox_access",
+  ],
+  ["PUT /clock", JSON.parse('{"__proto__":{"now":1},"constructor":1}'), "__proto__", "constructor"],
+  ["PUT /clock", { now: "2027-01-01T00:00:00" }, "now"],
+  ["PUT /clock", { now: "2027-02-30T00:00:00Z" }, "now"],
+  ["PUT /clock", { now: "9999-12-31T23:59:59Z" }, "now"],
+  ["POST /clock/advance", {}, "by"],
+  ["POST /clock/advance", { by: "an hour" }, "by"],
+  ["POST /clock/advance", { by: `${"9".repeat(30)}d` }, "by"],
+  ["POST /clock/advance", { by: "9000000d" }, "by"],
+  ["PUT /assumptions", { rate_limit: "x" }, "rate_limit"],
+  ["PUT /assumptions", { profile: "minimum" }, "profile"],
+  ["PUT /assumptions", { me_scope: "farms:read" }, "me_scope"],
+  ["PUT /faults", {}, "faults"],
+  ["PUT /faults", [{ then: { reset: true } }], "body"],
+  ["PUT /faults", { faults: [{ when: { key: "actve" }, then: { reset: true } }] }, "faults.0.when.key"],
+  ["PUT /faults", { faults: [{ then: { status: 503 } }, { then: {} }] }, "faults.1.then"],
+  ["PUT /scenario", {}, "name"],
+  ["PUT /scenario", validYaml, "body"],
+  ["POST /instances", { scenario: "key-state" }, "scenario"],
+  ["POST /instances", { scenario: { version: 1, organisations: {} } }, "scenario.organisations"],
+  ["POST /instances", { scenario: 5 }, "scenario"],
+  ["POST /instances", { seed: -1, profile: "typcal", now: "tomorrow" }, "seed", "profile", "now"],
+];
+
+test.each(
+  invalid.map(([call, sent, ...fields]) => [call, sent, fields] as const),
+)("%s %j is refused with its fields, and changes nothing", async (call, sent, fields) => {
+  const control = await serveControl();
+  const [method, path] = call.split(" ") as [string, string];
+  const { status, body } = await expectUnchanged(control, () => control.ask(path, { method, json: sent }));
+  expect([status, body.error.code]).toEqual([422, "validation_failed"]);
+  expect(Object.keys(body.error.details.fields).sort()).toEqual([...fields].sort());
+});
+
+test.each<readonly [call: string, json: unknown, status: number, code: string]>([
+  [create, { ...newKey, scopes: [] }, 422, "scopes_required"],
+  [create, { ...newKey, scopes: ["farms:read"] }, 422, "unknown_scope"],
+  [create, { ...newKey, ref: "active" }, 409, "name_taken"],
+  [
+    create,
+    { ...newKey, organization: "amberfield-mutual", environment: "live" },
+    403,
+    "live_access_not_approved",
+  ],
+  [rotate, { overlap_minutes: 10_081 }, 422, "overlap_out_of_range"],
+  [rotate, { overlap_minutes: -1 }, 422, "overlap_out_of_range"],
+  [rotate, { overlap_minutes: 1e308 }, 422, "overlap_out_of_range"],
+  ["POST /keys/revoked/rotate", {}, 409, "key_not_active"],
+  ["POST /keys/actve/revoke", {}, 404, "not_found"],
+  ["PATCH /organizations/nowhere", {}, 404, "not_found"],
+  ["PUT /clock", { now: "2020-01-01T00:00:00Z", frozen: false }, 422, "clock_backwards"],
+  ["POST /clock/advance", { by: "-1m" }, 422, "clock_backwards"],
+  ["PUT /scenario", { name: "key-state" }, 404, "not_found"],
+  ["PUT /scenario", { name: "./package.json" }, 404, "not_found"],
+  ["DELETE /instances/nothing", undefined, 404, "not_found"],
+])("%s %j is refused with %i %s, and changes nothing", async (call, sent, status, code) => {
+  const control = await serveControl();
+  const [method, path] = call.split(" ") as [string, string];
+  const answer = await expectUnchanged(control, () => control.ask(path, { method, json: sent }));
+  expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+});
+
+test("an unknown ref or scenario is answered with a suggestion and the known ones", async () => {
+  const { ask } = await serveControl();
+  const { error } = (await ask("/keys/actve")).body;
+  expect(error.message).toContain('"active"?');
+  expect(error.details).toMatchObject({
+    kind: "key",
+    ref: "actve",
+    known: expect.arrayContaining(["active"]),
+  });
+  const put = await ask("/scenario", { method: "PUT", json: { name: "rotaton" } });
+  expect(put.body.error.message).toContain('"rotation"?');
+});
+
+test("a scenario with mistakes is refused with line and column of each, and the world goes on", async () => {
+  const control = await serveControl();
+  const put = async (bytes: string) => {
+    const send = () => control.ask("/scenario", { method: "PUT", bytes, headers: yaml });
+    const { status, body } = await expectUnchanged(control, send);
+    expect([status, body.error.code]).toEqual([422, "validation_failed"]);
+    return body.error.details.fields;
+  };
+  const fields = await put(
+    "version: 1\norganizations:\n  bank:\n    tpye: bank\n    keys:\n      main: { environment: prod }\n",
+  );
+  expect(fields).toMatchObject({
+    "organizations.bank.tpye": expect.stringMatching(/^line 4, column 5: /),
+    "organizations.bank.keys.main.environment": expect.stringMatching(/^line 6, column 28: /),
+  });
+  for (const bytes of [
+    "version: 1\norganizations: [",
+    "- 1",
+    "version: 1\nextends: ../x.json\n",
+    "version: 1\n\0",
+  ]) {
+    expect(Object.values(await put(bytes))[0]).toMatch(/^line \d+, column \d+: /);
+  }
+  await put("");
+});
+
+test.each(Object.keys(description.paths))("%s accepts the described methods and no other", async (path) => {
+  const { control, id } = await openWithInstance();
+  const described = Object.keys(description.paths[path] ?? {}).flatMap((verb) =>
+    verb === "get" ? ["GET", "HEAD"] : [verb.toUpperCase()],
+  );
+  const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY"];
+  // Node 20 does not know QUERY.
+  const others = methods.filter((one) => !described.includes(one) && METHODS.includes(one));
+  await expectUnchanged(control, async () => {
+    for (const method of others) {
+      const { status, headers } = await control.ask(realPath(path, id), { method });
+      expect([method, status, headers.allow]).toEqual([method, 405, described.join(", ")]);
+    }
+  });
+});
+
+// Values of fields: valid ones, nearly valid ones, and nonsense.
+const value = fc.oneof(
+  fc.constantFrom<unknown>(
+    ...["harvest-bank", "test", "live", "CI", "active", "inactive", "approved", "fixed", "sliding", "none"],
+    ...["1m", "-1m", "0s", "36500d", "2027-01-01T00:00:00Z", "9999-12-24T00:00:00Z", "key-states", "06:00"],
+    ...["minimal", "varied", "attestations:read", "farms:read", "", " ", "x".repeat(300), "SVC_test_x"],
+    ...[
+      "__proto__",
+      "\u0000",
+      "\ud800",
+      "💧",
+      "../x",
+      0,
+      1,
+      -1,
+      0.5,
+      10_080,
+      10_081,
+      1e21,
+      true,
+      false,
+      null,
+    ],
+    ...[["attestations:read"], ["consents:read", "consents:read"], [], [[]], {}, { per_minute: 3 }],
+  ),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+const field = fc.constantFrom(
+  ...["organization", "environment", "name", "scopes", "limits", "ref", "expires", "overlap_minutes", "as"],
+  ...[
+    "status",
+    "sandbox_access",
+    "live_access",
+    "now",
+    "frozen",
+    "by",
+    "profile",
+    "rate_limit_code",
+    "scenario",
+  ],
+  ...["me_scope", "minute_window", "day_resets_at", "retiring_counts_as_active", "seed", "default_expiry"],
+  ...["__proto__", "constructor", "nonsense"],
+);
+const changes = fc.array(fc.tuple(field, value), { maxLength: 3 }).map(Object.fromEntries);
+
+test("any body is accepted as described, or refused with nothing changed", async () => {
+  const control = await serveControl();
+  const write = fc.constantFrom(...writesFor("no-such-instance").filter((one) => one.json !== undefined));
+  const body = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc
+        .tuple(write, changes)
+        .map(([one, more]) => [one, { ...(one.json as object), ...more }] as const),
+    },
+    fc.tuple(write, changes),
+    fc.tuple(write, fc.jsonValue({ maxDepth: 4 })),
+  );
+  const outcomes = { accepted: 0, refused: 0 };
+  await fc.assert(
+    fc.asyncProperty(body, async ([{ path, method }, sent]) => {
+      const before = control.server.sandbox.snapshot();
+      const { status } = await control.ask(path, { method, json: sent });
+      expect(status).toBeLessThan(500);
+      const after = control.server.sandbox.snapshot();
+      // The world can still be started from its snapshot.
+      parseScenario(JSON.stringify(after));
+      outcomes[status < 300 ? "accepted" : "refused"] += 1;
+      if (status >= 300) expect(after).toEqual(before);
+      control.server.sandbox.reset();
+      control.server.sandbox.clock.freeze();
+    }),
+    { numRuns: 800, ...propertySeed },
+  );
+  expect(Math.min(outcomes.accepted, outcomes.refused)).toBeGreaterThan(100);
+});

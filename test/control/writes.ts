@@ -1,0 +1,45 @@
+import type { Asking } from "./client.js";
+
+/** A write that the world of `key-states` accepts. */
+export interface Write extends Asking {
+  readonly method: string;
+  readonly path: string;
+  /** The path as the description has it. */
+  readonly described: string;
+}
+
+export const validYaml = "version: 1\nname: Sent\norganizations: { bank: { type: bank } }\n";
+export const newKey = { organization: "harvest-bank", environment: "test", name: "CI" };
+
+const calls: readonly (readonly [call: string, real: string, json?: object])[] = [
+  ["POST /keys", "/keys", newKey],
+  ["POST /keys/{ref}/rotate", "/keys/active/rotate", { overlap_minutes: 5 }],
+  ["POST /keys/{ref}/revoke", "/keys/active/revoke", {}],
+  ["PATCH /organizations/{ref}", "/organizations/harvest-bank", { status: "inactive" }],
+  ["PUT /clock", "/clock", { frozen: true }],
+  ["POST /clock/advance", "/clock/advance", { by: "1m" }],
+  ["PUT /assumptions", "/assumptions", { rate_limit_code: "slow_down" }],
+  ["PUT /faults", "/faults", { faults: [{ when: { every: 10 }, then: { status: 503 } }] }],
+  ["DELETE /requests", "/requests"],
+  ["PUT /scenario", "/scenario", { name: "rotation" }],
+  ["POST /reset", "/reset", {}],
+  ["POST /story/next", "/story/next", {}],
+  ["POST /instances", "/instances", { scenario: "rotation" }],
+  ["DELETE /instances/{id}", "/instances/{id}"],
+];
+
+/** Every write, as the world of `key-states` accepts it. `instance` is the id of an instance. */
+export function writesFor(instance: string): readonly Write[] {
+  const writes = calls.map(([call, real, json]) => {
+    const [method, described] = call.split(" ") as [string, string];
+    const path = real.replace("{id}", instance);
+    return { method, path, described, ...(json !== undefined && { json }) };
+  });
+  const headers = { "content-type": "application/yaml" };
+  return [...writes, { method: "PUT", path: "/scenario", described: "/scenario", bytes: validYaml, headers }];
+}
+
+/** The names of the writes, for titles. */
+export const writeNames: readonly string[] = writesFor("").map(
+  ({ method, described, headers }) => `${method} ${described}${headers === undefined ? "" : " (YAML)"}`,
+);
