@@ -48,7 +48,7 @@ const light =
   "bundled|population|format/(?:ref|time)|problems/(?:excerpt|scenario-error|words)|read/source|rules/(?:facts|faults|refs)";
 const ofServer = "server/(?:lazy-control|listen|serve-runtime)|platform|files/(?:load-scenario|write-file)";
 const ofStart =
-  "command|exit-codes|flags?|io|key-rows|open-scenario|terminal|unknown-word|serve/(?:banner|client-environment|log|serve-options)|story/step-line";
+  "command|exit-codes|flags|io|key-rows|open-scenario|terminal|serve/(?:banner|client-environment|log|serve-options)|story/step-line";
 const alwaysTogether = [
   // What farmers are made from is a file of its own, which most starts do not load.
   {

@@ -3,11 +3,10 @@ import type { Command } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { type Io, isVerbose } from "./io.js";
-import { misplacedRest, parse, printHelp } from "./program.js";
-import { unknownWord } from "./unknown-word.js";
+import { misplacedRest, parse, printHelp, unknownWord } from "./program.js";
 
 export type { Io } from "./io.js";
-export { processIo } from "./process-io.js";
+export { processIo } from "./io.js";
 
 /**
  * Runs one command line (without `node` and the script) and resolves to its exit code. Never throws.

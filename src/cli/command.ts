@@ -1,4 +1,5 @@
-import type { FlagSet, FlagValues } from "./flag.js";
+import { listed, nearest, quote } from "../scenario/problems/words.js";
+import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
 /** One call of a command: what was given to it. */
@@ -49,3 +50,95 @@ export const scenarioWord: Argument = {
   spec: "[scenario]",
   text: "a bundled name or a file (default: svc-sandbox.yaml if it is there, else key-states)",
 };
+
+/** A flag of a command: how it is written, what it does, and how its value is read. */
+export interface Flag<Value> {
+  /** In commander's notation: `-p, --port <number>`. */
+  readonly spec: string;
+  readonly text: string;
+  /** The environment variables that stand in for it; the first one set wins. */
+  readonly variables: readonly string[];
+  /** Reads a value; `from` is the flag or the variable that holds it. Throws a usage error that names it. */
+  readonly read: (text: string, from: string) => Value;
+  /** Whether it can be given more than once; `read` gives a list then, and the lists are joined. */
+  readonly repeatable: boolean;
+  /** The flags that contradict it, by the names that commander gives them. */
+  readonly conflicts: readonly string[];
+}
+
+/** The flags of a command by the names under which its code reads them. */
+export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
+
+/** The values of flags; a flag that was given nowhere has none. */
+export type FlagValues<Flags extends FlagSet> = {
+  readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
+};
+
+type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "repeatable" | "conflicts">>;
+
+/** A flag with a value. Default: the variable `SVC_SANDBOX_<FLAG>` stands in for it. */
+export function flag<Value>(
+  spec: string,
+  text: string,
+  read: Flag<Value>["read"],
+  options: FlagOptions = {},
+): Flag<Value> {
+  const variable = `SVC_SANDBOX_${longForm(spec).slice(2).replaceAll("-", "_").toUpperCase()}`;
+  return { spec, text, variables: [variable], read, repeatable: false, conflicts: [], ...options };
+}
+
+/** A flag without a value; its variable is `1` or `0`. */
+export function toggle(spec: string, text: string, options: FlagOptions = {}): Flag<boolean> {
+  return flag(spec, text, readSwitch, options);
+}
+
+/** The long form of a flag, without its value: `--port`. */
+export function longForm(spec: string): string {
+  return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
+}
+
+/** Makes a reader from a function that answers `undefined` for what it cannot read; `expected` says what to give. */
+export function reader<Value>(
+  read: (text: string) => Value | undefined,
+  expected: string,
+): Flag<Value>["read"] {
+  return (text, from) => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    throw usageError(`Failed to read ${from}: ${quote(text)} cannot be used. Give ${expected}.`);
+  };
+}
+
+/** Reads a whole number in a range; `meaning` is added to what the message says of it. */
+export function wholeNumber(min: number, max: number, meaning = ""): Flag<number>["read"] {
+  return reader((text) => {
+    const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    return number >= min && number <= max ? number : undefined;
+  }, `a whole number from ${min} to ${max}${meaning}`);
+}
+
+/** Reads one of a few words. */
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
+  return (text, from) => {
+    const found = choices.find((choice) => choice === text);
+    if (found !== undefined) return found;
+    const meant = nearest(text, choices);
+    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    throw usageError(
+      `Failed to read ${from}: ${quote(text)} is not one of ${listed(choices, "and")}.${hint}`,
+    );
+  };
+}
+
+/** Reads the name of a file. */
+export const fileName = reader((text) => text || undefined, "the name of a file");
+
+const yes = new Set(["1", "true", "yes", "on"]);
+const no = new Set(["0", "false", "no", "off"]);
+
+function readSwitch(text: string, from: string): boolean {
+  const word = text.toLowerCase();
+  if (yes.has(word)) return true;
+  if (no.has(word)) return false;
+  throw usageError(`Failed to read ${from}: ${quote(text)} is neither yes nor no. Give 1 or 0.`);
+}

@@ -2,8 +2,8 @@ import { profiles } from "../domain/assumptions.js";
 import { reportFormats } from "../report/render/document.js";
 import { parseDuration, parseTime, timeHint } from "../scenario/format/time.js";
 import { quote } from "../scenario/problems/words.js";
+import { type FlagValues, fileName, flag, oneOf, reader, toggle, wholeNumber } from "./command.js";
 import { usageError } from "./exit-codes.js";
-import { type FlagValues, fileName, flag, oneOf, reader, toggle, wholeNumber } from "./flag.js";
 
 // The flags that several commands share. A flag of one command stands in the file of that command.
 

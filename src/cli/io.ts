@@ -1,3 +1,6 @@
+import type { ReadStream } from "node:tty";
+import { describeFailure, exitCode } from "./exit-codes.js";
+
 /** Somewhere to write text: a terminal, a pipe, or a test's string. */
 export interface Output {
   readonly write: (text: string) => unknown;
@@ -48,4 +51,125 @@ export function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** Connects the command line with a real process: its streams, its signals and its uncaught errors. */
+export function processIo(process: NodeJS.Process): Io {
+  const stderr = outputOf(process.stderr);
+  process.on("uncaughtException", (error) => {
+    stderr.write(describeFailure(error, { verbose: isVerbose(process.argv, process.env) }));
+    process.exit(exitCode.defect);
+  });
+  return {
+    stdout: outputOf(process.stdout),
+    stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    stopSignal: () => stopSignalOf(process),
+    takeSignals: (listener) => takeSignals(process, listener),
+    endSoon: () => endSoon(process),
+    // Loaded when needed: few commands wait.
+    async wait(milliseconds, signal) {
+      const { setTimeout: sleep } = await import("node:timers/promises");
+      // Rejects when it is aborted; that is the end of the wait, too.
+      await sleep(milliseconds, undefined, { signal }).catch(() => {});
+    },
+    keyPresses: () => keyPressesOf(process.stdin),
+  };
+}
+
+// A reader that has seen enough (`| head`) closes the pipe. That is no error: the rest is dropped.
+function outputOf(stream: NodeJS.WriteStream): Output {
+  let closed = false;
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
+    closed = true;
+  });
+  return {
+    isTTY: stream.isTTY,
+    // Looked up each time: windows are made wider. Some terminals say 0 for unknown.
+    get columns() {
+      return stream.columns || undefined;
+    },
+    write(text) {
+      if (!closed) stream.write(text);
+    },
+    room: (until) =>
+      new Promise((resolve) => {
+        const events = ["drain", "error", "close"];
+        const look = () => {
+          for (const event of events) stream.off(event, look);
+          until.removeEventListener("abort", look);
+          resolve(!closed);
+        };
+        // A turn of the event loop, in which signals come through.
+        if (closed || !stream.writableNeedDrain || until.aborted) return void setImmediate(look);
+        for (const event of events) stream.on(event, look);
+        until.addEventListener("abort", look);
+      }),
+  };
+}
+
+/** The process ends at the latest so many milliseconds after it was asked to: open requests have 2 seconds. */
+const stopWithin = 2500;
+
+const signalNumbers = { SIGINT: 2, SIGTERM: 15 } as const;
+
+function stopSignalOf(process: NodeJS.Process): AbortSignal {
+  const stopping = new AbortController();
+  for (const [name, number] of Object.entries(signalNumbers)) {
+    process.on(name, () => {
+      // The second signal does not wait for open requests.
+      if (stopping.signal.aborted) process.exit(128 + number);
+      stopping.abort();
+      endSoon(process);
+    });
+  }
+  return stopping.signal;
+}
+
+function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals) => void): () => void {
+  const taken = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+  for (const name of taken) process.on(name, listener);
+  return () => {
+    for (const name of taken) process.off(name, listener);
+  };
+}
+
+// Keeps nothing alive itself: handlers of the user's own may leave something running.
+function endSoon(process: NodeJS.Process): void {
+  setTimeout(() => process.exit(), stopWithin).unref();
+}
+
+async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> {
+  if (input.isTTY !== true) return undefined;
+  const { emitKeypressEvents } = await import("node:readline");
+  // Keys that are pressed before they are asked for wait in order.
+  const pressed: string[] = [];
+  let waiting: ((key: string) => void) | undefined;
+  const hear = (text: string | undefined, key: { name?: string; ctrl?: boolean }) => {
+    const name = key.ctrl === true ? `ctrl-${key.name}` : (key.name ?? text ?? "");
+    if (waiting === undefined) pressed.push(name);
+    else waiting(name);
+    waiting = undefined;
+  };
+  emitKeypressEvents(input);
+  input.setRawMode(true);
+  input.on("keypress", hear);
+  input.resume();
+  return {
+    next() {
+      const first = pressed.shift();
+      if (first !== undefined) return Promise.resolve(first);
+      return new Promise((resolve) => {
+        waiting = resolve;
+      });
+    },
+    close() {
+      input.off("keypress", hear);
+      input.setRawMode(false);
+      // A terminal that is read keeps the process alive.
+      input.pause();
+    },
+  };
 }

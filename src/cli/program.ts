@@ -1,11 +1,14 @@
-import { Command as Commander, type Argument as CommanderArgument, CommanderError, Option } from "commander";
-import type { Command, Example } from "./command.js";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { Command as Commander, CommanderError, Option } from "commander";
+import type { SandboxError } from "../domain/errors.js";
+import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
+import { nearest, quote } from "../scenario/problems/words.js";
+import { type Command, type Example, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
-import { type Flag, type FlagSet, type FlagValues, longForm } from "./flag.js";
 import type { Io } from "./io.js";
 import { forShell } from "./terminal.js";
-import { isScenario, unknownWord } from "./unknown-word.js";
 
 /** A command line of a command, taken apart. */
 export interface Parsed {
@@ -99,7 +102,7 @@ function commanderOf(name: string, command: Command, io: Io): Commander {
   const commander = configure(new Commander(name), io)
     .summary(command.summary)
     .description(command.description)
-    .usage([...command.words.map(({ spec }) => spec), "[flags]", ...restOf(command)].join(" "))
+    .usage(usageOf(command))
     // The message says which word is too many.
     .allowExcessArguments(true)
     .addHelpText("after", `\n${exampleText(command.examples)}`);
@@ -143,8 +146,8 @@ function sentenceOf({ message, code }: CommanderError): string {
   return code === "commander.conflictingOption" ? `${sentence} Leave one out.` : sentence;
 }
 
-function restOf({ rest }: Pick<Command, "rest">): string[] {
-  return rest === undefined ? [] : ["--", rest];
+function usageOf({ words, rest }: Command): string {
+  return [...words.map(({ spec }) => spec), "[flags]", ...(rest === undefined ? [] : ["--", rest])].join(" ");
 }
 
 function configure(commander: Commander, io: Io): Commander {
@@ -153,7 +156,7 @@ function configure(commander: Commander, io: Io): Commander {
     .helpOption("-h, --help", "print this help")
     .configureHelp({
       styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
-      subcommandTerm: (one) => [one.name(), ...one.registeredArguments.map(wordTerm)].join(" "),
+      subcommandTerm: (one) => `${one.name()} ${one.usage()}`.replace(" [flags]", ""),
     })
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
@@ -166,12 +169,34 @@ function configure(commander: Commander, io: Io): Commander {
     });
 }
 
-function wordTerm(word: CommanderArgument): string {
-  const name = word.variadic ? `${word.name()}...` : word.name();
-  return word.required ? `<${name}>` : `[${name}]`;
-}
-
 function exampleText(examples: readonly Example[]): string {
   const width = Math.max(...examples.map(({ line }) => line.length));
   return ["Examples:", ...examples.map(({ line, does }) => `  ${line.padEnd(width)}  # ${does}`)].join("\n");
+}
+
+/** Whether a word names a scenario: a bundled one, or a file that is there. */
+export function isScenario(word: string, io: Io): boolean {
+  return isScenarioName(word) || existsSync(resolve(io.cwd, word));
+}
+
+/** The first word is no command and no scenario: says what it might have been. */
+export function unknownWord(word: string): SandboxError {
+  const names = Object.keys(commands);
+  // `svc-sandbox --json list`: the flags are taken for those of the default command, and the command for its scenario.
+  if (names.includes(word)) {
+    return usageError(
+      `Failed to find the scenario ${quote(word)}: that is a command, and a command comes before its flags: svc-sandbox ${word} …`,
+    );
+  }
+  const command = nearest(word, names);
+  const scenario = nearest(word, Object.keys(bundledScenarios));
+  const meant = [
+    ...(command === undefined ? [] : [`the command ${quote(command)}`]),
+    ...(scenario === undefined ? [] : [`the scenario ${quote(scenario)}`]),
+  ].join(" or ");
+  return usageError(
+    `Failed to understand ${quote(word)}: it is neither a command, nor a bundled scenario, nor a file here.${
+      meant === "" ? "" : ` Did you mean ${meant}?`
+    }\n\`svc-sandbox --help\` shows the commands, \`svc-sandbox list\` the bundled scenarios.`,
+  );
 }

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { redactKeys } from "../../domain/redact.js";
 import { loadFarmers } from "../../node/load-farmers.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
@@ -6,9 +8,9 @@ import { reportOf } from "../../report/build-report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { createCounters } from "../../sandbox/counters.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
-import { declareCommand, scenarioWord } from "../command.js";
+import { quote } from "../../scenario/problems/words.js";
+import { declareCommand, fileName, flag, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { fileName, flag } from "../flag.js";
 import {
   color,
   formatFlag,
@@ -27,7 +29,6 @@ import { deliverReport, reportTargets } from "../serve/exec-report.js";
 import { handOver } from "../serve/exec-signals.js";
 import { createLog, type LogFlags, logEvents } from "../serve/log.js";
 import { type ServeFlags, serveOptions } from "../serve/serve-options.js";
-import { whyNotRun } from "../serve/why-not-run.js";
 
 type CommandWords = readonly [string, ...string[]];
 
@@ -101,7 +102,7 @@ export const command = declareCommand({
   },
 });
 
-/** Runs the command while the runtime is served, and stops the server after it. */
+// Runs the command while the runtime is served, and stops the server after it.
 async function runServed(
   command: CommandWords,
   runtime: Runtime,
@@ -130,4 +131,38 @@ async function runServed(
 function servedText(runtime: Runtime, { url }: RunningServer): string {
   const { name, seed, profile } = runtime.world();
   return `Serving ${name} (seed ${seed}, profile ${profile}) on ${url}.`;
+}
+
+// Why a command could not be started and what to do about it, with the exit code that shells give then.
+function whyNotRun(
+  words: CommandWords,
+  { code, message }: NodeJS.ErrnoException,
+  cwd: string,
+): { readonly message: string; readonly code: 126 | 127 } {
+  const [program] = words;
+  const isPath = /[\\/]/.test(program);
+  const say = (why: string) => `Failed to run ${quote(program)}: ${why}`;
+  if (code === "ENOENT") {
+    if (isPath && existsSync(resolve(cwd, program))) {
+      return { code: 127, message: say("the program that its first line names is not there.") };
+    }
+    return { code: 127, message: say(isPath ? "there is no such file." : notInPath(words, cwd)) };
+  }
+  if (code === "EACCES") return { code: 126, message: say("it is not a program that you may execute.") };
+  if (code === "E2BIG") {
+    return { code: 126, message: say("its words and its environment are longer than this system takes.") };
+  }
+  return { code: 126, message: say(`${code ?? message}.`) };
+}
+
+function notInPath([program, ...others]: CommandWords, cwd: string): string {
+  const found = "there is no such command in PATH.";
+  if (others.length === 0 && /\s/.test(program)) {
+    return `${found} It is run without a shell, word by word: svc-sandbox exec -- ${program}`;
+  }
+  if (/^\w+=/.test(program)) return `${found} To set a variable, put env before it: exec -- env ${program} …`;
+  if (existsSync(join(cwd, "node_modules/.bin", program))) {
+    return `${found} It is one of this project's packages: exec -- npx ${program} …`;
+  }
+  return `${found} Is it installed, and is its folder in PATH?`;
 }

@@ -1,7 +1,15 @@
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
 import { listed, nearest, quote } from "../../scenario/problems/words.js";
 import { resolveLocale } from "../../synthetic/farmers/tables.js";
-import { type Call, declareCommand } from "../command.js";
+import {
+  type Call,
+  declareCommand,
+  type Flag,
+  type FlagValues,
+  flag,
+  oneOf,
+  wholeNumber,
+} from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import {
   farmerRecords,
@@ -11,7 +19,6 @@ import {
   type RecordKind,
   writeRecords,
 } from "../fixture-records.js";
-import { type Flag, type FlagValues, flag, oneOf, wholeNumber } from "../flag.js";
 import { readSeed, readTime, verbose } from "../flags.js";
 
 /** The start of the clocks of the bundled scenarios: without `--now`, farmers are the same every day. */

@@ -4,9 +4,8 @@ import { SandboxError } from "../../domain/errors.js";
 import { writeFailure, writeFileAtomically } from "../../node/files/write-file.js";
 import { quote } from "../../scenario/problems/words.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
-import { declareCommand } from "../command.js";
+import { declareCommand, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { toggle } from "../flag.js";
 import { quiet, verbose } from "../flags.js";
 import { ownScenario } from "../open-scenario.js";
 

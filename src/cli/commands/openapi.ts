@@ -1,7 +1,6 @@
 import { openApiDocument } from "../../api/openapi.js";
-import { declareCommand } from "../command.js";
+import { declareCommand, toggle } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { toggle } from "../flag.js";
 import { verbose } from "../flags.js";
 
 export const command = declareCommand({

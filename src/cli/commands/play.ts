@@ -7,18 +7,24 @@ import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
 import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
 import { quote } from "../../scenario/problems/words.js";
-import { type Call, declareCommand, scenarioWord } from "../command.js";
+import {
+  type Call,
+  declareCommand,
+  type FlagValues,
+  flag,
+  reader,
+  scenarioWord,
+  toggle,
+} from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { type FlagValues, flag, reader, toggle } from "../flag.js";
 import { color, json, readHost, readPort, verbose, worldFlags } from "../flags.js";
 import { bundledWithStory, givenIn, hasStory, loadNamed, openNamed } from "../open-scenario.js";
 import { banner } from "../serve/banner.js";
 import { createLog } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { type Pauses, pausesFor } from "../story/pauses.js";
-import { placeProblems } from "../story/place-problems.js";
 import { openingProse, type Stage, stepProse } from "../story/step-prose.js";
-import { timelineJson } from "../story/verdict.js";
+import { placeProblems, timelineJson } from "../story/verdict.js";
 import { forShell, paletteFor } from "../terminal.js";
 
 const readSpeed = reader((text) => {

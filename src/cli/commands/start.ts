@@ -6,9 +6,16 @@ import type { KeptState } from "../../node/state.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import { listed, quote } from "../../scenario/problems/words.js";
-import { type Call, declareCommand, scenarioWord } from "../command.js";
+import {
+  type Call,
+  declareCommand,
+  type FlagValues,
+  fileName,
+  flag,
+  scenarioWord,
+  toggle,
+} from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { type FlagValues, fileName, flag, toggle } from "../flag.js";
 import { json, log, quiet, readPort, serverFlags, verbose, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { givenIn, loadNamed, openNamed } from "../open-scenario.js";

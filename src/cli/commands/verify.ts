@@ -4,13 +4,11 @@ import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/files/load-scenario.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
-import { type Call, declareCommand } from "../command.js";
+import { type Call, declareCommand, type FlagValues, toggle } from "../command.js";
 import { exitCode, exitCodeOf, usageError } from "../exit-codes.js";
-import { type FlagValues, toggle } from "../flag.js";
 import { color, json, quiet, verbose, worldFlags } from "../flags.js";
 import { bundledWithStory, withCount } from "../open-scenario.js";
-import { type StoryVerdict, verdictJson, verdictOn } from "../story/verdict.js";
-import { totalText, verdictText } from "../story/verdict-text.js";
+import { type StoryVerdict, totalText, verdictJson, verdictOn, verdictText } from "../story/verdict.js";
 import type { Verified } from "../story/verify-on-change.js";
 import { paletteFor } from "../terminal.js";
 

@@ -1,8 +1,8 @@
 import { SandboxError } from "../../domain/errors.js";
 import type { ServeOptions } from "../../node/server/serve-runtime.js";
 import type { CertificatePair } from "../../node/server/tls.js";
+import type { FlagValues } from "../command.js";
 import { describeFailure, usageError } from "../exit-codes.js";
-import type { FlagValues } from "../flag.js";
 import type { serverFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import type { Log } from "./log.js";

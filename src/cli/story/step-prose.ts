@@ -6,8 +6,8 @@ import type { StepResult } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
 import type { Palette } from "../terminal.js";
 import { answerLines, requestLines } from "./exchange.js";
-import type { PlacedProblem } from "./place-problems.js";
 import { effectsOf, farmerDoes, overlapOf } from "./step-line.js";
+import type { PlacedProblem } from "./verdict.js";
 
 /** How a story is shown. */
 export interface Stage {
