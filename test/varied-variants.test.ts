@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { beginCall } from "../src/api/call.js";
 import type { Success } from "../src/api/endpoint.js";
 import { me } from "../src/api/endpoints/me.js";
+import { beginCall } from "../src/api/handle.js";
 import type { ApiAnswer } from "../src/api/messages.js";
 import { errorReply, successReply } from "../src/api/reply.js";
 import type { VariationRow } from "../src/api/variation/variant.js";
@@ -40,7 +40,7 @@ function answersOf(profile: Profile, choose: Select): ApiAnswer[] {
     const world = openTestWorld(scenario, { profile });
     const begun = beginCall(world, scenarioSecret(world, "key"));
     const variation = begun.variation && variationOf(world, begun.number, choose);
-    const call = { ...begun, variation };
+    const call = { ...begun, variation, assumptions: variation?.assumptions ?? begun.assumptions };
     if (call.entry !== undefined && path === "200.test") {
       return successReply(world, call, me, me.respond(call.entry, world, nothingAsked) as Success);
     }

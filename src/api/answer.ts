@@ -4,12 +4,11 @@ import type { ApiPathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { countRequest, settleUsage } from "../sandbox/usage.js";
 import type { World } from "../sandbox/world.js";
-import type { BegunCall } from "./call.js";
-import type { Endpoint } from "./endpoint.js";
+import type { Endpoint, EndpointInput } from "./endpoint.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
-import { errorReply, successReply } from "./reply.js";
+import { type BegunCall, codeOf, errorReply, type Refusal, successReply } from "./reply.js";
 import { readInput } from "./request-input.js";
-import type { Route } from "./routes.js";
+import { parametersIn, type Route } from "./routes.js";
 
 /** The route and endpoint of a request, as far as the API has them. */
 export interface Target {
@@ -22,6 +21,8 @@ export interface Target {
 export interface Ending {
   readonly pathId: ApiPathId;
   readonly answer: ApiAnswer;
+  /** The error code of the answer; `null` when it has none. */
+  readonly code: string | null;
 }
 
 /** An ending whose changes to the world are not made yet. */
@@ -53,24 +54,26 @@ export function evaluateAnswer(world: World, call: BegunCall, target: Target): D
 }
 
 function decide(world: World, call: BegunCall, { request, route, endpoint }: Target): Decision {
-  if (route === undefined) {
-    const pathId = "404.unknown_path";
-    return { pathId, answer: errorReply(world, call, { path: pathId }) };
-  }
-  if (endpoint === undefined) {
-    const pathId = "405.method";
-    return { pathId, answer: errorReply(world, call, { path: pathId, allow: route.allow }) };
-  }
+  if (route === undefined) return refuse(world, call, { path: "404.unknown_path" });
+  if (endpoint === undefined) return refuse(world, call, { path: "405.method", allow: route.allow });
   const scope = endpoint.scope(world.assumptions);
   const pathId = authorizeAndCount(world, call, scope);
-  if (!isAdmitted(pathId)) return { pathId, answer: errorReply(world, call, { path: pathId, scope }) };
-  const input = readInput(endpoint, route, request, call.now);
+  if (!isAdmitted(pathId)) return refuse(world, call, { path: pathId, scope });
+  const plain: EndpointInput = { ...noInput, now: call.now, params: parametersIn(route, request.path) };
+  const input = endpoint.input === undefined ? plain : readInput(endpoint.input, plain, request.content);
   const responded = "refused" in input ? input : endpoint.respond(call.entry as KeyEntry, world, input);
   if ("refused" in responded) {
-    const { refused, details } = responded;
-    return { pathId: refused, answer: errorReply(world, call, { path: refused, details }) };
+    return refuse(world, call, { path: responded.refused, details: responded.details });
   }
-  return { pathId, answer: successReply(world, call, endpoint, responded), commit: responded.commit };
+  const answer = successReply(world, call, endpoint, responded);
+  return { pathId, answer, code: null, commit: responded.commit };
+}
+
+const noInput = { query: Object.freeze({}), body: undefined, idempotencyKey: undefined };
+
+function refuse(world: World, call: BegunCall, refusal: Refusal & { readonly path: ApiPathId }): Decision {
+  const { path } = refusal;
+  return { pathId: path, answer: errorReply(world, call, refusal), code: codeOf(path, call.assumptions) };
 }
 
 /** Authorizes a call and counts it if it is let in (R24); returns its path. */

@@ -2,19 +2,15 @@ import { type FailureStatus, type FaultEffect, failures, faultPathOf, onlyDelays
 import type { ApiPathId, FaultPathId, PathId } from "../domain/outcomes.js";
 import { type FiredFault, fireFault } from "../sandbox/faults.js";
 import type { World } from "../sandbox/world.js";
-import { answerCall, answerUncounted, evaluateAnswer, type Target } from "./answer.js";
-import { assumedFor, type BegunCall, requestIdOf } from "./call.js";
+import { answerCall, answerUncounted, type Ending, evaluateAnswer, type Target } from "./answer.js";
 import { type ApiAnswer, utf8Length } from "./messages.js";
-import { answerOf, codeOf, errorBody } from "./reply.js";
+import { answerOf, type BegunCall, errorBody, requestIdOf } from "./reply.js";
 
 /** The ending of a call that a fault hit. */
-export interface FaultyEnding {
+export interface FaultyEnding extends Omit<Ending, "pathId"> {
   readonly fault: FaultPathId;
   /** The path of the fault; of the answer, where the fault only delays it. */
   readonly pathId: PathId;
-  readonly answer: ApiAnswer;
-  /** The error code of the answer; `null` when it has none. */
-  readonly code: string | null;
   readonly delivery: Delivery;
 }
 
@@ -37,9 +33,8 @@ export function applyFault(world: World, call: BegunCall, target: Target): Fault
   if (fired === undefined) return undefined;
   const fault = faultPathOf(fired.effect);
   if (onlyDelays(fired.effect)) {
-    const { pathId, answer } = answerCall(world, call, target);
-    const code = codeOf(pathId, assumedFor(world, call));
-    return { fault, pathId, answer, code, delivery: deliveryOf(fired, answer) };
+    const ending = answerCall(world, call, target);
+    return { ...ending, fault, delivery: deliveryOf(fired, ending.answer) };
   }
   const { answer, code } = faultyAnswer(world, call, target, fired.effect);
   return { fault, pathId: fault, answer, code, delivery: deliveryOf(fired, answer) };
@@ -50,7 +45,7 @@ function faultyAnswer(
   call: BegunCall,
   target: Target,
   { reset, hang, status, html, malformed }: FaultEffect,
-): { answer: ApiAnswer; code: string | null } {
+): Pick<Ending, "answer" | "code"> {
   if (reset || hang) return { answer: noAnswer, code: null };
   if (malformed) return { answer: malformedReply(world, call), code: null };
   if (status !== undefined && html) return { answer: gatewayPage(status), code: null };
@@ -58,8 +53,7 @@ function faultyAnswer(
     return { answer: failureReply(world, call, status), code: failures[status].code };
   }
   // Only its body is cut off: a consent request that it reports was made, and the client has to find out.
-  const { pathId, answer } = answerUncounted(world, call, target);
-  return { answer, code: codeOf(pathId, assumedFor(world, call)) };
+  return answerUncounted(world, call, target);
 }
 
 function deliveryOf({ effect, latency }: FiredFault, { body }: ApiAnswer): Delivery {
@@ -77,9 +71,7 @@ const noAnswer: ApiAnswer = { status: 0, headers: [], body: "" };
 // A failure of the service, in the API's error body.
 function failureReply(world: World, call: BegunCall, status: FailureStatus): ApiAnswer {
   const { code, message } = failures[status];
-  const requestId = assumedFor(world, call).request_id_on_errors
-    ? ["X-Request-Id", requestIdOf(world, call)]
-    : [];
+  const requestId = call.assumptions.request_id_on_errors ? ["X-Request-Id", requestIdOf(world, call)] : [];
   return answerOf(status, errorBody(code, message), requestId);
 }
 

@@ -2,16 +2,36 @@ import type { Assumptions } from "../domain/assumptions.js";
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
-import { assumedFor, type BegunCall, requestIdOf } from "./call.js";
 import type { Endpoint, Success } from "./endpoint.js";
 import { type LimitReading, readLimits, secondsToRetry } from "./limit-reading.js";
 import { type ApiAnswer, type JsonBody, utf8Length } from "./messages.js";
 import { challengeHeaders, type FlatHeaders, rateLimitHeaders, retryAfterHeaders } from "./open-headers.js";
-import { vary } from "./variation/vary.js";
+import { type Variation, vary } from "./variation/vary.js";
+
+/** A call that has begun. */
+export interface BegunCall {
+  /** On the stopwatch. */
+  readonly started: number;
+  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
+  readonly now: number;
+  readonly number: number;
+  readonly apiKey: string | undefined;
+  readonly sha256: string;
+  readonly entry: KeyEntry | undefined;
+  /** The assumptions for its answer. */
+  readonly assumptions: Assumptions;
+  /** The variation of its answer; `undefined` except in the profile `varied`. */
+  readonly variation: Variation | undefined;
+}
+
+/** The id of a call, whether or not its answer carries it. */
+export function requestIdOf(world: World, { number, variation }: BegunCall): string {
+  return variation === undefined ? world.requestIds.idOf(number) : variation.requestId;
+}
 
 /** The success of a call that was let in (R1, R7). */
 export function successReply(world: World, call: BegunCall, endpoint: Endpoint, success: Success): ApiAnswer {
-  const form = assumedFor(world, call).rate_limit_headers;
+  const form = call.assumptions.rate_limit_headers;
   const limits =
     form === "none" || call.entry === undefined
       ? []
@@ -37,9 +57,9 @@ export interface Refusal {
 /** The refusal of a call. Rows that share a code share their bytes, so that nothing tells them apart (R14). */
 export function errorReply(world: World, call: BegunCall, refusal: Refusal): ApiAnswer {
   const { path, allow } = refusal;
-  const assumptions = assumedFor(world, call);
-  const headers = openHeaders(world, call, assumptions, path);
-  const details = detailsOf(world, call, assumptions, refusal);
+  const { assumptions } = call;
+  const headers = openHeaders(world, call, path);
+  const details = detailsOf(world, call, refusal);
   const plain = call.variation === undefined ? plainReply(path, assumptions) : ownReply(path, assumptions);
   const detailed = details === undefined ? plain : ownReply(path, assumptions, details);
   const extra = allow === undefined ? headers : ["Allow", allow, ...headers];
@@ -70,8 +90,8 @@ function ownReply(
 }
 
 // Which headers a refusal carries depends on its status alone, never on why a key was rejected (R14).
-function openHeaders(world: World, call: BegunCall, assumptions: Assumptions, path: PathId): FlatHeaders {
-  const { entry, now } = call;
+function openHeaders(world: World, call: BegunCall, path: PathId): FlatHeaders {
+  const { entry, now, assumptions } = call;
   const { status } = outcomeOf(path);
   const headers: string[] = [];
   if (assumptions.request_id_on_errors) headers.push("X-Request-Id", requestIdOf(world, call));
@@ -86,8 +106,7 @@ function openHeaders(world: World, call: BegunCall, assumptions: Assumptions, pa
 
 function detailsOf(
   world: World,
-  { entry, now }: BegunCall,
-  assumptions: Assumptions,
+  { entry, now, assumptions }: BegunCall,
   { path, scope = null, details }: Refusal,
 ) {
   if (details !== undefined) return details;

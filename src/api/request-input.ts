@@ -1,9 +1,8 @@
 import { containsKey } from "../domain/redact.js";
 import { hasBody, hasQuery, type RequestTraits } from "../domain/request-traits.js";
-import type { Endpoint, EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
+import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
 import { type FieldProblems, fieldProblems, invalid } from "./field-problems.js";
-import type { ApiRequest, ReadBody, RequestContent } from "./messages.js";
-import { endpointsOf, parametersIn, type Route, routeAt } from "./routes.js";
+import type { ReadBody, RequestContent } from "./messages.js";
 
 /** Longest body, in bytes. */
 export const longestBody = 64 * 1024;
@@ -29,31 +28,17 @@ export const noContent: RequestContent = {
   body: noBody,
 };
 
-const someReleasedTakes = endpointsOf(false).some(({ input }) => input !== undefined);
-
-/** The input schema of the endpoint at this path; `undefined` without an endpoint, or for one without input. */
-export function inputAt(preview: boolean, method: string, path: string): InputSchema | undefined {
-  // A second look at the routes would cost time for an answer that is known without the preview.
-  if (!preview && !someReleasedTakes) return undefined;
-  return routeAt(path, preview)?.methods.get(method)?.input;
-}
-
 /** The traits of declared input, which earns no advice. */
 export function traitsTaken({ query, body }: InputSchema): RequestTraits {
   return (query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody);
 }
 
-const nothing: Readonly<Record<string, never>> = Object.freeze({});
-
-/** The input of an endpoint in a request, or the refusal of a request that does not fit its schema. */
+/** The declared input of a request, or the refusal of a request that does not fit the schema. */
 export function readInput(
-  { input }: Endpoint,
-  route: Route,
-  { path, content = noContent }: ApiRequest,
-  now: number,
+  input: InputSchema,
+  { now, params }: EndpointInput,
+  content: RequestContent = noContent,
 ): EndpointInput | OwnRefusal {
-  const params = parametersIn(route, path);
-  if (input === undefined) return { now, params, query: nothing, body: undefined, idempotencyKey: undefined };
   const { values: query, problems: inQuery } = readQuery(input.query, content.query);
   if (inQuery !== undefined) return invalid(inQuery);
   const idempotencyKey =
@@ -71,7 +56,7 @@ function readQuery(
   declared: InputSchema["query"],
   query: string,
 ): { readonly values: EndpointInput["query"]; readonly problems?: FieldProblems | undefined } {
-  if (declared === undefined) return { values: nothing };
+  if (declared === undefined) return { values: {} };
   const given = new URLSearchParams(query);
   const values: Record<string, string | number> = {};
   for (const [name, text] of given) {

@@ -1,4 +1,4 @@
-import type { Endpoint } from "./endpoint.js";
+import type { Endpoint, InputSchema } from "./endpoint.js";
 import { getAttestation, listAttestations } from "./endpoints/attestations.js";
 import {
   cancelConsentRequest,
@@ -102,4 +102,13 @@ function routeOf(path: string, chosen: readonly Endpoint[]): Route {
     allow: [...methods.keys()].join(", "),
     preview: here.every(({ preview }) => preview === true),
   };
+}
+
+const releasedTakeInput = endpointsOf(false).some(({ input }) => input !== undefined);
+
+/** The input that the endpoint at a path declares; `undefined` when there is none. */
+export function inputAt(preview: boolean, method: string, path: string): InputSchema | undefined {
+  // Saves requests without the preview a second look at the routes.
+  if (!preview && !releasedTakeInput) return undefined;
+  return routeAt(path, preview)?.methods.get(method)?.input;
 }

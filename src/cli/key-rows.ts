@@ -1,6 +1,6 @@
 import { evaluateKey } from "../api/evaluate.js";
 import { expectedCode } from "../api/reply.js";
-import { keyStateAt } from "../domain/key.js";
+import { keyStateAt } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { alignColumns } from "../report/plain-text.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { isWellFormedKey, keyPrefixes, parseApiKey, prefixOf } from "./api-key.js";
+import {
+  isWellFormedKey,
+  type KeyRecord,
+  keyPrefixes,
+  keyStateAt,
+  parseApiKey,
+  prefixOf,
+} from "./api-key.js";
 import { containsKey, decodePrintable, findKeys, redactKeys } from "./redact.js";
 
 test.each([
@@ -89,4 +96,62 @@ test("every key of a text is found", () => {
 
 test("only printable ASCII is decoded, and what is no encoding is left alone", () => {
   expect(decodePrintable("%41%0a%7f%80%zz%4%%42%2541%")).toBe("A%0a%7f%80%zz%4%BA%");
+});
+
+const key: KeyRecord = {
+  ref: "key",
+  organization: "bank",
+  name: "Key",
+  environment: "test",
+  legacy: false,
+  scopes: ["attestations:read"],
+  limits: { perMinute: 60, perDay: 1000 },
+  sha256: "",
+};
+
+test.each<[string, Partial<KeyRecord>, [number, string][]]>([
+  [
+    "R41 revoked at once",
+    { revokedAt: 100 },
+    [
+      [99, "active"],
+      [100, "revoked"],
+    ],
+  ],
+  [
+    "R43 expired at the instant",
+    { expiresAt: 100 },
+    [
+      [99, "active"],
+      [100, "expired"],
+    ],
+  ],
+  [
+    "R38 rotated at the end of its overlap",
+    { overlapEndsAt: 100 },
+    [
+      [99, "retiring"],
+      [100, "rotated"],
+    ],
+  ],
+  [
+    "the first end counts: the overlap",
+    { overlapEndsAt: 100, expiresAt: 200 },
+    [
+      [150, "rotated"],
+      [250, "rotated"],
+    ],
+  ],
+  [
+    "the first end counts: the expiry",
+    { overlapEndsAt: 200, expiresAt: 100 },
+    [
+      [99, "retiring"],
+      [150, "expired"],
+      [250, "expired"],
+    ],
+  ],
+  ["revoked before it would have expired", { revokedAt: 50, expiresAt: 100 }, [[150, "revoked"]]],
+])("%s", (_title, times, states) => {
+  for (const [now, state] of states) expect(keyStateAt({ ...key, ...times }, now)).toBe(state);
 });

@@ -1,4 +1,4 @@
-import { type KeyRecord, type KeyState, keyStateAt } from "./key.js";
+import { type KeyRecord, type KeyState, keyStateAt } from "./api-key.js";
 import type { Organization } from "./organization.js";
 import type { ApiPathId } from "./outcomes.js";
 

@@ -1,7 +1,7 @@
 import { authorizeAndCount, isAdmitted } from "../api/answer.js";
-import { beginCall, recordCall, requestIdOf } from "../api/call.js";
+import { beginCall, recordCall } from "../api/handle.js";
 import { describeLeaks } from "../api/leaked-keys.js";
-import { errorReply } from "../api/reply.js";
+import { codeOf, errorReply, requestIdOf } from "../api/reply.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { redactKeys, redactPath } from "../domain/redact.js";
 import { hasBody, hasQuery, leakedKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
@@ -32,7 +32,7 @@ export type Guarded =
   | { readonly refusal: undefined; readonly caller: Caller };
 
 /**
- * Passes a request to an endpoint of your own through the API's gate: key, organization, live access, scope, limits.
+ * Passes a request to an endpoint of your own through the API's own checks: key, organization, live access, scope, limits.
  *
  * A request that is let in counts against the key's limits; either way it is in the journal.
  *
@@ -56,6 +56,7 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
     path: redactPath(pathname),
     pathId,
     status: outcomeOf(pathId).status,
+    code: codeOf(pathId, call.assumptions),
     traits,
     leaks: describeLeaks(world, {
       leaked: leakedKeysIn(traits, search, () => request.headers.get("authorization")),

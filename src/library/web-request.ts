@@ -1,6 +1,7 @@
 import { handle } from "../api/handle.js";
 import type { ApiRequest, ReadBody, RequestContent } from "../api/messages.js";
-import { bodyOf, inputAt, longestBody, noBody, tooLongBody } from "../api/request-input.js";
+import { bodyOf, longestBody, noBody, tooLongBody } from "../api/request-input.js";
+import { inputAt } from "../api/routes.js";
 import { leakedKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
 import { type AnswerDelivery, type Connection, inProcess } from "../sandbox/behaviour/known-answers.js";
 import type { World } from "../sandbox/world.js";

@@ -7,9 +7,9 @@ import {
 } from "../api/endpoints/consent-requests.js";
 import { me } from "../api/endpoints/me.js";
 import { evaluateKey } from "../api/evaluate.js";
+import { variableOf } from "../domain/api-key.js";
 import { isAllowed } from "../domain/consent.js";
 import { faultPathOf, matches, onlyDelays } from "../domain/fault.js";
-import { variableOf } from "../domain/key.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
 import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
 import type { KeyEntry } from "../sandbox/registry.js";

@@ -1,5 +1,5 @@
+import { maximumOverlap } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
-import { maximumOverlap } from "../domain/key.js";
 
 /** The clock of one sandbox; all its times are epoch milliseconds. It never runs backwards. */
 export interface Clock {

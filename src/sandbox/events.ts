@@ -1,6 +1,5 @@
 import type { JournalEntry } from "./journal.js";
 import type { ConsentView } from "./preview/consent-views.js";
-import type { Runtime } from "./runtime.js";
 import type { StepResult, TimelineResult } from "./story/story.js";
 import type { KeyView, OrganizationView } from "./views.js";
 
@@ -92,7 +91,7 @@ export interface EventLog {
 }
 
 /** Makes the log of a runtime's events from now on. */
-export function createEventLog(runtime: Runtime, capacity = 1000): EventLog {
+export function createEventLog(runtime: Pick<Announcements, "subscribe">, capacity = 1000): EventLog {
   const remembered: LoggedEvent[] = [];
   const listeners = new Set<(logged: LoggedEvent) => void>();
   let latest = 0;

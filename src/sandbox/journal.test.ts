@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { KeyRecord } from "../domain/key.js";
+import type { KeyRecord } from "../domain/api-key.js";
 import { createJournal, createRequestIds, type JournalEntry, type RequestNote } from "./journal.js";
 
 const note = (number: number, ref = "a"): RequestNote => ({

@@ -1,6 +1,5 @@
 import type { AdviceId } from "../domain/advice.js";
-import { fingerprintOf } from "../domain/api-key.js";
-import type { KeyRecord } from "../domain/key.js";
+import { fingerprintOf, type KeyRecord } from "../domain/api-key.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { mix32, randomStream } from "../domain/seed.js";
 

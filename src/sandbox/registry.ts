@@ -1,5 +1,5 @@
+import type { KeyRecord } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
-import type { KeyRecord } from "../domain/key.js";
 import type { Organization } from "../domain/organization.js";
 import { didYouMean, type KnownRefs } from "../scenario/problems/words.js";
 import type { KeyBehaviour } from "./behaviour/client-behaviour.js";

@@ -67,7 +67,7 @@ export function createRuntime(
   };
   return {
     world() {
-      settleTimeline(world);
+      if (world.timeline.dueAt !== Number.POSITIVE_INFINITY) settleTimeline(world);
       return world;
     },
     exchange,

@@ -1,5 +1,12 @@
-import { type Environment, parseApiKey, prefixOf, sandboxMark } from "../domain/api-key.js";
-import { defaultOverlap, defaultScopes, type KeyRecord } from "../domain/key.js";
+import {
+  defaultOverlap,
+  defaultScopes,
+  type Environment,
+  type KeyRecord,
+  parseApiKey,
+  prefixOf,
+  sandboxMark,
+} from "../domain/api-key.js";
 import { defaultLimits } from "../domain/limits.js";
 import { base62From, randomStream } from "../domain/seed.js";
 import { parseDuration } from "../scenario/format/time.js";

@@ -1,4 +1,4 @@
-import { keyStateAt } from "../domain/key.js";
+import { keyStateAt } from "../domain/api-key.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { describeFaults } from "./faults.js";

@@ -1,5 +1,4 @@
-import { type Environment, fingerprintOf } from "../domain/api-key.js";
-import { type KeyState, keyStateAt } from "../domain/key.js";
+import { type Environment, fingerprintOf, type KeyState, keyStateAt } from "../domain/api-key.js";
 import type { KeyLimits } from "../domain/limits.js";
 import type { Organization } from "../domain/organization.js";
 import type { Clock } from "./clock.js";

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { variableOf } from "../../domain/key.js";
+import { variableOf } from "../../domain/api-key.js";
 import { writeFailure, writeFileAtomically } from "../../node/files/write-file.js";
 import type { RunningServer } from "../../node/server/serve-runtime.js";
 import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../sandbox/secrets.js";

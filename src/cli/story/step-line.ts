@@ -1,4 +1,4 @@
-import { defaultOverlap } from "../../domain/key.js";
+import { defaultOverlap } from "../../domain/api-key.js";
 import { escapeControls } from "../../report/plain-text.js";
 import type { StepEvent } from "../../sandbox/events.js";
 import type { Action, Performed } from "../../sandbox/operations/perform-action.js";

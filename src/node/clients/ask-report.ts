@@ -2,7 +2,7 @@ import { isNoAnswer, type RawAnswer } from "../../check/answer.js";
 import { SandboxError } from "../../domain/errors.js";
 import { redactEncoded } from "../../domain/redact.js";
 import { parseReport, type Report } from "../../report/report.js";
-import { controlPath } from "../server/lazy-control.js";
+import { controlPath } from "../server/read-request.js";
 import { sendOnce } from "./send-once.js";
 
 const maxReport = 16 * 1024 * 1024;

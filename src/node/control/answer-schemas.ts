@@ -1,11 +1,10 @@
 import type { JsonSchema } from "../../api/endpoint.js";
 import { attestationSchema } from "../../api/endpoints/attestations.js";
 import { adviceIds, adviceLevels } from "../../domain/advice.js";
-import { environments } from "../../domain/api-key.js";
+import { environments, keyStates } from "../../domain/api-key.js";
 import { profiles } from "../../domain/assumptions.js";
 import { permissions, productionStatuses, validityStatuses } from "../../domain/attestation.js";
 import { consentStatuses, purposeCodes } from "../../domain/consent.js";
-import { keyStates } from "../../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
 import { faultPathIds, outcomes } from "../../domain/outcomes.js";
 import { stepKinds } from "../../domain/steps.js";

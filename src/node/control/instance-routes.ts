@@ -7,7 +7,7 @@ import { type NamedScenario, resolveSource } from "../../scenario/check-scenario
 import { parseTime } from "../../scenario/format/time.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { nodePlatform } from "../platform.js";
-import { controlPath } from "../server/lazy-control.js";
+import { controlPath } from "../server/read-request.js";
 import { inData } from "./answer-schemas.js";
 import type { Instance, Instances } from "./instances.js";
 import { inField, type Route, type RouteContext, route } from "./route.js";

@@ -1,6 +1,6 @@
 import { controlBodySchema } from "../../scenario/format/control-bodies.js";
 import { version } from "../package-files.js";
-import { controlPath } from "../server/lazy-control.js";
+import { controlPath } from "../server/read-request.js";
 import { answerSchemas } from "./answer-schemas.js";
 import type { Route } from "./route.js";
 import { pages, routes } from "./routes.js";

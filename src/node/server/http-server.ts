@@ -2,16 +2,15 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "nod
 import type { Server as TlsServer } from "node:https";
 import { handle } from "../../api/handle.js";
 import type { ApiRequest } from "../../api/messages.js";
-import { inputAt } from "../../api/request-input.js";
-import { routeAt } from "../../api/routes.js";
+import { inputAt, routeAt } from "../../api/routes.js";
 import type { AnswerDelivery } from "../../sandbox/behaviour/known-answers.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type { Instances } from "../control/instances.js";
 import type { CustomHandlers } from "./custom-handlers.js";
-import { type ControlContext, type ControlHandler, isControlPath } from "./lazy-control.js";
-import { queryOf, readContent, readRequest } from "./read-request.js";
-import { refuse, refuseSocket, sendAnswer } from "./send-answer.js";
+import type { ControlContext, ControlHandler } from "./lazy-control.js";
+import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
+import { refuse, refuseSocket, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -50,7 +49,9 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
       world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
     const { answer, pathId, delivery } = handle(world, request);
     const whole = explain ? { ...answer, headers: [...answer.headers, "X-Sandbox-Path", pathId] } : answer;
-    sendAnswer(whole, delivery, response);
+    if (delivery !== undefined) return sendFaulty(delivery, whole, response);
+    response.writeHead(whole.status, whole.headers as string[]);
+    response.end(whole.body);
   };
   const answer = (runtime: Runtime, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
     const world = runtime.world();

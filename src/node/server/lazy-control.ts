@@ -4,16 +4,6 @@ import type { Instances } from "../control/instances.js";
 import { loadFarmers } from "../load-farmers.js";
 import { refuse } from "./send-answer.js";
 
-/** The path of the control plane; every other path belongs to the API. */
-export const controlPath = "/__sandbox";
-
-/** Whether a path belongs to the control plane. */
-export function isControlPath(path: string): boolean {
-  return (
-    path.startsWith(controlPath) && (path.length === controlPath.length || path[controlPath.length] === "/")
-  );
-}
-
 /** The sandbox that a call is about: the server's own, or one of its instances. */
 export interface ControlContext {
   readonly runtime: Runtime;

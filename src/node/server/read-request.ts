@@ -5,6 +5,16 @@ import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-inpu
 import { leakedKeysIn, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
 import type { Connection } from "../../sandbox/behaviour/known-answers.js";
 
+/** The path of the control plane; every other path belongs to the API. */
+export const controlPath = "/__sandbox";
+
+/** Whether a path belongs to the control plane. */
+export function isControlPath(path: string): boolean {
+  return (
+    path.startsWith(controlPath) && (path.length === controlPath.length || path[controlPath.length] === "/")
+  );
+}
+
 /** Returns the path of a request target, without scheme and authority in the absolute form. */
 export function pathOf(target: string): string {
   const start = target.startsWith("/") ? 0 : authorityEnd(target);

@@ -5,22 +5,8 @@ import type { ApiAnswer } from "../../api/messages.js";
 import { errorBody } from "../../api/reply.js";
 import { refusals } from "../../domain/outcomes.js";
 
-/** Sends an answer, with `delivery` as a fault has it. */
-export function sendAnswer(
-  answer: ApiAnswer,
-  delivery: Delivery | undefined,
-  response: ServerResponse,
-): void {
-  if (delivery !== undefined) {
-    sendFaulty(delivery, answer, response);
-    return;
-  }
-  response.writeHead(answer.status, answer.headers as string[]);
-  response.end(answer.body);
-}
-
-// Leaves nothing behind when the client goes away first: no timer, no open connection.
-function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
+/** Sends an answer as a fault has it. Leaves nothing behind when the client goes away first: no timer, no connection. */
+export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
   // Until the client gives up, or the server stops.
   if (delivery.kind === "hang") return;
   const later = timersOf(response);

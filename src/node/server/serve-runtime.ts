@@ -6,8 +6,9 @@ import { loadFarmers, loadFarmersFor } from "../load-farmers.js";
 import { pollTimeline } from "../poll-timeline.js";
 import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
 import { createHttpServer } from "./http-server.js";
-import { type ControlHandler, controlPath, lazyControl } from "./lazy-control.js";
+import { type ControlHandler, lazyControl } from "./lazy-control.js";
 import { baseUrlOf, close, isLoopback, listen } from "./listen.js";
+import { controlPath } from "./read-request.js";
 import type { CertificatePair } from "./tls.js";
 
 export interface ServeOptions {

@@ -1,6 +1,5 @@
 import type { AdviceId } from "../../domain/advice.js";
-import { parseApiKey } from "../../domain/api-key.js";
-import { type KeyRecord, keyStateAt } from "../../domain/key.js";
+import { type KeyRecord, keyStateAt, parseApiKey } from "../../domain/api-key.js";
 import { minute, minuteStart } from "../../domain/limits.js";
 import type { PathId } from "../../domain/outcomes.js";
 import {

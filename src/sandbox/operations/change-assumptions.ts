@@ -1,5 +1,5 @@
+import { keyStateAt, maximumActiveKeys } from "../../domain/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../../domain/assumptions.js";
-import { keyStateAt, maximumActiveKeys } from "../../domain/key.js";
 import { minuteStart } from "../../domain/limits.js";
 import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../usage.js";
 import type { World } from "../world.js";

@@ -1,6 +1,5 @@
-import { type Environment, environments } from "../../domain/api-key.js";
+import { defaultScopes, type Environment, environments } from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
-import { defaultScopes } from "../../domain/key.js";
 import { defaultLimits } from "../../domain/limits.js";
 import type { Organization } from "../../domain/organization.js";
 import { refOfName } from "../../scenario/format/ref.js";

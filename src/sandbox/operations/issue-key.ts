@@ -1,6 +1,12 @@
-import { type Environment, prefixOf, sandboxMark } from "../../domain/api-key.js";
+import {
+  type Environment,
+  type KeyRecord,
+  keyStateAt,
+  maximumActiveKeys,
+  prefixOf,
+  sandboxMark,
+} from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
-import { type KeyRecord, keyStateAt, maximumActiveKeys } from "../../domain/key.js";
 import { base62From } from "../../domain/seed.js";
 import { freeRefIn } from "../../scenario/format/ref.js";
 import { parseDuration } from "../../scenario/format/time.js";

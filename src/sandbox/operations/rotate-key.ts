@@ -1,5 +1,5 @@
+import { defaultOverlap, keyStateAt, maximumOverlap } from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
-import { defaultOverlap, keyStateAt, maximumOverlap } from "../../domain/key.js";
 import type { KeyEntry } from "../registry.js";
 import { settleUsage, type Usage } from "../usage.js";
 import { type KeyView, viewKey } from "../views.js";

@@ -27,7 +27,6 @@ export function createTimeline(steps: readonly TimelineStep[], start: number): T
  */
 export function settleTimeline(world: World): void {
   const { timeline, clock } = world;
-  if (timeline.dueAt === Number.POSITIVE_INFINITY) return;
   const now = clock.now();
   while (timeline.dueAt <= now) runNext(world, timeline);
 }

@@ -1,8 +1,7 @@
 import { z } from "zod/mini";
-import { environments } from "../../domain/api-key.js";
+import { environments, keyStates, maximumActiveKeys } from "../../domain/api-key.js";
 import { assumptionTable, errorCodePattern, type Profile, profiles } from "../../domain/assumptions.js";
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
-import { keyStates, maximumActiveKeys } from "../../domain/key.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
 import { consentsSchema } from "./consents.js";
 import { faultsSchema } from "./faults.js";

@@ -1,5 +1,10 @@
-import { keyPrefixes, parseApiKey, prefixOf } from "../../domain/api-key.js";
-import { defaultScopes, maximumActiveKeys } from "../../domain/key.js";
+import {
+  defaultScopes,
+  keyPrefixes,
+  maximumActiveKeys,
+  parseApiKey,
+  prefixOf,
+} from "../../domain/api-key.js";
 import type { Path } from "../problems/scenario-problem.js";
 import { listed, nearest, quote } from "../problems/words.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";

@@ -1,5 +1,4 @@
-import { parseApiKey } from "../../domain/api-key.js";
-import { maximumOverlap } from "../../domain/key.js";
+import { maximumOverlap, parseApiKey } from "../../domain/api-key.js";
 import { quote } from "../problems/words.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
