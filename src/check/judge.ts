@@ -62,24 +62,16 @@ function describeOutcome(answer: Answer): string {
 function judgeForm(answer: Answer, rule: CheckedRule): Judgement[] {
   const type = headerOf(answer, "content-type");
   const encoding = headerOf(answer, "content-encoding");
-  const rows: readonly (readonly [isRight: boolean, at: string, expected: string, found: () => string])[] = [
-    [
-      /^application\/json\s*(?:;|$)/i.test(type ?? ""),
-      "Content-Type",
-      "application/json",
-      () => (type === undefined ? "nothing" : quoted(type)),
-    ],
-    [
-      encoding === undefined || /^identity$/i.test(encoding),
-      "Content-Encoding",
-      "nothing, since no encoding was asked for",
-      () => quoted(encoding ?? ""),
-    ],
-    [answer.json !== undefined, "body", "JSON", () => describeBody(answer)],
-  ];
-  const wrong = rows.filter(([isRight]) => !isRight);
+  const wrong: [at: string, expected: string, found: string][] = [];
+  if (!/^application\/json\s*(?:;|$)/i.test(type ?? "")) {
+    wrong.push(["Content-Type", "application/json", type === undefined ? "nothing" : quoted(type)]);
+  }
+  if (encoding !== undefined && !/^identity$/i.test(encoding)) {
+    wrong.push(["Content-Encoding", "nothing, since no encoding was asked for", quoted(encoding)]);
+  }
+  if (answer.json === undefined) wrong.push(["body", "JSON", describeBody(answer)]);
   if (wrong.length === 0) return [{ rules: [rule] }];
-  return wrong.map(([, at, expected, found]) => ({ rules: [rule], at, expected, found: found() }));
+  return wrong.map(([at, expected, found]) => ({ rules: [rule], at, expected, found }));
 }
 
 /** The rule about each member of the context; any other member is R1's. */

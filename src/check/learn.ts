@@ -1,5 +1,5 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../domain/assumptions.js";
-import { type Answer, type Exchange, headerOf, memberAt, quoted, shown } from "./answer.js";
+import { type Answer, type Exchange, headerOf, isObject, memberAt, quoted, shown } from "./answer.js";
 
 /** An assumption inferred from the answers. */
 export interface InferredAssumption {
@@ -17,9 +17,9 @@ export function inferAssumptions(exchanges: readonly Exchange[]): InferredAssump
   const ofStatus = (...statuses: number[]) => answers.filter(({ status }) => statuses.includes(status));
   const needed = meScope(exchanges);
   const inferred: Readonly<Partial<Record<keyof Assumptions, Inferred>>> = {
-    rate_limit_code: code(ofStatus(429)),
+    rate_limit_code: limited(ofStatus(429), rateLimitCode),
     request_id_on_errors: presence("X-Request-Id", ofStatus(401, 403, 429), "errors"),
-    retry_after: retryAfter(ofStatus(429)),
+    retry_after: limited(ofStatus(429), retryAfter),
     rate_limit_headers: rateLimitHeaders(ofStatus(200, 429)),
     error_details: details(ofStatus(403, 429)),
     me_scope: needed,
@@ -32,39 +32,50 @@ export function inferAssumptions(exchanges: readonly Exchange[]): InferredAssump
   }));
 }
 
+/** Infers from the presence of something on all answers or on none; `example` describes it when it is there. */
+function presenceOf(values: readonly unknown[], what: string, noun: string, example = ""): Inferred {
+  const present = values.filter((value) => value !== undefined).length;
+  const because = `${what} on ${present} of ${values.length} ${noun}`;
+  if (present > 0 && present < values.length) return { because };
+  return { value: present > 0, because: present > 0 ? because + example : because };
+}
+
 function presence(header: string, answers: readonly Answer[], noun: string): Inferred {
-  const values = answers.map((answer) => headerOf(answer, header.toLowerCase()));
-  const present = values.filter((value) => value !== undefined);
-  const because = `${header} on ${present.length} of ${answers.length} ${noun}`;
   if (answers.length === 0) return { because: `no ${noun} seen` };
-  if (present.length > 0 && present.length < answers.length) return { because };
-  const example = header === "WWW-Authenticate" && present[0] !== undefined ? `: ${shown(present[0])}` : "";
-  return { value: present.length > 0, because: because + example };
+  const values = answers.map((answer) => headerOf(answer, header.toLowerCase()));
+  const example = header === "WWW-Authenticate" ? `: ${shown(values[0] ?? "")}` : "";
+  return presenceOf(values, header, noun, example);
 }
 
-function code(limited: readonly Answer[]): Inferred {
-  const codes = new Set(limited.map((answer) => memberAt(answer, "error", "code")));
-  const [first] = codes;
-  if (limited.length === 0) return { because: noLimit };
-  if (codes.size > 1 || typeof first !== "string") return { because: "no single code on the 429 seen" };
-  if (!errorCodePattern.test(first)) return { because: `the 429 has ${quoted(first)}` };
-  return { value: first, because: "the code of the 429" };
+function details(answers: readonly Answer[]): Inferred {
+  if (answers.length === 0) return { because: "no 403 and no 429 seen" };
+  const values = answers.map((answer) => memberAt(answer, "error", "details"));
+  const names = new Set(values.flatMap((value) => (isObject(value) ? Object.keys(value) : [])));
+  return presenceOf(values, "details", "answers of 403 and 429", `: ${shown([...names].join(", "))}`);
 }
 
-const noLimit = "no 429 seen; --probe-limits asks for one";
+function limited(answers: readonly Answer[], infer: (answers: readonly Answer[]) => Inferred): Inferred {
+  return answers.length === 0 ? { because: "no 429 seen; --probe-limits asks for one" } : infer(answers);
+}
 
-function retryAfter(limited: readonly Answer[]): Inferred {
-  if (limited.length === 0) return { because: noLimit };
-  const forms = new Set(limited.map((answer) => retryAfterForm(headerOf(answer, "retry-after"))));
-  const [form = "none"] = forms;
-  if (forms.size > 1 || form === "other") return { because: `Retry-After in no single form that HTTP knows` };
+function rateLimitCode(answers: readonly Answer[]): Inferred {
+  const code = onlyOne(answers.map((answer) => memberAt(answer, "error", "code")));
+  if (typeof code !== "string") return { because: "no single code on the 429 seen" };
+  if (!errorCodePattern.test(code)) return { because: `the 429 has ${quoted(code)}` };
+  return { value: code, because: "the code of the 429" };
+}
+
+function retryAfter(answers: readonly Answer[]): Inferred {
+  const form = onlyOne(answers.map((answer) => retryAfterForm(headerOf(answer, "retry-after"))));
+  if (form === undefined) return { because: "Retry-After in no single form that HTTP knows" };
   return { value: form, because: form === "none" ? "no Retry-After on the 429" : "Retry-After on the 429" };
 }
 
-function retryAfterForm(value: string | undefined): "none" | "seconds" | "date" | "other" {
+function retryAfterForm(value: string | undefined): Assumptions["retry_after"] | undefined {
   if (value === undefined) return "none";
   if (/^\d+$/.test(value)) return "seconds";
-  return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/.test(value) ? "date" : "other";
+  const isDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/.test(value);
+  return isDate ? "date" : undefined;
 }
 
 function rateLimitHeaders(answers: readonly Answer[]): Inferred {
@@ -72,10 +83,9 @@ function rateLimitHeaders(answers: readonly Answer[]): Inferred {
   const names = answers.map(({ headers }) =>
     headers.map(([name]) => name).filter((name) => /^(?:x-)?rate-?limit\b/i.test(name)),
   );
-  const forms = new Set(names.map(rateLimitForm));
-  const [form = "other"] = forms;
+  const form = onlyOne(names.map(rateLimitForm));
   const seen = shown([...new Set(names.flat())].join(", "));
-  if (forms.size > 1) return { because: `not the same on every answer: ${seen}` };
+  if (form === undefined) return { because: `not the same on every answer: ${seen}` };
   if (form === "other") return { because: `in a form that the sandbox does not have: ${seen}` };
   return { value: form, because: form === "none" ? "no such header on 200 and 429" : seen };
 }
@@ -87,20 +97,9 @@ function rateLimitForm(names: readonly string[]): Assumptions["rate_limit_header
   return lower.includes("x-ratelimit-limit") && lower.includes("x-ratelimit-remaining") ? "legacy" : "other";
 }
 
-function details(answers: readonly Answer[]): Inferred {
-  const found = answers
-    .map((answer) => memberAt(answer, "error", "details"))
-    .filter((one) => one !== undefined);
-  const names = new Set(
-    found.flatMap((one) => (typeof one === "object" && one !== null ? Object.keys(one) : [])),
-  );
-  if (answers.length === 0) return { because: "no 403 and no 429 seen" };
-  const because = `details on ${found.length} of ${answers.length} answers of 403 and 429`;
-  if (found.length > 0 && found.length < answers.length) return { because };
-  return {
-    value: found.length > 0,
-    because: found.length === 0 ? because : `${because}: ${shown([...names].join(", "))}`,
-  };
+/** Returns the value that all have; `undefined` when they differ. */
+function onlyOne<Value>(values: readonly Value[]): Value | undefined {
+  return new Set(values).size === 1 ? values[0] : undefined;
 }
 
 function scopesOf(answer: Answer): string[] {
