@@ -97,6 +97,14 @@ export function rounded(value: number, digits: number): number {
   return Math.round(value * factor) / factor;
 }
 
+/** The sum of amounts, rounded to four digits after the point: those of an area in hectares. */
+export function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
+  return rounded(
+    items.reduce((sum, item) => sum + amountOf(item), 0),
+    4,
+  );
+}
+
 /** The mean radius of the earth in metres, as GeoJSON tools use it. */
 const earthRadius = 6_371_008.8;
 

@@ -1,4 +1,4 @@
-import { rounded } from "./exact-math.js";
+import { sumOf } from "./exact-math.js";
 import type { Farmer, Parcel, Season } from "./farmer-schema.js";
 
 type Cell = string | number | boolean | null;
@@ -23,17 +23,17 @@ const columns = {
   latitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[1] ?? 0,
   parcels: ({ parcels }) => parcels.length,
   irrigated_area_ha: ({ parcels }) =>
-    sum(parcels, ({ properties }) => (properties.irrigation === "none" ? 0 : properties.area_ha)),
+    sumOf(parcels, ({ properties }) => (properties.irrigation === "none" ? 0 : properties.area_ha)),
   main_crop_code: (farmer) => mainParcel(farmer).properties["crop:code"],
   main_crop_name: (farmer) => mainParcel(farmer).properties["crop:name"],
   last_yield_kg_ha: (farmer) => lastHarvest(farmer)?.yield_kg_ha ?? null,
-  livestock_count: ({ livestock }) => sum(livestock, ({ count }) => count),
+  livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
   cooperative_id: ({ cooperative }) => cooperative?.cooperative_id ?? null,
   policies: ({ insurance }) => insurance.length,
-  claims: ({ insurance }) => sum(insurance, ({ claims }) => claims.length),
+  claims: ({ insurance }) => sumOf(insurance, ({ claims }) => claims.length),
   loans: ({ loans }) => loans.length,
   currency: ({ loans }) => loans[0]?.currency ?? null,
-  outstanding: ({ loans }) => sum(loans, ({ outstanding }) => outstanding),
+  outstanding: ({ loans }) => sumOf(loans, ({ outstanding }) => outstanding),
   days_past_due: ({ loans }) => Math.max(0, ...loans.map(({ days_past_due }) => days_past_due)),
 } satisfies Readonly<Record<string, (farmer: Farmer) => Cell>>;
 
@@ -50,13 +50,6 @@ function mainParcel({ parcels }: Farmer): Parcel {
 
 function lastHarvest(farmer: Farmer): Season | undefined {
   return mainParcel(farmer).properties.seasons.findLast(({ yield_kg_ha }) => yield_kg_ha !== null);
-}
-
-function sum<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
-  return rounded(
-    items.reduce((total, item) => total + amountOf(item), 0),
-    4,
-  );
 }
 
 /** The parcels of a farmer as GeoJSON Features that can stand alone, with the farmer's id and location. */

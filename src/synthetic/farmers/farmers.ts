@@ -2,7 +2,7 @@ import { SandboxError } from "../../domain/errors.js";
 import { type FarmerLocale, farmerLocales } from "../../domain/farmer.js";
 import { pick, randomStream } from "../../domain/seed.js";
 import { choiceOf, farmerId, indexOfFarmer } from "../farmer-id.js";
-import { rounded } from "./exact-math.js";
+import { sumOf } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
 import type { Farmer, Parcel } from "./farmer-schema.js";
 import { insuranceOf, loansOf } from "./finance.js";
@@ -68,10 +68,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
     draws,
   };
   const parcels = parcelsOf(farm);
-  const area = rounded(
-    parcels.reduce((sum, { properties }) => sum + properties.area_ha, 0),
-    4,
-  );
+  const area = sumOf(parcels, ({ properties }) => properties.area_ha);
   const cooperative = cooperativeOf(farm);
   const livestock = livestockOf(farm, area);
   const insurance = insuranceOf(farm, parcels, cooperative !== null);

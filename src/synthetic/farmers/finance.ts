@@ -1,6 +1,6 @@
 import { base62From, pick, type RandomStream } from "../../domain/seed.js";
 import { dateOf, day, instantOf, yearOf } from "./dates.js";
-import { between, chance, rounded, unit, wholeBetween } from "./exact-math.js";
+import { between, chance, rounded, sumOf, unit, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
 import type { Claim, InsurancePolicy, Loan, Money, Parcel, Season } from "./farmer-schema.js";
 import { usualYield } from "./seasons.js";
@@ -50,10 +50,7 @@ function policyOf(farm: FarmContext, parcels: readonly Parcel[], season: Season)
     );
     return same === undefined ? [] : [{ area_ha, season: same }];
   });
-  const area = rounded(
-    covered.reduce((sum, { area_ha }) => sum + area_ha, 0),
-    4,
-  );
+  const area = sumOf(covered, ({ area_ha }) => area_ha);
   const crop = cropOfCode(season.crop_code);
   const value = insuredValuePerHectare(farm, crop);
   const sum = moneyOf(country, area * value);
