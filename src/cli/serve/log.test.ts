@@ -10,7 +10,7 @@ const palette = paletteFor({ isTTY: false } as never, {});
 
 test.each([
   ["untouched", / {2}200 .* {2}200\.test .* {2}untouched$/],
-  ["delayed", / {2}200 .* {2}200\.test \d+\.\d ms {2}delayed {2}fault\.latency$/],
+  ["delayed", / {2}200 .* {2}200\.test .*\d\.\d ms {2}delayed {2}fault\.latency$/],
   ["unavailable", / {2}503 service_unavailable {2,}fault\.status .* {2}unavailable$/],
   ["hanging", / {2}no answer {2,}fault\.hang .* {2}hanging$/],
 ])("a request with the key %s of bad-day is one line that says what became of it", (ref, line) => {

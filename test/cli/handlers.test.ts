@@ -1,11 +1,11 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runCommand } from "./support/running-command.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { runCommand } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The built command, because the handlers' own imports are Node's business, not those of a test runner.
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 const bin = `"${process.execPath}" "${join(root, "bin/svc-sandbox.js")}"`;
 const attestations = "/v1/relying-party/attestations";
 

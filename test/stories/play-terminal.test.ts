@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { longStory } from "./support/long-story.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { longStory } from "./long-story.js";
 
 // `script` gives a command a terminal of its own.
 describe.skipIf(process.platform !== "linux" || !existsSync("/usr/bin/script"))(
   "svc-sandbox play on a real terminal",
   () => {
     function onTerminal(command: string, story: string) {
-      const bin = join(import.meta.dirname, "../bin/svc-sandbox.js");
+      const bin = join(import.meta.dirname, "../../bin/svc-sandbox.js");
       const cwd = temporaryFolder({ "a.yaml": story });
       // Ctrl-C reaches the shell as well, and only some of them go on after it (bash does, dash does not) without a trap.
       const line = `trap : INT; ${process.execPath} ${bin} play a.yaml ${command}; echo "code $?"; stty -a`;

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { coreSender } from "../src/api/core-sender.js";
-import type { Profile } from "../src/domain/assumptions.js";
-import { loadFarmers } from "../src/node/load-farmers.js";
-import { nodePlatform } from "../src/node/platform.js";
-import { serveRuntime } from "../src/node/server/serve-runtime.js";
-import { createRuntime } from "../src/sandbox/runtime.js";
-import { scenarioSecrets } from "../src/sandbox/secrets.js";
-import { runNextStep } from "../src/sandbox/story/run-step.js";
-import type { SendStoryRequest, StepResult, StoryStep } from "../src/sandbox/story/story.js";
-import { createWorld, type World } from "../src/sandbox/world.js";
-import { bundledScenarios, type ScenarioName, scenarioNames } from "../src/scenario/bundled.js";
-import type { Scenario } from "../src/scenario/scenario.generated.js";
-import { socketSender } from "./support/socket-sender.js";
+import { coreSender } from "../../src/api/core-sender.js";
+import type { Profile } from "../../src/domain/assumptions.js";
+import { loadFarmers } from "../../src/node/load-farmers.js";
+import { nodePlatform } from "../../src/node/platform.js";
+import { serveRuntime } from "../../src/node/server/serve-runtime.js";
+import { createRuntime } from "../../src/sandbox/runtime.js";
+import { scenarioSecrets } from "../../src/sandbox/secrets.js";
+import { runNextStep } from "../../src/sandbox/story/run-step.js";
+import type { SendStoryRequest, StepResult, StoryStep } from "../../src/sandbox/story/story.js";
+import { createWorld, type World } from "../../src/sandbox/world.js";
+import { bundledScenarios, type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { socketSender } from "../support/socket-sender.js";
 
 // As every way to a running server does that shows farmers.
 await loadFarmers();

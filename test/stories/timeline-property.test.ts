@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
-import { runtimeOf } from "../src/library/current-sandbox.js";
-import { mePath } from "./support/doors.js";
-import { propertySeed } from "./support/property-seed.js";
+import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { mePath } from "../support/doors.js";
+import { propertySeed } from "../support/property-seed.js";
 
 const minute = 60_000;
 const hours = 10;

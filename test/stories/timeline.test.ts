@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
-import { coreSender } from "../src/api/core-sender.js";
-import { createSandbox, type Scenario } from "../src/index.js";
-import { runtimeOf } from "../src/library/current-sandbox.js";
-import type { WorldEvent } from "../src/sandbox/events.js";
-import { runNextStep } from "../src/sandbox/story/run-step.js";
-import { parseScenario } from "../src/scenario/parse-scenario.js";
-import { serveControl } from "./control/client.js";
-import { describeDoors, mePath } from "./support/doors.js";
+import { coreSender } from "../../src/api/core-sender.js";
+import { createSandbox, type Scenario } from "../../src/index.js";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
+import type { WorldEvent } from "../../src/sandbox/events.js";
+import { runNextStep } from "../../src/sandbox/story/run-step.js";
+import { parseScenario } from "../../src/scenario/parse-scenario.js";
+import { serveControl } from "../control/client.js";
+import { describeDoors, mePath } from "../support/doors.js";
 
 const scenario = parseScenario(`
 version: 1

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { baseUrl, type Running, type RunOptions, runCli, startCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { baseUrl, type Running, type RunOptions, runCli, startCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const me = "/v1/relying-party/me";
 

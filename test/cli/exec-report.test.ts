@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createSandbox, outcomes } from "../src/index.js";
-import { elementsOf } from "./report/xml-elements.js";
-import { client, clientFolder, runExec } from "./support/exec-process.js";
+import { createSandbox, outcomes } from "../../src/index.js";
+import { elementsOf } from "../report/xml-elements.js";
+import { client, clientFolder, runExec } from "./exec-process.js";
 
 describe("the gate", () => {
   it.each([

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { clientFolder, runExec, startExec } from "./support/exec-process.js";
+import { clientFolder, runExec, startExec } from "./exec-process.js";
 
-const bin = join(import.meta.dirname, "../bin/svc-sandbox.js");
+const bin = join(import.meta.dirname, "../../bin/svc-sandbox.js");
 
 /** A program that sends a request, says "ready", and does this when a signal comes. */
 const waits = (onSignal: string, ...names: string[]) => [

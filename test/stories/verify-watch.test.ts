@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { startCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
-import { failing, good } from "./support/verified-stories.js";
+import { startCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { failing, good } from "./verified-stories.js";
 
 describe("svc-sandbox verify --watch", () => {
   function watch(files: Readonly<Record<string, string>>, argv: readonly string[]) {

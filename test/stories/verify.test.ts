@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { type RunOptions, runCli } from "./support/run-cli.js";
-import { storyScenario } from "./support/story-scenario.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
-import { failing, good } from "./support/verified-stories.js";
+import { type RunOptions, runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { storyScenario } from "./story-scenario.js";
+import { failing, good } from "./verified-stories.js";
 
 function verify(files: Readonly<Record<string, string>>, argv: readonly string[], options: RunOptions = {}) {
   return runCli(["verify", ...argv], { cwd: temporaryFolder(files), ...options });

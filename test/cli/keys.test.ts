@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { coreSender } from "../src/api/core-sender.js";
-import { outcomeOf, type PathId } from "../src/domain/outcomes.js";
-import { createSandbox } from "../src/index.js";
-import { runtimeOf } from "../src/library/current-sandbox.js";
-import { runNextStep } from "../src/sandbox/story/run-step.js";
-import { parseScenario } from "../src/scenario/parse-scenario.js";
-import { runCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { coreSender } from "../../src/api/core-sender.js";
+import { outcomeOf, type PathId } from "../../src/domain/outcomes.js";
+import { createSandbox } from "../../src/index.js";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runNextStep } from "../../src/sandbox/story/run-step.js";
+import { parseScenario } from "../../src/scenario/parse-scenario.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 async function json(argv: readonly string[]) {
   const { code, stdout, stderr } = await runCli([...argv, "--json"], { cwd: temporaryFolder() });

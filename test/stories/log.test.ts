@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
-import { baseUrl, runCli, startCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { baseUrl, runCli, startCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const scenario = `version: 1
 clock: { now: 2026-03-02T09:00:00Z, frozen: true }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { coreSender } from "../src/api/core-sender.js";
-import { createSandbox } from "../src/index.js";
-import { runtimeOf } from "../src/library/current-sandbox.js";
-import { runNextStep } from "../src/sandbox/story/run-step.js";
-import type { StoryStep } from "../src/sandbox/story/story.js";
-import { parseScenario } from "../src/scenario/parse-scenario.js";
+import { coreSender } from "../../src/api/core-sender.js";
+import { createSandbox } from "../../src/index.js";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runNextStep } from "../../src/sandbox/story/run-step.js";
+import type { StoryStep } from "../../src/sandbox/story/story.js";
+import { parseScenario } from "../../src/scenario/parse-scenario.js";
 
 const post = { method: "POST", path: "/v1/relying-party/consent-requests" };
 

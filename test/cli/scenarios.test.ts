@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { scenarioNames } from "../src/scenario/bundled.js";
-import { runCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { scenarioNames } from "../../src/scenario/bundled.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** A scenario of one organization with these keys. */
 function scenario(keys: string, more = ""): string {
@@ -37,7 +37,7 @@ describe("svc-sandbox show", () => {
     const { code, stdout } = await runCli(["show", name]);
     expect([code, stdout]).toEqual([
       0,
-      readFileSync(join(import.meta.dirname, `../scenarios/${name}.yaml`), "utf8"),
+      readFileSync(join(import.meta.dirname, `../../scenarios/${name}.yaml`), "utf8"),
     ]);
   });
 

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
-const bin = join(import.meta.dirname, "../bin/svc-sandbox.js");
+const bin = join(import.meta.dirname, "../../bin/svc-sandbox.js");
 
 /** Runs the built command as its users do. */
 function run(argv: readonly string[]) {

@@ -4,11 +4,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { CertificatePair } from "../src/node/index.js";
-import { makeSelfSigned } from "../src/node/server/tls.js";
-import { askHttps } from "./support/ask-https.js";
-import { type Running, type RunOptions, runCli, startCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import type { CertificatePair } from "../../src/node/index.js";
+import { makeSelfSigned } from "../../src/node/server/tls.js";
+import { askHttps } from "../support/ask-https.js";
+import { type Running, type RunOptions, runCli, startCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const run = promisify(execFile);
 const me = "/v1/relying-party/me";

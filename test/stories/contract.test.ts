@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { runCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The example of the contract for scenario files, whole: only what stands there as `…` is filled in or left out.
 const example = `version: 1

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { control } from "./support/call-control.js";
-import { baseUrl, type Running, runCli, startCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { control } from "../support/call-control.js";
+import { baseUrl, type Running, runCli, startCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const world = (keys: readonly string[]) =>
   `version: 1\norganizations:\n  a-bank:\n    type: bank\n    keys:\n${keys.map((ref) => `      ${ref}: { environment: test }\n`).join("")}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { runCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 describe("a flag that cannot be understood", () => {
   it.each([

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { longStory, narration } from "./support/long-story.js";
-import { type Running, type RunOptions, runCli, startCli } from "./support/run-cli.js";
-import { storyScenario } from "./support/story-scenario.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { type Running, type RunOptions, runCli, startCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { longStory, narration } from "./long-story.js";
+import { storyScenario } from "./story-scenario.js";
 
 const slipping = storyScenario([
   "- request: { key: revoked }",

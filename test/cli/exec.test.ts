@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createSandbox } from "../src/index.js";
-import { client, clientFolder, runExec } from "./support/exec-process.js";
-import { runCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { createSandbox } from "../../src/index.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { client, clientFolder, runExec } from "./exec-process.js";
 
 const printEnv = [process.execPath, "-e", "console.log(JSON.stringify(process.env))"];
 const oneKey = (name: string) =>
