@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { serveControl } from "./client.js";
+import { description, realPath } from "./described.js";
+import { writesFor } from "./writes.js";
+
+const operations = Object.entries(description.paths).flatMap(([path, verbs]) =>
+  Object.entries(verbs).map(([verb, operation]) => ({ path, verb, operation })),
+);
+
+test("R48 both descriptions are served: OpenAPI 3.1.0 with the version of the package", async () => {
+  const { ask } = await serveControl();
+  const { version } = (await ask("/health")).body;
+  expect((await ask("/openapi.json")).body).toMatchObject({ openapi: "3.1.0", info: { version } });
+  const { body } = await ask("/control.openapi.json");
+  expect(body).toEqual(JSON.parse(JSON.stringify(description)));
+  expect(body).toMatchObject({ openapi: "3.1.0", info: { version }, servers: [{ url: "/" }] });
+});
+
+test("every reference leads to a named part, and every named part is used", () => {
+  const references = [...JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
+  const used = new Set(references.map(([, name]) => name));
+  expect([...used].sort()).toEqual(Object.keys(description.components.schemas).sort());
+});
+
+test.each(operations)("$verb $path has a summary, its parameters and a default answer", ({
+  path,
+  operation: { summary, parameters = [], responses },
+}) => {
+  expect(summary).toMatch(/^[A-Z]/);
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
+  expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+  for (const parameter of inPath) expect(parameter).toMatchObject({ required: true, schema: {} });
+  expect(Object.keys(responses)).toEqual([expect.stringMatching(/^2\d\d$/), "default"]);
+});
+
+test("every write names the actor, and every described write is tested", () => {
+  const writes = operations.filter(({ verb }) => verb !== "get");
+  for (const { operation } of writes) {
+    expect(operation.parameters).toContainEqual(expect.objectContaining({ name: "X-Sandbox-Actor" }));
+  }
+  const released = writes.filter(({ operation }) => !("x-preview" in operation));
+  const tested = writesFor("").map(({ method, described }) => `${method} /__sandbox${described}`);
+  expect(released.map(({ verb, path }) => `${verb.toUpperCase()} ${path}`).sort()).toEqual(
+    [...new Set(tested)].sort(),
+  );
+});
+
+test("the page links to everything that GET answers, in an instance as well, with the name escaped", async () => {
+  const { ask } = await serveControl({
+    scenario: { version: 1, name: `<script>"&'`, organizations: { bank: { type: "bank" } } },
+  });
+  const { id } = (await ask("/instances", { method: "POST" })).body.data;
+  const seen = operations
+    .filter(
+      ({ verb, path, operation }) => verb === "get" && !path.includes("{") && !("x-preview" in operation),
+    )
+    .map(({ path }) => realPath(path))
+    .filter((path) => path !== "/");
+  for (const base of ["", `/i/${id}`]) {
+    for (const path of ["", "/"]) {
+      const { text, headers } = await ask(path, { base });
+      expect(headers["content-type"]).toBe("text/html; charset=utf-8");
+      expect(text).toContain("<strong>&#60;script&#62;&#34;&#38;&#39;</strong>");
+      const links = [...text.matchAll(/href="([^"]+)"/g)].map(
+        ([, href]) => new URL(href as string, `http://sandbox${base}/__sandbox${path}`).pathname,
+      );
+      const expected = seen.filter((one) => base === "" || one !== "/instances");
+      expect(links.sort()).toEqual(expected.map((one) => `${base}/__sandbox${one}`).sort());
+      for (const one of expected) expect((await ask(one, { base, method: "HEAD" })).status).toBe(200);
+    }
+  }
+});

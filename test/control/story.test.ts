@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
+import { serveControl } from "./client.js";
+import { subscribe } from "./subscribe.js";
+
+const mePath = "/v1/relying-party/me";
+const scenario = parseScenario(`
+version: 1
+name: Told
+clock: { now: 2026-03-02T09:00:00Z }
+organizations:
+  harvest-bank:
+    type: bank
+    keys: { main: { environment: test } }
+story:
+  - say: A bank calls the API.
+  - request: { key: main, headers: { X-Trace: a } }
+    expect: { status: 200, path: 200.test }
+  - rotate: { key: main, as: next, overlap: 0s }
+  - request: { key: main }
+    expect: { status: 403 }
+  - revoke: { key: main }
+    expect: { error: key_not_active }
+  - advance: 61m
+`);
+const post = { method: "POST", json: {} };
+
+test("a presenter runs the story step by step, in the world that everyone sees", async () => {
+  const { ask, server } = await serveControl({ scenario });
+  const next = async () => (await ask("/story/next", post)).body.data;
+  expect((await ask("/story")).body.data).toEqual({
+    steps: 6,
+    told: 0,
+    over: false,
+    next: { number: 1, kind: "say", say: "A bank calls the API." },
+  });
+  const say = { number: 1, of: 6, kind: "say", say: "A bank calls the API.", request: null, differences: [] };
+  expect(await next()).toMatchObject({ steps: 6, told: 1, over: false, step: say });
+  expect((await next()).step).toMatchObject({
+    kind: "request",
+    request: { method: "GET", path: mePath, key: "main", headers: { "x-trace": "a" }, body: null, times: 1 },
+    answer: { status: 200, code: null, path_id: "200.test", fault: null },
+    differences: [],
+  });
+  const rotated = (await next()).step.performed;
+  expect(rotated).toMatchObject({ refusal: null, key: { state: "rotated" }, replacement: { ref: "next" } });
+  const own = await fetch(server.url + mePath, { headers: { "x-api-key": rotated.secret } });
+  expect(own.status).toBe(200);
+  expect((await next()).step).toMatchObject({
+    answer: { status: 401, code: "unauthorized", path_id: "401.rotated" },
+    differences: [{ at: "status", expected: "403", found: "401" }],
+  });
+  const refused = { kind: "revoke", performed: { refusal: { code: "key_not_active" } }, differences: [] };
+  expect((await next()).step).toMatchObject(refused);
+  const advance = { kind: "advance", now: "2026-03-02T10:01:00.000Z" };
+  expect(await next()).toMatchObject({ step: advance, over: true });
+  const over = { step: null, steps: 6, told: 6, over: true };
+  expect([await next(), await next()]).toEqual([over, over]);
+  // The journal has the requests of the story; the report is about the client alone.
+  expect(server.sandbox.requests.list().map(({ pathId }) => pathId)).toHaveLength(3);
+  expect(server.sandbox.report()).toMatchObject({ requests: 1, advice: [] });
+  await ask("/reset", post);
+  expect((await ask("/story")).body.data).toMatchObject({ told: 0, over: false });
+});
+
+test("subscribers hear of each step of story and timeline, and of no key", async () => {
+  const timeline = [{ at: "10m", revoke: { key: "main" } }];
+  const { ask, server } = await serveControl({ scenario: { ...scenario, timeline } });
+  const subscriber = await subscribe(server.url);
+  for (let told = 0; told < 2; told++) await ask("/story/next", post);
+  const { secret } = (await ask("/story/next", post)).body.data.step.performed;
+  await ask("/clock/advance", { method: "POST", json: { by: "1h" } });
+  await subscriber.until((come) => come.some(({ event }) => event === "timeline.step"));
+  const events = subscriber.events.filter(({ event }) => event.endsWith(".step")).map(({ data }) => data);
+  const nothing = { advance: null, refusal: null, message: null, replacement: null, differences: [] };
+  expect(events[1]).toEqual({
+    at: "2026-03-02T09:00:00.000Z",
+    step: 2,
+    of: 6,
+    kind: "request",
+    say: null,
+    key: "main",
+    path_id: "200.test",
+    as_expected: true,
+    ...nothing,
+  });
+  expect(events[2]).toMatchObject({ ...nothing, kind: "rotate", key: "main", replacement: "next" });
+  expect(events[3]).toEqual({
+    at: "2026-03-02T09:10:00.000Z",
+    action: "revoke",
+    key: "main",
+    replacement: null,
+    refusal: "key_not_active",
+    message: expect.stringMatching(/^Failed to revoke the key "main": /),
+    expected: null,
+  });
+  expect(subscriber.text()).not.toContain(secret);
+});
+
+test("steps that are asked for at the same time run one after the other", async () => {
+  const { ask } = await serveControl({ scenario });
+  const told = await Promise.all(Array.from({ length: 6 }, () => ask("/story/next", post)));
+  const numbers = told.map(({ body }) => body.data.step.number);
+  expect(numbers.toSorted((one, another) => one - another)).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test("a scenario without a story has no next step", async () => {
+  const { ask } = await serveControl({
+    scenario: { version: 1, name: "Silent", organizations: { bank: { type: "bank" } } },
+  });
+  expect((await ask("/story")).body.data).toEqual({ steps: 0, told: 0, over: true, next: null });
+  const { status, body } = await ask("/story/next", post);
+  expect([status, body.error.code]).toEqual([404, "not_found"]);
+});

@@ -1,0 +1,260 @@
+import { expect, test } from "vitest";
+import { createSandbox, type Fault, type Sandbox, type Scenario } from "../../src/index.js";
+import { serveControl } from "./client.js";
+
+const mePath = "/v1/relying-party/me";
+const callMe = (base: string, key: string) => fetch(base + mePath, { headers: { "x-api-key": key } });
+
+test("health has the version, the scenario, the seed and the time", async () => {
+  const { ask } = await serveControl();
+  expect((await ask("/health")).body).toEqual({
+    status: "ok",
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    scenario: "key-states",
+    seed: 1,
+    now: "2026-03-02T09:00:00.000Z",
+  });
+});
+
+test("state has everything that its parts have alone", async () => {
+  const { ask, server } = await serveControl();
+  const data = async (path: string) => (await ask(path)).body.data;
+  const state = await data("/state");
+  expect(state).toEqual({
+    scenario: "key-states",
+    seed: 1,
+    clock: { now: "2026-03-02T09:00:00.000Z", frozen: true },
+    assumptions: await data("/assumptions"),
+    faults: await data("/faults"),
+    organizations: await data("/organizations"),
+    keys: await data("/keys"),
+  });
+  expect(await data("/clock")).toEqual(state.clock);
+  const states = server.sandbox.keys.list().map(({ ref, state: is }) => [ref, is]);
+  expect(state.keys.map(({ ref, state: is }: Record<string, string>) => [ref, is])).toEqual(states);
+  for (const key of state.keys) expect(await data(`/keys/${key.ref}`)).toEqual(key);
+  for (const one of state.organizations) expect(await data(`/organizations/${one.ref}`)).toEqual(one);
+});
+
+test("requests are listed by limit, path, fault and key; R24 clearing them leaves the usage of the keys", async () => {
+  const faults: Scenario["faults"] = [{ when: { requests: [3] }, then: { latency: "1ms" } }];
+  const scenario = { ...createSandbox({ frozen: true }).snapshot(), faults };
+  const { server, ask } = await serveControl({ scenario });
+  for (const ref of ["active", "revoked", "active"]) {
+    await callMe(server.url, server.sandbox.secret(ref));
+  }
+  const all = (await ask("/requests")).body.data;
+  expect(all).toHaveLength(3);
+  expect(all[1]).toEqual({
+    id: expect.stringMatching(/^req_/),
+    at: "2026-03-02T09:00:00.000Z",
+    method: "GET",
+    path: mePath,
+    key: "revoked",
+    fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/),
+    status: 401,
+    code: "unauthorized",
+    path_id: "401.revoked",
+    fault: null,
+    advice: [],
+    duration_ms: expect.any(Number),
+  });
+  for (const [query, listed] of [
+    ["key=active", [all[0], all[2]]],
+    ["path_id=401.revoked", [all[1]]],
+    ["path_id=fault.latency", [all[2]]],
+    ["limit=1", [all[2]]],
+    ["limit=0", []],
+    ["limit=1&key=active&path_id=200.test", [all[2]]],
+  ] as const) {
+    expect([query, (await ask(`/requests?${query}`)).body.data]).toEqual([query, listed]);
+  }
+  expect((await ask("/requests", { method: "DELETE" })).status).toBe(204);
+  expect((await ask("/requests")).body.data).toEqual([]);
+  expect((await ask("/keys/active")).body.data.usage).toEqual({ this_minute: 2, today: 2 });
+});
+
+test.each([
+  ["/requests?limit=many", "limit"],
+  ["/requests?limit=-1", "limit"],
+  ["/requests?limit=1.5", "limit"],
+  ["/requests?limit=", "limit"],
+  ["/requests?limit=1&limit=2", "limit"],
+  ["/requests?path_id=401.revokd", "path_id"],
+  ["/requests?pathid=x", "pathid"],
+  ["/requests?__proto__=x", "__proto__"],
+  ["/farmers?offset=-1", "offset"],
+  ["/farmers?limit=1001", "limit"],
+  ["/farmers?page=2", "page"],
+  ["/report?format=yaml", "format"],
+])("%s is refused with 422 and the field %s", async (path, field) => {
+  const { ask } = await serveControl();
+  const { status, body } = await ask(path);
+  expect([status, body.error.code, Object.keys(body.error.details.fields)]).toEqual([
+    422,
+    "validation_failed",
+    [field],
+  ]);
+});
+
+test("the clock is set, frozen and resumed", async () => {
+  const { ask } = await serveControl();
+  const put = async (json: object) => (await ask("/clock", { method: "PUT", json })).body.data;
+  expect(await put({ now: "2026-03-03T00:00:00+01:00" })).toEqual({
+    now: "2026-03-02T23:00:00.000Z",
+    frozen: true,
+  });
+  expect(await put({ now: "2026-03-02T23:00:00Z", frozen: false })).toMatchObject({ frozen: false });
+  expect(await put({ frozen: true })).toMatchObject({ frozen: true });
+  expect(await put({})).toMatchObject({ frozen: true });
+});
+
+test("assumptions are changed one by one, and with a profile all of them", async () => {
+  const { ask } = await serveControl();
+  const put = async (json: object) => (await ask("/assumptions", { method: "PUT", json })).body.data;
+  const minimal = (await ask("/assumptions")).body.data;
+  const changed = { rate_limit_code: "slow_down", me_scope: null };
+  expect(await put(changed)).toEqual({ ...minimal, ...changed });
+  expect(await put({ profile: "typical" })).toMatchObject({
+    profile: "typical",
+    rate_limit_code: "rate_limited",
+    me_scope: "attestations:read",
+    retry_after: "seconds",
+  });
+  expect(await put({ profile: "minimal" })).toEqual(minimal);
+});
+
+test("faults are replaced with the next request, and what GET answers can be PUT again", async () => {
+  const busy: Fault = { when: { key: "active", every: 2 }, then: { status: 503 } };
+  const { ask, server } = await serveControl({
+    scenario: { ...createSandbox({ frozen: true }).snapshot(), faults: [busy] },
+  });
+  const call = async () => (await callMe(server.url, server.sandbox.secret("active"))).status;
+  expect((await ask("/faults")).body).toEqual({ data: [{ ...busy, requests_matched: 0 }] });
+  expect([await call(), await call()]).toEqual([200, 503]);
+  const then = { latency: { min: "1ms", max: "2ms" }, status: 504 };
+  const put = (faults: unknown) => ask("/faults", { method: "PUT", json: { faults } });
+  const { body } = await put([{ when: { after: "10m" }, then }]);
+  expect(body).toEqual({ data: [{ when: { after: "2026-03-02T09:10:00.000Z" }, then }] });
+  const before = server.sandbox.snapshot();
+  expect((await put(body.data)).body).toEqual(body);
+  expect(server.sandbox.snapshot()).toEqual(before);
+  expect(await call()).toBe(200);
+  await ask("/clock/advance", { method: "POST", json: { by: "10m" } });
+  expect(await call()).toBe(504);
+  // Neither the control plane nor an instance with a world of its own is affected.
+  await put([{ then: { hang: true } }]);
+  const made = (await ask("/instances", { method: "POST", json: { scenario: "active" } })).body.data;
+  expect((await callMe(made.base_url, made.keys.active)).status).toBe(200);
+  await put([]);
+  expect(await call()).toBe(200);
+});
+
+test("every bundled scenario is started by its name, and reset starts the last one again", async () => {
+  const { server, ask } = await serveControl();
+  const { data } = (await ask("/scenarios")).body;
+  expect(data.length).toBeGreaterThan(5);
+  for (const { name } of data) {
+    const { body } = await ask("/scenario", { method: "PUT", json: { name } });
+    expect([body.data.scenario, (await ask("/health")).body.scenario]).toEqual([name, name]);
+  }
+  await ask("/scenario", { method: "PUT", json: { name: "rotation" } });
+  await ask("/keys/replacement/revoke", { method: "POST" });
+  expect((await ask("/reset", { method: "POST" })).body.data.scenario).toBe("rotation");
+  expect((await ask("/keys/replacement")).body.data.state).toBe("active");
+  const answer = await callMe(server.url, server.sandbox.secret("replacement" as never));
+  expect(answer.status).toBe(200);
+});
+
+const other = `version: 1
+seed: 3
+clock: { now: 2026-05-01T00:00:00Z, frozen: false }
+organizations: { a-bank: { type: bank, keys: { main: { environment: test } } } }
+`;
+
+test("the options of startServer, and of an instance, hold for later scenarios and resets", async () => {
+  const now = "2026-04-01T12:00:00.000Z";
+  const { ask } = await serveControl({ seed: 7, now: new Date(now), profile: "varied" });
+  const put = { method: "PUT", headers: { "content-type": "application/yaml" }, bytes: other };
+  expect((await ask("/scenario", put)).body.data).toMatchObject({ seed: 7, now });
+  expect((await ask("/reset", { method: "POST" })).body.data).toMatchObject({ seed: 7, now });
+  expect((await ask("/state")).body.data).toMatchObject({
+    assumptions: { profile: "varied" },
+    clock: { frozen: true, now },
+  });
+  const json = { scenario: "active", seed: 11 };
+  const base = `/i/${(await ask("/instances", { method: "POST", json })).body.data.id}`;
+  expect((await ask("/scenario", { ...put, base })).body.data).toMatchObject({
+    seed: 11,
+    now: expect.stringMatching(/^2026-05-01T00:00:0/),
+  });
+  expect((await ask("/clock", { base })).body.data.frozen).toBe(false);
+});
+
+test("farmers come page by page and by id, of the instance's own scenario and seed", async () => {
+  const population = { organizations: 2, farmers: 1500, locale: "fr" } as const;
+  const scenario = { version: 1, clock: { now: "2026-03-02T09:00:00Z" }, population } as const;
+  const { farmers } = createSandbox({ scenario });
+  const { ask } = await serveControl({ scenario });
+  expect((await ask("/farmers")).body).toEqual({ data: farmers.list(), total: 1500 });
+  const page = await ask("/farmers?offset=1490&limit=1000");
+  expect(page.body).toEqual({ data: farmers.list({ offset: 1490 }), total: 1500 });
+  expect((await ask("/farmers?offset=1500")).body).toEqual({ data: [], total: 1500 });
+  const last = farmers.at(1499);
+  expect((await ask(`/farmers/${last.farmer_id}`)).body).toEqual({ data: last });
+  for (const id of ["farmer_0000000000000000", "x"]) expect((await ask(`/farmers/${id}`)).status).toBe(404);
+
+  const { body } = await ask("/instances", { method: "POST", json: { seed: 5 } });
+  const base = new URL(body.data.base_url).pathname;
+  const own: Sandbox = createSandbox({ scenario, seed: 5 });
+  expect((await ask("/farmers?limit=2", { base })).body.data).toEqual(own.farmers.list({ limit: 2 }));
+  const { data } = (await ask("/organizations", { base })).body;
+  expect(data.map(({ id }: { id: string }) => id)).toEqual(own.organizations.list().map(({ id }) => id));
+});
+
+test("a fraction of a minute is an overlap as well", async () => {
+  const { ask } = await serveControl();
+  for (const [ref, overlap_minutes, ends] of [
+    ["active", 1.1, "2026-03-02T09:01:06.000Z"],
+    ["wrong-scope", 0.7, "2026-03-02T09:00:42.000Z"],
+    ["rate-limited", 1 / 3, "2026-03-02T09:00:20.000Z"],
+  ] as const) {
+    await ask(`/keys/${ref}/rotate`, { method: "POST", json: { overlap_minutes } });
+    expect((await ask(`/keys/${ref}`)).body.data.overlap_ends_at).toBe(ends);
+  }
+});
+
+test.each([
+  ...["/nothing", "/state/x", "/Keys", "//state", "/../state", "/%2e%2e/state", "/keys/%zz", "/keys/%ff"],
+  ...["/keys/active%2Frevoke", "/keys/__proto__", "/organizations/toString", "/instances/x"],
+  `/keys/${"x".repeat(60_000)}`,
+])("GET %s is answered with the API's error body", async (path) => {
+  const { ask } = await serveControl();
+  const { status, body } = await ask(path);
+  expect([400, 404, 405]).toContain(status);
+  expect(["bad_request", "not_found", "method_not_allowed"]).toContain(body.error.code);
+});
+
+test("a slash at the end makes no difference, and refs may be percent-encoded", async () => {
+  const { ask } = await serveControl();
+  expect((await ask("/keys/")).body).toEqual((await ask("/keys")).body);
+  const encoded = [..."wrong-scope"].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join("");
+  expect((await ask(`/keys/${encoded}/revoke`, { method: "POST" })).body.data.key.state).toBe("revoked");
+  expect((await ask("/keys/wrong-scope/")).body.data.state).toBe("revoked");
+});
+
+test("without a control plane its paths, and those of instances, are unknown paths of the API", async () => {
+  const { server } = await serveControl({ control: false });
+  expect(server.controlUrl).toBeUndefined();
+  for (const path of ["/__sandbox/health", "/__sandbox", "/__sandbox/events", "/i/x/__sandbox/health"]) {
+    const answer = await fetch(server.url + path);
+    expect([path, answer.status, (await answer.json()).error.code]).toEqual([path, 404, "not_found"]);
+  }
+});
+
+test("paths that only begin like the control plane belong to the API", async () => {
+  const { server } = await serveControl();
+  for (const path of ["/__sandboxes", "/__sandbox-x/health", "/__SANDBOX/health", "/%5f_sandbox/health"]) {
+    expect((await fetch(server.url + path)).headers.get("x-frame-options")).toBeNull();
+  }
+});
