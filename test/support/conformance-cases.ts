@@ -106,6 +106,14 @@ export const conformanceCases: readonly ConformanceCase[] = [
     steps: [{ send: { key: "main" } }, { send: { key: "other" } }],
   },
   {
+    title: "R14 the headers and details of typical gateways",
+    scenario: { ...bundledScenarios["key-states"], assumptions: { profile: "typical" } },
+    steps: [
+      ...keysOf("key-states").map((key): Step => ({ send: { key }, times: 2 })),
+      ...[{}, { key: "unknown" }].map((send): Step => ({ send })),
+    ],
+  },
+  {
     title: "answers that vary in all that is left open",
     // The date of a Retry-After would be that of each door's own clock.
     scenario: {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { answeringScenarios } from "./support/answering-scenarios.js";
-import { describeDoors, mePath } from "./support/doors.js";
-import { description, expectDescribed } from "./support/expect-described.js";
+import { answeringScenarios } from "../support/answering-scenarios.js";
+import { openApi } from "../support/api-client.js";
+import { mePath } from "../support/doors.js";
+import { description, expectDescribed } from "../support/expect-described.js";
 
 test("R48 the description is OpenAPI 3.1.0 of version 0.1.0", () => {
   expect(description.openapi).toBe("3.1.0");
@@ -28,14 +29,11 @@ test("the description refuses what the specification does not allow", () => {
   ).toThrow();
 });
 
-describeDoors("the description and the answers", (open) => {
-  test.each(
-    answeringScenarios,
-  )("R48 every answer of the scenario %s validates against the description", async (name) => {
-    const door = await open(name);
-    for (const ref of door.world.registry.keys.keys()) expectDescribed(await door.me({ ref }));
-    for (const header of [undefined, { header: "nonsense" }]) expectDescribed(await door.me(header));
-    expectDescribed(await door.send({ method: "POST" }));
-    await door.close();
-  });
+test.each(
+  answeringScenarios,
+)("R48 every answer of the scenario %s validates against the description", async (name) => {
+  const { sandbox, me, send } = openApi(name);
+  for (const { ref } of sandbox.keys.list()) expectDescribed(await me({ ref }));
+  for (const header of [undefined, { header: "nonsense" }]) expectDescribed(await me(header));
+  expectDescribed(await send({ method: "POST" }));
 });

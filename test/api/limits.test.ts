@@ -1,0 +1,158 @@
+import { parseList } from "structured-headers";
+import { expect, test } from "vitest";
+import type { Scenario } from "../../src/index.js";
+import { openApi } from "../support/api-client.js";
+import { headerOf } from "../support/doors.js";
+import { expectError } from "../support/expect-error.js";
+import { oneKey } from "../support/one-key.js";
+
+type Assumptions = NonNullable<Scenario["assumptions"]>;
+
+const limited = (limits: object, assumptions: Assumptions = {}) =>
+  openApi(oneKey({ limits }, { assumptions }));
+
+test("R22 one request more than per_minute gets 429, until the minute is over", async () => {
+  const { sandbox, status, statuses } = limited({ per_minute: 3, per_day: 100 });
+  expect(await statuses("key", 4)).toEqual([200, 200, 200, 429]);
+  sandbox.clock.set("2026-03-02T09:00:59.999Z");
+  expect(await status("key")).toBe(429);
+  sandbox.clock.set("2026-03-02T09:01:00Z");
+  expect(await status("key")).toBe(200);
+});
+
+test("R22 a sliding minute lets a request in once the oldest of the last 60 seconds is gone", async () => {
+  const { sandbox, status } = limited({ per_minute: 2 }, { minute_window: "sliding" });
+  const seen: number[] = [];
+  for (const time of ["00:00Z", "00:30Z", "00:59.999Z", "01:00Z", "01:00Z", "01:30Z"]) {
+    sandbox.clock.set(`2026-03-02T09:${time}`);
+    seen.push(await status("key"));
+  }
+  expect(seen).toEqual([200, 200, 429, 200, 429, 200]);
+});
+
+test("R23 one request more than per_day gets 429, until the day resets at the assumed time", async () => {
+  const { sandbox, status, statuses, lastPath } = limited(
+    { per_minute: 100, per_day: 2 },
+    { day_resets_at: "10:30" },
+  );
+  expect(await statuses("key", 3)).toEqual([200, 200, 429]);
+  expect(lastPath()).toBe("429.per_day");
+  sandbox.clock.set("2026-03-02T10:29:59.999Z");
+  expect(await status("key")).toBe(429);
+  sandbox.clock.set("2026-03-02T10:30:00Z");
+  expect(await status("key")).toBe(200);
+});
+
+test.each([
+  [false, 2],
+  [true, 7],
+])("R24 with count_refused: %s, refused requests leave usage.today at %i", async (countRefused, today) => {
+  const { sandbox, statuses, data } = limited({ per_minute: 1 }, { count_refused: countRefused });
+  await statuses("key", 6);
+  sandbox.clock.advance("1m");
+  expect((await data("key")).usage.today).toBe(today);
+});
+
+test("R25 a key at its limit does not touch another key of the same organization", async () => {
+  const { sandbox, status } = openApi("rate-limited");
+  const [first, ...others] = sandbox.keys.list();
+  expect(await status(first?.ref as string)).toBe(429);
+  const siblings = others.filter(({ organization }) => organization === first?.organization);
+  const statuses = [];
+  for (const { ref } of siblings) statuses.push(await status(ref));
+  expect(statuses).toContain(200);
+});
+
+test("R26 the replacement has the limits of the key that it replaced", async () => {
+  const { data } = openApi("rotation");
+  expect((await data("retiring")).limits).toEqual((await data("replacement")).limits);
+});
+
+test("R27 R28 a 429 has the code that is assumed", async () => {
+  expectError(await openApi("key-states").me({ ref: "rate-limited" }), 429, "rate_limited");
+  const { me } = limited({ per_day: 0 }, { rate_limit_code: "quota_exceeded" });
+  expectError(await me({ ref: "key" }), 429, "quota_exceeded");
+});
+
+const gateway = (assumptions: Assumptions) =>
+  openApi({
+    version: 1,
+    clock: { now: "2026-03-02T09:00:26Z" },
+    assumptions,
+    organizations: {
+      bank: {
+        type: "bank",
+        live_access: "suspended",
+        keys: {
+          key: { environment: "test", limits: { per_minute: 2, per_day: 1000 } },
+          day: { environment: "test", limits: { per_minute: 2, per_day: 1 } },
+          live: { environment: "live" },
+          narrow: { environment: "test", scopes: ["consents:read"] },
+        },
+      },
+      closed: { type: "bank", status: "inactive", keys: { closed: { environment: "test" } } },
+    },
+  });
+
+test("a 200 of typical gateways tells both limits in structured fields", async () => {
+  const seen = await gateway({ profile: "typical" }).me({ ref: "key" });
+  expect(headerOf(seen, "ratelimit-policy")).toBe('"minute";q=2;w=60, "day";q=1000;w=86400');
+  expect(headerOf(seen, "ratelimit")).toBe('"minute";r=1;t=34, "day";r=999;t=53974');
+  for (const name of ["ratelimit-policy", "ratelimit"])
+    expect(parseList(headerOf(seen, name) ?? "").map(([item]) => item)).toEqual(["minute", "day"]);
+});
+
+test.each([
+  ["key", 2, 34, "per_minute"],
+  ["day", 1, 53_974, "per_day"],
+])("a 429 of %s says when to come back: not before its limit resets", async (ref, allowed, seconds, limit) => {
+  const { sandbox, me, status, statuses } = gateway({ profile: "typical" });
+  await statuses(ref, allowed);
+  const seen = await me({ ref });
+  expect([seen.status, headerOf(seen, "retry-after")]).toEqual([429, String(seconds)]);
+  expect(JSON.parse(seen.body).error.details).toEqual({ limit, retry_after_seconds: seconds });
+  sandbox.clock.advance(`${seconds - 1}s`);
+  expect(await status(ref)).toBe(429);
+  sandbox.clock.advance("1s");
+  expect(await status(ref)).toBe(200);
+});
+
+test("a sliding minute has more quota when its oldest request is a minute old", async () => {
+  const { sandbox, me } = gateway({ profile: "typical", minute_window: "sliding" });
+  await me({ ref: "key" });
+  sandbox.clock.advance("20s");
+  await me({ ref: "key" });
+  expect(headerOf(await me({ ref: "key" }), "retry-after")).toBe("40");
+});
+
+test("Retry-After as a date is not before the reset, on the clock of the client", async () => {
+  const { me } = gateway({ retry_after: "date" });
+  await me({ ref: "day" });
+  const before = Date.now();
+  const date = Date.parse(headerOf(await me({ ref: "day" }), "retry-after") ?? "");
+  expect(date).toBeGreaterThanOrEqual(before + 53_974_000);
+});
+
+test("the legacy headers tell the limit that is nearest to its end", async () => {
+  const seen = await gateway({ rate_limit_headers: "legacy" }).me({ ref: "key" });
+  const values = ["limit", "remaining", "reset"].map((name) => headerOf(seen, `x-ratelimit-${name}`));
+  expect([...values, headerOf(seen, "ratelimit")]).toEqual(["2", "1", "34", undefined]);
+});
+
+test("R7 errors of typical gateways carry a request id, and no two the same", async () => {
+  const { me } = gateway({ profile: "typical" });
+  const ids = [];
+  for (const ref of ["key", "live", "narrow", "closed", "key"])
+    ids.push(headerOf(await me({ ref }), "x-request-id"));
+  expect(ids).not.toContain(undefined);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test.each([
+  ["closed", { organization_status: "inactive" }],
+  ["live", { live_access: "suspended" }],
+  ["narrow", { required_scope: "attestations:read" }],
+])("R27 the 403 of %s has details where they are assumed", async (ref, details) => {
+  const seen = await gateway({ profile: "typical" }).me({ ref });
+  expect(JSON.parse(seen.body).error.details).toEqual(details);
+});
