@@ -2,14 +2,17 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SandboxError } from "../domain/errors.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
+import { placeInScenario, rehearsalProblems } from "../node/place-in-scenario.js";
 import { openWorld } from "../node/platform.js";
 import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { bundledScenarios, scenarioNames } from "../scenario/bundled.js";
-import { ScenarioError } from "../scenario/problems/scenario-error.js";
+import { formatProblem, ScenarioError } from "../scenario/problems/scenario-error.js";
+import type { ScenarioProblem } from "../scenario/problems/scenario-problem.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { WorldFlags } from "./flags.js";
 import type { Io } from "./io.js";
+import type { Log } from "./serve/log.js";
 
 /** The file that is taken when no scenario is named, and the bundled scenario when it is not there. */
 export const ownScenario = "svc-sandbox.yaml";
@@ -33,6 +36,29 @@ export function openNamed({ scenario, name }: LoadedScenario, flags: WorldFlags)
 /** The options that the flags set for every world, whatever its scenario says. */
 export function givenIn({ seed, now, frozen, profile }: WorldFlags): GivenOptions {
   return givenOptions({ seed, now, frozen, profile });
+}
+
+/** Runs the timeline and the story of a scenario once; returns the steps that do not come out as they say. */
+export function stepsThatFail(
+  loaded: LoadedScenario,
+  flags: WorldFlags,
+  { cwd }: Io,
+): Promise<ScenarioProblem[]> {
+  return rehearsalProblems(loaded, (path) => placeInScenario(loaded.name, path, cwd), givenIn(flags));
+}
+
+/** Warns of the steps of a scenario file that do not come out as they say. Bundled scenarios have been tried. */
+export async function warnOfSteps(
+  loaded: LoadedScenario,
+  flags: WorldFlags,
+  io: Io,
+  log: Log,
+): Promise<void> {
+  const problems = loaded.files.length === 0 ? [] : await stepsThatFail(loaded, flags, io);
+  if (problems.length === 0) return;
+  const steps = problems.length === 1 ? "A step" : "Steps";
+  const texts = problems.map(formatProblem).join("\n\n");
+  log.note(`${steps} of ${loaded.name} may not come out as written:\n\n${texts}\n`);
 }
 
 /** Names the scenario and counts its problems above the list of them. */

@@ -18,7 +18,7 @@ import {
 import { exitCode } from "../exit-codes.js";
 import { json, log, quiet, readPort, serverFlags, verbose, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
-import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
+import { givenIn, loadNamed, openNamed, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
 import { createLog, type Log, logEvents } from "../serve/log.js";
@@ -92,6 +92,7 @@ export const command = declareCommand({
       await announceVariables(runtime, server, call);
       if (flags.watch) stopWatching = await watch(call, { loaded, runtime, server, state, log });
       announce(runtime, server, call);
+      await warnOfSteps(loaded, flags, io, log);
       await aborted(stop);
       log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
     } finally {
@@ -154,6 +155,7 @@ function watch(
         report(error);
       }
       await announceVariables(runtime, server, call).catch(report);
+      await warnOfSteps(fresh, call.flags, call.io, log);
     },
   });
 }

@@ -8,6 +8,7 @@ import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { json, quiet, verbose } from "../flags.js";
 import type { Io } from "../io.js";
+import { stepsThatFail } from "../open-scenario.js";
 
 /** The outcome for one file. */
 interface Verdict {
@@ -20,7 +21,7 @@ interface Verdict {
 export const command = declareCommand({
   summary: "check scenario files without serving them",
   description:
-    "Checks scenario files. Good ones are named on stdout, problems go to stderr with file, line, column and a hint. Exits with 1 when a file has problems, with 2 when one cannot be read.",
+    "Checks scenario files and runs their timeline and story once. Good ones are named on stdout, problems go to stderr with file, line, column and a hint. Exits with 1 when a file has problems, with 2 when one cannot be read.",
   words: [{ spec: "<file...>", text: "scenario files (or bundled names)" }],
   flags: { json, quiet, verbose },
   examples: [
@@ -38,8 +39,10 @@ export const command = declareCommand({
 
 async function check(file: string, io: Io): Promise<Verdict> {
   try {
-    const { scenario } = await loadScenario(file, { cwd: io.cwd });
-    return { file, exitCode: exitCode.fine, scenario };
+    const loaded = await loadScenario(file, { cwd: io.cwd });
+    const problems = await stepsThatFail(loaded, {}, io);
+    if (problems.length > 0) throw new ScenarioError(problems);
+    return { file, exitCode: exitCode.fine, scenario: loaded.scenario };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     const failed = error instanceof ScenarioError ? exitCode.failed : exitCode.usage;

@@ -222,7 +222,7 @@ export const answerSchemas = {
   }),
   Health: object({ status: { const: "ok" }, version: text, scenario: text, seed: count, now: time }),
   Scenario: object({ name: text, title: text, description: text }),
-  Running: object({ scenario: text, seed: count, now: time }),
+  Running: object({ scenario: text, seed: count, now: time, warnings: { type: "array", items: text } }),
   Instance: object({
     id: text,
     base_url: text,

@@ -7,12 +7,15 @@ import type { Runtime } from "../../sandbox/runtime.js";
 import { viewClock, viewKeys, viewOrganizations } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
 import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } from "../../scenario/bundled.js";
-import { parseScenario } from "../../scenario/parse-scenario.js";
+import { parseScenario, placeOf } from "../../scenario/parse-scenario.js";
+import type { Path } from "../../scenario/problems/scenario-problem.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { version } from "../package-files.js";
+import { rehearsalProblems } from "../place-in-scenario.js";
 import { nodePlatform } from "../platform.js";
 import { bare, inData } from "./answer-schemas.js";
 import { inField, type Route, route } from "./route.js";
+import { scenarioFields } from "./send-error.js";
 
 /** The world as a whole: its state, clock, assumptions, faults and scenario. */
 export const worldRoutes: readonly Route[] = [
@@ -122,9 +125,13 @@ export const worldRoutes: readonly Route[] = [
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
       return startScenario(runtime, bundledScenarios[name], name);
     },
-    runYaml({ runtime, body }) {
-      const scenario = parseScenario(body, { file: "request body" });
-      return startScenario(runtime, scenario, scenario.name ?? "unnamed");
+    async runYaml({ runtime, body }) {
+      const file = "request body";
+      const scenario = parseScenario(body, { file });
+      const { data } = startScenario(runtime, scenario, scenario.name ?? "unnamed");
+      const placeIn = (path: Path) => placeOf(body, path, { file });
+      const problems = await rehearsalProblems({ scenario, name: file }, placeIn, runtime.given);
+      return { data: { ...data, warnings: Object.values(scenarioFields(problems)) } };
     },
   }),
   route({
@@ -136,7 +143,7 @@ export const worldRoutes: readonly Route[] = [
     answer: inData.one("Running"),
     run({ runtime }) {
       runtime.reset();
-      return { data: summaryOf(runtime.world()) };
+      return running(runtime.world());
     },
   }),
 ];
@@ -165,5 +172,10 @@ function assumptionsOf({ assumptions, profile }: World) {
 // The options of the server's start hold for this scenario, too.
 function startScenario(runtime: Runtime, scenario: Scenario, name: string) {
   runtime.exchange(starterOf(nodePlatform, scenario, { ...runtime.given, name }));
-  return { data: summaryOf(runtime.world()) };
+  return running(runtime.world());
+}
+
+/** The started world; `warnings` are the steps of its timeline and story that do not come out as they say. */
+function running(world: World, warnings: readonly string[] = []) {
+  return { data: { ...summaryOf(world), warnings } };
 }

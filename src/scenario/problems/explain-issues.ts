@@ -121,11 +121,13 @@ function wrongNumber(name: string, value: unknown, schema: Schema): Explanation 
   const isWhole = definitionOf(schema).format !== undefined;
   const kind = isWhole ? "a whole number" : "a number";
   const range = most === undefined ? `${least} or more` : `from ${least} to ${most}`;
-  const message = `${name} is ${kind}, ${range}, not ${typeof value === "string" ? "the text " : ""}${quote(value)}`;
+  const isLimited = Object.keys(limitsOf(schema)).length > 0;
+  const message = `${name} is ${kind}${isLimited ? `, ${range}` : ""}, not ${quoted(value)}`;
   if (typeof value === "string" && /^\d+$/.test(value.trim())) {
     return { code: "wrong_type", message, hint: `write ${value.trim()} without quotes` };
   }
-  if (typeof value !== "number") return { code: "wrong_type", message, hint: `write ${kind}, ${range}` };
+  if (typeof value !== "number")
+    return { code: "wrong_type", message, hint: `write ${kind}${isLimited ? `, ${range}` : ""}` };
   if (isWhole && !Number.isInteger(value) && Number.isFinite(value) && value > least) {
     return {
       code: "out_of_range",
@@ -142,7 +144,7 @@ function wrongNumber(name: string, value: unknown, schema: Schema): Explanation 
 }
 
 function wrongFlag(name: string, value: unknown): Explanation {
-  const message = `${name} is true or false, not ${typeof value === "string" ? "the text " : ""}${quote(value)}`;
+  const message = `${name} is true or false, not ${quoted(value)}`;
   const typed = String(value).toLowerCase();
   const isYes = ["true", "yes", "on", "y", "1"].includes(typed);
   const isNo = ["false", "no", "off", "n", "0"].includes(typed);
@@ -165,11 +167,11 @@ function wrongList(name: string, value: unknown, schema: Schema): Explanation {
   const isOne = typeof value === "number" || (typeof value === "string" && /^[^\s,]{1,60}$/.test(value));
   const example = isOne ? `[${value}]` : "a list: [one, two]";
   const hint = `write ${isPlain ? example : "a list: a dash before each of them"}`;
-  return { code: "wrong_type", message: `${name} is a list, not ${quote(value)}`, hint };
+  return { code: "wrong_type", message: `${name} is a list, not ${quoted(value)}`, hint };
 }
 
 function wrongMapping(name: string, value: unknown, schema: Schema): Explanation {
-  const message = `${name} is a mapping, not ${quote(value)}`;
+  const message = `${name} is a mapping, not ${quoted(value)}`;
   const fields = fieldsOf(schema);
   if (fields.length > 0) {
     // A ref alone leaves out the name of the one field that matters, as in `revoke: main`.
@@ -184,6 +186,10 @@ function wrongMapping(name: string, value: unknown, schema: Schema): Explanation
     ? `each entry needs a name of its own instead of a dash: ${entry}`
     : `write ${entry} on the lines below`;
   return { code: "wrong_type", message, hint };
+}
+
+function quoted(value: unknown): string {
+  return typeof value === "string" ? `the text ${quote(value)}` : quote(value);
 }
 
 function wrongText(name: string | undefined, value: string, schema: Schema): Explanation {

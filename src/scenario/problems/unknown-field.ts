@@ -34,7 +34,7 @@ export function unknownField(root: Schema, parent: Path, name: string, holder: u
   const level = levelAt(root, parent);
   const home = homeOf(spelled, level, root);
   if (home !== undefined) return { ...diagnostic, hint: `${quote(spelled)} belongs ${home}` };
-  const near = nearest(name, fields.filter(isFree));
+  const near = nearest(name, fields);
   if (near !== undefined) return suggest(near);
   const hint =
     fields.length === 0 ? "no fields are known here" : `known fields here: ${listed(fields, "and")}`;

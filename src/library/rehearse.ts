@@ -1,0 +1,86 @@
+import { coreSender } from "../api/core-sender.js";
+import { advanceClock } from "../sandbox/operations/change-world.js";
+import type { Performed } from "../sandbox/operations/perform-action.js";
+import { stepProblems } from "../sandbox/story/differences.js";
+import { tryNextStep } from "../sandbox/story/run-step.js";
+import type { TimelineResult } from "../sandbox/story/story.js";
+import type { World } from "../sandbox/world.js";
+import type { Diagnostic } from "../scenario/problems/scenario-problem.js";
+
+/** A rehearsal ends after so many requests, however often a story repeats its own. */
+const mostRequests = 5_000;
+
+/**
+ * Runs the timeline and the story of a scenario once and returns the steps that do not come out as they say.
+ *
+ * `open` opens a world of the scenario, whose clock stands still.
+ */
+export async function rehearse(open: () => World): Promise<Diagnostic[]> {
+  const inStory = new Set<number>();
+  const story = await rehearseStory(open(), (result) => {
+    if (failureOf(result) === undefined) inStory.add(result.index);
+  });
+  const timeline = new Map<number, Diagnostic>();
+  rehearseTimeline(open(), (result) => {
+    const failure = failureOf(result);
+    // A step of the timeline may count on the story: it has to come out with it or without it.
+    if (failure !== undefined && !inStory.has(result.index)) timeline.set(result.index, failure);
+  });
+  return [...timeline.values(), ...story];
+}
+
+type OnResult = (result: TimelineResult) => void;
+
+function rehearseTimeline(world: World, onResult: OnResult): void {
+  const last = world.timeline.steps.at(-1);
+  // What was done to the world of a snapshot may have left steps of its timeline that come to nothing.
+  if (last === undefined || world.scenario.requests_answered !== undefined) return;
+  listen(world, onResult);
+  advanceClock(world, Math.max(0, last.at - world.clock.now()));
+}
+
+async function rehearseStory(world: World, onResult: OnResult): Promise<Diagnostic[]> {
+  const failed: Diagnostic[] = [];
+  listen(world, onResult);
+  const send = coreSender(world);
+  let requests = 0;
+  for (;;) {
+    const { request } = world.story.steps[world.story.next] ?? {};
+    requests += request === undefined ? 0 : (request.repeat ?? 1);
+    if (requests > mostRequests) return failed;
+    const result = await tryNextStep(world, send);
+    if (result === undefined) return failed;
+    const { answer, performed } = result;
+    const refused = performed === null ? undefined : refusalOf(performed);
+    const hint = answer === null ? undefined : `the request ends on ${answer.pathId}`;
+    for (const { at, path, message } of stepProblems(result)) {
+      if (at?.startsWith("timeline")) continue;
+      failed.push({ code: "step_fails", path, message, hint, ...refused });
+    }
+  }
+}
+
+function listen(world: World, onResult: OnResult): void {
+  world.events.subscribe((event) => {
+    if (event.type === "timeline.step") onResult(event.result);
+  });
+}
+
+function failureOf({ index, step, performed, differences }: TimelineResult): Diagnostic | undefined {
+  const path = ["timeline", index];
+  const refused = step.expect === undefined ? refusalOf(performed) : undefined;
+  if (refused !== undefined) return { code: "step_fails", path, ...refused };
+  const [difference] = differences;
+  if (difference === undefined) return undefined;
+  const { expected, found } = difference;
+  const message = `error: expected ${expected}, found ${found}`;
+  return { code: "step_fails", path: [...path, "expect", "error"], message };
+}
+
+function refusalOf({ refusal }: Performed): Pick<Diagnostic, "message" | "hint"> | undefined {
+  if (refusal === null) return undefined;
+  return {
+    message: `the step is refused: ${refusal.message}`,
+    hint: `if that is meant, write expect: { error: ${refusal.code} }`,
+  };
+}

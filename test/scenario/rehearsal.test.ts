@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { scenarioNames } from "../../src/index.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const head = `version: 1
+clock: { now: 2026-03-02T09:00:00Z }
+organizations:
+  bank:
+    type: bank
+    live_access: approved
+    keys:
+      active: { environment: test }
+      other: { environment: test }
+      live: { environment: live }
+      gone: { environment: test, state: revoked }
+`;
+const story = (...steps: string[]) => `story:\n${steps.map((step) => `  - ${step}\n`).join("")}`;
+const timeline = (...steps: string[]) => `timeline:\n${steps.map((step) => `  - ${step}\n`).join("")}`;
+
+function validate(text: string, flags: readonly string[] = []) {
+  return runCli(["validate", "world.yaml", ...flags], { cwd: temporaryFolder({ "world.yaml": text }) });
+}
+
+/** Steps that do not come out, with ▲ before the character at which that is reported, and a part of what is said. */
+const failing: readonly (readonly [text: string, said: string])[] = [
+  [story("{ request: { key: gone }, expect: { status: ▲200 } }"), "hint: the request ends on 401.revoked"],
+  [story("{ request: { key: gone }, expect: { path: ▲401.expired } }"), 'found "401.revoked"'],
+  [story("{ request: { key: none }, expect: { headers: { X-Request-Id: ▲true } } }"), "expected a value"],
+  [story("{ request: {}, expect: { body: { data: { environment: ▲live } } } }"), 'found "test"'],
+  [story("{ request: {}, expect: { path: ▲fault.reset } }"), 'found "200.test"'],
+  [story("▲request: { key: active-2 }", "rotate: { key: active }"), 'Did you mean "active"?'],
+  [story("revoke: { key: active }", "▲revoke: { key: active }"), "write expect: { error: key_not_active }"],
+  [story("▲create_key: { organization: bank, environment: test, name: CI, ref: other }"), "name_taken"],
+  [timeline("▲{ at: 10m, revoke: { key: gone } }"), "write expect: { error: key_not_active }"],
+  [
+    timeline("{ at: 1h, revoke: { key: active }, expect: { error: ▲key_not_active } }"),
+    'expected "key_not_active", found nothing',
+  ],
+];
+
+test.each(failing)("validate reports what does not come out of %j, with its place", async (text, said) => {
+  const before = (head + text).split("▲")[0]?.split("\n") ?? [];
+  const place = `world.yaml:${before.length}:${(before.at(-1)?.length ?? 0) + 1}: `;
+  const { code, stderr } = await validate(head + text.replace("▲", ""));
+  expect([code, stderr.startsWith(place) ? place : stderr]).toEqual([1, place]);
+  expect(stderr).toContain(said);
+  expect(stderr).toMatch(/\nworld\.yaml: 1 problem\n/);
+});
+
+/** What looks as if it could not come out, and does. */
+const fine: Readonly<Record<string, string>> = {
+  "a timeline that revokes a key which the story rotates": `${timeline("{ at: 10m, revoke: { key: active } }")}${story(
+    "rotate: { key: active, as: active-2, overlap: 60m }",
+    "advance: 61m",
+    "{ request: { key: active }, expect: { status: 401 } }",
+  )}`,
+  "a timeline and a story that make a key with the same ref":
+    timeline("{ at: 1h, rotate: { key: active, as: active-2 } }") +
+    story("rotate: { key: active, as: active-2 }"),
+  "a timeline that counts on the story":
+    timeline("{ at: 1h, revoke: { key: ci } }") +
+    story("create_key: { organization: bank, environment: test, name: CI }", "advance: 2h"),
+  "what is refused, as the step says":
+    timeline("{ at: 10m, revoke: { key: gone }, expect: { error: key_not_active } }") +
+    story("{ revoke: { key: active, actor: member }, expect: { error: not_an_administrator } }"),
+  "what is left of the timeline of a snapshot": `requests_answered: 0\n${timeline("{ at: 10m, revoke: { key: gone } }")}`,
+};
+
+test.each(Object.entries(fine))("validate accepts %s", async (_title, text) => {
+  expect(await validate(head + text)).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("validate tells machines the same with --json", async () => {
+  const { stdout } = await validate(head + story("{ request: {}, expect: { status: 401 } }"), ["--json"]);
+  expect(JSON.parse(stdout)).toMatchObject([
+    {
+      ok: false,
+      problems: [{ code: "step_fails", path: "story[0].expect.status", line: 13 }],
+    },
+  ]);
+});
+
+test("every bundled scenario comes out", async () => {
+  expect(await runCli(["validate", ...scenarioNames])).toMatchObject({ code: 0, stderr: "" });
+});
