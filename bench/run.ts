@@ -7,6 +7,7 @@ import { measureFirstAnswer } from "./first-answer.js";
 import { measureLibrary } from "./library.js";
 import { measureManyKeys } from "./many-keys.js";
 import { measureMemory } from "./memory.js";
+import { measureRejections } from "./rejections.js";
 import { measureThroughput } from "./throughput.js";
 
 const measurements = {
@@ -17,6 +18,7 @@ const measurements = {
   "first-answer": measureFirstAnswer,
   library: measureLibrary,
   farmers: measureFarmers,
+  rejections: measureRejections,
 };
 
 const asked = parseBenchArguments(process.argv.slice(2), Object.keys(measurements));

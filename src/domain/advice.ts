@@ -1,25 +1,25 @@
-/** How much an advice matters: good to know; likely a defect; a defect, and often one of security. */
+/** Levels of advice: good to know; likely a defect; a defect, often of security. */
 export const adviceLevels = ["note", "warning", "error"] as const;
 export type AdviceLevel = (typeof adviceLevels)[number];
 
-/** One way in which a client behaves that its people should hear of. */
+/** One kind of client behaviour that its developers should know of. */
 export interface Advice {
   readonly id: string;
   readonly level: AdviceLevel;
   /** The rules or the section of the specification behind it. */
   readonly rule: string;
-  /** What the client did, for people. */
+  /** Behaviour of the client, in words. */
   readonly meaning: string;
   readonly whatToDo: string;
 }
 
-/** The closed list of all advice, the most serious first. The report, the documentation and the description follow it. */
+/** All advice, the most serious first; report, documentation and OpenAPI description follow it. */
 export const adviceTable = [
   {
     id: "key-in-query",
     level: "error",
     rule: "section 5, point 11; R46",
-    meaning: "A key stood in the query of the URL, where proxies, logs and histories keep it.",
+    meaning: "A key was in the query of the URL, where proxies, logs and histories keep it.",
     whatToDo:
       "Send the key in the x-api-key header and nowhere else. A real key that was in a URL: rotate it.",
   },
@@ -27,22 +27,21 @@ export const adviceTable = [
     id: "key-in-authorization",
     level: "error",
     rule: "section 5, point 1; R9",
-    meaning: "A key stood in the Authorization header, which the API does not read.",
+    meaning: "A key was in the Authorization header, which the API does not read.",
     whatToDo: "Send the key in the x-api-key header, as it is: no Bearer, no Basic, no other scheme.",
   },
   {
     id: "key-from-browser",
     level: "error",
     rule: "section 5, point 11",
-    meaning: "A browser sent a key, or asked whether it may: whoever opens the page can read it.",
+    meaning: "A browser sent a key, or asked whether it may: everyone who opens the page can read it.",
     whatToDo: "Call the API from a server of yours, and let the page call that server. Rotate a real key.",
   },
   {
     id: "real-key-suspected",
     level: "error",
     rule: "section 5, point 11; R11",
-    meaning:
-      "A well-formed key came, wherever in the request, that no sandbox has made: it may be a real one.",
+    meaning: "The request held a well-formed key that no sandbox has made: it may be a real one.",
     whatToDo:
       "Give the client a key of this sandbox (they have sbx after their prefix). If the other one is real, rotate it: it has been where it should not be.",
   },

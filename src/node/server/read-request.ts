@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { ApiRequest, ReadBody, RequestContent } from "../../api/messages.js";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
 import { leakedKeysIn, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
-import type { Connection } from "../../sandbox/behaviour/known-answers.js";
+import { type Connection, repeatsOfDirectLoop } from "../../sandbox/behaviour/known-answers.js";
 
 /** The path of the control plane; every other path belongs to the API. */
 export const controlPath = "/__sandbox";
@@ -78,7 +78,7 @@ function connectionOf(request: IncomingMessage, { socket }: ServerResponse): Con
   if (socket === null) return undefined;
   const known = connections.get(socket);
   if (known !== undefined) return known;
-  const connection = { isDirect: isDirect(request) };
+  const connection = { repeatsOfLoop: isDirect(request) ? repeatsOfDirectLoop : Number.POSITIVE_INFINITY };
   connections.set(socket, connection);
   return connection;
 }

@@ -1,15 +1,22 @@
 /**
- * A connection on which the requests of a client come one after the other. Compared by identity.
+ * A connection on which requests come one after the other. Compared by identity.
  *
  * Without one nothing is known of what a request came on: it passed a server or a service worker of others.
  */
 export interface Connection {
-  /** Whether the client itself is at its other end; a proxy sends requests of several clients on one connection. */
-  readonly isDirect: boolean;
+  /**
+   * The number of repeated requests that show a client with one request at a time, and not a burst.
+   *
+   * `Infinity` where a proxy may be at the other end, which sends requests of several clients on one connection.
+   */
+  readonly repeatsOfLoop: number;
 }
 
-/** The connection of all calls in this process. */
-export const inProcess: Connection = Object.freeze({ isDirect: true });
+/** The connection of all calls in this process: an adapter says when it hands over an answer. */
+export const inProcess: Connection = Object.freeze({ repeatsOfLoop: 1 });
+
+/** Repeats of a loop on a client's own connection: a burst of some clients uses a connection twice, as soon as it is free. */
+export const repeatsOfDirectLoop = 3;
 
 /** The handing over of an answer. Changed in place. */
 export interface AnswerDelivery {
@@ -32,6 +39,8 @@ export interface KnownAnswer {
   latest: AnswerDelivery;
   /** The connections used since, its own included. */
   readonly connections: Connection[];
+  /** The number of requests since on a connection that the key had used already. */
+  repeats: number;
   /** Whether requests were under way at the same time since, or may have been. */
   isParallel: boolean;
 }
@@ -39,9 +48,9 @@ export interface KnownAnswer {
 /**
  * Milliseconds without a request after which the next one belongs to no burst.
  *
- * Bursts open their connections in 60, on a busy machine with pauses of up to 120; a retry after 200 is one.
+ * Bursts open their connections within 60, on a busy machine with pauses of up to 160; a retry after 200 is none.
  */
-const quietTime = 150;
+const quietTime = 180;
 /** Milliseconds after which a client knows an answer even if its requests never pause. */
 const longTime = 1000;
 /** Number of connections that a client with one request at a time uses: Node's `fetch` alternates between two. */
@@ -52,16 +61,17 @@ const longAgo: AnswerDelivery = Object.freeze({ at: Number.NEGATIVE_INFINITY });
 /**
  * Returns whether the client knew an answer when it sent a request, and remembers the request as the latest.
  *
- * It knew it after a pause of its key, or a second later, or if it sends one request at a time and repeats itself on a
- * connection. A connection that may be a proxy's has to show that for as long as a burst takes.
+ * It knew it after a pause of its key, or a second later, or if it sends one request at a time: then it repeats itself
+ * on the same connection, often enough or for longer than a burst takes.
  */
 export function isKnown(answer: KnownAnswer, { started, connection, delivery }: SentRequest): boolean {
   const age = started - answer.delivery.at;
   const pause = started - answer.latest.at;
-  const isSame = connection !== undefined && answer.connections.includes(connection);
-  if (pause < 0 || connection === undefined) answer.isParallel = true;
-  else if (!isSame && answer.connections.length < mostInTurn) answer.connections.push(connection);
-  else if (!isSame) answer.isParallel = true;
+  const isRepeat = connection !== undefined && answer.connections.includes(connection);
+  if (isRepeat) answer.repeats += 1;
+  else if (connection === undefined || answer.connections.length === mostInTurn) answer.isParallel = true;
+  else answer.connections.push(connection);
+  if (pause < 0) answer.isParallel = true;
   answer.latest = delivery;
   if (age < 0) return false;
   if (age >= longTime) return true;
@@ -70,7 +80,7 @@ export function isKnown(answer: KnownAnswer, { started, connection, delivery }: 
     answer.delivery = longAgo;
     return true;
   }
-  return isSame && !answer.isParallel && (connection.isDirect || age >= quietTime);
+  return isRepeat && !answer.isParallel && (answer.repeats >= connection.repeatsOfLoop || age >= quietTime);
 }
 
 /** Returns what is known after the answer to a request; an earlier answer counts once it has gone out. */
@@ -80,7 +90,7 @@ export function learn(
 ): KnownAnswer {
   if (earlier === undefined) {
     const connections = connection === undefined ? [] : [connection];
-    return { delivery, latest: delivery, connections, isParallel: false };
+    return { delivery, latest: delivery, connections, repeats: 0, isParallel: false };
   }
   if (earlier.delivery.at > started) earlier.delivery = delivery;
   return earlier;
