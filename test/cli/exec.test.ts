@@ -49,44 +49,6 @@ describe("the command", () => {
     expect(JSON.parse(stdout.toString())).toEqual(words);
   });
 
-  it("can be npm, with its own --", async () => {
-    const cwd = clientFolder({ "package.json": '{ "scripts": { "test": "node client.mjs" } }' });
-    const { code, stderr } = await runExec(["--", "npm", "test", "--", "active", "exit:4"], { cwd });
-    expect(code).toBe(4);
-    expect(stderr).toContain("1 request to key-states");
-  });
-
-  it.skipIf(!has("python3", "--version"))("can be Python", async () => {
-    const cwd = temporaryFolder({
-      "test_client.py": `import os, unittest, urllib.request
-class Client(unittest.TestCase):
-    def test_active(self):
-        request = urllib.request.Request(os.environ["SVC_BASE_URL"] + "/v1/relying-party/me")
-        request.add_header("x-api-key", os.environ["SVC_API_KEY"])
-        self.assertEqual(urllib.request.urlopen(request).status, 200)
-`,
-    });
-    const { code, stderr } = await runExec(["--", "python3", "-m", "unittest"], { cwd });
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/^ {2}200\.test +1 {2}met {2}/m)]);
-  });
-
-  it.skipIf(!has("java", "--version"))("can be Java", async () => {
-    const cwd = temporaryFolder({
-      "Call.java": `import java.net.URI;
-import java.net.http.*;
-class Call {
-  public static void main(String[] words) throws Exception {
-    var uri = URI.create(System.getenv("SVC_BASE_URL") + "/v1/relying-party/me");
-    var request = HttpRequest.newBuilder(uri).header("x-api-key", System.getenv("SVC_KEY_EXPIRED")).build();
-    System.exit(HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).statusCode() - 400);
-  }
-}
-`,
-    });
-    const { code, stderr } = await runExec(["--", "java", "Call.java"], { cwd });
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^ {2}401\.expired +1 {2}met {2}/m)]);
-  });
-
   it("that does not exist ends with 127, says so, and has no report", async () => {
     const { code, stdout, stderr } = await runExec(["--", "no-such-command", "x"]);
     expect([code, stdout.toString(), stderr]).toEqual([
@@ -177,15 +139,6 @@ describe("the sandbox of an exec", () => {
       "other.yaml",
       "revoked",
     ]);
-  });
-
-  it("is one of ten that do not meet", async () => {
-    const ends = await Promise.all(
-      Array.from({ length: 10 }, () => runExec(["--", ...client("active", "expired")])),
-    );
-    for (const { code, stderr } of ends) {
-      expect([code, stderr]).toEqual([0, expect.stringContaining("2 requests to key-states")]);
-    }
   });
 
   it("counts what is sent to instances, before a reset, and before the requests are cleared", async () => {

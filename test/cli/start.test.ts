@@ -3,19 +3,10 @@ import { readFileSync, statSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { baseUrl, type Running, type RunOptions, runCli, startCli } from "../support/run-cli.js";
+import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const me = "/v1/relying-party/me";
-
-/** Starts on a free port and makes sure that it is stopped. */
-function start(argv: readonly string[], options: RunOptions = {}): Running {
-  const running = startCli([...argv, "--port", "0"], { cwd: temporaryFolder(), ...options });
-  onTestFinished(async () => {
-    await running.stop();
-  });
-  return running;
-}
 
 const tiny = `version: 1
 organizations:
@@ -24,7 +15,7 @@ organizations:
 
 describe("svc-sandbox start", () => {
   it("prints addresses, scenario, keys and what each one gets, once requests are accepted", async () => {
-    const running = start(["key-states"]);
+    const running = serve(["key-states"]);
     const url = await baseUrl(running);
     const text = running.stdout.text();
     expect(text).toMatch(new RegExp(`^svc-sandbox is listening on ${url}\n`));
@@ -38,26 +29,21 @@ describe("svc-sandbox start", () => {
   });
 
   it("prints a curl line that works when it is pasted", async () => {
-    const running = start(["key-states"]);
+    const running = serve(["key-states"]);
     await baseUrl(running);
     const [, key, url] = /\n {2}curl -i -H "x-api-key: (\S+)" (\S+)\n/.exec(running.stdout.text()) ?? [];
     const response = await fetch(url as string, { headers: { "x-api-key": key as string } });
     expect(response.status).toBe(200);
   });
 
-  it("runs when only the scenario is named, and when nothing is", async () => {
-    expect(await start(["revoked"]).stdout.shows(/Scenario +(\S+),/)).toHaveProperty("1", "revoked");
-    expect(await start([]).stdout.shows(/Scenario +(\S+),/)).toHaveProperty("1", "key-states");
-  });
-
   it("takes svc-sandbox.yaml of the folder when no scenario is named", async () => {
-    const running = start([], { cwd: temporaryFolder({ "svc-sandbox.yaml": tiny }) });
+    const running = serve([], { cwd: temporaryFolder({ "svc-sandbox.yaml": tiny }) });
     expect(await running.stdout.shows(/Scenario +(\S+),/)).toHaveProperty("1", "svc-sandbox.yaml");
     expect(running.stdout.text()).toContain("\n  only ");
   });
 
   it("prints one line of JSON, and nothing else, with --json", async () => {
-    const running = start(["rate-limited", "--json", "--seed", "7"]);
+    const running = serve(["rate-limited", "--json", "--seed", "7"]);
     const url = await baseUrl(running);
     const { stdout, code } = await running.stop();
     expect(code).toBe(0);
@@ -74,21 +60,21 @@ describe("svc-sandbox start", () => {
   });
 
   it("prints only the base URL with --quiet, and logs nothing", async () => {
-    const running = start(["--quiet"]);
+    const running = serve(["--quiet"]);
     const url = await baseUrl(running);
     await fetch(url + me);
     expect(await running.stop()).toEqual({ code: 0, stdout: `${url}\n`, stderr: "" });
   });
 
   it("serves no control plane with --no-control", async () => {
-    const running = start(["--no-control", "--json"]);
+    const running = serve(["--no-control", "--json"]);
     const url = await baseUrl(running);
     expect(JSON.parse(running.stdout.text()).control_url).toBeNull();
     expect((await fetch(`${url}/__sandbox/health`)).status).toBe(404);
   });
 
   it("lets an instance go when nobody has used it for --instance-ttl", async () => {
-    const running = start(["--instance-ttl", "50ms"]);
+    const running = serve(["--instance-ttl", "50ms"]);
     const instances = `${await baseUrl(running)}/__sandbox/instances`;
     expect((await fetch(instances, { method: "POST" })).status).toBe(201);
     const left = async () => ((await (await fetch(instances)).json()) as { data: unknown[] }).data;
@@ -96,7 +82,7 @@ describe("svc-sandbox start", () => {
   });
 
   it("asks for the control token that was given, and does not repeat it to people", async () => {
-    const running = start(["--control-token", "a-token-of-mine"]);
+    const running = serve(["--control-token", "a-token-of-mine"]);
     const url = await baseUrl(running);
     expect((await fetch(`${url}/__sandbox/health`)).status).toBe(401);
     const authorization = { authorization: "Bearer a-token-of-mine" };
@@ -105,63 +91,48 @@ describe("svc-sandbox start", () => {
   });
 
   it("prints the token that it made for an address that others can reach", async () => {
-    const shown = start(["--host", "0.0.0.0"]);
+    const shown = serve(["--host", "0.0.0.0"]);
     await baseUrl(shown);
     expect(shown.stdout.text()).toMatch(/\n {2}Token {6}[\w-]{32} /);
-    const machine = start(["--host", "0.0.0.0", "--json"]);
+    const machine = serve(["--host", "0.0.0.0", "--json"]);
     await baseUrl(machine);
     expect(JSON.parse(machine.stdout.text()).control_token).toMatch(/^[\w-]{32}$/);
-    const brief = start(["--host", "0.0.0.0", "--quiet"]);
+    const brief = serve(["--host", "0.0.0.0", "--quiet"]);
     await baseUrl(brief);
     expect(brief.stderr.text()).toMatch(/^Control token: [\w-]{32}\n$/);
   });
 
-  it("has no token to print when there is no control plane", async () => {
-    const running = start(["--quiet", "--no-control", "--control-token", "a-token-of-mine"]);
-    await baseUrl(running);
-    expect((await running.stop()).stderr).toBe("");
-  });
-
   it("gives a curl line that a shell understands for an IPv6 address", async () => {
-    const running = start(["--host", "::1"]);
+    const running = serve(["--host", "::1"]);
     await running.stdout.shows(
       /\n {2}curl -i -H "x-api-key: \S+" -g "http:\/\/\[::1\]:\d+\/v1\/relying-party\/me"\n/,
     );
   });
 
   it("names the path of each answer with --explain, and not without", async () => {
-    const explained = await fetch((await baseUrl(start(["--explain"]))) + me);
+    const explained = await fetch((await baseUrl(serve(["--explain"]))) + me);
     expect(explained.headers.get("x-sandbox-path")).toBe("401.missing");
-    const plain = await fetch((await baseUrl(start([]))) + me);
+    const plain = await fetch((await baseUrl(serve([]))) + me);
     expect(plain.headers.has("x-sandbox-path")).toBe(false);
   });
 
   it("starts the clock where --now says, and holds it with --frozen", async () => {
-    const running = start(["--now", "2027-01-01T00:00:00+01:00", "--frozen"]);
+    const running = serve(["--now", "2027-01-01T00:00:00+01:00", "--frozen"]);
     await baseUrl(running);
     expect(running.stdout.text()).toContain("  Clock      2026-12-31T23:00:00.000Z, frozen\n");
   });
 
   it("says which assumptions the scenario changes", async () => {
     const file = `${tiny}assumptions: { rate_limit_code: slow_down, me_scope: null }\n`;
-    const running = start(["a.yaml"], { cwd: temporaryFolder({ "a.yaml": file }) });
+    const running = serve(["a.yaml"], { cwd: temporaryFolder({ "a.yaml": file }) });
     await baseUrl(running);
     expect(running.stdout.text()).toContain(
       '  Profile    minimal, rate_limit_code: "slow_down", me_scope: null\n',
     );
   });
 
-  it("colours a terminal, unless NO_COLOR is set", async () => {
-    const coloured = start([], { terminal: true });
-    await coloured.stdout.shows(/curl/);
-    expect(coloured.stdout.text()).toContain("\u001b[");
-    const plain = start([], { terminal: true, env: { NO_COLOR: "1" } });
-    await plain.stdout.shows(/curl/);
-    expect(plain.stdout.text()).not.toContain("\u001b[");
-  });
-
   it("lets an open request finish when it is stopped, takes no new one, and exits with 0", async () => {
-    const running = start([]);
+    const running = serve([]);
     const url = await baseUrl(running);
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write(`GET ${me} HTTP/1.1\r\nHost: 127.0.0.1\r\n`);
@@ -193,7 +164,7 @@ describe("svc-sandbox start", () => {
 
 describe("the request log", () => {
   it("has one aligned line for each request, on stderr", async () => {
-    const running = start(["--frozen"]);
+    const running = serve(["--frozen"]);
     const url = await baseUrl(running);
     await fetch(url + me);
     await fetch(`${url}/v2`, { method: "POST" });
@@ -206,7 +177,7 @@ describe("the request log", () => {
   });
 
   it("names the key by its ref, or by its fingerprint, and never shows it (R46)", async () => {
-    const running = start(["--json"]);
+    const running = serve(["--json"]);
     const url = await baseUrl(running);
     const { revoked } = JSON.parse(running.stdout.text()).keys;
     await fetch(url + me, { headers: { "x-api-key": revoked } });
@@ -219,7 +190,7 @@ describe("the request log", () => {
   });
 
   it("shows nothing that would move the cursor or recolour the terminal", async () => {
-    const running = start([]);
+    const running = serve([]);
     const url = await baseUrl(running);
     await fetch(`${url}/%1b%5b31m%0aSVC_test_abc`);
     await running.stderr.shows(/404\.unknown_path/);
@@ -227,13 +198,13 @@ describe("the request log", () => {
   });
 
   it("adds the request id with --verbose", async () => {
-    const running = start(["--verbose"]);
+    const running = serve(["--verbose"]);
     await fetch((await baseUrl(running)) + me);
     await running.stderr.shows(/401\.missing.* req_[0-9a-f]{24}\n/);
   });
 
   it("is one JSON object per line with --log json", async () => {
-    const running = start(["--log", "json", "--frozen"]);
+    const running = serve(["--log", "json", "--frozen"]);
     await fetch((await baseUrl(running)) + me);
     const { stderr } = await running.stop();
     const [request, note] = stderr
@@ -260,7 +231,7 @@ describe("the request log", () => {
   });
 
   it("is silent with --log off", async () => {
-    const running = start(["--log", "off"]);
+    const running = serve(["--log", "off"]);
     await fetch((await baseUrl(running)) + me);
     expect((await running.stop()).stderr).toMatch(/^Stopping: .*\n$/);
   });
@@ -269,7 +240,7 @@ describe("the request log", () => {
 describe("--write-env", () => {
   it("writes the environment for clients, for its owner alone", async () => {
     const cwd = temporaryFolder({ "tiny.yaml": tiny });
-    const running = start(["tiny.yaml", "--write-env", ".env.sandbox"], { cwd });
+    const running = serve(["tiny.yaml", "--write-env", ".env.sandbox"], { cwd });
     const url = await baseUrl(running);
     const file = join(cwd, ".env.sandbox");
     const [, secret] = /only +(SVC_test_\w+)/.exec(running.stdout.text()) ?? [];

@@ -1,21 +1,15 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { control } from "../support/call-control.js";
-import { baseUrl, type Running, runCli, startCli } from "../support/run-cli.js";
+import { baseUrl, type Running, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const world = (keys: readonly string[]) =>
   `version: 1\norganizations:\n  a-bank:\n    type: bank\n    keys:\n${keys.map((ref) => `      ${ref}: { environment: test }\n`).join("")}`;
 
 function start(cwd: string, argv: readonly string[]): Running {
-  const running = startCli(["a.yaml", "--state", "state.json", "--port", "0", ...argv], { cwd });
-  onTestFinished(async () => {
-    await running.stop();
-  });
-  return running;
+  return serve(["a.yaml", "--state", "state.json", ...argv], { cwd });
 }
 
 const read = (cwd: string) => JSON.parse(readFileSync(join(cwd, "state.json"), "utf8"));
@@ -57,23 +51,5 @@ describe("--state", () => {
     const after = start(cwd, ["--watch"]);
     await baseUrl(after);
     expect(after.stdout.text()).toContain("\n  two ");
-  });
-
-  it("is not created by a start that fails", async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
-    const cwd = temporaryFolder();
-    const { code } = await runCli(["--state", "state.json", "--port", String(port)], { cwd });
-    expect([code, existsSync(join(cwd, "state.json"))]).toEqual([2, false]);
-  });
-
-  it("can be named by SVC_SANDBOX_STATE", async () => {
-    const cwd = temporaryFolder();
-    const running = startCli(["--port", "0", "--quiet"], { cwd, env: { SVC_SANDBOX_STATE: "kept.json" } });
-    await baseUrl(running);
-    await running.stop();
-    expect(existsSync(join(cwd, "kept.json"))).toBe(true);
   });
 });

@@ -3,11 +3,11 @@ import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { CertificatePair } from "../../src/node/index.js";
 import { makeSelfSigned } from "../../src/node/server/tls.js";
 import { askHttps } from "../support/ask-https.js";
-import { type Running, type RunOptions, runCli, startCli } from "../support/run-cli.js";
+import { runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const run = promisify(execFile);
@@ -18,17 +18,9 @@ beforeAll(async () => {
   pair = await makeSelfSigned("localhost");
 });
 
-function start(argv: readonly string[], options: RunOptions = {}): Running {
-  const running = startCli([...argv, "--port", "0"], { cwd: temporaryFolder(), ...options });
-  onTestFinished(async () => {
-    await running.stop();
-  });
-  return running;
-}
-
 describe("--tls", () => {
   it("prints https addresses, the fingerprint, and a curl line that works when it is pasted", async () => {
-    const running = start(["--tls"]);
+    const running = serve(["--tls"]);
     const [, line] = await running.stdout.shows(/\n {2}(curl -i -k .*)\n/);
     expect(running.stdout.text()).toMatch(/^svc-sandbox is listening on https:\/\/127\.0\.0\.1:\d+\n/);
     expect(running.stdout.text()).toMatch(
@@ -39,7 +31,7 @@ describe("--tls", () => {
   });
 
   it("gives the certificate to scripts, for clients that check it", async () => {
-    const running = start(["--json"], { env: { SVC_SANDBOX_TLS: "1" } });
+    const running = serve(["--json"], { env: { SVC_SANDBOX_TLS: "1" } });
     const [line] = await running.stdout.shows(/.*\n/);
     const { base_url, certificate } = JSON.parse(line as string);
     expect((await askHttps(base_url + me, certificate)).status).toBe(401);
@@ -50,7 +42,7 @@ describe("--tls", () => {
 
   it("writes the https address for clients", async () => {
     const cwd = temporaryFolder();
-    const running = start(["--tls", "--write-env", "sandbox.env", "--quiet"], { cwd });
+    const running = serve(["--tls", "--write-env", "sandbox.env", "--quiet"], { cwd });
     await running.stdout.shows(/\n/);
     expect(readFileSync(join(cwd, "sandbox.env"), "utf8")).toMatch(/^SVC_BASE_URL=https:\/\//);
   });
@@ -59,7 +51,7 @@ describe("--tls", () => {
 describe("--cert and --key", () => {
   it("serve the certificate that they name", async () => {
     const cwd = temporaryFolder({ "cert.pem": pair.cert, "key.pem": pair.key });
-    const running = start(["--cert", "cert.pem", "--key", "key.pem"], { cwd });
+    const running = serve(["--cert", "cert.pem", "--key", "key.pem"], { cwd });
     const [, url] = await running.stdout.shows(/listening on (\S+)[\s\S]*Try it/);
     expect((await askHttps(url + me, pair.cert)).status).toBe(401);
     expect(running.stdout.text()).toContain(new X509Certificate(pair.cert).fingerprint256);
@@ -126,12 +118,6 @@ describe("--cert and --key", () => {
       async () => ({ "cert.pem": pair.cert, "key.pem": encryptedKey() }),
       both,
       /the key of --key "key\.pem" is encrypted\. Give one without a passphrase\./,
-    ],
-    [
-      "an empty name",
-      async () => ({}),
-      ["--cert", "", "--key", "key.pem"],
-      /^Failed to read --cert: the name of the file/,
     ],
   ])("with %s end with 2, and show nothing of a key", async (_name, files, argv, says) => {
     const { code, stdout, stderr } = await runCli([...argv, "--port", "0"], {

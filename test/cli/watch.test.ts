@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { baseUrl, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -10,9 +10,6 @@ const world = (keys: readonly string[], more = "") =>
 async function watch(files: Readonly<Record<string, string>>, flags: readonly string[] = []) {
   const cwd = temporaryFolder(files);
   const running = startCli(["a.yaml", "--watch", "--port", "0", ...flags], { cwd });
-  onTestFinished(async () => {
-    await running.stop();
-  });
   const url = await baseUrl(running);
   const write = (name: string, text: string) => writeFileSync(join(cwd, name), text);
   return { cwd, running, url, write };
@@ -31,6 +28,8 @@ describe("--watch", () => {
     write("a.yaml", world(["two", "three"]));
     await running.stderr.shows(/Loaded a\.yaml again: new keys three; gone one\.\n/);
     expect(await keysServed(url)).toEqual(["two", "three"]);
+    write("a.yaml", world(["two", "three"], "seed: 9\n"));
+    await running.stderr.shows(/Loaded a\.yaml again: other secrets for two, three\.\n/);
   });
 
   it("says when a story was under way, and which keys are gone with the old world", async () => {
@@ -57,6 +56,8 @@ describe("--watch", () => {
     write("a.yaml", "version: 1\norganizations: [\n");
     await running.stderr.shows(/a\.yaml:\d+:\d+: [\s\S]*\nThe scenario that was running goes on\.\n/);
     expect(await keysServed(url)).toEqual(["one"]);
+    write("a.yaml", world(["one"]));
+    await running.stderr.shows(/a\.yaml is sound again, and the same as before: the world goes on\.\n/);
     write("a.yaml", world(["one", "two"]));
     await running.stderr.shows(/Loaded a\.yaml again: new keys two\.\n/);
   });
@@ -99,9 +100,6 @@ describe("--watch", () => {
 
   it("says of a bundled scenario that there is nothing to watch", async () => {
     const running = startCli(["revoked", "--watch", "--port", "0"], { cwd: temporaryFolder() });
-    onTestFinished(async () => {
-      await running.stop();
-    });
     await running.stderr.shows(/^Nothing to watch: revoked is a bundled scenario\./);
   });
 });

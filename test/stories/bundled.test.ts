@@ -193,10 +193,8 @@ const worlds = (["minimal", "typical", "varied"] as const).flatMap((profile) =>
 );
 
 describe.each(worlds)("with the profile $profile and the seed $seed", (options) => {
-  test.each(scenarioNames)("the story of %s holds, and takes no time to prove", async (name) => {
-    const begun = performance.now();
+  test.each(scenarioNames)("the story of %s holds", async (name) => {
     expect(wrongSteps(await tellInCore(bundledScenarios[name], options))).toEqual([]);
-    expect(performance.now() - begun).toBeLessThan(500);
   });
 
   test.each(scenarioNames)("the story of %s is the same over a socket", async (name) => {

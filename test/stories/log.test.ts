@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -23,9 +23,6 @@ story:
 async function tellAll(argv: readonly string[]) {
   const running = startCli(["a.yaml", "--port", "0", ...argv], {
     cwd: temporaryFolder({ "a.yaml": scenario }),
-  });
-  onTestFinished(async () => {
-    await running.stop();
   });
   const url = await baseUrl(running);
   const post = (path: string, body = "{}") =>

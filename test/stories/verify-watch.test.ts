@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { failing, good } from "./verified-stories.js";
@@ -9,9 +9,6 @@ describe("svc-sandbox verify --watch", () => {
   function watch(files: Readonly<Record<string, string>>, argv: readonly string[]) {
     const cwd = temporaryFolder(files);
     const running = startCli(["verify", ...argv, "--watch"], { cwd });
-    onTestFinished(async () => {
-      await running.stop();
-    });
     return { running, write: (name: string, text: string) => writeFileSync(join(cwd, name), text) };
   }
 

@@ -1,5 +1,7 @@
+import { onTestFinished } from "vitest";
 import { cli } from "../../src/cli/cli.js";
 import type { KeyPresses, Output } from "../../src/cli/io.js";
+import { temporaryFolder } from "./temporary-folder.js";
 
 /** How a test runs the command line. */
 export interface RunOptions {
@@ -40,11 +42,22 @@ export interface Running {
 
 /** Runs a command line in this process to its end. */
 export function runCli(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  return startCli(argv, options).done;
+  return run(argv, options).done;
 }
 
-/** Runs a command line in this process; does not wait for its end. */
+/** Runs a command line in this process until it is stopped, at the latest when the test ends. */
 export function startCli(argv: readonly string[], options: RunOptions = {}): Running {
+  const running = run(argv, options);
+  onTestFinished(async () => void (await running.stop()));
+  return running;
+}
+
+/** Serves on a free port, by default in an empty folder, as `startCli` does. */
+export function serve(argv: readonly string[], options: RunOptions = {}): Running {
+  return startCli([...argv, "--port", "0"], { cwd: temporaryFolder(), ...options });
+}
+
+function run(argv: readonly string[], options: RunOptions): Running {
   const stopping = new AbortController();
   const stdout = createWritten(options);
   const stderr = createWritten(options);

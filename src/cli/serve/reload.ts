@@ -9,7 +9,7 @@ import { loadNamed, openNamed } from "../open-scenario.js";
 import type { Log } from "./log.js";
 
 /** The world that a reload works on, and how to load and exchange it. */
-export interface Reloading {
+interface Reloading {
   /** The scenario that runs now. */
   readonly loaded: LoadedScenario;
   readonly load: () => Promise<LoadedScenario>;
@@ -30,7 +30,7 @@ export interface Reloading {
  *
  * Never throws: a broken scenario is reported and leaves the running world as it is; so does an unchanged one.
  */
-export function createReload(reloading: Reloading): () => Promise<void> {
+function createReload(reloading: Reloading): () => Promise<void> {
   const { load, open, world, exchange, follow, log, verbose } = reloading;
   let { loaded } = reloading;
   let isBroken = false;
