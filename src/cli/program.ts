@@ -65,8 +65,7 @@ export function misplacedRest(
   return misread(name, `${name} needs ${needs}: ${line}`);
 }
 
-/** A usage error about the command line of a command, with how to get its help. */
-export function misread(name: string, sentence: string): Error {
+function misread(name: string, sentence: string): Error {
   return usageError(
     `Failed to read the command line: ${sentence}\n\`svc-sandbox ${name} --help\` shows how it is written.`,
   );
@@ -174,12 +173,12 @@ function exampleText(examples: readonly Example[]): string {
   return ["Examples:", ...examples.map(({ line, does }) => `  ${line.padEnd(width)}  # ${does}`)].join("\n");
 }
 
-/** Whether a word names a scenario: a bundled one, or a file that is there. */
-export function isScenario(word: string, io: Io): boolean {
+// A bundled name, or a file that is there.
+function isScenario(word: string, io: Io): boolean {
   return isScenarioName(word) || existsSync(resolve(io.cwd, word));
 }
 
-/** The first word is no command and no scenario: says what it might have been. */
+/** The usage error for a first word that is no command and no scenario, with what it might have been. */
 export function unknownWord(word: string): SandboxError {
   const names = Object.keys(commands);
   // `svc-sandbox --json list`: the flags are taken for those of the default command, and the command for its scenario.

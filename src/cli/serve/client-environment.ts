@@ -11,7 +11,7 @@ import { usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
 
 /** The addresses of a running sandbox. */
-export interface Addresses {
+interface Addresses {
   readonly url: string;
   readonly controlUrl: string | undefined;
 }
@@ -68,7 +68,7 @@ export async function writeEnvFile(
 }
 
 /** The environment of a command, and how to remove the files that were written for it. */
-export interface ExecEnvironment {
+interface ExecEnvironment {
   readonly env: Io["env"];
   readonly remove: () => Promise<void>;
 }

@@ -1,20 +1,20 @@
 import { endBySignal } from "../../node/process/run-command.js";
 import type { Io } from "../io.js";
 
-/** How long the report may take once somebody has asked to stop, in milliseconds. */
+/** The milliseconds that the report may take after a signal. */
 const patience = 5000;
 
-/** What signals are for: first for the command, then for what comes after it. */
-export interface SignalsHandedOver {
+/** Signals that go to the command first, and to this process after it. */
+interface SignalsHandedOver {
   /** Hands the signals to the command's listener. */
   readonly take: (listener: (signal: NodeJS.Signals) => void) => void;
-  /** From now on the second one ends this process, and the first one does after some patience. */
+  /** From now on the second signal ends this process, and the first one does so after a while. */
   readonly commandEnded: () => void;
-  /** Leaves them to whoever had them before. */
+  /** Gives the signals back. */
   readonly release: () => void;
 }
 
-/** Takes the signals for a command, and when that has ended sees to it that they can end what is left to do, by `end`. */
+/** Takes the signals for a command; after the command they end this process by `end`. */
 export function handOver(takeSignals: Io["takeSignals"], end = endBySignal): SignalsHandedOver {
   let isOver = false;
   let asked = 0;

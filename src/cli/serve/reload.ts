@@ -8,62 +8,70 @@ import type { Io } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import type { Log } from "./log.js";
 
-/** The world that a reload works on, and how to load and exchange it. */
-interface Reloading {
-  /** The scenario that runs now. */
-  readonly loaded: LoadedScenario;
-  readonly load: () => Promise<LoadedScenario>;
-  readonly open: (loaded: LoadedScenario) => World;
+/** The world that a scenario's files are watched for. */
+interface Watched {
   /** The world that runs now. */
   readonly world: () => World;
   /** Replaces the old world by the one that `start` starts from the loaded scenario. */
   readonly exchange: (start: () => World, loaded: LoadedScenario) => Promise<void>;
-  /** Follows these files from now on. */
-  readonly follow: (files: readonly string[]) => Promise<void>;
   readonly log: Log;
-  /** Whether a defect is reported with its stack. */
-  readonly verbose: boolean;
 }
 
 /**
- * Makes the function that loads the scenario again, for every time its files have changed.
+ * Watches the files of a scenario and loads it again when they change; resolves to how to stop that.
  *
- * Never throws: a broken scenario is reported and leaves the running world as it is; so does an unchanged one.
+ * A broken scenario is reported and leaves the running world as it is; so does an unchanged one.
  */
-function createReload(reloading: Reloading): () => Promise<void> {
-  const { load, open, world, exchange, follow, log, verbose } = reloading;
-  let { loaded } = reloading;
-  let isBroken = false;
-
-  const reload = async () => {
-    const fresh = await load();
-    if (fresh.files.join("\n") !== loaded.files.join("\n")) await follow(fresh.files);
-    const changed = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
-    loaded = fresh;
-    if (!changed) {
-      // After a problem, say that it is gone.
-      if (isBroken) log.note(`${fresh.name} is sound again, and the same as before: the world goes on.`);
-      isBroken = false;
-      return;
-    }
-    isBroken = false;
-    const old = world();
-    const before = scenarioSecrets(old);
-    await exchange(() => open(fresh), fresh);
+export async function startWatching(
+  first: LoadedScenario,
+  flags: WorldFlags & { readonly verbose?: boolean },
+  io: Io,
+  { world, exchange, log }: Watched,
+): Promise<() => Promise<void>> {
+  const { name } = first;
+  if (first.files.length === 0) {
     log.note(
-      `Loaded ${fresh.name} again: ${difference(before, scenarioSecrets(world()))}.${lost(old, world())}`,
+      `Nothing to watch: ${name} is a bundled scenario. Copy it with \`svc-sandbox show ${name} > my.yaml\`.`,
     );
+    return async () => {};
+  }
+  let loaded = first;
+  let isBroken = false;
+  const reload = async () => {
+    const fresh = await loadNamed(name, io);
+    if (fresh.files.join("\n") !== loaded.files.join("\n")) await watching.follow(fresh.files);
+    const isChanged = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
+    const wasBroken = isBroken;
+    loaded = fresh;
+    isBroken = false;
+    if (isChanged) {
+      const old = world();
+      const before = scenarioSecrets(old);
+      await exchange(() => openNamed(fresh, flags), fresh);
+      const keys = difference(before, scenarioSecrets(world()));
+      log.note(`Loaded ${name} again: ${keys}.${lost(old, world())}`);
+    } else if (wasBroken) {
+      log.note(`${name} is sound again, and the same as before: the world goes on.`);
+    }
   };
   // One after the other: the files may change again while they are read.
   let queue = Promise.resolve();
-  return () => {
-    queue = queue.then(reload).catch((error) => {
-      isBroken = true;
-      const failure = describeFailure(error, { verbose }).trimEnd();
-      log.problem(`${failure}\nThe scenario that was running goes on.`);
-    });
-    return queue;
-  };
+  const { createWatch } = await import("../../node/files/watch.js");
+  const watching = createWatch(
+    () => {
+      queue = queue.then(reload).catch((error) => {
+        isBroken = true;
+        const failure = describeFailure(error, { verbose: flags.verbose === true }).trimEnd();
+        log.problem(`${failure}\nThe scenario that was running goes on.`);
+      });
+    },
+    (error) =>
+      log.problem(
+        `Failed to watch ${name}: ${(error as Error).message}. Changes may go unseen; start again to see them.`,
+      ),
+  );
+  await watching.follow(first.files);
+  return watching.close;
 }
 
 /** The keys that came, went, or have another secret now. */
@@ -94,39 +102,4 @@ function lost(old: World, fresh: World): string {
   );
   const keys = made.length === 0 ? "" : ` Gone are the keys that were made since: ${made.join(", ")}.`;
   return story + keys;
-}
-
-/** Watches the files of a scenario and loads it again when they change; resolves to how to stop that. */
-export async function startWatching(
-  loaded: LoadedScenario,
-  flags: WorldFlags & { readonly verbose?: boolean },
-  io: Io,
-  { world, exchange, log }: Pick<Reloading, "world" | "exchange" | "log">,
-): Promise<() => Promise<void>> {
-  if (loaded.files.length === 0) {
-    log.note(
-      `Nothing to watch: ${loaded.name} is a bundled scenario. Copy it with \`svc-sandbox show ${loaded.name} > my.yaml\`.`,
-    );
-    return async () => {};
-  }
-  const { createWatch } = await import("../../node/files/watch.js");
-  const watching = createWatch(
-    () => reload(),
-    (error) =>
-      log.problem(
-        `Failed to watch ${loaded.name}: ${(error as Error).message}. Changes may go unseen; start again to see them.`,
-      ),
-  );
-  const reload = createReload({
-    loaded,
-    load: () => loadNamed(loaded.name, io),
-    open: (fresh) => openNamed(fresh, flags),
-    world,
-    exchange,
-    follow: watching.follow,
-    log,
-    verbose: flags.verbose === true,
-  });
-  await watching.follow(loaded.files);
-  return watching.close;
 }

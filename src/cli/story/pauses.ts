@@ -14,7 +14,7 @@ interface PauseFlags {
 export interface Pauses {
   /** Waits after a step that was shown like this; resolves to whether to go on. */
   readonly after: (result: StepResult, shown: string) => Promise<boolean>;
-  /** Whether somebody decides when the story goes on. */
+  /** Whether a key press decides when the story goes on. */
   readonly byHand: boolean;
   readonly close: () => void;
 }

@@ -41,12 +41,8 @@ export function stepLogLine({ type, result }: StepEvent, palette: Palette): stri
   return [palette.dim(`${at.slice(0, 19)}Z`), palette.magenta(whose), text, ...unexpected].join("  ");
 }
 
-/** What an action does in a few words, and how it was refused: `rotate active → active-2, overlap 60m`. */
-export function actionLine(
-  action: Action,
-  performed: Performed | null,
-  { reasons }: LineOptions = {},
-): string {
+// An action in a few words, and how it was refused: `rotate active → active-2, overlap 60m`.
+function actionLine(action: Action, performed: Performed | null, { reasons }: LineOptions = {}): string {
   const line = escapeControls(doingLine(action, performed));
   const refusal = performed?.refusal ?? null;
   if (refusal === null) return line;

@@ -139,7 +139,7 @@ export function placeProblems(result: StepResult, scenario: string, cwd: string)
 }
 
 /** How a verdict is printed. */
-export interface VerdictStyle {
+interface VerdictStyle {
   readonly palette: Palette;
   /** Whether signs stand for words. */
   readonly isTerminal: boolean;

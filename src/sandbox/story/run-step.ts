@@ -188,7 +188,7 @@ function bodyText(body: unknown): string | undefined {
 }
 
 /**
- * The text with ids in the place of `{farmer.0}` (by index), `{consent.1}` and `{attestation.1}` (the first one that
+ * The text with ids for `{farmer.0}` (by index), `{consent.1}` and `{attestation.1}` (the first one that
  * there is). Without the preview it stays as it is.
  *
  * Throws `unknown_ref` for what is not there.
