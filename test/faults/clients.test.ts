@@ -3,11 +3,11 @@ import ky from "ky";
 import { setupServer } from "msw/node";
 import { Agent, RetryAgent, request } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createSandbox, type Fault } from "../src/index.js";
-import { createHandlers } from "../src/msw/create-handlers.js";
-import { startServer } from "../src/node/server/start-server.js";
-import { mePath } from "./support/doors.js";
-import { scenarioWith } from "./support/faulty.js";
+import { createSandbox, type Fault, type Sandbox, type Scenario } from "../../src/index.js";
+import { createHandlers } from "../../src/msw/index.js";
+import { startServer } from "../../src/node/index.js";
+import { mePath } from "../support/doors.js";
+import { scenarioWith } from "../support/faulty.js";
 
 // Clients of other people, each with the retries that it brings along: they recover where every other request fails.
 
@@ -51,14 +51,37 @@ const undiciClient: Client = async ({ url, headers }) => {
   }
 };
 
-const clients: Readonly<Record<string, Client>> = {
-  got: gotClient,
-  ky: kyOver(globalThis.fetch),
-  undici: undiciClient,
-};
-
 const everyOther = (then: Fault["then"]) =>
   scenarioWith([{ when: { key: "main", requests: [1, 3, 5] }, then }]);
+
+interface Reached {
+  readonly sandbox: Sandbox;
+  readonly url: string;
+  readonly client: Client;
+}
+
+async function served(scenario: Scenario): Promise<Pick<Reached, "sandbox" | "url">> {
+  const server = await startServer({ scenario });
+  onTestFinished(() => server.close(0));
+  return server;
+}
+
+/** Each client, over the entry point that it uses. */
+const ways: Readonly<Record<string, (scenario: Scenario) => Promise<Reached>>> = {
+  "got over a socket": async (scenario) => ({ ...(await served(scenario)), client: gotClient }),
+  "undici over a socket": async (scenario) => ({ ...(await served(scenario)), client: undiciClient }),
+  "ky over sandbox.fetch": async (scenario) => {
+    const sandbox = createSandbox({ scenario });
+    return { sandbox, url: "https://api.example", client: kyOver(sandbox.fetch as typeof fetch) };
+  },
+  "got over msw": async (scenario) => {
+    const [sandbox, url] = [createSandbox({ scenario }), "http://api.example"];
+    const server = setupServer(...createHandlers(sandbox, { baseUrl: url }));
+    server.listen({ onUnhandledRequest: "error" });
+    onTestFinished(() => server.close());
+    return { sandbox, url, client: gotClient };
+  },
+};
 
 const troubles: readonly Fault["then"][] = [
   { status: 503 },
@@ -69,49 +92,26 @@ const troubles: readonly Fault["then"][] = [
   { latency: "1h" },
 ];
 
-describe.each(Object.entries(clients))("%s over a socket", (_name, client) => {
+describe.each(Object.entries(ways))("%s", (_name, open) => {
   test.each(troubles)("recovers when every other request meets %j", async (then) => {
-    const server = await startServer({ scenario: everyOther(then) });
-    onTestFinished(() => server.close(0));
-    const headers = { "x-api-key": server.sandbox.secret("main") };
+    const { sandbox, url, client } = await open(everyOther(then));
+    const headers = { "x-api-key": sandbox.secret("main") };
     for (let i = 1; i <= 3; i++) {
-      const { data } = await client({ url: server.url + mePath, headers });
+      const { data } = await client({ url: url + mePath, headers });
       expect(data.usage.today).toBeGreaterThanOrEqual(i);
     }
     // A busy machine may make a client give up on an answer that was on its way.
-    expect(server.sandbox.requests.total()).toBeGreaterThanOrEqual(6);
+    expect(sandbox.requests.total()).toBeGreaterThanOrEqual(6);
   });
 
   test("gives up when every request fails, and the failures have counted nothing", async () => {
-    const server = await startServer({ scenario: scenarioWith([{ then: { status: 503 } }]) });
-    onTestFinished(() => server.close(0));
-    const headers = { "x-api-key": server.sandbox.secret("main") };
-    const answer = client({ url: server.url + mePath, headers });
-    await answer.then(
-      (body) => expect(body).toHaveProperty("error"),
-      (error) => expect(error).toBeInstanceOf(Error),
-    );
-    expect(server.sandbox.requests.total()).toBeGreaterThan(1);
-    expect(server.sandbox.keys.get("main").usage.today).toBe(0);
+    const { sandbox, url, client } = await open(scenarioWith([{ then: { status: 503 } }]));
+    const headers = { "x-api-key": sandbox.secret("main") };
+    const answer = await client({ url: url + mePath, headers }).catch((error) => error);
+    expect(answer instanceof Error || "error" in answer).toBe(true);
+    expect(sandbox.requests.total()).toBeGreaterThan(1);
+    expect(sandbox.keys.get("main").usage.today).toBe(0);
   });
-});
-
-test.each(troubles)("ky over sandbox.fetch recovers when every other request meets %j", async (then) => {
-  const sandbox = createSandbox({ scenario: everyOther(then) });
-  const headers = { "x-api-key": sandbox.secret("main") };
-  const client = kyOver(sandbox.fetch as typeof fetch);
-  for (let i = 1; i <= 3; i++) await client({ url: `https://api.example${mePath}`, headers });
-  expect(sandbox.requests.total()).toBeGreaterThanOrEqual(6);
-});
-
-test.each(troubles)("got over msw recovers when every other request meets %j", async (then) => {
-  const sandbox = createSandbox({ scenario: everyOther(then) });
-  const server = setupServer(...createHandlers(sandbox, { baseUrl: "http://api.example" }));
-  server.listen({ onUnhandledRequest: "error" });
-  onTestFinished(() => server.close());
-  const headers = { "x-api-key": sandbox.secret("main") };
-  for (let i = 1; i <= 3; i++) await gotClient({ url: `http://api.example${mePath}`, headers });
-  expect(sandbox.requests.total()).toBeGreaterThanOrEqual(6);
 });
 
 test.each<Fault["then"]>([

@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import type { Fault } from "../src/index.js";
-import { startServer } from "../src/node/server/start-server.js";
-import { mePath } from "./support/doors.js";
-import { scenarioWith } from "./support/faulty.js";
-
-const grace = 300;
+import type { Fault } from "../../src/index.js";
+import { startServer } from "../../src/node/index.js";
+import { mePath } from "../support/doors.js";
+import { scenarioWith } from "../support/faulty.js";
 
 test.each<Fault["then"]>([
   { hang: true },
@@ -18,10 +16,7 @@ test.each<Fault["then"]>([
   );
   const ends = Promise.allSettled(open);
   while (server.sandbox.requests.total() < 20) await new Promise((resolve) => setTimeout(resolve, 10));
-  const started = performance.now();
-  await server.close(grace);
-  expect(performance.now() - started).toBeGreaterThan(grace - 20);
-  expect(performance.now() - started).toBeLessThan(grace + 1500);
+  await server.close(300);
   expect((await ends).map(({ status }) => status)).toEqual(new Array(20).fill("rejected"));
 });
 

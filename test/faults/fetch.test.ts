@@ -1,0 +1,168 @@
+import http from "node:http";
+import { setupServer } from "msw/node";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { createSandbox, type Fault, type Sandbox } from "../../src/index.js";
+import { createHandlers } from "../../src/msw/index.js";
+import { mePath } from "../support/doors.js";
+import { expressDoor } from "../support/express-door.js";
+import { scenarioWith } from "../support/faulty.js";
+
+const base = "http://api.example";
+const faultyScenario = (then: Fault["then"]) => scenarioWith([{ when: { key: "main" }, then }]);
+const headersOf = (sandbox: Sandbox, key = "main") => ({ "x-api-key": sandbox.secret(key) });
+
+function reachByMsw(sandbox: Sandbox): typeof fetch {
+  const server = setupServer(...createHandlers(sandbox, { baseUrl: base }));
+  server.listen({ onUnhandledRequest: "error" });
+  onTestFinished(() => server.close());
+  return fetch;
+}
+
+type Reach = (input: string, init?: RequestInit) => Promise<Response>;
+const fetches: Readonly<Record<string, (sandbox: Sandbox) => Reach>> = {
+  "sandbox.fetch": (sandbox) => sandbox.fetch as Reach,
+  msw: reachByMsw,
+};
+
+const failureOf = (promise: Promise<unknown>): Promise<Error & { cause?: unknown }> =>
+  promise.then(
+    () => Promise.reject(new Error("it did not fail")),
+    (error) => error,
+  );
+
+/** How a call ended in a few words; `silence` when it did not end for a while. */
+function ending(call: Promise<{ status: number; text: () => Promise<string> }>): Promise<string> {
+  const told = call.then(
+    async (response) => {
+      const { status } = response;
+      const body = await response.text().catch(() => "cut");
+      if (body === "cut" || body === "") return `${status} cut`;
+      if (body.startsWith("<html>")) return `${status} page`;
+      try {
+        return `${status} ${JSON.parse(body).error?.code ?? "context"}`;
+      } catch {
+        return `${status} no JSON`;
+      }
+    },
+    (error) => error.name,
+  );
+  return Promise.race([told, new Promise<string>((resolve) => setTimeout(resolve, 1000, "silence"))]);
+}
+
+// A client of node:http, which msw intercepts elsewhere than `fetch`.
+function callOverHttp(sandbox: Sandbox): ReturnType<Reach> {
+  reachByMsw(sandbox);
+  return new Promise((resolve, reject) => {
+    const sending = http.get(base + mePath, { headers: headersOf(sandbox) }, (response) => {
+      const text = async () => {
+        let whole = "";
+        for await (const chunk of response) whole += chunk;
+        return whole;
+      };
+      resolve({ status: response.statusCode, text } as never);
+    });
+    sending.on("error", reject);
+    onTestFinished(() => void sending.destroy());
+  });
+}
+
+async function callOverExpress(sandbox: Sandbox, then: Fault["then"]): Promise<Response> {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const door = await expressDoor.open(faultyScenario(then), { frozen: false });
+  onTestFinished(door.close);
+  const { status, body } = await door.send({ headers: headersOf(sandbox) }).finally(async () => {
+    expect((await door.me({ ref: "other" })).status).toBe(200);
+  });
+  return { status, text: async () => body } as Response;
+}
+
+// The endings by sandbox.fetch and by msw; by node:http under msw; in a partner's Express app.
+test.each<readonly [Fault["then"], fetched: string, overHttp: string, overExpress: string]>([
+  [{ latency: "20ms" }, "200 context", "200 context", "200 context"],
+  [{ slow: 2000 }, "200 context", "200 context", "200 context"],
+  [{ status: 503 }, "503 service_unavailable", "503 service_unavailable", "503 service_unavailable"],
+  [{ status: 502, body: "html" }, "502 page", "502 page", "502 page"],
+  [{ malformed: true }, "200 no JSON", "200 no JSON", "200 no JSON"],
+  [{ truncate: true }, "200 cut", "200 cut", "Error"],
+  [{ hang: true }, "silence", "silence", "silence"],
+  [{ reset: true }, "TypeError", "TypeError", "500 no JSON"],
+])("R24 %j ends a call as %s, and counts only what comes whole", async (then, fetched, overHttp, overExpress) => {
+  const counts = fetched === "200 context" ? 1 : 0;
+  for (const reach of Object.values(fetches)) {
+    const sandbox = createSandbox({ scenario: faultyScenario(then) });
+    expect(await ending(reach(sandbox)(base + mePath, { headers: headersOf(sandbox) }))).toBe(fetched);
+    expect(sandbox.keys.get("main").usage.today).toBe(counts);
+  }
+  const sandbox = createSandbox({ scenario: faultyScenario(then) });
+  expect(await ending(callOverHttp(sandbox))).toBe(overHttp);
+  expect(await ending(callOverExpress(sandbox, then))).toBe(overExpress);
+});
+
+afterEach(() => void vi.useRealTimers());
+
+describe.each(Object.entries(fetches))("%s", (_name, reach) => {
+  const callWith = (then: Fault["then"]) => {
+    const sandbox = createSandbox({ scenario: faultyScenario(then) });
+    const call = reach(sandbox);
+    return (init: RequestInit = {}, key = "main") =>
+      call(base + mePath, { ...init, headers: headersOf(sandbox, key) });
+  };
+
+  test.each<Fault["then"]>([
+    { hang: true },
+    { latency: "1h" },
+  ])("%j ends with the request's signal", async (then) => {
+    const abort = new AbortController();
+    const failure = failureOf(callWith(then)({ signal: abort.signal }));
+    abort.abort(new Error("enough"));
+    expect((await failure).message).toBe("enough");
+  });
+
+  test("a slow body ends with the request's signal", async () => {
+    const abort = new AbortController();
+    const response = await callWith({ slow: 10 })({ signal: abort.signal });
+    const failure = failureOf(response.text());
+    abort.abort();
+    expect((await failure).name).toBe("AbortError");
+  });
+
+  test("a truncated body breaks off after its first half", async () => {
+    const reader = (await callWith({ truncate: true })()).body?.getReader();
+    const { value } = (await reader?.read()) ?? {};
+    expect(new TextDecoder().decode(value)).toMatch(/^\{"data":/);
+    expect(await failureOf(reader?.read() ?? Promise.resolve())).toBeInstanceOf(TypeError);
+  });
+
+  test.each<Fault["then"]>([
+    { latency: "5ms" },
+    { status: 500 },
+    { truncate: true },
+    { slow: 5 },
+  ])("%j of a HEAD has the head of the answer and no body", async (then) => {
+    const response = await callWith(then)({ method: "HEAD" });
+    expect([response.status, await response.text()]).toEqual([then.status ?? 200, ""]);
+    expect(Number(response.headers.get("content-length"))).toBeGreaterThan(40);
+  });
+});
+
+test("sandbox.fetch fails as Node's own fetch does when the connection is reset", async () => {
+  const sandbox = createSandbox({ scenario: faultyScenario({ reset: true }) });
+  const error = await failureOf(sandbox.fetch(base + mePath, { headers: headersOf(sandbox) }));
+  expect(error).toMatchObject({ name: "TypeError", message: "fetch failed", cause: { code: "ECONNRESET" } });
+});
+
+test("a latency waits on the fake timers of a test runner, and a slow body too", async () => {
+  vi.useFakeTimers();
+  const sandbox = createSandbox({ scenario: faultyScenario({ latency: "1h", slow: 1 }) });
+  let isOver = false;
+  const answer = sandbox.fetch(base + mePath, { headers: headersOf(sandbox) });
+  await vi.advanceTimersByTimeAsync(60 * 60_000 - 1);
+  const text = answer.then((response) => response.text());
+  void text.then(() => {
+    isOver = true;
+  });
+  await vi.advanceTimersByTimeAsync(100_000);
+  expect(isOver).toBe(false);
+  await vi.advanceTimersByTimeAsync(1_000_000);
+  expect(JSON.parse(await text).data.usage.today).toBe(1);
+});
