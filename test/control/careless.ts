@@ -1,173 +1,90 @@
 import type { Asking } from "./client.js";
-import { validYaml } from "./writes.js";
+import { newKey, validYaml } from "./writes.js";
 
-/** What was in the keys that {@link aKey} has made, their prefixes aside. */
+/** The random parts of the keys that {@link aKey} has made. */
 export const sentKeys: string[] = [];
-/** A key that nobody else sends. */
+
+/** A key that was not sent before. */
 export function aKey(prefix = "SVC_test_"): string {
   const number = String(sentKeys.length).padStart(3, "0");
   sentKeys.push(`${number}Kq7wZr2Xp9LmVb4Tn8Yc${number}`);
   return prefix + sentKeys.at(-1);
 }
 
-/** Keys in every place that a client can put one. */
+/** A key, percent-encoded so many times. */
+function encoded(times: number): string {
+  let key = aKey().replaceAll("_", "%5F").replace("S", "%53");
+  for (let i = 1; i < times; i++) key = encodeURIComponent(key);
+  return key;
+}
+
+/** Requests with a key in every place where a client can put one. */
 export function careless(): readonly (Asking & { readonly path: string })[] {
-  const post = { method: "POST" };
-  const put = { method: "PUT" };
-  const json = { "content-type": "application/json" };
-  const yaml = { "content-type": "application/yaml" };
-  const newKey = {
-    organization: "harvest-bank",
-    environment: "test",
-    name: "CI",
+  const call = (text: string, json?: unknown) => {
+    const [method, path] = text.split(" ") as [string, string];
+    return { method, path, ...(json !== undefined && { json }) };
   };
-  const encoded = (times: number) => {
-    let key = aKey().replaceAll("_", "%5F").replace("S", "%53");
-    for (let i = 1; i < times; i++) key = encodeURIComponent(key);
-    return key;
-  };
-  const inBodies = [newKey.organization, newKey.environment, newKey.name].map((_, index) => ({
-    path: "/keys",
-    ...post,
-    json: { ...newKey, [Object.keys(newKey)[index] as string]: aKey() },
-  }));
+  const raw = (text: string, bytes: string, headers: Asking["headers"] = {}) => ({
+    ...call(text),
+    bytes,
+    headers: { "content-type": "application/json", ...headers },
+  });
+  const yaml = (bytes: string) => raw("PUT /scenario", bytes, { "content-type": "application/yaml" });
+  const state = (headers: Asking["headers"]) => ({ ...call("GET /state"), headers });
+  const keys = { main: { environment: "live", secret: aKey() }, [aKey()]: {} };
   return [
-    { path: `/keys/${aKey()}` },
-    { path: `/keys/${aKey("SVC_live_")}/rotate`, ...post },
-    { path: `/keys/${aKey("legacysvc_test_")}/revoke`, ...post },
-    { path: `/organizations/${aKey()}` },
-    { path: `/instances/${aKey()}`, method: "DELETE" },
-    { path: `/${aKey()}` },
-    { path: `/health/${aKey()}?x=${aKey()}` },
+    call(`GET /keys/${aKey()}`),
+    call(`POST /keys/${aKey("SVC_live_")}/rotate`),
+    call(`POST /keys/${aKey("legacysvc_test_")}/revoke`),
+    call(`GET /health/${aKey()}?x=${aKey()}`),
     ...[1, 2, 3, 4].flatMap((times) => [
-      { path: `/keys/${encoded(times)}` },
-      { path: `/organizations/${encoded(times)}`, method: "PATCH" },
-      { path: `/instances/${encoded(times)}`, method: "DELETE" },
-      { path: `/${encoded(times)}` },
-      { path: `/keys/active/${encoded(times)}` },
-      { path: `/requests?${encoded(times)}=1` },
-      { path: `/keys`, method: "DELETE", headers: { "x-key": encoded(times) } },
+      call(`GET /keys/${encoded(times)}`),
+      call(`PATCH /organizations/${encoded(times)}`),
+      call(`DELETE /instances/${encoded(times)}`),
+      call(`GET /${encoded(times)}`),
+      call(`GET /keys/active/${encoded(times)}`),
+      call(`GET /requests?${encoded(times)}=1`),
     ]),
-    { path: `/keys/${aKey().toLowerCase()}` },
-    { path: `/requests?key=${aKey()}` },
-    { path: `/requests?path_id=${aKey()}` },
-    { path: `/requests?limit=${aKey()}` },
-    { path: `/requests?${aKey()}=${aKey()}` },
-    {
-      path: "/state",
-      headers: { "x-api-key": aKey(), cookie: aKey(), referer: aKey() },
-    },
-    { path: "/state", headers: { "x-sandbox-actor": aKey() } },
-    { path: "/state", headers: { host: aKey() } },
-    { path: "/state", headers: { origin: `http://${aKey()}` } },
-    { path: "/state", headers: { authorization: `Bearer ${aKey()}` } },
-    {
-      path: "/reset",
-      ...post,
-      bytes: "x",
-      headers: { "content-type": aKey() },
-    },
-    {
-      path: "/reset",
-      ...post,
-      bytes: "x",
-      headers: { ...json, "content-encoding": aKey() },
-    },
-    {
-      path: "/reset",
-      ...post,
-      bytes: "{}",
-      headers: { "content-type": `application/json; charset=${aKey()}` },
-    },
-    { path: "/keys", ...post, bytes: `{"name":"${aKey()}"`, headers: json },
-    { path: "/keys", ...post, bytes: aKey(), headers: json },
-    { path: "/keys", ...post, bytes: `{"a":${aKey()}}`, headers: json },
-    { path: "/keys", ...post, json: aKey() },
-    { path: "/keys", ...post, json: [aKey()] },
-    ...inBodies,
-    { path: "/keys", ...post, json: { ...newKey, [aKey()]: aKey() } },
-    { path: "/keys", ...post, json: { ...newKey, scopes: [aKey()] } },
-    {
-      path: "/keys",
-      ...post,
-      json: { ...newKey, limits: { [aKey()]: 1, per_day: aKey() } },
-    },
-    {
-      path: "/keys",
-      ...post,
-      json: { ...newKey, ref: aKey(), expires: aKey() },
-    },
-    {
-      path: "/keys",
-      ...post,
-      json: { ...newKey, name: `the key is ${aKey().replaceAll("_", "%5f")}` },
-    },
-    {
-      path: "/keys/active/rotate",
-      ...post,
-      json: { as: aKey(), overlap_minutes: aKey() },
-    },
-    {
-      path: "/organizations/harvest-bank",
-      method: "PATCH",
-      json: { status: aKey(), sandbox_access: aKey() },
-    },
-    { path: "/clock", ...put, json: { now: aKey(), frozen: aKey() } },
-    { path: "/clock/advance", ...post, json: { by: aKey() } },
-    { path: "/assumptions", ...put, json: { rate_limit_code: aKey() } },
-    {
-      path: "/assumptions",
-      ...put,
-      json: { me_scope: aKey(), scopes: [aKey()], profile: aKey() },
-    },
-    { path: "/scenario", ...put, json: { name: aKey() } },
-    {
-      path: "/scenario",
-      ...put,
-      bytes: `version: 1\n${aKey()}: [\n`,
-      headers: yaml,
-    },
-    {
-      path: "/scenario",
-      ...put,
-      bytes: `# ${aKey()}\nversion: 2 # ${aKey()}\n`,
-      headers: yaml,
-    },
-    {
-      path: "/scenario",
-      ...put,
-      bytes: `${validYaml}x:\n  secret: ${aKey()}\nsecret: ${aKey("")}\n`,
-      headers: yaml,
-    },
-    {
-      path: "/scenario",
-      ...put,
-      bytes: `version: 1\nextends: ${aKey()}\n`,
-      headers: yaml,
-    },
-    { path: "/instances", ...post, json: { scenario: aKey() } },
-    {
-      path: "/instances",
-      ...post,
-      json: { seed: aKey(), now: aKey(), profile: aKey() },
-    },
-    {
-      path: "/instances",
-      ...post,
-      json: {
-        scenario: {
-          version: 1,
-          organizations: {
-            bank: {
-              type: aKey(),
-              keys: {
-                main: { environment: "live", secret: aKey() },
-                [aKey()]: {},
-              },
-            },
-          },
-        },
-      },
-    },
+    call(`GET /keys/${aKey().toLowerCase()}`),
+    ...["key", "path_id", "limit", aKey()].map((name) => call(`GET /requests?${name}=${aKey()}`)),
+    call(`GET /report?format=${aKey()}`),
+    state({ "x-api-key": aKey(), cookie: aKey(), referer: aKey() }),
+    state({ "x-sandbox-actor": aKey() }),
+    state({ host: aKey() }),
+    state({ origin: `http://${aKey()}` }),
+    state({ authorization: `Bearer ${aKey()}` }),
+    raw("POST /reset", "x", { "content-type": aKey() }),
+    raw("POST /reset", "x", { "content-encoding": aKey() }),
+    raw("POST /reset", "{}", { "content-type": `application/json; charset=${aKey()}` }),
+    raw("POST /keys", `{"name":"${aKey()}"`),
+    raw("POST /keys", aKey()),
+    raw("POST /keys", `{"a":${aKey()}}`),
+    ...[
+      aKey(),
+      [aKey()],
+      { ...newKey, organization: aKey() },
+      { ...newKey, environment: aKey() },
+      { ...newKey, name: aKey() },
+      { ...newKey, name: `the key is ${aKey().replaceAll("_", "%5f")}` },
+      { ...newKey, [aKey()]: aKey() },
+      { ...newKey, scopes: [aKey()] },
+      { ...newKey, limits: { [aKey()]: 1, per_day: aKey() } },
+      { ...newKey, ref: aKey(), expires: aKey() },
+    ].map((json) => call("POST /keys", json)),
+    call("POST /keys/active/rotate", { as: aKey(), overlap_minutes: aKey() }),
+    call("PATCH /organizations/harvest-bank", { status: aKey(), sandbox_access: aKey() }),
+    call("PUT /clock", { now: aKey(), frozen: aKey() }),
+    call("POST /clock/advance", { by: aKey() }),
+    call("PUT /assumptions", { rate_limit_code: aKey() }),
+    call("PUT /assumptions", { me_scope: aKey(), scopes: [aKey()], profile: aKey() }),
+    call("PUT /faults", { faults: [{ when: { key: aKey() }, then: { [aKey()]: aKey() } }] }),
+    call("PUT /scenario", { name: aKey() }),
+    yaml(`version: 1\n${aKey()}: [\n`),
+    yaml(`# ${aKey()}\nversion: 2 # ${aKey()}\n`),
+    yaml(`${validYaml}x:\n  secret: ${aKey()}\nsecret: ${aKey("")}\n`),
+    yaml(`version: 1\nextends: ${aKey()}\n`),
+    call("POST /instances", { scenario: aKey() }),
+    call("POST /instances", { seed: aKey(), now: aKey(), profile: aKey() }),
+    call("POST /instances", { scenario: { version: 1, organizations: { bank: { type: aKey(), keys } } } }),
   ];
 }

@@ -2,8 +2,8 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectUnchanged, serveControl } from "./control/client.js";
-import { type ChromiumPage, noBrowser, openPage } from "./support/chromium-page.js";
+import { type ChromiumPage, noBrowser, openPage } from "../support/chromium-page.js";
+import { expectUnchanged, serveControl } from "./client.js";
 
 /** What a page of another origin tries; runs in the page. Answers what it has come to know. */
 async function attack({
@@ -120,7 +120,7 @@ async function statusesWhile(path: string, work: () => Promise<void>): Promise<n
 describe.skipIf(noBrowser)("a page in a browser", () => {
   let browser: ChromiumPage;
   beforeAll(async () => {
-    browser = await openPage(join(import.meta.dirname, "support/control-attacker-page.js"));
+    browser = await openPage(join(import.meta.dirname, "attacker-page.js"));
   });
   afterAll(() => browser?.close());
 

@@ -1,0 +1,207 @@
+import { connect, type Socket } from "node:net";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { type ServedControl, serveControl } from "./client.js";
+import { count, ids, names, oneTo, type SeenEvent, subscribe } from "./subscribe.js";
+
+const callMe = ({ server }: ServedControl, secret: string, base = "") =>
+  fetch(`${server.url}${base}/v1/relying-party/me`, { headers: { "x-api-key": secret } });
+const tick = ({ server }: ServedControl, times = 1) => {
+  for (let i = 0; i < times; i++) server.sandbox.clock.advance("1m");
+};
+
+describe("events", () => {
+  test("R34 come in order, without gaps, with no key in them, whoever caused them", async () => {
+    const control = await serveControl();
+    const { server, ask } = control;
+    const subscriber = await subscribe(server.url);
+    expect(subscriber.status).toBe(200);
+    const write = async (call: string, json: object = {}) => {
+      const [method, path] = call.split(" ") as [string, string];
+      return (await ask(path, { method, json })).body?.data;
+    };
+    const key = { organization: "harvest-bank", environment: "test", name: "CI" };
+    const { secret } = await write("POST /keys", key);
+    await callMe(control, secret);
+    const rotated = (await write("POST /keys/ci/rotate")).secret;
+    await callMe(control, `${rotated}x`);
+    server.sandbox.keys.revoke("ci-2");
+    await write("PATCH /organizations/harvest-bank", { status: "inactive" });
+    await write("PUT /clock", { frozen: false });
+    await write("PUT /assumptions", { rate_limit_code: "slow_down" });
+    const lines = (await ask("/requests")).body.data;
+    await write("DELETE /requests");
+    await write("PUT /scenario", { name: "rotation" });
+    await write("POST /reset");
+    await subscriber.until(count(11));
+    expect(names(subscriber)).toEqual([
+      ...["key.created", "request", "key.rotated", "request", "key.revoked", "organization.updated"],
+      ...["clock.moved", "assumptions.changed", "requests.cleared", "world.started", "world.started"],
+    ]);
+    expect(ids(subscriber)).toEqual(oneTo(11));
+    const data = subscriber.events.map((event) => event.data);
+    expect(data[0].key).toMatchObject({ ref: "ci", state: "active", usage: { today: 0 } });
+    expect([data[1], data[3]]).toEqual(lines);
+    expect(data[2]).toMatchObject({
+      key: { ref: "ci", state: "retiring", replaced_by: "ci-2" },
+      replacement: { ref: "ci-2", replaces: "ci" },
+    });
+    expect(data[9]).toEqual({ scenario: "rotation", seed: 1 });
+    for (const one of [secret, rotated]) expect(subscriber.text()).not.toContain(one.slice(12));
+  });
+
+  test("of a thousand requests of fifty clients come once each, in the order of the journal", async () => {
+    const control = await serveControl();
+    const subscriber = await subscribe(control.server.url);
+    const secret = control.server.sandbox.secret("active");
+    const client = async () => {
+      for (let i = 0; i < 20; i++) await (await callMe(control, secret)).arrayBuffer();
+    };
+    await Promise.all(Array.from({ length: 50 }, client));
+    await subscriber.until(count(1000));
+    expect(ids(subscriber)).toEqual(oneTo(1000));
+    const journal = (await control.ask("/requests")).body.data as { id: string }[];
+    expect(subscriber.events.map(({ data }) => data.id)).toEqual(journal.map(({ id }) => id));
+  });
+
+  test("of an instance come to its subscribers alone, and end with it", async () => {
+    const control = await serveControl({ instanceTtl: 1000 });
+    const { server, ask } = control;
+    const create = async () => (await ask("/instances", { method: "POST" })).body.data;
+    const [one, idle] = [await create(), await create()];
+    const base = `/i/${one.id}`;
+    const outer = await subscribe(server.url);
+    const [inner, other] = [
+      await subscribe(server.url, { base }),
+      await subscribe(server.url, { base: `/i/${idle.id}` }),
+    ];
+    await callMe(control, one.keys.active, base);
+    server.sandbox.keys.revoke("active");
+    await Promise.all([outer.until(count(1)), inner.until(count(1))]);
+    expect([names(outer), names(inner)]).toEqual([["key.revoked"], ["request"]]);
+    await ask(`/instances/${one.id}`, { method: "DELETE" });
+    expect(await Promise.all([inner.ended, other.ended])).toEqual(["ended", "ended"]);
+    tick(control);
+    await outer.until(count(2));
+  });
+});
+
+describe("resuming", () => {
+  test("after an id gives what came since, across another scenario as well", async () => {
+    const control = await serveControl();
+    const first = await subscribe(control.server.url);
+    tick(control);
+    await first.until(count(1));
+    first.leave();
+    tick(control);
+    await control.ask("/scenario", { method: "PUT", json: { name: "rotation" } });
+    tick(control);
+    const second = await subscribe(control.server.url, { from: 1 });
+    tick(control);
+    await second.until(count(4));
+    expect(ids(second)).toEqual([2, 3, 4, 5]);
+    expect(names(second)).toEqual(["clock.moved", "world.started", "clock.moved", "clock.moved"]);
+  });
+
+  test("after the latest id, or none, gives new events alone", async () => {
+    const control = await serveControl();
+    const first = await subscribe(control.server.url);
+    tick(control, 3);
+    await first.until(count(3));
+    for (const from of [3, undefined, "", "three", "-1", "1e2", "9".repeat(20)]) {
+      const subscriber = await subscribe(control.server.url, from === undefined ? {} : { from });
+      tick(control);
+      await subscriber.until(count(1));
+      expect(names(subscriber)).toEqual(["clock.moved"]);
+      if (from === 3) expect(ids(subscriber)).toEqual([4]);
+      subscriber.leave();
+    }
+  });
+
+  test("too late, or from the future, says that events are lost, and goes on from there", async () => {
+    const control = await serveControl();
+    const first = await subscribe(control.server.url);
+    tick(control, 3000);
+    await first.until(count(3000));
+    for (const from of [1, 9999]) {
+      const late = await subscribe(control.server.url, { from });
+      await late.until(count(1));
+      const id = first.events.at(-1)?.id;
+      expect(late.events).toEqual([{ id, event: "events.lost", data: { last_event_id: from } }]);
+      tick(control);
+      await late.until(count(2));
+      const latest = late.events[1] as SeenEvent;
+      await first.until((events) => events.some((event) => event.id === latest.id));
+      expect(latest).toEqual(first.events.at(-1));
+    }
+    const recent = await subscribe(control.server.url, { from: 2500 });
+    await recent.until(count(502));
+    expect(ids(recent)).toEqual(Array.from({ length: 502 }, (_, index) => 2501 + index));
+  });
+});
+
+/** A subscriber that never reads. */
+function deafTo({ server }: ServedControl): Socket {
+  const deaf = connect(Number(new URL(server.url).port), "127.0.0.1");
+  onTestFinished(() => void deaf.destroy());
+  deaf.on("error", () => {}).pause();
+  deaf.write("GET /__sandbox/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  return deaf;
+}
+
+describe("subscribers", () => {
+  test("a hundred of them get the same, without a warning", async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => warnings.push(warning);
+    process.on("warning", warn);
+    onTestFinished(() => void process.off("warning", warn));
+    const control = await serveControl();
+    const crowd = await Promise.all(Array.from({ length: 100 }, () => subscribe(control.server.url)));
+    tick(control, 10);
+    await Promise.all(crowd.map((one) => one.until(count(10))));
+    for (const one of crowd) expect(one.events).toEqual(crowd[0]?.events);
+    expect(warnings).toEqual([]);
+  });
+
+  test("one that never reads is cut off, and holds up neither the server nor the others", async () => {
+    const control = await serveControl();
+    const reading = await subscribe(control.server.url);
+    const deaf = deafTo(control);
+    const path = `http://any.example/v1/${"x".repeat(400)}`;
+    // 20 MB of events: far more than the server keeps for a subscriber, and than the sockets take.
+    for (let asked = 1; asked <= 40_000; asked++) {
+      await control.server.sandbox.fetch(path);
+      if (asked % 500 === 0) await reading.until(count(asked));
+    }
+    expect(ids(reading)).toEqual(oneTo(40_000));
+    const closed = new Promise((resolve) => deaf.once("close", resolve));
+    let received = 0;
+    deaf.on("data", (chunk) => {
+      received += chunk.length;
+    });
+    deaf.resume();
+    await closed;
+    expect(received).toBeLessThan(reading.text().length);
+    expect((await control.ask("/health")).status).toBe(200);
+  }, 60_000);
+
+  test("end at once when the server closes, which waits for none that never reads", async () => {
+    const control = await serveControl();
+    const subscribers = await Promise.all(Array.from({ length: 5 }, () => subscribe(control.server.url)));
+    const deaf = deafTo(control);
+    for (let i = 0; i < 500; i++) await control.server.sandbox.fetch(`http://any.example/${"x".repeat(400)}`);
+    const closing = control.server.close(50);
+    // Between the end of a stream and that of its connection: no defect.
+    tick(control, 10);
+    expect(await Promise.all(subscribers.map(({ ended }) => ended))).toEqual(Array(5).fill("ended"));
+    await closing;
+    deaf.resume();
+    await vi.waitFor(() => expect(deaf.closed).toBe(true), { timeout: 10_000 });
+  });
+
+  test("HEAD is answered at once", async () => {
+    const { server, ask } = await serveControl();
+    const { status, headers, text } = await ask("/events", { method: "HEAD" });
+    expect([status, headers["content-type"], text]).toEqual([200, "text/event-stream", ""]);
+    expect((await subscribe(server.url, { base: "/i/nothing" })).status).toBe(404);
+  });
+});

@@ -1,0 +1,192 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../src/index.js";
+import { type Ask, serveControl } from "./client.js";
+
+const mePath = "/v1/relying-party/me";
+const callMe = (base: string, key: string) => fetch(base + mePath, { headers: { "x-api-key": key } });
+
+async function create(ask: Ask, json: object = {}) {
+  const { status, body } = await ask("/instances", { method: "POST", json });
+  expect(status).toBe(201);
+  return body.data as {
+    readonly id: string;
+    readonly base_url: string;
+    readonly control_url: string;
+    readonly scenario: string;
+    readonly seed: number;
+    readonly keys: Readonly<Record<string, string>>;
+  };
+}
+
+function secretsOf(sandbox: Sandbox): Record<string, string> {
+  return Object.fromEntries(sandbox.keys.list().map(({ ref }) => [ref, sandbox.secret(ref)]));
+}
+
+test("a hundred instances at once, each with a life of its own, go each as it would alone", async () => {
+  const control = await serveControl();
+  const lives = Array.from({ length: 100 }, (_, seed) => ({
+    scenario: seed % 2 === 0 ? "key-states" : "rotation",
+    seed,
+    minutes: seed % 7,
+    calls: seed % 5,
+    isRotated: seed % 3 === 0,
+  }));
+  const keyOf = (scenario: string) => (scenario === "rotation" ? "replacement" : "active");
+  const together = await Promise.all(
+    lives.map(async ({ scenario, seed, minutes, calls, isRotated }) => {
+      const ref = keyOf(scenario);
+      const { id, base_url, keys } = await create(control.ask, { scenario, seed, frozen: true });
+      const base = `/i/${id}`;
+      const post = (path: string, json: object) => control.ask(path, { base, method: "POST", json });
+      for (let i = 0; i < calls; i++) await callMe(base_url, keys[ref] as string);
+      if (isRotated) await post(`/keys/${ref}/rotate`, { overlap_minutes: 2, as: "next" });
+      await post("/clock/advance", { by: `${minutes}m` });
+      const last = await callMe(base_url, keys[ref] as string);
+      const state = (await control.ask("/state", { base })).body.data;
+      return [last.status, state.clock.now, state.keys.map((key: Record<string, unknown>) => key.state)];
+    }),
+  );
+  expect((await control.ask("/instances")).body.data).toHaveLength(100);
+  for (const [index, { scenario, seed, minutes, calls, isRotated }] of lives.entries()) {
+    const ref = keyOf(scenario);
+    const alone: Sandbox = createSandbox({ scenario: scenario as "rotation", seed, frozen: true });
+    const call = () =>
+      alone.fetch(`http://any.example${mePath}`, { headers: { "x-api-key": alone.secret(ref) } });
+    for (let i = 0; i < calls; i++) await call();
+    if (isRotated) alone.keys.rotate(ref, { overlap: "2m", as: "next" });
+    alone.clock.advance(`${minutes}m`);
+    const { status } = await call();
+    expect(together[index]).toEqual([status, alone.clock.now(), alone.keys.list().map(({ state }) => state)]);
+  }
+  // Nothing has reached the server's own world.
+  expect((await control.ask("/requests")).body.data).toEqual([]);
+});
+
+describe("an instance", () => {
+  test("has the requested scenario, seed, clock and profile, and its keys work", async () => {
+    const { ask } = await serveControl({ scenario: "rotation" });
+    const { id, keys, ...made } = await create(ask, {
+      scenario: "key-states",
+      seed: 7,
+      now: "2030-01-01T00:00:00Z",
+      frozen: true,
+      profile: "typical",
+    });
+    const base = `/i/${id}`;
+    expect(made).toEqual({
+      base_url: expect.stringMatching(`${base}$`),
+      control_url: `${made.base_url}/__sandbox`,
+      scenario: "key-states",
+      seed: 7,
+    });
+    expect(keys).toEqual(secretsOf(createSandbox({ scenario: "key-states", seed: 7 })));
+    expect((await ask("/state", { base })).body.data).toMatchObject({
+      scenario: "key-states",
+      seed: 7,
+      clock: { now: "2030-01-01T00:00:00.000Z", frozen: true },
+      assumptions: { profile: "typical", retry_after: "seconds" },
+    });
+    const answer = await callMe(made.base_url, keys.active as string);
+    expect([answer.status, answer.headers.has("ratelimit-policy")]).toEqual([200, true]);
+    expect((await ask("/instances")).body.data).toEqual([{ id, ...made }]);
+  });
+
+  test("has the server's own scenario by default, as it was at its start", async () => {
+    const control = await serveControl({ scenario: "rotation", seed: 5 });
+    await control.ask("/keys/replacement/revoke", { method: "POST" });
+    const { id, scenario, seed, keys } = await create(control.ask);
+    expect([scenario, seed]).toEqual(["rotation", 5]);
+    expect(keys).toEqual(secretsOf(createSandbox({ scenario: "rotation", seed: 5 })));
+    const { body } = await control.ask("/keys/replacement", { base: `/i/${id}` });
+    expect(body.data.state).toBe("active");
+  });
+
+  test("may have a scenario that is sent as an object, with pinned keys", async () => {
+    const { ask } = await serveControl();
+    const secret = "SVC_test_pinned-by-a-partner";
+    const keys = { main: { environment: "test", secret } };
+    const scenario = { version: 1, name: "Mine", organizations: { bank: { type: "bank", keys } } };
+    const made = await create(ask, { scenario, seed: 3 });
+    expect([made.scenario, made.seed, made.keys]).toEqual(["Mine", 3, { main: secret }]);
+    expect((await callMe(made.base_url, secret)).status).toBe(200);
+  });
+
+  test("shares nothing with others: clock, keys, requests, scenario, instances", async () => {
+    const { server, ask } = await serveControl();
+    const [one, other] = [await create(ask), await create(ask)];
+    const base = `/i/${one.id}`;
+    await ask("/clock/advance", { base, method: "POST", json: { by: "1h" } });
+    await ask("/keys/active/revoke", { base, method: "POST" });
+    await ask("/scenario", { base, method: "PUT", json: { name: "rotation" } });
+    const state = async (where: string) => (await ask("/state", { base: where })).body.data;
+    const untouched = createSandbox().keys.list();
+    for (const where of ["", `/i/${other.id}`]) {
+      const { scenario, keys } = await state(where);
+      const states = keys.map(({ ref, state: is }: Record<string, string>) => [ref, is]);
+      expect([scenario, states]).toEqual(["key-states", untouched.map(({ ref, state: is }) => [ref, is])]);
+    }
+    expect((await state(base)).scenario).toBe("rotation");
+    for (const [method, path] of [
+      ["GET", "/instances"],
+      ["POST", "/instances"],
+      ["DELETE", `/instances/${other.id}`],
+    ] as const) {
+      expect((await ask(path, { method, base })).status).toBe(404);
+    }
+    expect((await fetch(`${server.url}${base}/i/${other.id}${mePath}`)).status).toBe(404);
+    expect((await ask("/instances")).body.data).toHaveLength(2);
+  });
+
+  test("is an unknown path after it is removed", async () => {
+    const { server, ask } = await serveControl();
+    const { id, base_url, keys } = await create(ask);
+    expect((await callMe(base_url, keys.active as string)).status).toBe(200);
+    const remove = () => ask(`/instances/${id}`, { method: "DELETE" });
+    expect([(await remove()).status, (await remove()).status]).toEqual([204, 404]);
+    const gone = await callMe(base_url, keys.active as string);
+    const unknown = await fetch(`${server.url}/no/such/path`);
+    expect([gone.status, await gone.json()]).toEqual([404, await unknown.json()]);
+    expect((await fetch(`${base_url}/__sandbox/health`)).status).toBe(404);
+  });
+
+  test("goes after it has not been used for its time to live, and stays while it is used", async () => {
+    const { ask } = await serveControl({ instanceTtl: 1000 });
+    const [idle, used] = [await create(ask), await create(ask)];
+    const listed = async () => {
+      await ask("/health", { base: `/i/${used.id}` });
+      // Listing them is no use of them.
+      return ((await ask("/instances")).body.data as { id: string }[]).map(({ id }) => id);
+    };
+    const deadline = performance.now() + 20_000;
+    while ((await listed()).includes(idle.id)) expect(performance.now()).toBeLessThan(deadline);
+    expect(await listed()).toEqual([used.id]);
+    expect((await fetch(`${idle.base_url}/__sandbox/health`)).status).toBe(404);
+  });
+
+  test("has a random id, whatever the seed", async () => {
+    const ids = new Set<string>();
+    for (let i = 0; i < 2; i++) {
+      const { ask } = await serveControl({ seed: 1 });
+      for (let j = 0; j < 100; j++) ids.add((await create(ask, { seed: 1 })).id);
+    }
+    expect(ids.size).toBe(200);
+    for (const id of ids) expect(id).toMatch(/^[0-9A-Za-z]{12}$/);
+    // Each position takes each kind of character: 71 bits, not a counter or a clock.
+    for (let index = 0; index < 12; index++) {
+      expect(new Set([...ids].map((id) => id[index])).size).toBeGreaterThan(30);
+    }
+  });
+
+  test("takes less than 200 KB", () => {
+    const script = join(import.meta.dirname, "instance-memory.ts");
+    const measured = execFileSync(process.execPath, ["--expose-gc", "--import", "tsx", script], {
+      encoding: "utf8",
+    });
+    for (const bytes of Object.values(JSON.parse(measured) as Record<string, number>)) {
+      expect(bytes).toBeGreaterThan(0);
+      expect(bytes).toBeLessThan(200_000);
+    }
+  });
+});

@@ -1,0 +1,234 @@
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import {
+  type Asking,
+  type ControlAnswer,
+  expectUnchanged,
+  type ServedControl,
+  serveControl,
+} from "./client.js";
+import { writesFor } from "./writes.js";
+
+type Call = Asking & { readonly path: string };
+
+/** Reads and writes of every kind, of the server and of an instance. */
+async function openWithCalls(control: ServedControl, headers = {}): Promise<readonly Call[]> {
+  const { id } = (await control.ask("/instances", { method: "POST", headers })).body.data;
+  const reads = ["/", "/state", "/keys/active", "/events", "/openapi.json", "/nothing"].map((path) => ({
+    path,
+  }));
+  const inside = writesFor(id).filter(({ path }) => !path.startsWith("/instances"));
+  return [
+    ...[...reads, ...writesFor(id)],
+    { path: "/keys", method: "OPTIONS" },
+    { path: "/keys", method: "HEAD" },
+    ...[...reads, ...inside].map((call) => ({ ...call, base: `/i/${id}` })),
+  ];
+}
+
+async function askAll(
+  { ask }: ServedControl,
+  calls: readonly Call[],
+  headers: object,
+): Promise<ControlAnswer[]> {
+  const answers: ControlAnswer[] = [];
+  for (const { path, ...call } of calls) {
+    answers.push(await ask(path, { ...call, headers: { ...call.headers, ...headers } }));
+  }
+  return answers;
+}
+
+/** Expects that all calls are refused so; answers to HEAD have no code. */
+async function expectAllRefused(
+  control: ServedControl,
+  calls: readonly Call[],
+  headers: object,
+  [status, code]: readonly [number, string],
+): Promise<void> {
+  const answers = await askAll(control, calls, headers);
+  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([status]));
+  expect(new Set(answers.flatMap(({ body }) => body?.error?.code ?? []))).toEqual(new Set([code]));
+}
+
+describe("on a loopback address", () => {
+  test("a foreign host, as after DNS rebinding, is refused everything", async () => {
+    const control = await serveControl();
+    const calls = await openWithCalls(control);
+    await expectUnchanged(control, async () => {
+      for (const host of [
+        ...[
+          "evil.example",
+          "evil.example:4747",
+          "127.0.0.1.evil.example",
+          "localhost.evil.example",
+          "0.0.0.0",
+        ],
+        ...["evillocalhost", "127.0.0.1@evil.example", "192.168.0.1", "10.0.0.1:80", "[fe80::1]", "a b["],
+      ]) {
+        await expectAllRefused(control, calls, { host }, [403, "foreign_host"]);
+      }
+    });
+  });
+
+  test("a page of another origin is refused everything", async () => {
+    const control = await serveControl();
+    const calls = await openWithCalls(control);
+    await expectUnchanged(control, async () => {
+      for (const headers of [
+        ...["http://evil.example", "https://127.0.0.1.evil.example", "null", "", "http://127.0.0.1:1"].map(
+          (origin) => ({ origin }),
+        ),
+        { origin: "http://localhost" },
+        { origin: "file://" },
+        { "sec-fetch-site": "same-site" },
+        { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },
+      ]) {
+        await expectAllRefused(control, calls, headers, [403, "foreign_origin"]);
+      }
+    });
+  });
+
+  test("this machine's own names, and the server's own page, are answered", async () => {
+    const { server, ask } = await serveControl();
+    const { host, port } = new URL(server.url);
+    for (const headers of [
+      { host: "localhost" },
+      { host: `localhost:${port}`, origin: `http://localhost:${port}` },
+      { host: "LOCALHOST:1" },
+      { host: "svc.localhost:1" },
+      { host: "127.1.2.3" },
+      { host: "[::1]:1" },
+      { origin: `http://${host}`, "sec-fetch-site": "same-origin" },
+      { "sec-fetch-site": "none", "sec-fetch-mode": "navigate" },
+    ]) {
+      expect([headers, (await ask("/state", { headers })).status]).toEqual([headers, 200]);
+      expect((await ask("/reset", { method: "POST", headers })).status).toBe(200);
+    }
+  });
+
+  test("what a page may send without a preflight is refused even without an Origin", async () => {
+    const control = await serveControl();
+    const writes = (await openWithCalls(control)).filter(({ json }) => json !== undefined);
+    const form = '--x\r\ncontent-disposition: form-data; name="by"\r\n\r\n1m\r\n--x--\r\n';
+    await expectUnchanged(control, async () => {
+      for (const [type, bytes] of [
+        ["text/plain", '{"status":"inactive"}'],
+        ["application/x-www-form-urlencoded", "status=inactive&name=rotation"],
+        ["application/x-www-form-urlencoded", ""],
+        ["multipart/form-data; boundary=x", form],
+      ] as const) {
+        const sent = writes.map(({ json: _, ...call }) => ({ ...call, bytes }));
+        await expectAllRefused(control, sent, { "content-type": type }, [415, "unsupported_media_type"]);
+      }
+    });
+  });
+
+  test("no preflight gets a permission", async () => {
+    const { server, ask } = await serveControl();
+    for (const origin of ["http://evil.example", new URL(server.url).origin]) {
+      const asked = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type",
+      };
+      const { status, headers } = await ask("/keys", { method: "OPTIONS", headers: { origin, ...asked } });
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+    }
+  });
+});
+
+describe.each([
+  { where: "on an address that others can reach", options: { host: "0.0.0.0" } },
+  { where: "with a control token", options: { controlToken: "correct horse" } },
+])("$where", ({ options }) => {
+  test("nothing works without the token, everything with it, and the API needs none", async () => {
+    const control = await serveControl(options);
+    const token = control.server.controlToken as string;
+    const right = { authorization: `Bearer ${token}` };
+    const calls = await openWithCalls(control, right);
+    await expectUnchanged(control, async () => {
+      for (const authorization of [
+        ...[
+          "",
+          "Bearer",
+          "Bearer ",
+          "Bearer wrong",
+          `Bearer ${token}x`,
+          `Bearer ${token.slice(0, -1)}`,
+          token,
+        ],
+        ...[
+          `Bearer  ${token}`,
+          `Basic ${Buffer.from(`:${token}`).toString("base64")}`,
+          `Bearer ${"x".repeat(9000)}`,
+        ],
+      ]) {
+        await expectAllRefused(control, calls, { authorization }, [401, "control_token_required"]);
+      }
+      await expectAllRefused(control, calls, {}, [401, "control_token_required"]);
+      await expectAllRefused(control, calls, { ...right, origin: "http://evil.example" }, [
+        403,
+        "foreign_origin",
+      ]);
+    });
+    const { id } = (await control.ask("/instances", { headers: right })).body.data[0];
+    for (const base of ["", `/i/${id}`]) {
+      expect((await control.ask("/state", { base, headers: right })).status).toBe(200);
+      expect((await control.ask("/reset", { base, method: "POST", headers: right })).status).toBe(200);
+      const headers = { authorization: `bearer ${token}` };
+      expect((await control.ask("/health", { base, headers })).status).toBe(200);
+    }
+    const key = { "x-api-key": control.server.sandbox.secret("active") };
+    expect((await fetch(`${control.server.url}/v1/relying-party/me`, { headers: key })).status).toBe(200);
+  });
+
+  test("the token is in no answer", async () => {
+    const control = await serveControl(options);
+    const token = control.server.controlToken as string;
+    const right = { authorization: `Bearer ${token}` };
+    // Without those that remove the instance, and without the endless stream of events.
+    const calls = (await openWithCalls(control, right)).filter(
+      ({ path }) => path !== "/events" && !path.startsWith("/instances/"),
+    );
+    await askAll(control, calls, right);
+    await askAll(control, calls, { authorization: token });
+    expect(control.heard.length).toBeGreaterThan(2 * calls.length);
+    for (const said of control.heard) expect(said).not.toContain(token);
+  });
+});
+
+test("each server that others can reach has a token of its own, of 192 random bits", async () => {
+  const tokens = new Set<string>();
+  for (let i = 0; i < 3; i++)
+    tokens.add((await serveControl({ host: "0.0.0.0" })).server.controlToken as string);
+  for (const token of tokens) expect(token).toMatch(/^[\w-]{32}$/);
+  expect(tokens.size).toBe(3);
+});
+
+test("an empty token opens nothing: the server makes one", async () => {
+  const { server, ask } = await serveControl({ host: "0.0.0.0", controlToken: "" });
+  expect(server.controlToken).toMatch(/^[\w-]{32}$/);
+  for (const authorization of ["", "Bearer ", "Bearer  "]) {
+    expect((await ask("/health", { headers: { authorization } })).status).toBe(401);
+  }
+});
+
+test("tokens are compared as hashes of one length, in constant time", async () => {
+  const { ask } = await serveControl({ controlToken: "correct horse" });
+  const compared: number[][] = [];
+  const real = crypto.timingSafeEqual;
+  const spy = vi.spyOn(crypto, "timingSafeEqual").mockImplementation((one, other) => {
+    compared.push([one.byteLength, other.byteLength]);
+    return real(one, other);
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+  for (const token of ["x", "correct hors", "correct horse", "correct horse!", "x".repeat(5000)]) {
+    await ask("/health", { headers: { authorization: `Bearer ${token}` } });
+  }
+  expect(compared).toEqual(Array(5).fill([32, 32]));
+});

@@ -1,0 +1,145 @@
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { writeHeapSnapshot } from "node:v8";
+import { expect, test } from "vitest";
+import { createJsonLog } from "../../src/node/log.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { aKey, careless, sentKeys } from "./careless.js";
+import { type ServedControl, serveControl } from "./client.js";
+import { description, realPath } from "./described.js";
+import { subscribe } from "./subscribe.js";
+import { newKey } from "./writes.js";
+
+const mePath = "/v1/relying-party/me";
+
+/** A world whose answers, log and events are recorded. */
+async function openRecorded(): Promise<{ control: ServedControl; everything: () => Promise<string> }> {
+  const control = await serveControl();
+  const said: string[] = [];
+  const log = createJsonLog((line) => said.push(line));
+  control.runtime.subscribe((event) => {
+    if (event.type === "request") log.request(event.request);
+    else log.note(JSON.stringify(event));
+  });
+  const subscriber = await subscribe(control.server.url);
+  return {
+    control,
+    async everything() {
+      // The last event has come when one that is made now has come.
+      const now = control.server.sandbox.clock.advance(1);
+      await subscriber.until((events) => events.some(({ data }) => data.now === now));
+      return [...control.heard, ...said, subscriber.text(), ...control.defects.map(String)].join("\n");
+    },
+  };
+}
+
+/** Reads everything that is described; `ref` is a key's. */
+async function readAll({ ask }: ServedControl, ref: string, base = ""): Promise<void> {
+  for (const [path, verbs] of Object.entries(description.paths)) {
+    if (!("get" in verbs) || path === "/__sandbox/events") continue;
+    await ask(realPath(path).replace("/keys/active", `/keys/${ref}`), { base });
+  }
+  await ask(`/requests?key=${ref}`, { base });
+  await ask(`/keys/${ref}x`, { base });
+  await ask(`/keys/${ref}`, { base, method: "DELETE" });
+}
+
+function occurrences(text: string, part: string): number {
+  return text.toLowerCase().split(part.toLowerCase()).length - 1;
+}
+
+test("R34 R36 a secret is in the answer that made it, and in nothing else", async () => {
+  const { control, everything } = await openRecorded();
+  const { server, ask } = control;
+  const post = async (path: string, json: unknown = {}, base = "") =>
+    (await ask(path, { method: "POST", json, base })).body.data;
+  const secrets: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    const made = await post("/keys", newKey);
+    const rotated = await post(`/keys/${made.key.ref}/rotate`, { overlap_minutes: 0 });
+    for (const { secret } of [made, rotated]) {
+      secrets.push(secret);
+      await fetch(server.url + mePath, { headers: { "x-api-key": secret } });
+    }
+    await readAll(control, rotated.key.ref);
+    // Refusals about these very keys.
+    await post(`/keys/${made.key.ref}/rotate`);
+    await post("/keys", { ...newKey, ref: rotated.key.ref });
+    await post(`/keys/${rotated.key.ref}/revoke`);
+  }
+  await ask("/assumptions", { method: "PUT", json: { profile: "typical" } });
+  const instance = await post("/instances", { seed: 99 });
+  const base = `/i/${instance.id}`;
+  secrets.push(
+    (await post("/keys/active/rotate", {}, base)).secret,
+    ...(Object.values(instance.keys) as string[]),
+  );
+  for (const key of Object.values(instance.keys as Record<string, string>)) {
+    await fetch(`${server.url}${base}${mePath}`, { headers: { "x-api-key": key } });
+    await fetch(`${server.url}${mePath}/${key}`, { headers: { "x-api-key": key } });
+  }
+  await readAll(control, "active-2", base);
+  for (const where of ["", base]) {
+    await post("/reset", {}, where);
+    await readAll(control, "active", where);
+  }
+  const all = await everything();
+  expect(secrets.length).toBeGreaterThan(15);
+  for (const secret of secrets) expect(occurrences(all, secret.slice(secret.indexOf("sbx") + 3))).toBe(1);
+});
+
+test("R46 no key that a client sent is in any answer, event or log, wherever it stood", async () => {
+  const { control, everything } = await openRecorded();
+  const { server, ask } = control;
+  for (const { path, ...asking } of careless()) await ask(path, asking);
+  for (const method of ["GET", "POST", "DELETE"]) {
+    await fetch(server.url + mePath, { method, headers: { "x-api-key": aKey() } });
+    await fetch(`${server.url}${mePath}?api_key=${aKey()}`, { method });
+    const twice = encodeURIComponent(aKey().replaceAll("_", "%5F"));
+    await fetch(`${server.url}/v1/${aKey()}/${twice}`, { method });
+    await fetch(`${server.url}/i/${aKey()}${mePath}`, { method, headers: { authorization: aKey() } });
+  }
+  await subscribe(server.url, { from: aKey() });
+  await readAll(control, "active");
+  const all = await everything();
+  expect(sentKeys.length).toBeGreaterThan(90);
+  expect(sentKeys.filter((key) => occurrences(all, key) > 0)).toEqual([]);
+  // It was recorded: the same requests are there with redacted keys.
+  for (const redacted of ["SVC_test_…", "SVC_live_…", "legacysvc_test_…"]) expect(all).toContain(redacted);
+});
+
+test("R35 the heap of the server holds no key that was made or rotated over HTTP, only its hash", async () => {
+  const control = await serveControl();
+  const bytes = [
+    await makeAndForget(control, "/keys", JSON.stringify(newKey)),
+    await makeAndForget(control, "/keys/active/rotate", "{}"),
+  ];
+  // Other answers replace what the last one has left in buffers.
+  for (const path of ["/state", "/keys/nothing", "/requests"]) await control.ask(path);
+  const heap = readFileSync(writeHeapSnapshot(join(temporaryFolder(), "heap.heapsnapshot")), "latin1");
+  const { registry } = control.runtime.world();
+  for (const ref of ["ci", "active-2"]) expect(heap).toContain(registry.key(ref).key.sha256);
+  for (const code of bytes) {
+    expect(code).toHaveLength(29);
+    expect(heap.includes(Buffer.from(code).reverse().toString("latin1"))).toBe(false);
+  }
+});
+
+// Reads the answer as bytes, which are not in the heap, and keeps the random part of the secret reversed.
+function makeAndForget({ server }: ServedControl, path: string, body: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    const chunks: Buffer[] = [];
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("error", reject);
+    socket.on("close", () => {
+      const answer = Buffer.concat(chunks);
+      const start = answer.indexOf('"secret":"SVC_test_sbx') + '"secret":"SVC_test_sbx'.length;
+      resolve(Buffer.from(answer.subarray(start, start + 29)).reverse());
+      for (const chunk of chunks) chunk.fill(0);
+    });
+    const headers = `Host: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+    socket.end(`POST /__sandbox${path} HTTP/1.1\r\n${headers}\r\n\r\n${body}`);
+  });
+}
