@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { scenarioNames } from "../../src/index.js";
-import { runCli } from "../support/run-cli.js";
+import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const head = `version: 1
@@ -83,4 +83,25 @@ test("validate tells machines the same with --json", async () => {
 
 test("every bundled scenario comes out", async () => {
   expect(await runCli(["validate", ...scenarioNames])).toMatchObject({ code: 0, stderr: "" });
+});
+
+const failingStory = head + story("{ request: {}, expect: { status: 401 } }");
+
+test("start serves such a scenario all the same and warns of the step, also when it is put in its place", async () => {
+  const cwd = temporaryFolder({ "world.yaml": failingStory });
+  const running = startCli(["start", "world.yaml", "--port", "0", "--log", "off"], { cwd });
+  const url = await baseUrl(running);
+  await running.stderr.shows(
+    /A step of world\.yaml may not come out as written:\n\nworld\.yaml:13:\d+: status/,
+  );
+  const response = await fetch(`${url}/__sandbox/scenario`, {
+    method: "PUT",
+    headers: { "content-type": "application/yaml" },
+    body: failingStory,
+  });
+  expect([response.status, (await response.json()).data.warnings]).toEqual([
+    200,
+    [expect.stringMatching(/^line 13, column \d+: status: expected 401, found 200/)],
+  ]);
+  expect((await running.stop()).code).toBe(0);
 });
