@@ -4,7 +4,7 @@ import { redactKeys } from "../../domain/redact.js";
 import { storyPlaceholder } from "../../scenario/format/ref.js";
 import { parseDuration } from "../../scenario/format/time.js";
 import { advanceClock } from "../operations/change-world.js";
-import { type Performed, performAction } from "../operations/perform-action.js";
+import { performAction } from "../operations/perform-action.js";
 import { attestationsOf } from "../preview/consent-views.js";
 import { unknownSecret } from "../scenario-keys.js";
 import { defaultKeyRef, scenarioSecret } from "../secrets.js";
@@ -32,52 +32,17 @@ const malformedKey = "not-an-api-key";
  * the story is over.
  *
  * Where `send` answers at once, the whole step runs at once, so that nothing can come between. Rejects with
- * `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and with `clock_backwards` as the clock does.
+ * `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and where the clock goes no further.
  */
 export async function runNextStep(world: World, send: SendStoryRequest): Promise<StepResult | undefined> {
-  const { story, events } = world;
-  const timeline: TimelineResult[] = [];
-  const unsubscribe = events.subscribe((event) => {
-    if (event.type === "timeline.step") timeline.push(event.result);
-  });
-  try {
-    settleTimeline(world);
-    const step = story.steps[story.next];
-    if (step === undefined) return undefined;
-    story.next += 1;
-    const number = story.next;
-    const kind = kindOf(step);
-    let outcome: Partial<StepResult> = {};
-    if (step.request !== undefined) {
-      const answering = exchange(world, step, send);
-      outcome = answering instanceof Promise ? await answering : answering;
-    } else if (step.advance !== undefined) advanceClock(world, parseDuration(step.advance) ?? 0);
-    else if (kind !== "say") outcome = act(world, step);
-    const result = { ...withoutOutcome(world, step, number), ...outcome, timeline };
-    const differences = [...result.differences, ...timeline.flatMap(timelineDifferences)];
-    const whole: StepResult = { ...result, differences };
-    const performed = whole.performed && { ...whole.performed, secret: null };
-    events.announce({ type: "story.step", result: { ...whole, performed } });
-    return whole;
-  } finally {
-    unsubscribe();
-  }
+  const { result, error } = await attemptNext(world, send);
+  if (error !== undefined) throw error;
+  return result;
 }
 
-/**
- * Runs the next step as `runNextStep` does, and makes what the sandbox refuses (a key that cannot be sent, a clock that
- * goes no further) a step that failed.
- */
+/** Runs the next step as `runNextStep` does; a step that the sandbox cannot run is a result with a failure. */
 export async function tryNextStep(world: World, send: SendStoryRequest): Promise<StepResult | undefined> {
-  try {
-    return await runNextStep(world, send);
-  } catch (error) {
-    const { story } = world;
-    const step = story.steps[story.next - 1];
-    if (!(error instanceof SandboxError) || step === undefined) throw error;
-    const failure = { code: error.code, message: error.message };
-    return { ...withoutOutcome(world, step, story.next), failure };
-  }
+  return (await attemptNext(world, send)).result;
 }
 
 /**
@@ -93,20 +58,72 @@ export async function runStory(world: World, send: SendStoryRequest): Promise<St
   }
 }
 
-function withoutOutcome(world: World, step: StoryStep, number: number): StepResult {
+interface Attempt {
+  readonly result?: StepResult;
+  /** Why the step could not run. */
+  readonly error?: SandboxError;
+}
+
+async function attemptNext(world: World, send: SendStoryRequest): Promise<Attempt> {
+  const { story, events } = world;
+  const timeline: TimelineResult[] = [];
+  const unsubscribe = events.subscribe((event) => {
+    if (event.type === "timeline.step") timeline.push(event.result);
+  });
+  try {
+    settleTimeline(world);
+    const step = story.steps[story.next];
+    if (step === undefined) return {};
+    story.next += 1;
+    const place = { step, number: story.next, of: story.steps.length };
+    try {
+      const running = outcomeOf(world, step, send);
+      const outcome = running instanceof Promise ? await running : running;
+      const result = resultOf(place, outcome, timeline, world);
+      const performed = result.performed && { ...result.performed, secret: null };
+      events.announce({ type: "story.step", result: { ...result, performed } });
+      return { result };
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      const failure = { code: error.code, message: error.message };
+      return { result: resultOf(place, { failure }, timeline, world), error };
+    }
+  } finally {
+    unsubscribe();
+  }
+}
+
+type Outcome = Partial<Pick<StepResult, "request" | "answer" | "performed" | "failure" | "differences">>;
+
+function outcomeOf(world: World, step: StoryStep, send: SendStoryRequest): Outcome | Promise<Outcome> {
+  if (step.request !== undefined) return exchange(world, step, send);
+  if (step.advance !== undefined) advanceClock(world, parseDuration(step.advance) ?? 0);
+  else if (kindOf(step) !== "say") {
+    const performed = performAction(world, step);
+    return { performed, differences: actionDifferences(step.expect, performed) };
+  }
+  return {};
+}
+
+function resultOf(
+  place: Pick<StepResult, "step" | "number" | "of">,
+  { differences = [], ...outcome }: Outcome,
+  timeline: readonly TimelineResult[],
+  { clock }: World,
+): StepResult {
+  const { step } = place;
   return {
-    number,
-    of: world.story.steps.length,
+    ...place,
     kind: kindOf(step),
-    step,
     say: step.say ?? null,
     request: null,
     answer: null,
     performed: null,
     failure: null,
-    timeline: [],
-    now: viewClock(world.clock).now,
-    differences: [],
+    ...outcome,
+    timeline,
+    now: viewClock(clock).now,
+    differences: [...differences, ...timeline.flatMap(timelineDifferences)],
   };
 }
 
@@ -114,20 +131,9 @@ function timelineDifferences({ index, differences }: TimelineResult): Difference
   return differences.map((one) => ({ ...one, at: `timeline[${index}].${one.at}` }));
 }
 
-function act(world: World, step: StoryStep): { performed: Performed; differences: Difference[] } {
-  const performed = performAction(world, step);
-  return { performed, differences: actionDifferences(step.expect, performed) };
-}
-
-interface Exchanged {
-  readonly request: SentRequest;
-  readonly answer: StoryAnswer;
-  readonly differences: Difference[];
-}
-
-function exchange(world: World, step: StoryStep, send: SendStoryRequest): Exchanged | Promise<Exchanged> {
+function exchange(world: World, step: StoryStep, send: SendStoryRequest): Outcome | Promise<Outcome> {
   const { request, shown } = requestOf(world, step.request ?? {});
-  const judged = (answer: StoryAnswer): Exchanged => ({
+  const judged = (answer: StoryAnswer): Outcome => ({
     request: shown,
     answer,
     differences: step.expect === undefined ? [] : answerDifferences(step.expect, answer),
