@@ -1,6 +1,7 @@
 import type { PathId } from "../domain/outcomes.js";
 import { escapeControls } from "../report/plain-text.js";
 import { type Redact, redactDeep } from "./redact.js";
+import type { Difference } from "./rules.js";
 
 /** One request of a check. */
 export interface Probe {
@@ -15,6 +16,15 @@ export interface Probe {
 export interface Exchange {
   readonly probe: Probe;
   readonly answer: Answer;
+}
+
+/** A path with the reply to its request, or with the reason why it was not tried. */
+export interface Attempt {
+  readonly probe: Probe;
+  readonly reply?: Answer | NoAnswer | undefined;
+  readonly reason?: string;
+  /** The judgement where it takes several requests; left out, the reply is judged alone. */
+  readonly difference?: Difference;
 }
 
 /** Sends one request for the key's context; never throws. */

@@ -3,10 +3,12 @@ import { errorSchema } from "../api/openapi.js";
 import { type ApiErrorCode, outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
 import {
   type Answer,
+  type Attempt,
   describeBody,
   describeValue,
   type Exchange,
   headerOf,
+  isNoAnswer,
   memberAt,
   type Probe,
   quoted,
@@ -19,8 +21,38 @@ import { type CheckedRule, type Difference, type Observation, ruleOfPath } from 
 /** An observation before its path and request id are added. */
 type Judgement = { readonly rules: readonly CheckedRule[] } | Omit<Difference, "pathId">;
 
-/** Compares one answer with what the contract says of its path. */
-export function judgeAnswer(probe: Probe, answer: Answer): Observation[] {
+/** Compares the reply to an attempt with what the contract says of its path. */
+export function judgeAttempt({ probe, reply, reason, difference }: Attempt): Observation[] {
+  const { pathId } = probe;
+  if (difference !== undefined) return [difference];
+  if (reply === undefined || reason !== undefined) return [];
+  if (!isNoAnswer(reply)) return whyUntried(pathId, reply) === undefined ? judgeAnswer(probe, reply) : [];
+  const rules = [ruleOfPath[pathId] as CheckedRule];
+  return [{ rules, pathId, at: "connection", expected: "an answer", found: reply.found }];
+}
+
+/** Returns why an answer says nothing about its path; `undefined` when it does. */
+export function whyUntried(pathId: PathId, { status }: Answer): string | undefined {
+  const { status: expected } = outcomeOf(pathId);
+  // An unknown key has no limits, so that a 429 to one is judged.
+  if (status === 429 && (expected === 200 || expected === 403)) {
+    return "a limit was met instead; try again later";
+  }
+  // The scope that the endpoint needs is not shown, so it may need none.
+  const isPermitted = pathId === "403.insufficient_scope" && status === 200;
+  return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
+}
+
+/** Returns the answers of attempts; a limit that was met instead still teaches what a 429 looks like. */
+export function exchangesOf(attempts: readonly Attempt[]): Exchange[] {
+  return attempts.flatMap(({ probe, reply }) => {
+    if (reply === undefined || isNoAnswer(reply)) return [];
+    const isLimited = reply.status === 429 && whyUntried(probe.pathId, reply) !== undefined;
+    return [{ probe: isLimited ? { ...probe, pathId: "429.per_minute" } : probe, answer: reply }];
+  });
+}
+
+function judgeAnswer(probe: Probe, answer: Answer): Observation[] {
   const { pathId } = probe;
   const requestId = headerOf(answer, "x-request-id");
   const id = requestId === undefined || requestId === "" ? {} : { requestId: shown(requestId) };

@@ -1,4 +1,6 @@
 import type { PathId } from "../domain/outcomes.js";
+import { type Answer, type Attempt, isNoAnswer, memberAt, type NoAnswer, shown } from "./answer.js";
+import { judgeAttempt, whyUntried } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
 import { type CheckedRule, checkedRules, type Difference, isDifference, type Observation } from "./rules.js";
 
@@ -47,23 +49,42 @@ export interface CheckReport {
 /** The results that a run has gathered. */
 interface Gathered extends Pick<CheckReport, "url" | "requests" | "maxRequests" | "assumptions" | "notes"> {
   readonly stopped: string | undefined;
-  readonly tried: readonly PathRow[];
-  readonly observations: readonly Observation[];
+  readonly attempts: readonly Attempt[];
+  /** The results of comparing answers with one another. */
+  readonly compared: readonly Observation[];
 }
 
-/** Sums up what a run has gathered. */
-export function reportOf({ tried, observations, stopped, ...rest }: Gathered): CheckReport {
+/** Judges and sums up what a run has gathered. */
+export function reportOf({ attempts, compared, stopped, ...rest }: Gathered): CheckReport {
+  const observations = [...attempts.flatMap(judgeAttempt), ...compared];
   const differences = observations.filter(isDifference);
   const differing = new Set(differences.map(({ pathId }) => pathId));
   return {
     ...rest,
     verdict: stopped !== undefined ? "stopped" : differences.length > 0 ? "differs" : "agrees",
     ...(stopped !== undefined && { stopped }),
-    paths: tried.map((row) => (differing.has(row.pathId) ? { ...row, verdict: "differs" } : row)),
+    paths: attempts.map((attempt) => pathRow(attempt, differing.has(attempt.probe.pathId))),
     rules: (Object.keys(checkedRules) as CheckedRule[]).map((rule) => ruleRow(rule, observations)),
     differences,
     assumptionsYaml: assumptionsYaml(rest.assumptions),
   };
+}
+
+function pathRow({ probe: { pathId, variable }, reply, reason }: Attempt, differs: boolean): PathRow {
+  const why = reason ?? (reply === undefined || isNoAnswer(reply) ? undefined : whyUntried(pathId, reply));
+  return {
+    pathId,
+    ...(variable !== undefined && { variable }),
+    verdict: differs ? "differs" : why === undefined ? "agrees" : "not_tried",
+    ...(reply !== undefined && { got: describeReply(reply) }),
+    ...(why !== undefined && { reason: why }),
+  };
+}
+
+function describeReply(reply: Answer | NoAnswer): string {
+  if (isNoAnswer(reply)) return "no answer";
+  const code = memberAt(reply, "error", "code");
+  return typeof code === "string" ? `${reply.status} ${shown(code)}` : String(reply.status);
 }
 
 function ruleRow(rule: CheckedRule, observations: readonly Observation[]): RuleRow {
