@@ -5,36 +5,21 @@ import { operations } from "../../sandbox/operations/operations.js";
 import { viewConsent } from "../../sandbox/preview/consent-views.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../sandbox/views.js";
 import { inData } from "./answer-schemas.js";
-import { inField, type Route, route } from "./route.js";
+import { get, inField, type Route, route } from "./route.js";
 
 const minute = 60_000;
 
 /** Keys and organizations, as in the administrators' dashboard; consents and attestations, as in the farmers' app. */
 export const dashboardRoutes: readonly Route[] = [
-  route({
-    method: "GET",
-    path: "/organizations",
-    summary: "All organizations",
-    status: 200,
-    answer: inData.list("Organization"),
-    run: ({ world }) => ({ data: snakeCase(viewOrganizations(world)) }),
-  }),
-  route({
-    method: "GET",
-    path: "/organizations/{ref}",
-    summary: "One organization",
-    status: 200,
-    answer: inData.one("Organization"),
-    run: ({ world, params }) => ({
-      data: snakeCase(viewOrganization(world.registry.organization(params.ref as string).organization)),
-    }),
-  }),
-  route({
-    method: "PATCH",
-    path: "/organizations/{ref}",
+  get("/organizations", "All organizations", inData.list("Organization"), ({ world }) =>
+    snakeCase(viewOrganizations(world)),
+  ),
+  get("/organizations/{ref}", "One organization", inData.one("Organization"), ({ world, params }) =>
+    snakeCase(viewOrganization(world.registry.organization(params.ref as string).organization)),
+  ),
+  route("PATCH /organizations/{ref}", {
     summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
-    status: 200,
     answer: inData.one("Organization"),
     run({ world, actor, params, body }) {
       const { organization } = operations.organization(
@@ -45,17 +30,10 @@ export const dashboardRoutes: readonly Route[] = [
       return { data: snakeCase(organization) };
     },
   }),
-  route({
-    method: "GET",
-    path: "/keys",
-    summary: "All keys, in the scenario's order",
-    status: 200,
-    answer: inData.list("Key"),
-    run: ({ world }) => ({ data: snakeCase(viewKeys(world)) }),
-  }),
-  route({
-    method: "POST",
-    path: "/keys",
+  get("/keys", "All keys, in the scenario's order", inData.list("Key"), ({ world }) =>
+    snakeCase(viewKeys(world)),
+  ),
+  route("POST /keys", {
     summary: "Creates a key; its secret is in this answer and nowhere else",
     body: "key_creation",
     status: 201,
@@ -66,19 +44,10 @@ export const dashboardRoutes: readonly Route[] = [
       return { data: snakeCase(operations.create_key(world, body, { actor })) };
     },
   }),
-  route({
-    method: "GET",
-    path: "/keys/{ref}",
-    summary: "One key",
-    status: 200,
-    answer: inData.one("Key"),
-    run: ({ world, params }) => ({
-      data: snakeCase(viewKey(world.registry.key(params.ref as string), world)),
-    }),
-  }),
-  route({
-    method: "POST",
-    path: "/keys/{ref}/rotate",
+  get("/keys/{ref}", "One key", inData.one("Key"), ({ world, params }) =>
+    snakeCase(viewKey(world.registry.key(params.ref as string), world)),
+  ),
+  route("POST /keys/{ref}/rotate", {
     summary: "Replaces an active key; the old one works until its overlap ends",
     body: "key_rotation",
     status: 201,
@@ -90,23 +59,16 @@ export const dashboardRoutes: readonly Route[] = [
       return { data: { key: snakeCase(rotated.replacement), secret: rotated.secret } };
     },
   }),
-  route({
-    method: "POST",
-    path: "/keys/{ref}/revoke",
+  route("POST /keys/{ref}/revoke", {
     summary: "Revokes an active key at once",
-    body: "nothing",
-    status: 200,
     answer: inData.key,
     run: ({ world, actor, params }) => ({
       data: snakeCase(operations.revoke(world, { key: params.ref as string }, { actor })),
     }),
   }),
-  route({
-    method: "GET",
-    path: "/consents",
+  route("GET /consents", {
     summary: "All consent requests, oldest first",
     preview: true,
-    status: 200,
     answer: inData.list("Consent"),
     run({ world }) {
       requirePreview(world);
@@ -121,13 +83,9 @@ export const dashboardRoutes: readonly Route[] = [
 ];
 
 function decision(name: Decision, summary: string): Route {
-  return route({
-    method: "POST",
-    path: `/consents/{id}/${name}`,
+  return route(`POST /consents/{id}/${name}`, {
     summary,
     preview: true,
-    body: "nothing",
-    status: 200,
     answer: inData.one("Consent"),
     run: ({ world, params }) => ({
       data: snakeCase(operations.consent(world, { id: params.id as string, do: name }).consent),
@@ -136,13 +94,9 @@ function decision(name: Decision, summary: string): Route {
 }
 
 function suspension(name: "suspend" | "resume", summary: string): Route {
-  return route({
-    method: "POST",
-    path: `/attestations/{id}/${name}`,
+  return route(`POST /attestations/{id}/${name}`, {
     summary,
     preview: true,
-    body: "nothing",
-    status: 200,
     answer: inData.one("Attestation"),
     run: ({ world, params }) => ({
       data: snakeCase(operations.attestation(world, { id: params.id as string, do: name }).attestation),

@@ -15,20 +15,15 @@ import { scenarioFields } from "./send-error.js";
 
 /** Isolated sandboxes inside the process: one for each test, in parallel. */
 export const instanceRoutes: readonly Route[] = [
-  route({
-    method: "GET",
-    path: "/instances",
+  route("GET /instances", {
     summary: "All instances",
-    status: 200,
     answer: inData.list("InstanceSummary"),
     run(context) {
       const instances = requireInstances(context);
       return { data: instances.list().map((instance) => summaryOf(instance, instances)) };
     },
   }),
-  route({
-    method: "POST",
-    path: "/instances",
+  route("POST /instances", {
     summary: "Starts an isolated sandbox under a base URL of its own",
     body: "instance_creation",
     status: 201,
@@ -44,11 +39,8 @@ export const instanceRoutes: readonly Route[] = [
       return { data: { ...summaryOf(instance, instances), keys: scenarioSecrets(instance.runtime.world()) } };
     },
   }),
-  route({
-    method: "DELETE",
-    path: "/instances/{id}",
+  route("DELETE /instances/{id}", {
     summary: "Removes an instance",
-    status: 204,
     answer: undefined,
     run: (context) => requireInstances(context).remove(context.params.id as string),
   }),

@@ -53,9 +53,26 @@ export interface Route<Name extends ControlBodyName = ControlBodyName> {
   readonly runYaml?: (context: RouteContext<string>) => unknown;
 }
 
-/** Makes a row of the table whose `run` knows the type of its body. */
-export function route<Name extends ControlBodyName = "nothing">(row: Route<Name>): Route {
-  return row as unknown as Route;
+type Method = Route["method"];
+
+/** Makes a row of the table; `run` knows the type of the body. Status: 200, or 204 without an answer, unless given. */
+export function route<Name extends ControlBodyName = "nothing">(
+  call: `${Method} /${string}`,
+  row: Omit<Route<Name>, "method" | "path" | "status"> & { readonly status?: 201 },
+): Route {
+  const [method, path] = call.split(" ") as [Method, string];
+  const status = row.status ?? (row.answer === undefined ? 204 : 200);
+  return { ...row, method, path, status } as unknown as Route;
+}
+
+/** Makes a row that reads something and answers with it in `data`. */
+export function get(
+  path: `/${string}`,
+  summary: string,
+  answer: JsonSchema,
+  read: (context: RouteContext) => unknown,
+): Route {
+  return route(`GET ${path}`, { summary, answer, run: (context) => ({ data: read(context) }) });
 }
 
 /** A whole number from 0. */

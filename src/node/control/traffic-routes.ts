@@ -12,7 +12,7 @@ import { kindOf } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
 import { stepJson } from "../step-data.js";
 import { inData } from "./answer-schemas.js";
-import { choiceParameter, countParameter, type Route, route, textParameter } from "./route.js";
+import { choiceParameter, countParameter, get, type Route, route, textParameter } from "./route.js";
 
 const mostFarmersOnAPage = 1000;
 
@@ -24,9 +24,7 @@ const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
 
 /** What clients do and read: requests and their report, farmers, and the story with its requests. */
 export const trafficRoutes: readonly Route[] = [
-  route({
-    method: "GET",
-    path: "/requests",
+  route("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: {
       limit: countParameter("At most this many, the latest ones."),
@@ -36,7 +34,6 @@ export const trafficRoutes: readonly Route[] = [
       ),
       key: textParameter("Only those with the key of this ref."),
     },
-    status: 200,
     answer: inData.list("Request"),
     run({ world, query: { limit, path_id: pathId, key } }) {
       const listed = world.journal.list({
@@ -47,20 +44,14 @@ export const trafficRoutes: readonly Route[] = [
       return { data: listed.map(requestLine) };
     },
   }),
-  route({
-    method: "DELETE",
-    path: "/requests",
+  route("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",
-    status: 204,
     answer: undefined,
     run: ({ world }) => operations.clear_requests(world),
   }),
-  route({
-    method: "GET",
-    path: "/report",
+  route("GET /report", {
     summary: "The paths that clients have covered, and advice on their behaviour; includes the instances'",
     query: { format: choiceParameter("The format of the report. Default: json.", reportFormats) },
-    status: 200,
     answer: inData.one("Report"),
     run: ({ runtime }) => ({ data: snakeCase(reportOf(runtime)) }),
     text: {
@@ -72,15 +63,12 @@ export const trafficRoutes: readonly Route[] = [
       },
     },
   }),
-  route({
-    method: "GET",
-    path: "/farmers",
+  route("GET /farmers", {
     summary: "The synthetic farmers, page by page; `total` is their number",
     query: {
       offset: countParameter("The index of the first one. Default: 0."),
       limit: countParameter(`At most this many. Default: ${defaultFarmerPage}.`, mostFarmersOnAPage),
     },
-    status: 200,
     answer: inData.page("Farmer"),
     run({ world: { farmers }, query }) {
       const { offset = "0", limit = defaultFarmerPage } = query;
@@ -90,28 +78,15 @@ export const trafficRoutes: readonly Route[] = [
       };
     },
   }),
-  route({
-    method: "GET",
-    path: "/farmers/{farmer_id}",
-    summary: "One synthetic farmer",
-    status: 200,
-    answer: inData.one("Farmer"),
-    run: ({ world, params }) => ({ data: world.farmers.get(params.farmer_id as string) }),
-  }),
-  route({
-    method: "GET",
-    path: "/story",
-    summary: "The progress of the story, and its next step",
-    status: 200,
-    answer: inData.one("Story"),
-    run: ({ world }) => ({ data: storyView(world) }),
-  }),
-  route({
-    method: "POST",
-    path: "/story/next",
+  get("/farmers/{farmer_id}", "One synthetic farmer", inData.one("Farmer"), ({ world, params }) =>
+    world.farmers.get(params.farmer_id as string),
+  ),
+  get("/story", "The progress of the story, and its next step", inData.one("Story"), ({ world }) =>
+    storyView(world),
+  ),
+  route("POST /story/next", {
     summary:
       "Runs the next step of the story; `step` is null after the last one. POST /reset starts it again",
-    status: 200,
     answer: inData.told,
     async run({ world }) {
       requireStory(world);

@@ -14,112 +14,68 @@ import { version } from "../package-files.js";
 import { rehearsalProblems } from "../place-in-scenario.js";
 import { nodePlatform } from "../platform.js";
 import { bare, inData } from "./answer-schemas.js";
-import { inField, type Route, route } from "./route.js";
+import { get, inField, type Route, route } from "./route.js";
 import { scenarioFields } from "./send-error.js";
 
 /** The world as a whole: its state, clock, assumptions, faults and scenario. */
 export const worldRoutes: readonly Route[] = [
-  route({
-    method: "GET",
-    path: "/health",
+  route("GET /health", {
     summary: "Status, version and scenario",
-    status: 200,
     answer: bare("Health"),
     run: ({ world }) => ({ status: "ok", version, ...summaryOf(world) }),
   }),
-  route({
-    method: "GET",
-    path: "/state",
-    summary: "The whole world: organizations, keys, clock, assumptions",
-    status: 200,
-    answer: inData.state,
-    run: ({ world }) => ({ data: worldState(world) }),
-  }),
-  route({
-    method: "GET",
-    path: "/clock",
-    summary: "The sandbox's clock",
-    status: 200,
-    answer: inData.one("Clock"),
-    run: ({ world }) => ({ data: viewClock(world.clock) }),
-  }),
-  route({
-    method: "PUT",
-    path: "/clock",
+  get("/state", "The whole world: organizations, keys, clock, assumptions", inData.state, ({ world }) =>
+    worldState(world),
+  ),
+  get("/clock", "The sandbox's clock", inData.one("Clock"), ({ world }) => viewClock(world.clock)),
+  route("PUT /clock", {
     summary: "Moves the clock on to a time, freezes it or lets it run",
     body: "clock_change",
-    status: 200,
     answer: inData.one("Clock"),
     run: ({ world, body }) => ({ data: inField("now", () => operations.clock(world, body)) }),
   }),
-  route({
-    method: "POST",
-    path: "/clock/advance",
+  route("POST /clock/advance", {
     summary: "Moves the clock on by a duration",
     body: "clock_advance",
-    status: 200,
     answer: inData.one("Clock"),
     run: ({ world, body }) => ({ data: inField("by", () => operations.advance(world, body)) }),
   }),
-  route({
-    method: "GET",
-    path: "/assumptions",
-    summary: "The assumptions where the specification is silent",
-    status: 200,
-    answer: inData.one("Assumptions"),
-    run: ({ world }) => ({ data: assumptionsOf(world) }),
-  }),
-  route({
-    method: "PUT",
-    path: "/assumptions",
+  get(
+    "/assumptions",
+    "The assumptions where the specification is silent",
+    inData.one("Assumptions"),
+    ({ world }) => assumptionsOf(world),
+  ),
+  route("PUT /assumptions", {
     summary: "Changes the given assumptions; with a profile, all others become the profile's",
     body: "assumptions_change",
-    status: 200,
     answer: inData.one("Assumptions"),
     run({ world, body }) {
       operations.assumptions(world, body as AssumptionsInput);
       return { data: assumptionsOf(world) };
     },
   }),
-  route({
-    method: "GET",
-    path: "/faults",
-    summary: "The active faults; times in them are instants",
-    status: 200,
-    answer: inData.list("Fault"),
-    run: ({ world }) => ({ data: describeFaults(world.faults) }),
-  }),
-  route({
-    method: "PUT",
-    path: "/faults",
+  get("/faults", "The active faults; times in them are instants", inData.list("Fault"), ({ world }) =>
+    describeFaults(world.faults),
+  ),
+  route("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
-    status: 200,
     answer: inData.list("Fault"),
     run({ world, body }) {
       operations.faults(world, body.faults as Fault[]);
       return { data: describeFaults(world.faults) };
     },
   }),
-  route({
-    method: "GET",
-    path: "/scenarios",
-    summary: "The bundled scenarios",
-    status: 200,
-    answer: inData.list("Scenario"),
-    run: () => ({
-      data: scenarioNames.map((name) => {
-        const { name: title = name, description = "" } = bundledScenarios[name];
-        return { name, title, description };
-      }),
+  get("/scenarios", "The bundled scenarios", inData.list("Scenario"), () =>
+    scenarioNames.map((name) => {
+      const { name: title = name, description = "" } = bundledScenarios[name];
+      return { name, title, description };
     }),
-  }),
-  route({
-    method: "PUT",
-    path: "/scenario",
+  ),
+  route("PUT /scenario", {
     summary: "Starts another scenario: a bundled one by name, or one sent as YAML (application/yaml)",
     body: "scenario_choice",
-    status: 200,
     answer: inData.one("Running"),
     run({ runtime, body: { name } }) {
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
@@ -134,12 +90,8 @@ export const worldRoutes: readonly Route[] = [
       return { data: { ...data, warnings: Object.values(scenarioFields(problems)) } };
     },
   }),
-  route({
-    method: "POST",
-    path: "/reset",
+  route("POST /reset", {
     summary: "Starts the running scenario again",
-    body: "nothing",
-    status: 200,
     answer: inData.one("Running"),
     run({ runtime }) {
       runtime.reset();
