@@ -11,50 +11,59 @@ import { stepKinds } from "../../domain/steps.js";
 import { controlBodySchema } from "../../scenario/format/control-bodies.js";
 import { farmerSchema } from "../../synthetic/farmers/farmer-schema.js";
 
-// What the control plane answers with, as JSON Schema. Every member is always there, so that clients need not ask;
-// only faults have no more of them than they were given.
+// The answers of the control plane as JSON Schema. Every member is always present; only faults have no more members than
+// they were given.
 
 const text = { type: "string" };
 const textOrNull = { type: ["string", "null"] };
 const time = { type: "string", format: "date-time" };
 const timeOrNull = { type: ["string", "null"], format: "date-time" };
 const count = { type: "integer", minimum: 0 };
+const status = { type: "integer" };
 const flag = { type: "boolean" };
 const texts = { type: "object", additionalProperties: text };
+const pathId = { enum: outcomes.map(({ path }) => path) };
+const fault = { enum: [...faultPathIds, null] };
+const advice = { enum: adviceIds };
 
 function object(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: "object", required: Object.keys(properties), additionalProperties: false, properties };
+}
+
+function list(items: JsonSchema): JsonSchema {
+  return { type: "array", items };
 }
 
 function orNull(schema: JsonSchema): JsonSchema {
   return { anyOf: [schema, { type: "null" }] };
 }
 
-function component(name: keyof typeof answerSchemas): JsonSchema {
-  return named(name);
-}
-
-// For the parts themselves, whose names cannot be known while they are made.
+// Any text, so that named parts can refer to each other.
 function named(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-// As they are taken, so are they shown.
-function assumptionFields(): Readonly<Record<string, JsonSchema>> {
-  return controlBodySchema("assumptions_change").properties as Readonly<Record<string, JsonSchema>>;
-}
+// Assumptions and faults are shown as they are sent.
+const { properties: assumptions } = controlBodySchema("assumptions_change") as {
+  properties: Readonly<Record<string, JsonSchema>>;
+};
+const { properties: faultsBody } = controlBodySchema("faults_change") as {
+  properties: { faults: { items: JsonSchema } };
+};
 
-// As they are taken, so are they shown.
-function faultSchema(): JsonSchema {
-  const { faults } = controlBodySchema("faults_change").properties as { faults: { items: JsonSchema } };
-  return faults.items;
-}
+// Only a whole document names its dialect.
+const { $schema: _, ...farmer } = farmerSchema as JsonSchema;
 
-// The schema of a whole document says which dialect it is of; a part of one must not.
-function farmerPart(): JsonSchema {
-  const { $schema: _, ...schema } = farmerSchema;
-  return schema;
-}
+const step = { kind: { enum: stepKinds }, say: textOrNull };
+const instance = { id: text, base_url: text, control_url: text, scenario: text, seed: count };
+const requestOfClient = {
+  id: text,
+  at: time,
+  method: text,
+  path: text,
+  key: textOrNull,
+  fingerprint: textOrNull,
+};
 
 /** The named parts of the answers. */
 export const answerSchemas = {
@@ -66,7 +75,7 @@ export const answerSchemas = {
     legacy: flag,
     fingerprint: { type: "string", pattern: "^[0-9a-f]{12}$" },
     state: { enum: keyStates },
-    scopes: { type: "array", items: text },
+    scopes: list(text),
     limits: object({ per_minute: count, per_day: count }),
     usage: object({ this_minute: count, today: count }),
     revoked_at: timeOrNull,
@@ -92,44 +101,37 @@ export const answerSchemas = {
     farmer_id: text,
     status: { enum: consentStatuses },
     purpose: object({ code: { enum: purposeCodes }, text }),
-    permissions: { type: "array", items: { enum: permissions } },
+    permissions: list({ enum: permissions }),
     created_at: time,
     respond_by: time,
     expires_at: time,
-    history: {
-      type: "array",
-      items: object({
+    history: list(
+      object({
         status: { enum: consentStatuses },
         at: time,
         by: { enum: ["relying_party", "farmer", "system"] },
       }),
-    },
-    attestations: {
-      type: "array",
-      items: object({
+    ),
+    attestations: list(
+      object({
         id: text,
         type: { enum: permissions },
         production: { enum: productionStatuses },
         validity: { enum: [...validityStatuses, null] },
       }),
-    },
+    ),
   }),
   Attestation: attestationSchema,
   Clock: object({ now: time, frozen: flag }),
-  Assumptions: object(assumptionFields()),
-  Fault: faultSchema(),
+  Assumptions: object(assumptions),
+  Fault: faultsBody.faults.items,
   Request: object({
-    id: text,
-    at: time,
-    method: text,
-    path: text,
-    key: textOrNull,
-    fingerprint: textOrNull,
-    status: { type: "integer" },
+    ...requestOfClient,
+    status,
     code: textOrNull,
-    path_id: { enum: outcomes.map(({ path }) => path) },
-    fault: { enum: [...faultPathIds, null] },
-    advice: { type: "array", items: { enum: adviceIds } },
+    path_id: pathId,
+    fault,
+    advice: list(advice),
     duration_ms: { type: "number", minimum: 0 },
   }),
   Report: object({
@@ -138,75 +140,43 @@ export const answerSchemas = {
     profile: { enum: profiles },
     requests: count,
     coverage: object({ percent: { ...count, maximum: 100 }, met: count, promised: count }),
-    paths: {
-      type: "array",
-      items: object({
-        path_id: { enum: outcomes.map(({ path }) => path) },
+    paths: list(
+      object({
+        path_id: pathId,
         promised: flag,
         met: flag,
         count,
         when: text,
         how_to_meet: textOrNull,
       }),
-    },
-    advice: {
-      type: "array",
-      items: object({
-        id: { enum: adviceIds },
+    ),
+    advice: list(
+      object({
+        id: advice,
         level: { enum: adviceLevels },
         rule: text,
         count,
         meaning: text,
         what_to_do: text,
-        examples: {
-          type: "array",
-          items: object({
-            id: text,
-            at: time,
-            method: text,
-            path: text,
-            key: textOrNull,
-            fingerprint: textOrNull,
-            did_you_mean: textOrNull,
-          }),
-        },
+        examples: list(object({ ...requestOfClient, did_you_mean: textOrNull })),
       }),
-    },
+    ),
   }),
-  Farmer: farmerPart(),
+  Farmer: farmer,
   Story: object({
     steps: count,
     told: count,
     over: flag,
-    next: {
-      anyOf: [object({ number: count, kind: { enum: stepKinds }, say: textOrNull }), { type: "null" }],
-    },
+    next: orNull(object({ number: count, ...step })),
   }),
   StepResult: object({
     number: count,
     of: count,
-    kind: { enum: stepKinds },
-    say: textOrNull,
+    ...step,
     request: orNull(
-      object({
-        method: text,
-        path: text,
-        key: text,
-        headers: texts,
-        body: textOrNull,
-        times: count,
-      }),
+      object({ method: text, path: text, key: text, headers: texts, body: textOrNull, times: count }),
     ),
-    answer: orNull(
-      object({
-        status: { type: "integer" },
-        headers: texts,
-        body: text,
-        code: textOrNull,
-        path_id: { enum: outcomes.map(({ path }) => path) },
-        fault: { enum: [...faultPathIds, null] },
-      }),
-    ),
+    answer: orNull(object({ status, headers: texts, body: text, code: textOrNull, path_id: pathId, fault })),
     performed: orNull(
       object({
         refusal: orNull(object({ code: text, message: text })),
@@ -218,55 +188,45 @@ export const answerSchemas = {
       }),
     ),
     now: time,
-    differences: { type: "array", items: object({ at: text, expected: text, found: text }) },
+    differences: list(object({ at: text, expected: text, found: text })),
   }),
   Health: object({ status: { const: "ok" }, version: text, scenario: text, seed: count, now: time }),
   Scenario: object({ name: text, title: text, description: text }),
-  Running: object({ scenario: text, seed: count, now: time, warnings: { type: "array", items: text } }),
-  Instance: object({
-    id: text,
-    base_url: text,
-    control_url: text,
-    scenario: text,
-    seed: count,
-    keys: { type: "object", additionalProperties: text },
-  }),
-  InstanceSummary: object({ id: text, base_url: text, control_url: text, scenario: text, seed: count }),
+  Running: object({ scenario: text, seed: count, now: time, warnings: list(text) }),
+  Instance: object({ ...instance, keys: texts }),
+  InstanceSummary: object(instance),
   Error: object({
     error: {
-      type: "object",
+      ...object({ code: text, message: text, details: { type: "object" } }),
       required: ["code", "message"],
-      additionalProperties: false,
-      properties: { code: text, message: text, details: { type: "object" } },
     },
   }),
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
-/** An answer that holds one thing, or things by name, in `data`. */
+type PartName = keyof typeof answerSchemas;
+
+/** An answer that is a named part itself. */
+export const bare: (name: PartName) => JsonSchema = named;
+
+/** Answers that hold one part, or parts by name, in `data`. */
 export const inData = {
-  one: (name: keyof typeof answerSchemas) => object({ data: component(name) }),
-  list: (name: keyof typeof answerSchemas) => object({ data: { type: "array", items: component(name) } }),
-  page: (name: keyof typeof answerSchemas) =>
-    object({ data: { type: "array", items: component(name) }, total: count }),
+  one: (name: PartName) => object({ data: named(name) }),
+  list: (name: PartName) => object({ data: list(named(name)) }),
+  page: (name: PartName) => object({ data: list(named(name)), total: count }),
   told: object({
-    data: object({ step: orNull(component("StepResult")), steps: count, told: count, over: flag }),
+    data: object({ step: orNull(named("StepResult")), steps: count, told: count, over: flag }),
   }),
-  key: object({ data: object({ key: component("Key") }) }),
-  issuedKey: object({ data: object({ key: component("Key"), secret: text }) }),
+  key: object({ data: object({ key: named("Key") }) }),
+  issuedKey: object({ data: object({ key: named("Key"), secret: text }) }),
   state: object({
     data: object({
       scenario: text,
       seed: count,
-      clock: component("Clock"),
-      assumptions: component("Assumptions"),
-      faults: { type: "array", items: component("Fault") },
-      organizations: { type: "array", items: component("Organization") },
-      keys: { type: "array", items: component("Key") },
+      clock: named("Clock"),
+      assumptions: named("Assumptions"),
+      faults: list(named("Fault")),
+      organizations: list(named("Organization")),
+      keys: list(named("Key")),
     }),
   }),
 };
-
-/** An answer that is one of the named parts itself. */
-export function bare(name: keyof typeof answerSchemas): JsonSchema {
-  return component(name);
-}
