@@ -27,7 +27,7 @@ const defaultNow = Date.UTC(2026, 2, 2, 9);
 const firstYear = 1900;
 const lastYear = 9990;
 
-// `en-gh` is what the standards call it, and the letter case does not matter.
+// Standards write `en-GH`; letter case does not matter.
 const readLocale: Flag<string>["read"] = (text, from) => {
   const wanted = text.replace("-", "_").toLowerCase();
   const found = farmerLocaleChoices.find((one) => one.toLowerCase() === wanted);
@@ -35,31 +35,31 @@ const readLocale: Flag<string>["read"] = (text, from) => {
 };
 
 const flags = {
-  count: flag("--count <number>", "how many records (default: 10)", wholeNumber(0, mostFarmers), {
+  count: flag("--count <number>", "number of records (default: 10)", wholeNumber(0, mostFarmers), {
     variables: [],
   }),
   from: flag(
     "--from <index>",
-    "the index of the first one, counted from 0 (default: 0)",
+    "index of the first record, counted from 0 (default: 0)",
     wholeNumber(0, mostFarmers - 1),
     { variables: [] },
   ),
   format: flag(
     "--format <format>",
-    "ndjson, json, yaml, csv or geojson, which is the fields of farmers (default: ndjson)",
+    "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
     oneOf(fixtureFormats),
     { variables: [] },
   ),
   locale: flag(
     "--locale <name>",
-    "where the farmers live: a locale such as en_GH or pt_BR, or a language, which means all locales of it (default: everywhere)",
+    "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
     readLocale,
     { variables: [] },
   ),
-  seed: flag("--seed <number>", "what the records are derived from (default: 1)", readSeed),
+  seed: flag("--seed <number>", "seed of the records (default: 1)", readSeed),
   now: flag(
     "--now <time>",
-    "the time on which the dates of farmers hang, with a zone (default: 2026-03-02T09:00:00Z, when the clocks of the bundled scenarios start)",
+    "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
     readTime,
   ),
   verbose,
@@ -69,7 +69,7 @@ type FixturesCall = Call<FlagValues<typeof flags>>;
 export const command = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",
   description:
-    "Prints synthetic records on stdout, as many as asked for: memory does not grow with their number. The same seed, index, locale and time give the same record. Organizations are those that a scenario's population has; farmers are described in docs/farmers.md. As CSV, what has many parts is counted or summed.",
+    "Prints synthetic records on stdout; memory does not grow with their number. The same seed, index, locale and time give the same record. Organizations are those of a scenario's population; docs/farmers.md describes farmers. In CSV, lists are counted or summed.",
   words: [{ spec: "<kind>", text: "organizations or farmers" }],
   flags,
   examples: [
