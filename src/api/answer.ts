@@ -110,7 +110,7 @@ export function authorizationFacts(
   scope: string | null,
   now: number,
 ): AuthorizationFacts {
-  if (entry !== undefined) settleUsage(entry.usage, world.windows, now);
+  settleUsage((entry ?? world.registry.decoy).usage, world.windows, now);
   return {
     presented,
     key: entry?.key,

@@ -1,4 +1,4 @@
-import { fingerprintOf } from "../domain/api-key.js";
+import { fingerprintOf, noKey } from "../domain/api-key.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { redactKeys, redactPath } from "../domain/redact.js";
 import type { RequestTraits } from "../domain/request-traits.js";
@@ -49,7 +49,6 @@ export function handle(world: World, request: ApiRequest): Handled {
   const { pathId, answer: given, code } = faulty ?? answerCall(world, call, target);
   const answer = route?.preview === true ? inPreview(given) : given;
 
-  const unknownKey = call.entry === undefined ? apiKey : undefined;
   const unknownPath = route === undefined ? path : undefined;
 
   recordCall(world, call, {
@@ -61,10 +60,9 @@ export function handle(world: World, request: ApiRequest): Handled {
     code,
     traits: endpoint?.input === undefined ? traits : traits & ~traitsTaken(endpoint.input),
     isMisdirected: endpoint === undefined,
-    leaks:
-      leaked === undefined && unknownKey === undefined && unknownPath === undefined
-        ? undefined
-        : describeLeaks(world, { leaked, unknownKey, unknownPath }),
+    leaks: mayLeak(call, pathId, request, unknownPath)
+      ? describeLeaks(world, { leaked, apiKey, isKnownKey: call.entry !== undefined, unknownPath })
+      : undefined,
     isOurs: request.isTold === true || unknownPath?.includes(ownPaths) === true,
     connection: request.connection,
     delivery: request.delivery,
@@ -78,17 +76,30 @@ export function handle(world: World, request: ApiRequest): Handled {
   };
 }
 
+// Every 401 takes the same work (R14).
+
+function mayLeak(
+  { entry }: BegunCall,
+  pathId: PathId,
+  { leaked }: ApiRequest,
+  unknownPath: string | undefined,
+): boolean {
+  return entry === undefined || pathId.startsWith("401") || leaked !== undefined || unknownPath !== undefined;
+}
+
 /** Begins a call: looks its key up and gives it its number. */
 export function beginCall(world: World, apiKey: string | undefined): BegunCall {
   const started = world.platform.stopwatch();
   const now = world.clock.now();
   // Hashed and looked up in every case, so that the time taken does not tell the rejections apart (R14).
-  const sha256 = world.platform.sha256(apiKey ?? "");
+  const sha256 = world.platform.sha256(apiKey ?? noKey);
+  const madeBefore = world.registry.made();
   const entry = world.registry.find(sha256);
+  const isNewEntry = world.registry.made() > madeBefore;
   const number = world.requestIds.next();
   const variation = world.profile === "varied" ? variationOf(world, number) : undefined;
   const assumptions = variation === undefined ? world.assumptions : variation.assumptions;
-  return { started, now, number, apiKey, sha256, entry, assumptions, variation };
+  return { started, now, number, apiKey, sha256, entry, isNewEntry, assumptions, variation };
 }
 
 /** The end of a call, for journal, counters and advice. */
@@ -118,7 +129,7 @@ export interface CallEnding {
 export function recordCall(world: World, call: BegunCall, ending: CallEnding): void {
   const { method, path, pathId, status, faulty, leaks, isOurs = false } = ending;
   const { started, now, number, apiKey, sha256, entry, variation } = call;
-  const isUnknownKey = entry === undefined && apiKey !== undefined;
+  const fingerprint = fingerprintOf(sha256);
   const delayMs = faulty === undefined ? 0 : faulty.delivery.delayMs;
   const note: RequestNote = {
     number,
@@ -127,7 +138,7 @@ export function recordCall(world: World, call: BegunCall, ending: CallEnding): v
     method,
     path,
     key: entry?.key,
-    stranger: isUnknownKey ? fingerprintOf(sha256) : null,
+    stranger: entry === undefined && apiKey !== undefined ? fingerprint : null,
     status,
     code: ending.code,
     pathId,
@@ -143,13 +154,14 @@ export function recordCall(world: World, call: BegunCall, ending: CallEnding): v
 }
 
 function observed(world: World, call: BegunCall, ending: CallEnding, delayMs: number): ObservedRequest {
-  const { apiKey, sha256, entry, now, started } = call;
+  const { apiKey, sha256, entry, isNewEntry, now, started } = call;
   const { traits, leaks, isMisdirected, connection, pathId, method } = ending;
   const isLimited = pathId.startsWith("429") && entry !== undefined;
   return {
     apiKey,
     sha256,
     entry,
+    isNewEntry,
     traits,
     hasLeakedRealKey: leaks?.hasRealKey === true,
     isMisdirected,

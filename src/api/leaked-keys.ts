@@ -1,5 +1,5 @@
 import type { AdviceId } from "../domain/advice.js";
-import { fingerprintOf, parseApiKey } from "../domain/api-key.js";
+import { fingerprintOf, noKey, parseApiKey } from "../domain/api-key.js";
 import { findKeys } from "../domain/redact.js";
 import type { LeakedKeys } from "../domain/request-traits.js";
 import type { ShownKey } from "../sandbox/counters.js";
@@ -16,8 +16,9 @@ export interface DescribedLeaks {
 /** The parts of a request that may hold leaked keys. */
 export interface LeakingParts {
   readonly leaked: LeakedKeys | undefined;
-  /** The text in `x-api-key`, unless it is a key of this world. */
-  readonly unknownKey: string | undefined;
+  /** The text in `x-api-key`. */
+  readonly apiKey: string | undefined;
+  readonly isKnownKey: boolean;
   /** The path, unless the API has it. */
   readonly unknownPath: string | undefined;
 }
@@ -25,11 +26,12 @@ export interface LeakingParts {
 /** Describes the leaked keys of a request; `undefined` when there are none. */
 export function describeLeaks(
   world: World,
-  { leaked, unknownKey, unknownPath }: LeakingParts,
+  { leaked, apiKey = noKey, isKnownKey, unknownPath }: LeakingParts,
 ): DescribedLeaks | undefined {
+  const isWellFormed = parseApiKey(apiKey) !== undefined;
+  const inText = findKeys(apiKey);
   // A text that is well-formed as a whole is judged as the key of the request.
-  const isMalformed = unknownKey !== undefined && parseApiKey(unknownKey) === undefined;
-  const inHeader = isMalformed ? findKeys(unknownKey) : [];
+  const inHeader = isKnownKey || isWellFormed || apiKey === noKey ? [] : inText;
   const inPath = unknownPath === undefined ? [] : findKeys(unknownPath);
   if (leaked === undefined && inHeader.length === 0 && inPath.length === 0) return undefined;
   const { inQuery = [], inAuthorization = [] } = leaked ?? {};

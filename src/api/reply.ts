@@ -18,6 +18,8 @@ export interface BegunCall {
   readonly apiKey: string | undefined;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
+  /** Whether the entry was made for this call. */
+  readonly isNewEntry: boolean;
   /** The assumptions for its answer. */
   readonly assumptions: Assumptions;
   /** The variation of its answer; `undefined` except in the profile `varied`. */

@@ -45,6 +45,9 @@ export function parseApiKey(presented: string): ParsedApiKey | undefined {
   return { ...row, marked: presented.startsWith(sandboxMark, row.prefix.length) };
 }
 
+/** A text as long as a key that can be none: a missing key takes the same work as one that is sent (R14). */
+export const noKey = `SVC_test_${sandboxMark} no key, and as long as one`;
+
 /**
  * Whether the string is a well-formed key: a prefix, then letters, digits, `_` and `-`, 256 characters at most.
  *

@@ -60,7 +60,8 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
     traits,
     leaks: describeLeaks(world, {
       leaked: leakedKeysIn(traits, search, () => request.headers.get("authorization")),
-      unknownKey: entry === undefined ? apiKey : undefined,
+      apiKey,
+      isKnownKey: entry !== undefined,
       unknownPath: undefined,
     }),
     isMisdirected: false,

@@ -47,6 +47,12 @@ export interface Registry {
   readonly keysOf: (organization: string) => KeyEntry[];
   /** The key with this SHA-256, if the world has it. */
   readonly find: (sha256: string) => KeyEntry | undefined;
+  /** An ended key of no organization: an unknown key takes the same work as a known one (R14). */
+  readonly decoy: KeyEntry;
+  /** The number of keys made so far. */
+  readonly made: () => number;
+  /** Makes a key for nothing, so that an unknown one takes as long as one that is used for the first time (R14). */
+  readonly makeInVain: (sha256: string) => void;
   /** Throws `unknown_ref`, with the refs there are. */
   readonly key: (ref: string) => KeyEntry;
   /** Throws `unknown_ref`, with the refs there are. */
@@ -68,6 +74,7 @@ export function createRegistry(
   const holders = described.map(({ organization }) => organization);
   const places = new Map(described.map(({ ref }, place) => [ref, place]));
   const made = new Array<KeyEntry | undefined>(described.length);
+  let madeCount = 0;
 
   const organization = (ref: string) =>
     organizations.get(ref) ?? unknownRef("organization", ref, organizations);
@@ -79,6 +86,7 @@ export function createRegistry(
   function enter(place: number, { key, usage }: Pick<KeyEntry, "key" | "usage">): KeyEntry {
     const entry = { key, holder: organization(key.organization), usage };
     made[place] = entry;
+    madeCount += 1;
     return entry;
   }
 
@@ -104,6 +112,11 @@ export function createRegistry(
       const place = hashes.find(sha256);
       return place === undefined ? undefined : entryAt(place);
     },
+    decoy: createDecoy(),
+    made: () => madeCount,
+    makeInVain(sha256) {
+      if (described.length > 0) make(Number.parseInt(sha256.slice(0, 8), 16) % described.length);
+    },
     key: (ref) => keys.get(ref) ?? unknownRef("key", ref, keys),
     organization,
     addKey(key, usage) {
@@ -114,6 +127,31 @@ export function createRegistry(
       enter(place, { key, usage });
     },
   };
+}
+
+function createDecoy(): KeyEntry {
+  const key: KeyRecord = {
+    ref: "",
+    organization: "",
+    name: "",
+    environment: "test",
+    legacy: false,
+    scopes: [],
+    limits: { perMinute: 0, perDay: 0 },
+    sha256: "",
+    revokedAt: 0,
+  };
+  const organization: Organization = {
+    ref: "",
+    id: "",
+    name: "",
+    type: "bank",
+    status: "active",
+    sandboxAccess: true,
+    liveAccess: "not_approved",
+  };
+  const usage: Usage = { minuteCount: 0, minuteEndsAt: 0, dayCount: 0, dayEndsAt: 0, recent: [] };
+  return { key, holder: { organization }, usage };
 }
 
 /** Refuses a ref that this world does not have, with the nearest one it has. */

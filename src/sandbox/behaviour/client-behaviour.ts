@@ -1,5 +1,5 @@
 import type { AdviceId } from "../../domain/advice.js";
-import { type KeyRecord, keyStateAt, parseApiKey } from "../../domain/api-key.js";
+import { type KeyRecord, keyStateAt, noKey, parseApiKey } from "../../domain/api-key.js";
 import { minute, minuteStart } from "../../domain/limits.js";
 import type { PathId } from "../../domain/outcomes.js";
 import {
@@ -28,6 +28,8 @@ export interface KeyBehaviour {
   limit?: { readonly answer: KnownAnswer; readonly until: number };
   /** The first 200, if the key has replaced another one. */
   worked?: KnownAnswer;
+  /** The keys that replaced this one, at once or by way of others, and worked. */
+  replacements?: readonly KeyEntry[];
 }
 
 /** Number of rejected keys that a world remembers. */
@@ -46,6 +48,8 @@ export interface ObservedRequest extends SentRequest {
   readonly apiKey: string | undefined;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
+  /** Whether the entry was made for this request. */
+  readonly isNewEntry: boolean;
   readonly traits: RequestTraits;
   /** Whether a key that may be a real one leaked: it was in another place than the header, or not alone in it. */
   readonly hasLeakedRealKey: boolean;
@@ -73,10 +77,11 @@ export function observe(world: ObservingWorld, request: ObservedRequest): readon
   if (isUnremarkable(request)) return noAdvice;
   const { entry, apiKey } = request;
   const advice = adviceOnTraits(request);
-  const isReal = entry === undefined && apiKey !== undefined && parseApiKey(apiKey)?.marked === false;
-  if (isReal || request.hasLeakedRealKey) advice.push("real-key-suspected");
-  if (wasRejected(world.behaviour, request)) advice.push("same-key-after-401");
-  if (entry !== undefined) observeKey(world, entry, request, advice);
+  const looksReal = parseApiKey(apiKey ?? noKey)?.marked === false;
+  if ((looksReal && entry === undefined) || request.hasLeakedRealKey) advice.push("real-key-suspected");
+  if (wasRejected(world, request)) advice.push("same-key-after-401");
+  const adviceOnKey = observeKey(world, entry ?? world.registry.decoy, request);
+  if (entry !== undefined) advice.push(...adviceOnKey);
   return advice.length === 0 ? noAdvice : Object.freeze(advice);
 }
 
@@ -109,12 +114,16 @@ function adviceOnTraits({ traits, apiKey, isMisdirected }: ObservedRequest): Adv
 }
 
 // The same work for every 401, whatever its cause and whether or not there was a key (R14).
-function wasRejected({ rejected }: ClientBehaviour, request: ObservedRequest): boolean {
+function wasRejected(
+  { behaviour: { rejected }, registry }: ObservingWorld,
+  request: ObservedRequest,
+): boolean {
   const { apiKey, sha256, pathId } = request;
   const earlier = rejected.get(sha256);
   const isRepeated = earlier !== undefined && isKnown(earlier, request);
   // An answer that a fault replaced teaches nothing: to repeat the request is right then.
   if (pathId.startsWith("401")) {
+    if (earlier === undefined && !request.isNewEntry) registry.makeInVain(sha256);
     if (earlier !== undefined) rejected.delete(sha256);
     else if (rejected.size >= rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
     rejected.set(sha256, learn(earlier, request));
@@ -122,12 +131,14 @@ function wasRejected({ rejected }: ClientBehaviour, request: ObservedRequest): b
   return isRepeated && apiKey !== undefined;
 }
 
-function observeKey(world: ObservingWorld, entry: KeyEntry, request: ObservedRequest, advice: AdviceId[]) {
+function observeKey(world: ObservingWorld, entry: KeyEntry, request: ObservedRequest): AdviceId[] {
   const { pathId } = request;
+  const advice: AdviceId[] = [];
   if (isTooSoon(world.windows, entry, request)) advice.push("too-soon-after-429");
   if (hasSeenReplacement(world.registry, entry, request)) advice.push("old-key-after-replacement-seen");
   else if (pathId === "200.retiring") advice.push("retiring-key-in-use");
   if (pathId === "200.legacy") advice.push("legacy-key-in-use");
+  return advice;
 }
 
 function isTooSoon(windows: Windows, entry: KeyEntry, request: ObservedRequest): boolean {
@@ -154,25 +165,27 @@ function waitUntil(usage: Usage, { sliding }: Windows, { now, namedLimit }: Obse
   return namedLimit === "minute" ? moreAt : Math.min(moreAt, minuteStart(now) + minute);
 }
 
-// The replacement may have been replaced itself. A client cannot change over to one that works no more.
 function hasSeenReplacement({ keys }: Registry, entry: KeyEntry, request: ObservedRequest): boolean {
-  const { key, behaviour } = entry;
-  if (key.replaces !== undefined) {
-    const known = behaviour?.worked;
-    if (known !== undefined) isKnown(known, request);
-    if (request.pathId.startsWith("200"))
-      entry.behaviour = { ...entry.behaviour, worked: learn(known, request) };
-  }
+  if (entry.key.replaces !== undefined) observeReplacement(keys, entry, request);
   let isSeen = false;
-  for (let ref = key.replacedBy; ref !== undefined; ) {
-    const next = keys.get(ref);
-    const worked = next?.behaviour?.worked;
-    if (next !== undefined && worked !== undefined) {
-      isSeen = (isKnown(worked, request) && works(next.key, request.now)) || isSeen;
-    }
-    ref = next?.key.replacedBy;
+  for (const { key, behaviour } of entry.behaviour?.replacements ?? []) {
+    const isKnownToWork = behaviour?.worked !== undefined && isKnown(behaviour.worked, request);
+    // A client cannot change over to a key that works no more.
+    if (isKnownToWork && works(key, request.now)) isSeen = true;
   }
   return isSeen;
+}
+
+function observeReplacement({ get }: Registry["keys"], entry: KeyEntry, request: ObservedRequest): void {
+  const worked = entry.behaviour?.worked;
+  if (worked !== undefined) isKnown(worked, request);
+  if (!request.pathId.startsWith("200")) return;
+  entry.behaviour = { ...entry.behaviour, worked: learn(worked, request) };
+  if (worked !== undefined) return;
+  // Told to the replaced keys now: a rejected one is to take no longer for having been replaced.
+  for (let old = get(entry.key.replaces ?? ""); old !== undefined; old = get(old.key.replaces ?? "")) {
+    old.behaviour = { ...old.behaviour, replacements: [...(old.behaviour?.replacements ?? []), entry] };
+  }
 }
 
 function works(key: KeyRecord, now: number): boolean {
