@@ -23,7 +23,7 @@ const modules = await bundle({
 await bundle({ root, entries: doors, into: join(dist, "cjs"), format: "cjs" });
 // The package is one of ES modules; this part of it is not.
 await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
-await emitTypes({ root, doors: Object.values(doors), into: [join(dist, "esm"), join(dist, "cjs")] });
+await emitTypes({ root, entries: doors, into: [join(dist, "esm"), join(dist, "cjs")] });
 
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), await thirdPartyNotices(modules));
 await writeFile(join(dist, "scenario.schema.json"), `${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);

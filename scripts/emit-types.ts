@@ -1,63 +1,33 @@
-import { execFile } from "node:child_process";
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
-import { promisify } from "node:util";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { generateDtsBundle } from "dts-bundle-generator";
 
 /** Which declarations to emit, and where to. */
 export interface TypeEmission {
   readonly root: string;
-  /** The source files of the doors. */
-  readonly doors: readonly string[];
+  /** The source files of the entry points by the names of their bundles. */
+  readonly entries: Readonly<Record<string, string>>;
   readonly into: readonly string[];
 }
 
-// A partner has neither our development dependencies nor a reason to install their types.
-const allowedPackages = ["msw", "node:http", "node:net", "node:stream"];
-
 /**
- * Emits the type declarations that the doors lead to, and no others; throws when one of them needs a package that
- * partners do not have.
+ * Emits the declarations of each entry point as one file.
+ *
+ * Throws when one of them needs a package that partners do not have: they have neither our development dependencies nor
+ * a reason to install their types.
  */
-export async function emitTypes({ root, doors, into }: TypeEmission): Promise<void> {
-  const all = await mkdtemp(join(tmpdir(), "svc-sandbox-types-"));
-  try {
-    await promisify(execFile)(
-      process.execPath,
-      [
-        join(root, "node_modules/typescript/bin/tsc"),
-        "-p",
-        join(root, "scripts/tsconfig.types.json"),
-        "--outDir",
-        all,
-      ],
-      { cwd: root },
-    );
-    const starts = doors.map((door) => join(all, relative("src", door).replace(/\.ts$/, ".d.ts")));
-    for (const file of await reachable(starts)) {
-      const place = relative(all, file);
-      for (const folder of into) await cp(file, join(folder, place), { recursive: true });
-    }
-  } finally {
-    await rm(all, { recursive: true });
+export async function emitTypes({ root, entries, into }: TypeEmission): Promise<void> {
+  const files = Object.values(entries).map((file) => ({
+    filePath: join(root, file),
+    libraries: { importedLibraries: ["msw"], allowedTypesLibraries: ["node"] },
+    output: { noBanner: true, exportReferencedTypes: false },
+  }));
+  const texts = generateDtsBundle(files, { preferredConfigPath: join(root, "tsconfig.json") });
+  for (const [index, name] of Object.keys(entries).entries()) {
+    const text = texts[index] as string;
+    const foreign = [...text.matchAll(/(?:\bfrom|\bimport\()\s*["']([^"']+)["']/g)].map(([, from]) => from);
+    const unknown = foreign.filter((from) => from !== "msw" && !from?.startsWith("node:"));
+    if (unknown.length > 0) throw new Error(`The types of ${entries[name]} need ${unknown.join(", ")}`);
+    for (const folder of into) await writeFile(join(folder, `${name}.d.ts`), text);
   }
-}
-
-async function reachable(starts: readonly string[]): Promise<Set<string>> {
-  const found = new Set<string>();
-  const waiting = [...starts];
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    if (found.has(file)) continue;
-    found.add(file);
-    for (const imported of importsOf(await readFile(file, "utf8"))) {
-      if (imported.startsWith(".")) waiting.push(join(dirname(file), imported.replace(/\.js$/, ".d.ts")));
-      else if (!allowedPackages.includes(imported)) throw new Error(`${file}: its types need ${imported}`);
-    }
-  }
-  return found;
-}
-
-function importsOf(text: string): string[] {
-  const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
-  return [...code.matchAll(/(?:\bfrom|\bimport\()\s*["']([^"']+)["']/g)].map((match) => match[1] as string);
 }
