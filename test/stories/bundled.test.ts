@@ -138,69 +138,19 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     expect(rest).not.toMatch(/(SVC|legacysvc)_(test|live)_\w/);
     expect(rest).not.toContain("x-api-key");
   });
-
-  test("fails at each of its expectations when that is another one", async () => {
-    for (const [index, step] of story.entries()) {
-      for (const [at, wrong] of wrongExpectations(step)) {
-        const { expect: _, ...rest } = step;
-        const mutated = story.with(index, wrong === undefined ? rest : { ...rest, expect: wrong });
-        const { steps } = await tellInCore({ ...bundledScenarios[name], story: mutated as Story });
-        const differences = steps.flatMap(({ number, differences: found }) =>
-          found.map((difference) => [number, difference.at]),
-        );
-        expect(differences).toEqual([[index + 1, at]]);
-      }
-    }
-  });
 });
 
-type Story = NonNullable<Scenario["story"]>;
-type Expectation = StoryStep["expect"];
-type Body = Exclude<NonNullable<Expectation>["body"], undefined>;
-
-/** Every expectation that differs from that of the step in one place, and does not hold where that one does. */
-function wrongExpectations({ expect: right, ...step }: StoryStep): [at: string, wrong: Expectation][] {
-  const acts = step.say === undefined && step.request === undefined && step.advance === undefined;
-  if (right === undefined) return acts ? [["error", { error: "unknown_scope" }]] : [];
-  const { status, code, path, headers = {}, body, error } = right;
-  const wrong: [string, Expectation][] = [];
-  if (status !== undefined) wrong.push(["status", { ...right, status: status === 200 ? 401 : 200 }]);
-  if (code !== undefined) wrong.push(["code", { ...right, code: "something_else" }]);
-  if (path !== undefined) wrong.push(["path", { ...right, path: "405.method" }]);
-  if (error !== undefined) wrong.push(["error", { error: "unknown_scope" }], ["error", undefined]);
-  for (const [name, value] of Object.entries(headers)) {
-    const other = typeof value === "boolean" ? !value : `${value}, something else`;
-    wrong.push([`headers.${name}`, { ...right, headers: { ...headers, [name]: other } }]);
-  }
-  if (body !== undefined) {
-    for (const [at, other] of wrongBodies("body", body)) wrong.push([at, { ...right, body: other }]);
-  }
-  return wrong;
-}
-
-function wrongBodies(at: string, body: Body): [at: string, wrong: Body][] {
-  if (typeof body !== "object" || body === null) return [[at, `${body} and something else`]];
-  return Object.entries(body).flatMap(([name, member]) =>
-    wrongBodies(`${at}.${name}`, member as Body).map(([inner, wrong]): [string, Body] => [
-      inner,
-      { ...body, [name]: wrong },
-    ]),
-  );
-}
-
-const worlds = (["minimal", "typical", "varied"] as const).flatMap((profile) =>
-  [1, 7, 42].map((seed) => ({ profile, seed })),
-);
-
-describe.each(worlds)("with the profile $profile and the seed $seed", (options) => {
-  test.each(scenarioNames)("the story of %s holds", async (name) => {
-    expect(wrongSteps(await tellInCore(bundledScenarios[name], options))).toEqual([]);
+describe.each(["minimal", "typical", "varied"] as const)("with the profile %s", (profile) => {
+  test.each(scenarioNames)("the story of %s holds with every seed", async (name) => {
+    for (const seed of [1, 7, 42]) {
+      expect(wrongSteps(await tellInCore(bundledScenarios[name], { profile, seed }))).toEqual([]);
+    }
   });
 
   test.each(scenarioNames)("the story of %s is the same over a socket", async (name) => {
     const scenario = withoutWaiting(bundledScenarios[name]);
-    const { steps } = await tellOverSocket(scenario, options);
-    expect(steps).toEqual((await tellInCore(scenario, options)).steps);
+    const { steps } = await tellOverSocket(scenario, { profile });
+    expect(steps).toEqual((await tellInCore(scenario, { profile })).steps);
     expect(steps.flatMap(({ differences }) => differences)).toEqual([]);
   });
 });

@@ -1,9 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { coreSender } from "../../src/api/core-sender.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import type { WorldEvent } from "../../src/sandbox/events.js";
-import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
 import { describeDoors, mePath } from "../support/doors.js";
@@ -152,14 +150,4 @@ test("with a clock that runs, a server tells what happens when it happens", asyn
   runtime.subscribe(({ type }) => told.push(type));
   await vi.waitFor(() => expect(told).toContain("key.revoked"), { timeout: 5000 });
   expect(server.sandbox.keys.get("main").revokedAt).toBe("2026-03-02T09:00:01.000Z");
-});
-
-test("a key of a story is made by the story, and its secret by the seed", async () => {
-  const sandbox = createSandbox({
-    scenario: { ...scenario, timeline: [], story: [{ rotate: { key: "main", as: "told" } }] },
-  });
-  const world = runtimeOf(sandbox).world();
-  const told = await runNextStep(world, coreSender(world));
-  expect(told?.performed?.secret).toBe(sandbox.secret("told"));
-  expect(await runNextStep(world, coreSender(world))).toBeUndefined();
 });
