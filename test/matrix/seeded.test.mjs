@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createSandbox } from "svc-sandbox";
 
 // Of a thousand farmers, of the names and ids of two hundred organizations and of the secrets of their keys: they are
-// made with nothing that one Node does in another way than the next. `test/seeded-data.test.ts` knows this value too.
+// made with nothing that one Node does in another way than the next. `test/api/seeded-data.test.ts` knows this value too.
 const digest = "197b7a0d93166a58dc672a056f46ae66a7040879965cb9f71ad8bc02e55e5809";
 
 test("the same seed gives the same data on every Node", () => {

@@ -1,12 +1,12 @@
 import { parseList } from "structured-headers";
 import { expect, test } from "vitest";
-import { selector, variationTable } from "../src/api/variation/vary.js";
-import { headerOf } from "../src/check/answer.js";
-import { type Outcome, outcomes } from "../src/domain/outcomes.js";
-import type { World } from "../src/sandbox/world.js";
-import { openTestWorld } from "./support/doors.js";
-import { expectDescribed } from "./support/expect-described.js";
-import { type Answered, ask, everyQuestion, rejectedKeys } from "./support/varied.js";
+import { selector, variationTable } from "../../src/api/variation/vary.js";
+import { headerOf } from "../../src/check/answer.js";
+import { type Outcome, outcomes } from "../../src/domain/outcomes.js";
+import type { World } from "../../src/sandbox/world.js";
+import { openTestWorld } from "../support/doors.js";
+import { expectDescribed } from "../support/expect-described.js";
+import { type Answered, ask, everyQuestion, rejectedKeys } from "../support/varied.js";
 
 const varied = (seed: number) => openTestWorld("key-states", { profile: "varied", seed });
 

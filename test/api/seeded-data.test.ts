@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { goldenFiles } from "../scripts/golden.js";
-import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
-import { propertySeed } from "./support/property-seed.js";
+import { expect, test, vi } from "vitest";
+import { goldenFiles } from "../../scripts/golden.js";
+import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
+import { propertySeed } from "../support/property-seed.js";
 
 /** What a world is made of: everything that is derived from the seed, by ref. */
 function world(scenario: Scenario, seed: number): Record<string, object> {
@@ -78,7 +78,7 @@ test("the same scenario and seed give the same world, and another seed other ids
   );
 });
 
-const fixtures = join(import.meta.dirname, "../fixtures");
+const fixtures = join(import.meta.dirname, "../../fixtures");
 const golden = Object.entries(await goldenFiles());
 
 test.each(
@@ -104,7 +104,7 @@ test.each(
 
 // On the Node that runs this; the matrix runs the same file on the others.
 test("the package's own check of seeded data knows what the seed gives", async () => {
-  const program = await readFile(join(import.meta.dirname, "matrix/seeded.test.mjs"), "utf8");
+  const program = await readFile(join(import.meta.dirname, "../matrix/seeded.test.mjs"), "utf8");
   const sandbox = createSandbox({
     scenario: {
       version: 1,
@@ -121,4 +121,21 @@ test("the package's own check of seeded data knows what the seed gives", async (
   const hash = createHash("sha256");
   for (const part of data) hash.update(JSON.stringify(part));
   expect(program).toContain(hash.digest("hex"));
+});
+
+// The real time goes on while a world is made, and a pinned start must not go on with it.
+test("a world whose clock starts at a pinned time starts there to the millisecond", () => {
+  let time = Date.now();
+  const running = vi.spyOn(Date, "now").mockImplementation(() => time++);
+  const sandbox = createSandbox({
+    scenario: {
+      version: 1,
+      clock: { now: "2026-03-02T09:00:00Z" },
+      organizations: { bank: { type: "bank", keys: { main: { environment: "test", expires: "1h" } } } },
+      timeline: [{ at: "1h", revoke: { key: "main" } }],
+    },
+  });
+  running.mockRestore();
+  expect(sandbox.keys.get("main").expiresAt).toBe("2026-03-02T10:00:00.000Z");
+  expect(sandbox.snapshot().timeline?.[0]?.at).toBe("2026-03-02T10:00:00.000Z");
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BrowserDoor, openBrowserDoor } from "./support/browser-door.js";
-import { noBrowser } from "./support/chromium-page.js";
-import { conformanceCases } from "./support/conformance-cases.js";
-import { type ConformanceCase, comparable, runSteps } from "./support/conformance-script.js";
-import { type DoorDifference, type DoorName, doorDifferences, ending } from "./support/door-differences.js";
-import { type Door, doors } from "./support/doors.js";
-import { expressDoor } from "./support/express-door.js";
-import type { Seen } from "./support/send.js";
+import { type BrowserDoor, openBrowserDoor } from "../support/browser-door.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { conformanceCases } from "../support/conformance-cases.js";
+import { type ConformanceCase, comparable, runSteps } from "../support/conformance-script.js";
+import { type DoorDifference, type DoorName, doorDifferences, ending } from "../support/door-differences.js";
+import { type Door, doors } from "../support/doors.js";
+import { expressDoor } from "../support/express-door.js";
+import type { Seen } from "../support/send.js";
 
 type Run = (one: Pick<ConformanceCase, "scenario" | "steps">) => Promise<Seen[]>;
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { baseUrl, runCli, startCli } from "./support/run-cli.js";
-import { temporaryFolder } from "./support/temporary-folder.js";
+import { baseUrl, runCli, startCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 // A user who starts ten thousand organizations does not want to see their keys, and a process has no room for them.
 

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import type { Success } from "../src/api/endpoint.js";
-import { me } from "../src/api/endpoints/me.js";
-import { beginCall } from "../src/api/handle.js";
-import type { ApiAnswer } from "../src/api/messages.js";
-import { errorReply, successReply } from "../src/api/reply.js";
-import type { VariationRow } from "../src/api/variation/variant.js";
-import { type Select, variationOf, variationTable } from "../src/api/variation/vary.js";
-import type { Profile } from "../src/domain/assumptions.js";
-import type { PathId } from "../src/domain/outcomes.js";
-import { scenarioSecret } from "../src/sandbox/secrets.js";
-import type { Scenario } from "../src/scenario/scenario.generated.js";
-import { openTestWorld } from "./support/doors.js";
+import type { Success } from "../../src/api/endpoint.js";
+import { me } from "../../src/api/endpoints/me.js";
+import { beginCall } from "../../src/api/handle.js";
+import type { ApiAnswer } from "../../src/api/messages.js";
+import { errorReply, successReply } from "../../src/api/reply.js";
+import type { VariationRow } from "../../src/api/variation/variant.js";
+import { type Select, variationOf, variationTable } from "../../src/api/variation/vary.js";
+import type { Profile } from "../../src/domain/assumptions.js";
+import type { PathId } from "../../src/domain/outcomes.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { openTestWorld } from "../support/doors.js";
 
 const scenario: Scenario = {
   version: 1,

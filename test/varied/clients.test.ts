@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { selector, variationTable } from "../src/api/variation/vary.js";
-import { headerOf } from "../src/check/answer.js";
-import { createSandbox } from "../src/library/create-sandbox.js";
-import type { Sandbox } from "../src/library/sandbox.js";
-import { correctClient, type Decision } from "./support/correct-client.js";
-import { openTestWorld } from "./support/doors.js";
-import { type Answered, type Asked, ask, refsOf } from "./support/varied.js";
+import { selector, variationTable } from "../../src/api/variation/vary.js";
+import { headerOf } from "../../src/check/answer.js";
+import { createSandbox, type Sandbox } from "../../src/index.js";
+import { correctClient, type Decision } from "../support/correct-client.js";
+import { openTestWorld } from "../support/doors.js";
+import { type Answered, type Asked, ask, refsOf } from "../support/varied.js";
 
 /** Takes an answer as a sloppy client does; false when the client has come to grief. */
 type Client = (answer: Answered) => boolean;
