@@ -67,7 +67,7 @@ function compareLimits(successes: readonly Exchange[]): Observation[] {
 /** The 401 answers compared with one another. */
 export interface Comparison {
   readonly observations: readonly Observation[];
-  /** Whether one more answer to the first request would tell if its reason makes the others differ. */
+  /** Whether one more answer to the first request would show if the reason makes the others differ. */
   readonly wantsControl: boolean;
   /** Whether answers to one and the same request differ in which headers and members they have. */
   readonly varyByThemselves: boolean;
@@ -163,12 +163,12 @@ function membersOf(answer: Answer): Map<string, string> {
   const inError = isObject(error)
     ? Object.entries(error).map(([name, value]) => [`$.error.${name}`, value])
     : [];
-  const beside = isObject(answer.json)
+  const others = isObject(answer.json)
     ? Object.entries(answer.json)
         .filter(([name]) => name !== "error" || !isObject(error))
         .map(([name, value]) => [`$.${name}`, value])
     : [["$", answer.json]];
-  return new Map([...inError, ...beside].map(([at, value]) => [at as string, sortedJson(value)]));
+  return new Map([...inError, ...others].map(([at, value]) => [at as string, sortedJson(value)]));
 }
 
 function sortedJson(value: unknown): string {

@@ -2,7 +2,7 @@ import type { PathId } from "../domain/outcomes.js";
 
 /** The rules that a check reports on, and why it never tries some of them. */
 export const checkedRules = {
-  R1: { title: "a permitted key gets 200 with data and nothing beside it" },
+  R1: { title: "a permitted key gets 200 with data and nothing else" },
   R2: { title: "the organization is exactly id, name, type" },
   R3: { title: "environment is what the key's prefix says" },
   R4: { title: "scopes are an array of one name or more" },

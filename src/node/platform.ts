@@ -1,7 +1,7 @@
 import * as crypto from "node:crypto";
 import { createWorld, type Platform, type World, type WorldOptions } from "../sandbox/world.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { loadedFarmers } from "./load-farmers.js";
+import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
 
 // The one-shot hash takes half the time of createHash, but Node has it only since 20.12; bundlers for other
 // runtimes may not have it at all.
@@ -9,6 +9,26 @@ const sha256: (text: string) => string =
   typeof crypto.hash === "function"
     ? (text) => crypto.hash("sha256", text, "hex")
     : (text) => crypto.createHash("sha256").update(text).digest("hex");
+
+let makeFarmers: FarmerMaker | undefined;
+
+/**
+ * Loads the module that makes farmers, so that worlds can make them without waiting. Every entry point that shows farmers
+ * awaits this first; most starts show none, and would be slower.
+ */
+export async function loadFarmers(): Promise<void> {
+  makeFarmers ??= (await import("../synthetic/farmers/farmers.js")).makeFarmers;
+}
+
+/** Loads it for a scenario whose API shows farmers. */
+export async function loadFarmersFor(scenario: Scenario): Promise<void> {
+  if ("preview" in scenario) await loadFarmers();
+}
+
+const loadedFarmers: FarmerMaker = (population) => {
+  if (makeFarmers === undefined) throw new Error("the farmers are not loaded: await loadFarmers() before");
+  return makeFarmers(population);
+};
 
 /** The platform of a world in Node. The wall clock is read when used, so that fake timers move it too. */
 export const nodePlatform: Platform = {

@@ -1,6 +1,6 @@
 import type { Report } from "./report.js";
 
-/** What a report must reach for a run to pass. */
+/** The least that a report must reach for a run to pass. */
 export interface Thresholds {
   /** In percent. Default: none. */
   readonly minCoverage?: number | undefined;

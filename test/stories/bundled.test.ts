@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { coreSender } from "../../src/api/core-sender.js";
 import type { Profile } from "../../src/domain/assumptions.js";
-import { loadFarmers } from "../../src/node/load-farmers.js";
-import { nodePlatform } from "../../src/node/platform.js";
+import { loadFarmers, nodePlatform } from "../../src/node/platform.js";
 import { serveRuntime } from "../../src/node/server/serve-runtime.js";
 import { createRuntime } from "../../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { redactKeys } from "../../domain/redact.js";
-import { loadFarmers } from "../../node/load-farmers.js";
+import { loadFarmers } from "../../node/platform.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import { reportOf } from "../../report/build-report.js";

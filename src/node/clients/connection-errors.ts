@@ -42,7 +42,7 @@ const codesOf: readonly (readonly [codes: RegExp, found: string, hint: string])[
 
 /** Describes an error of a connection and what to do about it. */
 export function describeConnectionError(error: NodeJS.ErrnoException): NoAnswer {
-  // Where several addresses were tried, the first error stands for them all.
+  // When several addresses were tried, the first error stands for all.
   const [first] = (error as Partial<AggregateError>).errors ?? [];
   const code = error.code ?? (first as NodeJS.ErrnoException | undefined)?.code ?? "";
   const row = codesOf.find(([codes]) => codes.test(code));

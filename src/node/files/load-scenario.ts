@@ -5,7 +5,7 @@ import { bundledScenarios, isScenarioName, scenarioNotFound } from "../../scenar
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { maximumScenarioBytes } from "../../scenario/read/source.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { loadFarmersFor } from "../load-farmers.js";
+import { loadFarmersFor } from "../platform.js";
 
 /** A scenario and where it came from. */
 export interface LoadedScenario {

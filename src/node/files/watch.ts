@@ -1,19 +1,19 @@
 import { dirname, normalize } from "node:path";
 import { watch as watchPaths } from "chokidar";
 
-/** Files that are being watched. */
+/** A watch of files. */
 export interface Watching {
   /** Watches these files from now on; resolves once it does. */
   readonly follow: (files: readonly string[]) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** How long a file must be left alone before a change counts: editors write in several steps. */
+/** The milliseconds without a change after which a burst of changes is over: editors write in several steps. */
 export const defaultSettle = 80;
 
 /**
- * Makes a watch of no files yet; `changed` is called once after a burst of changes to any of its files, and once after
- * it began to follow them.
+ * Makes a watch of no files yet; it calls `changed` once after a burst of changes to any of its files, and once after it
+ * began to follow them.
  *
  * A file that is removed, renamed over or missing stays watched.
  */
@@ -36,7 +36,7 @@ export function createWatch(
       watcher = next;
       // It may have been closed while the new watch began; one that is left open keeps the process alive.
       if (closed) return next.close();
-      // What changed before the watch began would otherwise go unseen.
+      // A change before the watch began would go unseen.
       soon();
     },
     async close() {
@@ -59,7 +59,7 @@ function watchFiles(
   const watcher = watchPaths([...folders], {
     ignoreInitial: true,
     depth: 0,
-    // It asks with forward slashes everywhere; the names we know are the system's own.
+    // chokidar asks with forward slashes on every system; our names are the system's own.
     ignored: (path) => !folders.has(normalize(path)) && !wanted.has(normalize(path)),
   });
   watcher.on("all", (_event, path) => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { Instances } from "../control/instances.js";
-import { loadFarmers } from "../load-farmers.js";
+import { loadFarmers } from "../platform.js";
 import { refuse } from "./send-answer.js";
 
 /** The sandbox that a call is about: the server's own, or one of its instances. */

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { createInstances, defaultInstanceTtl } from "../control/instances.js";
-import { loadFarmers, loadFarmersFor } from "../load-farmers.js";
+import { loadFarmers, loadFarmersFor } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
 import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
 import { createHttpServer } from "./http-server.js";

@@ -8,8 +8,7 @@ import { createRuntime, type GivenOptions, givenOptions } from "../../sandbox/ru
 import type { World } from "../../sandbox/world.js";
 import { type NamedScenario, resolveSource } from "../../scenario/check-scenario.js";
 import { loadScenario } from "../files/load-scenario.js";
-import { loadFarmers } from "../load-farmers.js";
-import { nodePlatform } from "../platform.js";
+import { loadFarmers, nodePlatform } from "../platform.js";
 import type { KeptState } from "../state.js";
 import { type RunningServer, type ServeOptions, serveRuntime } from "./serve-runtime.js";
 

@@ -41,7 +41,7 @@ function tableCode(code: string): string {
   return fence + space + code.replaceAll("|", "\\|") + space + fence;
 }
 
-// What was sent must not end a cell, begin a tag, or mention a user. An underscore within a word does none of these.
+// A text that was sent must not end a cell, begin a tag, or mention a user. An underscore within a word does none of these.
 function markdownText(text: string): string {
   return escapeControls(text).replace(
     /[\\|`*<[\]~&@]|(?<![a-z0-9])_|_(?![a-z0-9])/gi,
