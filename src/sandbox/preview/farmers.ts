@@ -35,28 +35,40 @@ export function farmersOf(
   const start = asOf === undefined ? clockStart : Date.parse(asOf);
   let made: ReturnType<FarmerMaker> | undefined;
   const all = () => {
-    made ??= make({ seed, count, start, locale });
+    made ??= make({ seed, start, locale });
     return made;
   };
-  const at = (index: number) => all().at(index);
+  const at = (index: number): Farmer => {
+    if (Number.isInteger(index) && index >= 0 && index < count) return all().at(index);
+    throw unknownFarmer(index, `there are ${count}, counted from 0`, count);
+  };
+  const indexOf = (id: string): number | undefined => {
+    // Over HTTP and from JavaScript anything may come in.
+    const index = all().indexOf(String(id));
+    return index !== undefined && index < count ? index : undefined;
+  };
   return {
     count,
     start,
     at,
     idOf: (index) => all().idOf(index),
-    indexOf: (id) => all().indexOf(id),
+    indexOf,
     get(id) {
-      const index = all().indexOf(id);
+      const index = indexOf(id);
       if (index !== undefined) return at(index);
-      throw new SandboxError(
-        "unknown_ref",
-        `Failed to find the farmer ${JSON.stringify(id)}: none of the ${count} farmers has this id.`,
-        { kind: "farmer", ref: id, count },
-      );
+      throw unknownFarmer(id, `none of the ${count} farmers has this id`, count);
     },
     list({ offset, limit }) {
       const length = Math.max(0, Math.min(limit, count - offset));
       return Array.from({ length }, (_, position) => at(offset + position));
     },
   };
+}
+
+function unknownFarmer(ref: unknown, problem: string, count: number): SandboxError {
+  return new SandboxError("unknown_ref", `Failed to find the farmer ${JSON.stringify(ref)}: ${problem}.`, {
+    kind: "farmer",
+    ref,
+    count,
+  });
 }

@@ -1,4 +1,3 @@
-import { SandboxError } from "../../domain/errors.js";
 import { type FarmerLocale, farmerLocales } from "../../domain/farmer.js";
 import { pick, randomStream } from "../../domain/seed.js";
 import { choiceOf, farmerId, indexOfFarmer } from "../farmer-id.js";
@@ -18,7 +17,7 @@ import {
 import { parcelsOf } from "./parcels.js";
 import { countries, resolveLocale } from "./tables.js";
 
-/** What all farmers of a population are made from. */
+/** The settings on which farmers depend. */
 export interface FarmerSource {
   readonly seed: number;
   /** The start of the scenario's clock, in milliseconds since 1970; every date depends on it. */
@@ -29,6 +28,12 @@ export interface FarmerSource {
    * Default: all of them.
    */
   readonly locales?: readonly FarmerLocale[];
+}
+
+interface FarmerSettings {
+  readonly seed: number;
+  readonly start: number;
+  readonly locale: string | undefined;
 }
 
 /**
@@ -96,34 +101,14 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   };
 }
 
-/** The farmers that a world has. */
-export interface FarmPopulation {
-  readonly seed: number;
-  readonly count: number;
-  readonly start: number;
-  /** A locale or a language; `undefined` for all of them. */
-  readonly locale: string | undefined;
-}
-
-/** Makes the farmers of a population. An import of this module loads the tables, which most starts do without. */
-export function makeFarmers({ seed, count, start, locale }: FarmPopulation) {
+/** Makes the farmers of a locale or a language; of all locales by default. Imports of this module load the tables. */
+export function makeFarmers({ seed, start, locale }: FarmerSettings) {
   const locales = locale === undefined ? undefined : resolveLocale(locale);
   const source: FarmerSource = { seed, start, ...(locales !== undefined && { locales }) };
   return {
-    idOf: (index: number): string => farmerId(seed, index, locales),
-    at(index: number): Farmer {
-      if (Number.isInteger(index) && index >= 0 && index < count) return farmerAt(source, index);
-      throw new SandboxError(
-        "unknown_ref",
-        `Failed to find the farmer ${JSON.stringify(index)}: there are ${count}, counted from 0.`,
-        { kind: "farmer", ref: index, count },
-      );
-    },
-    indexOf(id: string): number | undefined {
-      // Over HTTP and from JavaScript anything may come in.
-      const index = indexOfFarmer(source, String(id));
-      return index !== undefined && index < count ? index : undefined;
-    },
+    at: (index: number) => farmerAt(source, index),
+    idOf: (index: number) => farmerId(seed, index, locales),
+    indexOf: (id: string) => indexOfFarmer(source, id),
   };
 }
 
