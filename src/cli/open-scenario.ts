@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SandboxError } from "../domain/errors.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
-import { placeInScenario, rehearsalProblems } from "../node/place-in-scenario.js";
 import { openWorld } from "../node/platform.js";
 import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
@@ -39,11 +38,16 @@ export function givenIn({ seed, now, frozen, profile }: WorldFlags): GivenOption
 }
 
 /** Runs the timeline and the story of a scenario once; returns the steps that do not come out as they say. */
-export function stepsThatFail(
+export async function stepsThatFail(
   loaded: LoadedScenario,
   flags: WorldFlags,
   { cwd }: Io,
 ): Promise<ScenarioProblem[]> {
+  // Most starts have nothing to rehearse.
+  const [{ rehearsalProblems }, { placeInScenario }] = await Promise.all([
+    import("../node/rehearsal.js"),
+    import("../node/place-in-scenario.js"),
+  ]);
   return rehearsalProblems(loaded, (path) => placeInScenario(loaded.name, path, cwd), givenIn(flags));
 }
 

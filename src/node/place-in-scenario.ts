@@ -1,13 +1,8 @@
-import type { GivenOptions } from "../sandbox/runtime.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace, ParseOptions } from "../scenario/parse-scenario.js";
-import { type Path, pathText, type ScenarioProblem } from "../scenario/problems/scenario-problem.js";
-import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
+import type { Path } from "../scenario/problems/scenario-problem.js";
+import { openScenarioFile } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
-import { openWorld } from "./platform.js";
-
-/** The largest number of failed steps that are reported of one rehearsal. */
-const mostProblems = 20;
 
 /**
  * Where the field of a path stands, in the file of a scenario or in one that it extends.
@@ -37,25 +32,4 @@ export async function placeInScenario(
 async function textOf(nameOrFile: string, cwd: string): Promise<ParseOptions & { readonly text: string }> {
   if (!isScenarioName(nameOrFile)) return openScenarioFile(nameOrFile, cwd);
   return { text: await readBundledScenario(nameOrFile), file: `scenarios/${nameOrFile}.yaml` };
-}
-
-/**
- * Runs the timeline and the story of a scenario and returns the steps that do not come out as they say.
- *
- * `placeOf` finds the place of a field in the scenario's text.
- */
-export async function rehearsalProblems(
-  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  placeOf: (path: Path) => FoundPlace | undefined | Promise<FoundPlace | undefined>,
-  given: GivenOptions = {},
-): Promise<ScenarioProblem[]> {
-  if (scenario.timeline === undefined && scenario.story === undefined) return [];
-  const { rehearse } = await import("../library/rehearse.js");
-  const failed = await rehearse(() => openWorld(scenario, { name, ...given, frozen: true }));
-  return Promise.all(
-    failed.slice(0, mostProblems).map(async ({ code, path, message, hint }) => {
-      const { file = name, ...place } = (await placeOf(path)) ?? {};
-      return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file, ...place };
-    }),
-  );
 }

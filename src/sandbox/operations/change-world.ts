@@ -58,8 +58,7 @@ export function changeFaults(world: World, faults: readonly Fault[]): void {
   const { clock, registry, seed, events } = world;
   const now = clock.now();
   const problems = faultProblems(faults, {
-    keys: registry.keys,
-    organizations: registry.organizations,
+    refs: { key: registry.keys, organization: registry.organizations },
     preview: world.preview,
     now: isoOf(now),
   });

@@ -11,7 +11,7 @@ import { defaultSeed } from "../../domain/seed.js";
 import type { Path } from "../problems/scenario-problem.js";
 import type { Scenario } from "../scenario.generated.js";
 import { between, type Facts, type ScenarioRule } from "./facts.js";
-import { unknownOrganization } from "./refs.js";
+import { checkRef } from "./refs.js";
 
 type Consent = NonNullable<Scenario["consents"]>[number];
 
@@ -20,13 +20,13 @@ const defaultFarmers = 1000;
 
 /** Every consent request of a scenario can have been made and come as far as it says. */
 export const consentsFit: ScenarioRule = (facts) => {
-  const { scenario, hasOrganization, wrong } = facts;
+  const { scenario, wrong } = facts;
   const keys = new Set<string>();
   for (const [index, consent] of (scenario.consents ?? []).entries()) {
     const path = ["consents", index];
     const { organization, farmer, permissions = [], idempotency } = consent;
     needsPreview(path, facts);
-    if (!hasOrganization(organization)) unknownOrganization(organization, [...path, "organization"], facts);
+    checkRef("organization", organization, [...path, "organization"], facts);
     farmerExists(farmer, [...path, "farmer"], facts);
     const contradiction = (at: Path, message: string, hint: string) =>
       wrong("consent_contradiction", [...path, ...at], message, hint);

@@ -2,6 +2,7 @@ import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
 import { parseDuration, parseTime } from "../format/time.js";
 import { isPopulated } from "../population.js";
 import type { Diagnostic, Path, ScenarioProblemCode } from "../problems/scenario-problem.js";
+import type { KnownRefs } from "../problems/words.js";
 import type { Scenario } from "../scenario.generated.js";
 
 type OrganizationFields = NonNullable<Scenario["organizations"]>[string];
@@ -22,13 +23,15 @@ export interface Facts {
   /** The first key of each ref. */
   readonly keyOf: ReadonlyMap<string, KeyFacts>;
   readonly assumptions: Assumptions;
-  /** Whether a key, or an organization, of this ref is described or of the population. */
-  readonly hasKey: (ref: string) => boolean;
-  readonly hasOrganization: (ref: string) => boolean;
+  /** The refs of keys and organizations, those of the population included. */
+  readonly refs: Readonly<Record<RefKind, KnownRefs>>;
   /** Milliseconds from the clock's start to a time or duration; `undefined` when that hangs on the real time. */
   readonly fromStart: (text: string | undefined) => number | undefined;
   readonly wrong: Wrong;
 }
+
+/** The things that have refs. */
+export type RefKind = "key" | "organization";
 
 /** Reports that something is wrong with a field; points at its value unless told to point at its name. */
 export type Wrong = (
@@ -59,12 +62,27 @@ export function factsOf(scenario: Scenario, report: (diagnostic: Diagnostic) => 
     keys,
     keyOf,
     assumptions: assumptionsFor(profile, given),
-    hasKey: (ref) => keyOf.has(ref) || (ref.includes("-key-") && isPopulated(ref, population)),
-    hasOrganization: (ref) =>
-      organizations.has(ref) || (!ref.includes("-key-") && isPopulated(ref, population)),
+    refs: {
+      key: {
+        ...knownIn(keyOf),
+        has: (ref) => keyOf.has(ref) || (isKeyRef(ref) && isPopulated(ref, population)),
+      },
+      organization: {
+        ...knownIn(organizations),
+        has: (ref) => organizations.has(ref) || (!isKeyRef(ref) && isPopulated(ref, population)),
+      },
+    },
     fromStart: (text) => between(undefined, text, clock?.now),
     wrong: (code, path, message, hint, pointAt = "value") => report({ code, path, message, hint, pointAt }),
   };
+}
+
+function knownIn(map: ReadonlyMap<string, unknown>) {
+  return { size: map.size, keys: () => map.keys() as MapIterator<string> };
+}
+
+function isKeyRef(ref: string): boolean {
+  return ref.includes("-key-");
 }
 
 /**

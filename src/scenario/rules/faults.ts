@@ -1,18 +1,17 @@
 import { outcomeOf } from "../../domain/outcomes.js";
 import { parseDuration } from "../format/time.js";
 import type { Diagnostic, Path } from "../problems/scenario-problem.js";
-import { type KnownRefs, knownRefsHint, listed, quote } from "../problems/words.js";
+import { listed, quote } from "../problems/words.js";
 import type { Scenario } from "../scenario.generated.js";
-import { between, type ScenarioRule, type Wrong } from "./facts.js";
-import { unknownKey, unknownOrganization } from "./refs.js";
+import { between, type Facts, type ScenarioRule, type Wrong } from "./facts.js";
+import { checkRef } from "./refs.js";
 
 /** A fault as scenarios write it. */
 export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
 /** The world that faults are for. */
 export interface FaultWorld {
-  readonly keys: KnownRefs;
-  readonly organizations: KnownRefs;
+  readonly refs: Facts["refs"];
   /** Whether there is a preview of the announced endpoints. */
   readonly preview: boolean;
   /** The time from which durations count, in ISO 8601. */
@@ -21,47 +20,36 @@ export interface FaultWorld {
 
 /** Every fault of a scenario, also of its timeline and story, fits together and into the scenario. */
 export const faultsFit: ScenarioRule = (facts) => {
-  const { scenario, hasKey, hasOrganization, wrong } = facts;
+  const { scenario, refs, wrong } = facts;
   const { preview = false, clock, timeline = [], story = [] } = scenario;
-  const lists = [
-    { faults: scenario.faults, path: [] as Path },
-    ...timeline.map(({ faults }, index) => ({ faults, path: ["timeline", index] })),
-    ...story.map(({ faults }, index) => ({ faults, path: ["story", index] })),
-  ];
-  for (const { faults = [], path } of lists) {
-    for (const [index, fault] of faults.entries()) {
-      const at = [...path, "faults", index];
-      const { key, organization } = fault.when ?? {};
-      // Steps may make keys; `rules/steps.ts` knows them.
-      if (key !== undefined && path.length === 0 && !hasKey(key))
-        unknownKey(key, [...at, "when", "key"], facts);
-      if (organization !== undefined && !hasOrganization(organization)) {
-        unknownOrganization(organization, [...at, "when", "organization"], facts);
-      }
-      checkFault(fault, at, { preview, now: clock?.now, wrong });
-    }
-  }
+  const world = { refs, preview, now: clock?.now, scenario, wrong };
+  checkFaults(scenario.faults, [], world);
+  // `rules/steps.ts` looks at the keys: steps may make them.
+  const inSteps = { ...world, refs: { ...refs, key: { ...refs.key, has: () => true } } };
+  for (const [index, { faults }] of timeline.entries()) checkFaults(faults, ["timeline", index], inSteps);
+  for (const [index, { faults }] of story.entries()) checkFaults(faults, ["story", index], inSteps);
 };
 
 /** Returns what is wrong with well-shaped faults that are to be set in a world. */
 export function faultProblems(faults: readonly FaultFields[], world: FaultWorld): Diagnostic[] {
   const found: Diagnostic[] = [];
   const wrong: Wrong = (code, path, message, hint) => found.push({ code, path, message, hint });
-  for (const [index, fault] of faults.entries()) {
-    const path = ["faults", index];
-    const { key, organization } = fault.when ?? {};
-    if (key !== undefined && !world.keys.has(key)) {
-      const hint = knownRefsHint(key, world.keys, "keys");
-      wrong("unknown_key_ref", [...path, "when", "key"], `there is no key ${quote(key)}`, hint);
-    }
-    if (organization !== undefined && !world.organizations.has(organization)) {
-      const hint = knownRefsHint(organization, world.organizations, "organizations");
-      const at = [...path, "when", "organization"];
-      wrong("unknown_organization_ref", at, `there is no organization ${quote(organization)}`, hint);
-    }
-    checkFault(fault, path, { ...world, wrong });
-  }
+  checkFaults(faults, [], { ...world, scenario: {}, wrong });
   return found;
+}
+
+interface Checking extends FaultWorld {
+  readonly scenario: Pick<Scenario, "population">;
+  readonly wrong: Wrong;
+}
+
+function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: Checking): void {
+  for (const [index, fault] of faults.entries()) {
+    const at = [...path, "faults", index];
+    checkRef("key", fault.when?.key, [...at, "when", "key"], checking);
+    checkRef("organization", fault.when?.organization, [...at, "when", "organization"], checking);
+    checkFault(fault, at, checking);
+  }
 }
 
 const effects = ["status", "reset", "hang", "truncate", "malformed", "slow"] as const;
@@ -75,11 +63,7 @@ const fitting: readonly (readonly Effect[])[] = [
   ["hang"],
 ];
 
-function checkFault(
-  { when = {}, then }: FaultFields,
-  path: Path,
-  { preview, now, wrong }: Pick<FaultWorld, "preview" | "now"> & { readonly wrong: Wrong },
-): void {
+function checkFault({ when = {}, then }: FaultFields, path: Path, { preview, now, wrong }: Checking): void {
   const contradiction = (at: Path, message: string, hint: string) =>
     wrong("fault_contradiction", [...path, ...at], message, hint);
   const { path_id: pathId, after, until } = when;

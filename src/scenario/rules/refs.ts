@@ -9,7 +9,7 @@ import {
 import type { Path } from "../problems/scenario-problem.js";
 import { knownRefsHint, quote } from "../problems/words.js";
 import type { Scenario } from "../scenario.generated.js";
-import type { Facts, ScenarioRule, Wrong } from "./facts.js";
+import type { Facts, RefKind, ScenarioRule, Wrong } from "./facts.js";
 
 /** Each organization and key has a ref, and each organization an id, of its own. */
 export const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong }) => {
@@ -54,34 +54,30 @@ export const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf
 
 /** The default key, and each key that replaced another one, exists. */
 export const refsExist: ScenarioRule = (facts) => {
-  const { scenario, keys, keyOf, hasKey } = facts;
-  if (scenario.default_key !== undefined && !hasKey(scenario.default_key)) {
-    unknownKey(scenario.default_key, ["default_key"], facts);
-  }
-  for (const { path, fields } of keys) {
-    const { replaced_by: ref } = fields;
-    if (ref !== undefined && !keyOf.has(ref)) unknownKey(ref, [...path, "replaced_by"], facts);
+  checkRef("key", facts.scenario.default_key, ["default_key"], facts);
+  for (const { path, fields } of facts.keys) {
+    checkRef("key", fields.replaced_by, [...path, "replaced_by"], facts);
   }
 };
 
-/** Reports a ref that no key has. */
-export function unknownKey(ref: string, path: Path, { scenario, keyOf, wrong }: Facts): void {
-  const hint = populationHint(ref, scenario) ?? knownRefsHint(ref, keyOf, "keys");
-  wrong("unknown_key_ref", path, `there is no key ${quote(ref)}`, hint);
-}
-
-/** Reports a ref that no organization has. */
-export function unknownOrganization(
-  ref: string,
+/** Reports a ref that no key, or no organization, has. */
+export function checkRef(
+  kind: RefKind,
+  ref: string | undefined,
   path: Path,
-  { scenario, organizations, wrong }: Facts,
+  {
+    scenario,
+    refs,
+    wrong,
+  }: Pick<Facts, "refs" | "wrong"> & { readonly scenario: Pick<Scenario, "population"> },
 ): void {
-  const hint = populationHint(ref, scenario) ?? knownRefsHint(ref, organizations, "organizations");
-  wrong("unknown_organization_ref", path, `there is no organization ${quote(ref)}`, hint);
+  if (ref === undefined || refs[kind].has(ref)) return;
+  const hint = populationHint(ref, scenario) ?? knownRefsHint(ref, refs[kind], `${kind}s`);
+  wrong(`unknown_${kind}_ref`, path, `there is no ${kind} ${quote(ref)}`, hint);
 }
 
 // For a ref that looks like one of the population.
-function populationHint(ref: string, { population = {} }: Scenario): string | undefined {
+function populationHint(ref: string, { population = {} }: Pick<Scenario, "population">): string | undefined {
   const numbers = populatedNumbers(ref);
   const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } = population;
   if (numbers === undefined || organizations === 0) return undefined;

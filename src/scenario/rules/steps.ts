@@ -5,7 +5,7 @@ import { listed, quote } from "../problems/words.js";
 import type { Scenario } from "../scenario.generated.js";
 import { farmerExists, needsPreview } from "./consents.js";
 import { between, type Facts, type ScenarioRule } from "./facts.js";
-import { reservedRef, unknownKey, unknownOrganization } from "./refs.js";
+import { checkRef, reservedRef } from "./refs.js";
 
 type StoryStep = NonNullable<Scenario["story"]>[number];
 type Action = Pick<StoryStep, ActionName>;
@@ -31,8 +31,8 @@ export const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) 
 export const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_answered: answered } = facts.scenario;
   const mayExist = keysMadeBy([...timeline, ...story]);
-  const keyExists = (ref: string | undefined, path: Path) => {
-    if (ref !== undefined && !facts.hasKey(ref) && !mayExist(ref)) unknownKey(ref, path, facts);
+  const keyExists: KeyExists = (ref, path) => {
+    if (ref !== undefined && !mayExist(ref)) checkRef("key", ref, path, facts);
   };
   for (const [index, step] of timeline.entries()) {
     const path = ["timeline", index];
@@ -81,13 +81,9 @@ function doesOneThing(step: object, things: readonly string[], path: Path, { wro
 
 function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Facts): void {
   const { create_key: created, rotate, revoke, organization, consent, faults = [] } = action;
-  const organizationExists = (ref: string | undefined, at: string, field: string) => {
-    if (ref !== undefined && !facts.hasOrganization(ref))
-      unknownOrganization(ref, [...path, at, field], facts);
-  };
-  organizationExists(created?.organization, "create_key", "organization");
-  organizationExists(organization?.ref, "organization", "ref");
-  organizationExists(consent?.organization, "consent", "organization");
+  checkRef("organization", created?.organization, [...path, "create_key", "organization"], facts);
+  checkRef("organization", organization?.ref, [...path, "organization", "ref"], facts);
+  checkRef("organization", consent?.organization, [...path, "consent", "organization"], facts);
   reservedRef(created?.ref, [...path, "create_key", "ref"], facts.wrong);
   reservedRef(rotate?.as, [...path, "rotate", "as"], facts.wrong);
   keyExists(rotate?.key, [...path, "rotate", "key"]);
