@@ -4,6 +4,7 @@ import { measureControl } from "./control.js";
 import { measureFarmers } from "./farmers.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
+import { measureImports } from "./imports.js";
 import { measureLibrary } from "./library.js";
 import { measureManyKeys } from "./many-keys.js";
 import { measureMemory } from "./memory.js";
@@ -16,6 +17,7 @@ const measurements = {
   "many-keys": measureManyKeys,
   memory: measureMemory,
   "first-answer": measureFirstAnswer,
+  imports: measureImports,
   library: measureLibrary,
   farmers: measureFarmers,
   rejections: measureRejections,
