@@ -123,7 +123,7 @@ function wasRejected(
   const isRepeated = earlier !== undefined && isKnown(earlier, request);
   // An answer that a fault replaced teaches nothing: to repeat the request is right then.
   if (pathId.startsWith("401")) {
-    if (earlier === undefined && !request.isNewEntry) registry.makeInVain(sha256);
+    if (earlier === undefined) registry.workInVain(sha256, request);
     if (earlier !== undefined) rejected.delete(sha256);
     else if (rejected.size >= rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
     rejected.set(sha256, learn(earlier, request));
