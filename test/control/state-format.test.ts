@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createSandbox, SandboxError } from "../src/index.js";
-import { runtimeOf } from "../src/library/current-sandbox.js";
-import { sandboxOn } from "../src/library/sandbox-on.js";
-import { nodePlatform } from "../src/node/platform.js";
-import { parseState, type SavedState, stateText } from "../src/node/state-format.js";
-import { changeAssumptions } from "../src/sandbox/operations/change-assumptions.js";
-import { createRuntime } from "../src/sandbox/runtime.js";
-import { restoreWorld, snapshotWorld } from "../src/sandbox/snapshot.js";
-import type { World } from "../src/sandbox/world.js";
-import { anyScenario, command } from "./model/commands.js";
-import { movedTo, played, roundOfRequests, transcript } from "./model/transcript.js";
-import { propertySeed } from "./support/property-seed.js";
+import { createSandbox, SandboxError } from "../../src/index.js";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { sandboxOn } from "../../src/library/sandbox-on.js";
+import { nodePlatform } from "../../src/node/platform.js";
+import { parseState, type SavedState, stateText } from "../../src/node/state-format.js";
+import { changeAssumptions } from "../../src/sandbox/operations/change-assumptions.js";
+import { createRuntime } from "../../src/sandbox/runtime.js";
+import { restoreWorld, snapshotWorld } from "../../src/sandbox/snapshot.js";
+import type { World } from "../../src/sandbox/world.js";
+import { anyScenario, command } from "../model/commands.js";
+import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
+import { propertySeed } from "../support/property-seed.js";
 
 // A Retry-After that is a date follows the real time, whose second must not turn between two answers.
 beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
@@ -76,7 +76,7 @@ test("whatever happened in a world, its state can be read again and goes on exac
         expect(await transcript(continued, following)).toEqual(await transcript(game, following));
       },
     ),
-    { numRuns: 300, ...propertySeed },
+    { numRuns: 200, ...propertySeed },
   );
 });
 

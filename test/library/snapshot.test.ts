@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
-import { createSandbox, parseScenario, type RequestView, type Scenario } from "../src/index.js";
-import { anyScenario, command, modelScenario } from "./model/commands.js";
-import { movedTo, played, roundOfRequests, transcript, visible } from "./model/transcript.js";
-import { propertySeed } from "./support/property-seed.js";
+import { createSandbox, parseScenario, type RequestView, type Scenario } from "../../src/index.js";
+import { anyScenario, command, modelScenario } from "../model/commands.js";
+import { movedTo, played, roundOfRequests, transcript, visible } from "../model/transcript.js";
+import { propertySeed } from "../support/property-seed.js";
 
 const commands = fc.array(command, { minLength: 1, maxLength: 25 });
 const throughYaml = (scenario: Scenario) => parseScenario(stringify(scenario));
@@ -30,7 +30,7 @@ test("a snapshot starts a sandbox that goes on exactly as the first one does, al
         expect(await transcript(continued, following)).toEqual(await transcript(game, following));
       },
     ),
-    { numRuns: 1_000, ...propertySeed },
+    { numRuns: 500, ...propertySeed },
   );
 });
 
@@ -76,7 +76,7 @@ test("a reset sandbox goes on exactly as a new one does", async () => {
       expect(used.requests.list().map(withoutDuration)).toEqual(fresh.requests.list().map(withoutDuration));
       expect(used.keys.list().map(visible)).toEqual(fresh.keys.list().map(visible));
     }),
-    { numRuns: 500, ...propertySeed },
+    { numRuns: 250, ...propertySeed },
   );
 });
 

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { handle } from "../src/api/handle.js";
-import { openWorld } from "../src/node/platform.js";
-import { saveOnChange } from "../src/node/save-on-change.js";
-import { revokeKey } from "../src/sandbox/operations/rotate-key.js";
-import { createRuntime } from "../src/sandbox/runtime.js";
-import { bundledScenarios } from "../src/scenario/bundled.js";
+import { handle } from "../../src/api/handle.js";
+import { openWorld } from "../../src/node/platform.js";
+import { saveOnChange } from "../../src/node/save-on-change.js";
+import { revokeKey } from "../../src/sandbox/operations/rotate-key.js";
+import { createRuntime } from "../../src/sandbox/runtime.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 
 /** A host whose saves fail as long as they are told to. */
 function saving(longest = 20) {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
+import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 
 const start = "2026-03-02T09:00:00.000Z";
 const mePath = "/v1/relying-party/me";

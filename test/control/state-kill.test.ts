@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
+import { control } from "../support/call-control.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const bin = join(import.meta.dirname, "../../bin/svc-sandbox.js");
+const kills = 12;
+const writes = 300;
+const organizations = ["first", "second", "third", "fourth"];
+const scenario = {
+  version: 1,
+  clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+  organizations: Object.fromEntries(organizations.map((ref) => [ref, { type: "bank" }])),
+};
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly controlUrl: string;
+}
+
+/** The latest acknowledged state of each key, and the fingerprints of the keys that were made. */
+interface Acknowledged {
+  readonly states: Map<string, string>;
+  readonly fingerprints: Map<string, string>;
+  clock: string;
+  count: number;
+}
+
+/** Starts the built command on a state; fails when it does not come up. */
+async function start(cwd: string): Promise<Running> {
+  const argv = [bin, "start", "world.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
+  const child = spawn(process.execPath, argv, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const stderr: string[] = [];
+  child.stderr.setEncoding("utf8").on("data", (text) => stderr.push(text));
+  const ended = once(child, "exit").then(() => {
+    throw new Error(`svc-sandbox did not go on: ${stderr.join("")}`);
+  });
+  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), "line"), ended]);
+  ended.catch(() => {});
+  return { child, controlUrl: JSON.parse(line).control_url };
+}
+
+/** Creates, rotates and revokes keys of an organization, and advances the clock, until the server is gone. */
+async function writeUntilGone(url: string, organization: string, known: Acknowledged): Promise<void> {
+  const write = async (call: string, body: object = {}) => {
+    const answer = await control(url, call, body);
+    expect(answer.status).toBeLessThan(300);
+    known.count += 1;
+    return answer.body.data;
+  };
+  const made = ({ key, secret }: { key: { ref: string }; secret: string }) => {
+    const sha256 = createHash("sha256").update(secret).digest("hex");
+    known.fingerprints.set(key.ref, sha256.slice(0, 12));
+    known.states.set(key.ref, "active");
+  };
+  for (let round = 0; known.count < writes; round++) {
+    const [key, replacement] = [`${organization}-${round}`, `${organization}-${round}-b`];
+    made(await write("POST /keys", { organization, environment: "test", name: "Kept", ref: key }));
+    // Unknown until it is acknowledged.
+    known.states.delete(key);
+    made(await write(`POST /keys/${key}/rotate`, { overlap_minutes: 0, as: replacement }));
+    known.states.set(key, "rotated").delete(replacement);
+    await write(`POST /keys/${replacement}/revoke`);
+    known.states.set(replacement, "revoked");
+    const { now } = await write("POST /clock/advance", { by: "1s" });
+    if (now > known.clock) known.clock = now;
+  }
+}
+
+/** Kills the server in the middle of the writes, once so many of them are acknowledged. */
+async function killAmongWrites({ child, controlUrl }: Running, after: number): Promise<Acknowledged> {
+  const known: Acknowledged = { states: new Map(), fingerprints: new Map(), clock: "", count: 0 };
+  const gone = once(child, "exit");
+  const writing = Promise.allSettled(
+    organizations.map((organization) => writeUntilGone(controlUrl, organization, known)),
+  );
+  const watching = setInterval(() => known.count >= after && child.kill("SIGKILL"), 1);
+  await gone;
+  clearInterval(watching);
+  await writing;
+  return known;
+}
+
+test(`after kill -9 in the middle of ${writes} writes no acknowledged one is lost, ${kills} times over`, async () => {
+  const cwd = temporaryFolder({ "world.json": JSON.stringify(scenario) });
+  let running = await start(cwd);
+  for (let i = 0; i < kills; i++) {
+    // From a kill among the first writes to one among the last.
+    const at = (((i * 7) % kills) + 0.5) / kills;
+    const known = await killAmongWrites(running, Math.round(at * writes));
+    expect(known.count).toBeGreaterThan(0);
+    running = await start(cwd);
+    const { keys, clock } = (await control(running.controlUrl, "GET /state")).body.data;
+    const found = new Map<string, Record<string, string>>(keys.map((key: { ref: string }) => [key.ref, key]));
+    const lost = [
+      ...[...known.fingerprints].filter(([ref, one]) => found.get(ref)?.fingerprint !== one),
+      ...[...known.states].filter(([ref, state]) => found.get(ref)?.state !== state),
+    ];
+    expect(lost).toEqual([]);
+    expect(clock.now >= known.clock).toBe(true);
+    // An acknowledged write as well: the next round begins with a small world.
+    expect((await control(running.controlUrl, "POST /reset", {})).status).toBe(200);
+  }
+  running.child.kill("SIGTERM");
+  await once(running.child, "exit");
+  const left = readdirSync(cwd).filter((name) => name !== "state.json.tmp");
+  expect(left.sort()).toEqual(["state.json", "world.json"]);
+}, 300_000);
