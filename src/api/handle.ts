@@ -9,7 +9,7 @@ import type { World } from "../sandbox/world.js";
 import { answerCall } from "./answer.js";
 import { applyFault, type Delivery, type FaultyEnding } from "./faults.js";
 import { type DescribedLeaks, describeLeaks } from "./leaked-keys.js";
-import { limitNamedBy, readLimits } from "./limit-reading.js";
+import { limitNamedBy, readLimits } from "./limits.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { type BegunCall, inPreview, withoutBody } from "./reply.js";
 import { traitsTaken } from "./request-input.js";

@@ -1,7 +1,7 @@
 import type { LeakedKeys, RequestTraits } from "../domain/request-traits.js";
 import type { AnswerDelivery, Connection } from "../sandbox/behaviour/known-answers.js";
 
-/** A request to the API as plain data; every door makes one of these. */
+/** A request to the API as plain data, made by every adapter. */
 export interface ApiRequest {
   /** Upper case, as HTTP sends it. */
   readonly method: string;

@@ -116,17 +116,17 @@ function parametersOf({ path, input }: Endpoint): Record<string, unknown>[] {
   return [...inPath, ...inQuery, ...(input?.idempotencyKey === true ? [key] : [])];
 }
 
-const ofTheGate = [401, 403, 429];
+const ofAuthorization = [401, 403, 429];
 
 function statusesOf({ refusals = [] }: Endpoint): number[] {
-  return [...new Set([...ofTheGate, ...refusals.map((path) => outcomeOf(path).status)])].sort(
+  return [...new Set([...ofAuthorization, ...refusals.map((path) => outcomeOf(path).status)])].sort(
     (one, other) => one - other,
   );
 }
 
 function refusal(status: number, { refusals = [] }: Endpoint): Record<string, unknown> {
   const isMeant = ({ path }: Outcome) =>
-    ofTheGate.includes(status) || (refusals as readonly string[]).includes(path);
+    ofAuthorization.includes(status) || (refusals as readonly string[]).includes(path);
   return {
     description: whenAnswered(status, isMeant),
     content: {
@@ -158,7 +158,7 @@ function rowsOf(status: number): readonly Outcome[] {
   return (outcomes as readonly Outcome[]).filter((row) => row.status === status);
 }
 
-/** What every error body looks like (section 7 of the specification; R27). */
+/** The schema of every error body (section 7 of the specification; R27). */
 export const errorSchema: JsonSchema = {
   type: "object",
   required: ["error"],

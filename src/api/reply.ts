@@ -3,9 +3,16 @@ import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import type { Endpoint, Success } from "./endpoint.js";
-import { type LimitReading, readLimits, secondsToRetry } from "./limit-reading.js";
+import {
+  challengeHeaders,
+  type FlatHeaders,
+  type LimitReading,
+  rateLimitHeaders,
+  readLimits,
+  retryAfterHeaders,
+  secondsToRetry,
+} from "./limits.js";
 import { type ApiAnswer, type JsonBody, utf8Length } from "./messages.js";
-import { challengeHeaders, type FlatHeaders, rateLimitHeaders, retryAfterHeaders } from "./open-headers.js";
 import { type Variation, vary } from "./variation/vary.js";
 
 /** A call that has begun. */

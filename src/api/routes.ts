@@ -24,7 +24,7 @@ export function endpointsOf(preview: boolean): readonly Endpoint[] {
 
 /** The endpoints at one path, by method, and what `Allow` says of them. */
 export interface Route {
-  /** What stands in braces is any one segment. */
+  /** Any one segment stands for a name in braces. */
   readonly path: string;
   /** The path taken apart; `undefined` stands for any segment. */
   readonly segments: readonly (string | undefined)[];
@@ -54,7 +54,7 @@ export function routeAt(path: string, preview = false): Route | undefined {
 
 const noParameters: Readonly<Record<string, string>> = Object.freeze({});
 
-/** What stands in a path of the route in the place of its parameters, by name. */
+/** The values of the parameters in a path of the route, by name. */
 export function parametersIn(
   { parameters, segments }: Route,
   path: string,

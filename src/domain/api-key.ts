@@ -4,7 +4,7 @@ import type { KeyLimits } from "./limits.js";
 export const environments = ["test", "live"] as const;
 export type Environment = (typeof environments)[number];
 
-/** What the beginning of a key says: its environment, and whether it is of the legacy kind (R3, R16). */
+/** The prefix of a key, with the environment and the kind that it stands for (R3, R16). */
 export interface KeyPrefix {
   readonly prefix: string;
   readonly environment: Environment;
@@ -19,7 +19,7 @@ export const keyPrefixes: readonly KeyPrefix[] = [
   { prefix: "legacysvc_live_", environment: "live", legacy: true },
 ];
 
-/** What every key that the sandbox derives has between its prefix and its random part. */
+/** The mark between the prefix and the random part of every key that the sandbox derives. */
 export const sandboxMark = "sbx";
 
 /** How many characters a key has at most, prefix included; longer ones are malformed. */
@@ -90,13 +90,13 @@ export function prefixOf(environment: Environment, legacy: boolean): string {
   return row.prefix;
 }
 
-/** What may stand for a key in a list or a log: the first 12 hex digits of its SHA-256. */
+/** The fingerprint of a key for lists and logs: the first 12 hex digits of its SHA-256. */
 export function fingerprintOf(sha256: string): string {
   return sha256.slice(0, 12);
 }
 
 /**
- * What is known of a key: everything but the key itself, of which only the SHA-256 is kept (R35).
+ * The record of a key, which holds the SHA-256 of the key and never the key itself (R35).
  *
  * Times are epoch milliseconds. Records are never changed in place.
  */

@@ -20,9 +20,9 @@ export interface Assumptions {
   readonly default_expiry: string;
 }
 
-/** What an error code is made of. */
+/** The form of an error code. */
 export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
-/** What the name of a scope is made of. */
+/** The form of the name of a scope. */
 export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 
 /** The kinds of value that an assumption can have. */

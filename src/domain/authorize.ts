@@ -2,7 +2,7 @@ import { type KeyRecord, type KeyState, keyStateAt } from "./api-key.js";
 import type { Organization } from "./organization.js";
 import type { ApiPathId } from "./outcomes.js";
 
-/** What the caller presented as its key: nothing, something that is not a key, or a well-formed key. */
+/** The presented key: absent, malformed or well-formed. */
 export type Presented = "missing" | "malformed" | "well_formed";
 
 /** Everything that decides about one request to an endpoint of the API, at one instant. */
@@ -21,7 +21,7 @@ export interface AuthorizationFacts {
   readonly usedToday: number;
 }
 
-/** One check of the gate: a name, the rules behind it, and the path on which it refuses, if it does. */
+/** One check of an authorization, with the rules behind it and the path on which it refuses, if it does. */
 export interface AuthorizationCheck {
   readonly name: string;
   readonly question: string;
@@ -102,7 +102,7 @@ export function authorize(facts: AuthorizationFacts): ApiPathId {
 
 // A key can be several of these at once; the one that a client can act on comes first.
 function successPath({ key, now }: AuthorizationFacts): ApiPathId {
-  if (key === undefined) throw new Error("a request passed the gate without a key");
+  if (key === undefined) throw new Error("a request was authorized without a key");
   if (keyStateAt(key, now) === "retiring") return "200.retiring";
   if (key.replaces !== undefined) return "200.replacement";
   if (key.legacy) return "200.legacy";

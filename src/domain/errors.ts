@@ -39,7 +39,7 @@ export type SandboxErrorCode =
   | "unsupported_media_type";
 
 /**
- * What our tool says when it refuses; never what the pretended API answers.
+ * A refusal by this tool itself; never an answer of the pretended API.
  *
  * Test `code`, not `message`: the wording may improve, the code stays.
  */

@@ -6,7 +6,7 @@ export type OrganizationType = (typeof organizationTypes)[number];
 export const organizationStatuses = ["active", "inactive"] as const;
 export type OrganizationStatus = (typeof organizationStatuses)[number];
 
-/** Where the organization stands with live access (R19, R20). */
+/** The states of live access (R19, R20). */
 export const liveAccessStates = ["not_approved", "approved", "suspended"] as const;
 export type LiveAccess = (typeof liveAccessStates)[number];
 

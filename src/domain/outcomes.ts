@@ -14,7 +14,7 @@ export interface Outcome {
   readonly message: string | null;
   /** When this happens, for people: documentation, `keys`, `explain`. */
   readonly when: string;
-  /** What the holder of the key or the author of the client does about it. */
+  /** The remedy for the holder of the key or the author of the client. */
   readonly whatToDo: string;
   /** Whether the specification promises this path; coverage counts the promised ones. */
   readonly promised: boolean;
@@ -87,7 +87,7 @@ export const outcomes = [
   {
     path: "401.unknown",
     ...unauthorized,
-    when: "a well-formed key that nobody holds",
+    when: "a well-formed key that is not known",
     whatToDo:
       "Check that the client sends the key of this sandbox: the scenario and the seed decide the keys (svc-sandbox keys), and a key of one environment does not work in the other.",
   },
@@ -290,7 +290,7 @@ export function outcomeOf(path: PathId): Outcome {
   return byPath.get(path) as Outcome;
 }
 
-/** What the sandbox answers outside the specification when the request never became one (bad HTTP, our own defect). */
+/** The refusals outside the specification: of bad HTTP, and for a defect of the sandbox. */
 export const refusals = {
   bad_request: "The request could not be understood.",
   internal_error: "The sandbox failed to answer; this is a defect of the sandbox.",

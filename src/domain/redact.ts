@@ -33,7 +33,7 @@ function findPrefixed(text: string, prefix: string): string[] {
 const mostDecodings = 10;
 
 /**
- * A text with every percent-encoded printable ASCII character in the place of its code, however often it was encoded.
+ * A text with every percent-encoded printable ASCII character decoded, however often it was encoded.
  *
  * A key that was encoded by three proxies is still a key. Byte by byte, because what is beside the key need not be valid
  * encoding. Only printable ASCII: keys have no other letters, and a line break in a log would be a forged line.
@@ -101,7 +101,7 @@ export function redactEncoded(text: string): string {
 // Prefixes are of three, six, nine … letters, so that their Base64 is the same whatever comes behind them.
 const base64Prefixes = keyPrefixes.map(({ prefix }) => btoa(prefix));
 
-// What stands at the beginning of what was encoded; a key further in looks like anything.
+// Finds keys at the beginning of an encoded text; a key further in has no fixed form.
 function redactBase64(text: string): string {
   return base64Prefixes.reduce(redactBehind, text);
 }

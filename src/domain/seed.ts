@@ -1,14 +1,14 @@
 /** A source of numbers: each call gives the next unsigned 32-bit integer. */
 export type RandomStream = () => number;
 
-/** The seed when nobody gives one. */
+/** The seed when none is given. */
 export const defaultSeed = 1;
 
 /**
  * A stream of numbers that depends on nothing but the seed and the labels.
  *
  * Each named thing (a key's secret, an organization's id) draws from a stream of its own, so that adding one thing
- * changes no other. Not for secrets that must resist an attacker: whoever knows the seed knows the stream.
+ * changes no other. Not for secrets that must resist an attacker: the seed gives the stream.
  *
  * @example
  * const draw = drawsFor(1, "organization.id", "harvest-bank");
@@ -60,7 +60,7 @@ export function mix32(value: number): number {
 }
 
 // Four independent FNV-1a-like lanes over UTF-16 units, each finished with a full mix. Not cryptographic: it has to
-// spread short labels well, not to resist anyone.
+// spread short labels well, not to resist an attacker.
 function hash128(text: string): [number, number, number, number] {
   let a = 0x811c9dc5;
   let b = 0x9e3779b9;

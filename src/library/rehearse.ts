@@ -1,4 +1,4 @@
-import { coreSender } from "../api/core-sender.js";
+import { storySender } from "../api/story-sender.js";
 import { advanceClock } from "../sandbox/operations/change-world.js";
 import type { Performed } from "../sandbox/operations/perform-action.js";
 import { stepProblems } from "../sandbox/story/differences.js";
@@ -42,7 +42,7 @@ function rehearseTimeline(world: World, onResult: OnResult): void {
 async function rehearseStory(world: World, onResult: OnResult): Promise<Diagnostic[]> {
   const failed: Diagnostic[] = [];
   listen(world, onResult);
-  const send = coreSender(world);
+  const send = storySender(world);
   let requests = 0;
   for (;;) {
     const { request } = world.story.steps[world.story.next] ?? {};

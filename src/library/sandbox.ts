@@ -31,7 +31,7 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
    * Throws `unknown_ref`, with the refs there are; a key that was made at run time is shown once, when it is made (R36).
    */
   secret(ref: KeyRef): string;
-  /** A well-formed key that nobody holds: what a client sends to meet `401.unknown`. */
+  /** A well-formed key that is not known: what a client sends to meet `401.unknown`. */
   readonly unknownSecret: () => string;
   /**
    * Answers a request to the API, whatever its host.

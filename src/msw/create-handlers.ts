@@ -4,7 +4,7 @@ import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { answerWebRequest } from "../library/web-request.js";
 
-/** Where the API is, as far as the client under test knows. */
+/** The address of the API for the client under test. */
 export interface HandlerOptions {
   /**
    * The API's base URL, such as `https://api.example`; everything under it is answered.
@@ -29,7 +29,7 @@ export function createHandlers(sandbox: Sandbox, { baseUrl = "*" }: HandlerOptio
   const answer =
     (base: string) =>
     ({ request }: { request: Request }) =>
-      untilNobodyWaits(answerWebRequest(runtime.world, request, base), request);
+      unlessAborted(answerWebRequest(runtime.world, request, base), request);
   if (baseUrl === "*") return [http.all(anyHost, answer(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     const { origin, pathname } = urlOf(baseUrl);
@@ -42,8 +42,8 @@ export function createHandlers(sandbox: Sandbox, { baseUrl = "*" }: HandlerOptio
   return [http.all(base, answer(base)), http.all(`${base}/*`, answer(base))];
 }
 
-// A client that aborts has been told so by then; msw would take it for a failure of the handler.
-function untilNobodyWaits(
+// The client of an aborted request has its error already; msw would take this one for a failure of the handler.
+function unlessAborted(
   answer: Response | Promise<Response>,
   { signal }: Request,
 ): Response | Promise<Response> {

@@ -25,7 +25,7 @@ export interface Clock {
 export function createClock(options: { time: () => number; start?: number; frozen?: boolean }): Clock {
   const { time } = options;
   let frozen = options.frozen ?? false;
-  // What the wall clock showed when it was last read, and what ours showed then.
+  // The wall clock at its last reading, and the time that ours showed then.
   let read = time();
   let shown = options.start ?? read;
 
@@ -84,7 +84,7 @@ function describe(instant: number): string {
     : String(instant);
 }
 
-// What a snapshot writes must be a time of a scenario, and those have years of four digits.
+// A snapshot writes times of scenarios, which have years of four digits.
 const first = Date.parse("0000-01-01T00:00:00Z");
 const last = Date.parse("9999-12-31T23:59:59.999Z");
 

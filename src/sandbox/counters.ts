@@ -2,7 +2,7 @@ import { type AdviceId, adviceIds } from "../domain/advice.js";
 import { outcomes, type PathId } from "../domain/outcomes.js";
 import { entryOf, type JournalEntry, type RequestNote } from "./journal.js";
 
-/** What may be shown of a key: its ref, when it is one of the world, and its fingerprint (R46). */
+/** A key as it may be shown: its ref, when it is one of the world, and its fingerprint (R46). */
 export type ShownKey = Pick<JournalEntry, "key" | "fingerprint">;
 
 /**
@@ -17,7 +17,7 @@ export interface AdviceCount {
   readonly examples: readonly AdviceExample[];
 }
 
-/** What was counted; every path and every advice is in it, also those that are 0. */
+/** The counts of every path and every advice, zeros included. */
 export interface Counts {
   readonly requests: number;
   readonly paths: Readonly<Record<PathId, number>>;
@@ -35,11 +35,11 @@ export interface Counters {
   readonly count: (note: RequestNote, idOf: (number: number) => string, keys?: KeysOfAdvice) => void;
   /** Counts everything there, too. */
   readonly passOnTo: (others: Counters) => void;
-  /** What was counted since the start or the last `clear`; a copy. */
+  /** A copy of the counts since the start or the last `clear`. */
   readonly read: () => Counts;
   /** Starts anew; what was passed on stays counted there. */
   readonly clear: () => void;
-  /** The options that curl needs to reach what is counted here, said by whoever serves it. Default: none. */
+  /** The options that curl needs to reach the server, set by the server. Default: none. */
   curlOptions: string;
 }
 

@@ -3,7 +3,7 @@ import type { ConsentView } from "./preview/consent-views.js";
 import type { StepResult, TimelineResult } from "./story/story.js";
 import type { KeyView, OrganizationView } from "./views.js";
 
-/** What happens in a world, as it happens. Holds no keys (R34). */
+/** An event of a world. Holds no keys (R34). */
 export type WorldEvent =
   | { readonly type: "request"; readonly request: JournalEntry }
   | { readonly type: "key.created"; readonly key: KeyView }
@@ -29,14 +29,14 @@ export type StepEvent = Extract<WorldEvent, { readonly type: "timeline.step" | "
 /** Hears of events. One that throws fails what it hears of, which has happened by then and which the others still hear of. */
 export type EventListener = (event: WorldEvent) => void;
 
-/** Where it is told what happens. */
+/** The announcer of events. */
 export interface Announcements {
   readonly announce: EventListener;
   /** Calls the listener with every event from now on, in order; answers how to stop that. */
   readonly subscribe: (listener: EventListener) => () => void;
   /** Tells everything to these, too. */
   readonly passOnTo: (others: Announcements) => void;
-  /** Whether anyone listens; what nobody hears need not be put together. */
+  /** Whether there are listeners; without them an event need not be made. */
   readonly isHeard: () => boolean;
 }
 
@@ -81,7 +81,7 @@ export interface LoggedEvent {
   readonly event: WorldEvent;
 }
 
-/** What has happened in a runtime since the log was made; remembers the last `capacity` events. */
+/** The events of a runtime since the log was made; remembers the last `capacity`. */
 export interface EventLog {
   /** The events after the one of this id, oldest first; `undefined` when some of them are forgotten. */
   readonly since: (id: number) => LoggedEvent[] | undefined;

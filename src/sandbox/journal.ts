@@ -23,15 +23,15 @@ export interface JournalEntry {
   readonly pathId: PathId;
   /** The fault that hit the request, also when it only let the answer wait; `pathId` is that of the answer then. */
   readonly fault: FaultPathId | null;
-  /** What its client should hear of how it behaves; nearly always nothing. */
+  /** The advice that its client earned; nearly always none. */
   readonly advice: readonly AdviceId[];
   /** Milliseconds that the answer took, with the latency of a fault. */
   readonly durationMs: number;
 }
 
-/** What is written down of a request; what can be worked out from it later is not. */
+/** The record of a request, without what can be derived from it later. */
 export interface RequestNote {
-  /** How many requests came before it; gives the id. */
+  /** The number of the request, which gives its id. */
   readonly number: number;
   /** The id, when its form is another one than the number gives. */
   readonly variedId?: string | undefined;
@@ -51,7 +51,7 @@ export interface RequestNote {
   readonly durationMs: number;
 }
 
-/** Which entries to list. */
+/** A selection of entries. */
 export interface JournalQuery {
   /** At most this many, the latest ones. Default: all. */
   readonly limit?: number;
@@ -61,12 +61,12 @@ export interface JournalQuery {
   readonly key?: string;
 }
 
-/** What happened, request by request; keeps the last `capacity` of them. */
+/** The journal of requests; keeps the last `capacity` of them. */
 export interface Journal {
   readonly record: (note: RequestNote) => void;
   /** Oldest first; copies. */
   readonly list: (query?: JournalQuery) => JournalEntry[];
-  /** How many requests were recorded since the start or the last `clear`, those that fell out included. */
+  /** The number of requests recorded since the start or the last `clear`, forgotten ones included. */
   readonly total: () => number;
   readonly clear: () => void;
 }
@@ -148,7 +148,7 @@ export interface RequestIds {
   readonly next: () => number;
   /** The id of the request of a number: `req_` and 24 hex digits. */
   readonly idOf: (number: number) => string;
-  /** How many requests were counted. */
+  /** The number of requests counted. */
   readonly answered: () => number;
 }
 

@@ -17,7 +17,7 @@ export interface KeyEntry {
   readonly usage: Usage;
   /** What is remembered of its clients; left out until there is something. */
   behaviour?: KeyBehaviour;
-  /** What an endpoint may keep of its answer between two requests; valid for exactly these two records. */
+  /** The prepared part of an answer, valid for exactly these two records. */
   prepared?: {
     readonly key: KeyRecord;
     readonly organization: Organization;
@@ -31,7 +31,7 @@ export interface Keys extends Pick<ReadonlyMap<string, KeyEntry>, "has" | "get" 
   readonly values: () => Iterable<KeyEntry>;
 }
 
-/** Keys that a world has and that are made only when one of them is asked for. */
+/** The described keys of a world, each of which is made when it is first used. */
 export interface DescribedKeys {
   readonly described: readonly { readonly ref: string; readonly organization: string }[];
   readonly hashes: HashIndex;
@@ -189,7 +189,7 @@ export interface HashIndex {
   readonly add: (sha256: string) => void;
   /** The one at a place. */
   readonly at: (place: number) => string;
-  /** Where it stands; `undefined` when it is not there. */
+  /** The place of a hash; `undefined` when it is not there. */
   readonly find: (sha256: string) => number | undefined;
 }
 

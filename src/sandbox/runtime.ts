@@ -3,10 +3,10 @@ import { type Announcements, createAnnouncements } from "./events.js";
 import { settleTimeline } from "./story/timeline.js";
 import type { World, WorldOptions } from "./world.js";
 
-/** What whoever started a host has asked for: it wins over what scenarios say, also those that come later. */
+/** The options of a runtime, which override those of every scenario that it starts. */
 export type GivenOptions = Pick<WorldOptions, "seed" | "now" | "frozen" | "profile">;
 
-/** What of that is asked for at all, whatever else stands beside it. */
+/** The given ones among these options. */
 export function givenOptions({
   seed,
   now,
@@ -21,13 +21,13 @@ export function givenOptions({
   };
 }
 
-/** The place where one world at a time runs; doors ask it for the world with every request. */
+/** Runs one world at a time; adapters get the world from it with every request. */
 export interface Runtime {
-  /** The world that runs; what its timeline says has happened by now. */
+  /** The running world, with its timeline up to date. */
   readonly world: () => World;
-  /** Puts the world that `start` starts in the place of this one, between two requests; changes nothing when it throws. */
+  /** Replaces the world by the one that `start` returns; changes nothing when that throws. */
   readonly exchange: (start: () => World) => void;
-  /** What holds for every scenario that is started here. */
+  /** The options for every scenario that is started here. */
   readonly given: GivenOptions;
   /** Starts the world of the last exchange again. */
   readonly reset: () => void;
@@ -39,9 +39,9 @@ export interface Runtime {
 
 /** How to make a runtime. */
 export interface RuntimeOptions {
-  /** What `reset` starts. Default: the first world. */
+  /** Returns the world that `reset` starts. Default: the first world. */
   readonly restart?: () => World;
-  /** What `start` was told beside the scenario. Default: nothing. */
+  /** The options beside the scenario. Default: none. */
   readonly given?: GivenOptions;
 }
 

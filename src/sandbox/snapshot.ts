@@ -41,7 +41,7 @@ export function snapshotWorld(world: World): Scenario {
     seed: world.seed,
     requests_answered: world.requestIds.answered(),
     clock: { now: isoOf(clock.now()), frozen: clock.isFrozen() },
-    // What was not given is left to the profile: it may vary, and what is given does not.
+    // Only given assumptions are written: the others may vary with the profile.
     assumptions: structuredClone({
       ...world.givenAssumptions,
       profile: world.profile,
@@ -91,7 +91,7 @@ function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, w
   };
 }
 
-// What the scenario pinned stays pinned, what the seed gives is given again; only of keys made since is there a hash.
+// A pinned secret stays pinned, and the seed gives a derived one again; keys made since have only a hash.
 function secretOf(sha256: string, given: ScenarioKey | undefined): Pick<ScenarioKey, "secret" | "sha256"> {
   if (given === undefined) return { sha256 };
   if (given.secret !== undefined) return { secret: given.secret };
@@ -108,11 +108,11 @@ function stateOf(key: KeyEntry["key"], now: number): Partial<ScenarioKey> {
   };
 }
 
-/** What is left of a world that has ended. */
+/** The saved state of a world that has ended. */
 export interface RemainingWorld {
   /** Made by `snapshotWorld`. */
   readonly snapshot: Scenario;
-  /** What the world was started from. */
+  /** The scenario that the world was started from. */
   readonly scenario: Scenario;
   /** When its revoked keys were revoked (epoch milliseconds), by ref: a scenario does not say. */
   readonly revokedAt: Readonly<Record<string, number>>;

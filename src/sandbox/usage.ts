@@ -8,7 +8,7 @@ export interface Windows {
   readonly dayResetsAt: number;
 }
 
-/** What one key has used. Changed in place: it is read and written with every request. */
+/** The usage of one key, changed in place with every request. */
 export interface Usage {
   minuteCount: number;
   /** When the current fixed minute ends; unused with a sliding one. */
@@ -27,7 +27,7 @@ export function windowsOf(assumptions: Assumptions): Windows {
   };
 }
 
-/** What a key is said to have used before the world started. */
+/** The usage of a key before the world started. */
 export interface PastUsage {
   /** Default: 0. */
   readonly thisMinute?: number | undefined;

@@ -59,7 +59,7 @@ export interface World {
   readonly registry: Registry;
   readonly journal: Journal;
   readonly behaviour: ClientBehaviour;
-  /** Where its requests are counted: in its runtime, once it runs in one, so that the counts outlive it. */
+  /** The counters of its requests: those of its runtime, once it runs in one, so that the counts outlive it. */
   counters: Counters;
   /** Announces what happens in this world. */
   readonly events: Announcements;

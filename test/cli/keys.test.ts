@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { coreSender } from "../../src/api/core-sender.js";
+import { storySender } from "../../src/api/story-sender.js";
 import { outcomeOf, type PathId } from "../../src/domain/outcomes.js";
 import { createSandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
@@ -96,7 +96,7 @@ story:
     // They are the keys that are made.
     const sandbox = createSandbox({ scenario: parseScenario(readFileSync(join(cwd, "a.yaml"), "utf8")) });
     for (let step = 0; step < 4; step++) {
-      await runNextStep(runtimeOf(sandbox).world(), coreSender(runtimeOf(sandbox).world()));
+      await runNextStep(runtimeOf(sandbox).world(), storySender(runtimeOf(sandbox).world()));
     }
     for (const row of rows.slice(1)) {
       const [, ref = "", told] = /^(\S+) .* (\S+)$/.exec(row) ?? [];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { coreSender } from "../../src/api/core-sender.js";
+import { storySender } from "../../src/api/story-sender.js";
 import { createSandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
@@ -22,7 +22,7 @@ async function told(request: NonNullable<StoryStep["request"]>) {
     }),
   );
   const world = runtimeOf(createSandbox({ scenario })).world();
-  const step = await runNextStep(world, coreSender(world));
+  const step = await runNextStep(world, storySender(world));
   return [step?.answer?.status, step?.request?.headers];
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { coreSender } from "../../src/api/core-sender.js";
+import { storySender } from "../../src/api/story-sender.js";
 import type { Profile } from "../../src/domain/assumptions.js";
 import { loadFarmers, nodePlatform } from "../../src/node/platform.js";
 import { serveRuntime } from "../../src/node/server/serve-runtime.js";
@@ -40,7 +40,7 @@ async function tell(world: World, send: SendStoryRequest): Promise<Told> {
 
 function tellInCore(scenario: Scenario, options = {}): Promise<Told> {
   const world = openStory(scenario, options);
-  return tell(world, coreSender(world));
+  return tell(world, storySender(world));
 }
 
 async function tellOverSocket(scenario: Scenario, options = {}): Promise<Told> {
@@ -92,7 +92,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const steps: StepResult[] = [];
     for (;;) {
       time += 20_000;
-      const told = await runNextStep(runtime.world(), coreSender(runtime.world()));
+      const told = await runNextStep(runtime.world(), storySender(runtime.world()));
       if (told === undefined) break;
       steps.push(told);
     }

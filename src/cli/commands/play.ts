@@ -1,5 +1,5 @@
-import { coreSender } from "../../api/core-sender.js";
 import { snakeCase } from "../../api/snake-case.js";
+import { storySender } from "../../api/story-sender.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
@@ -126,7 +126,7 @@ async function playAll({ runtime, loaded, pauses, isServed }: Playing, call: Pla
   let last = 0;
   for (;;) {
     const world = runtime.world();
-    const result = await tryNextStep(world, coreSender(world));
+    const result = await tryNextStep(world, storySender(world));
     if (result === undefined) break;
     noteElsewhere(last, result.number, io);
     last = result.number;

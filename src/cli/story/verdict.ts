@@ -1,4 +1,4 @@
-import { coreSender } from "../../api/core-sender.js";
+import { storySender } from "../../api/story-sender.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { placeInScenario } from "../../node/place-in-scenario.js";
@@ -42,7 +42,7 @@ export async function verdictOn(
   const { platform, clock, seed, story } = world;
   const started = platform.stopwatch();
   const startedAt = new Date(clock.now()).toISOString();
-  const results = await runStory(world, coreSender(world));
+  const results = await runStory(world, storySender(world));
   const last = results.at(-1);
   const problems = last === undefined ? [] : await placeProblems(last, loaded.name, cwd);
   return {

@@ -1,5 +1,5 @@
-import { coreSender } from "../../api/core-sender.js";
 import { requestLine, snakeCase } from "../../api/snake-case.js";
+import { storySender } from "../../api/story-sender.js";
 import { SandboxError } from "../../domain/errors.js";
 import { outcomes, type PathId } from "../../domain/outcomes.js";
 import { reportOf } from "../../report/build-report.js";
@@ -90,7 +90,7 @@ export const trafficRoutes: readonly Route[] = [
     answer: inData.told,
     async run({ world }) {
       requireStory(world);
-      const step = await runNextStep(world, coreSender(world));
+      const step = await runNextStep(world, storySender(world));
       const { steps, told, over } = storyView(world);
       return { data: { step: step === undefined ? null : stepJson(step), steps, told, over } };
     },

@@ -10,7 +10,7 @@ import { bodyOf, noBody } from "./request-input.js";
  *
  * They are in the journal, and not in the report: that is about the client, which has sent none of them.
  */
-export function coreSender(world: World): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
+export function storySender(world: World): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
   return ({ method, path: target, headers, body }) => {
     const [path = "/", query] = target.split(/\?(.*)/s);
     let traits = traitsOfQuery(query === undefined ? "" : `?${query}`);
