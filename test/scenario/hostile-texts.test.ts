@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ScenarioProblemCode } from "../../src/scenario/problems/scenario-problem.js";
+import type { ScenarioProblemCode } from "../../src/index.js";
 import { maximumScenarioBytes } from "../../src/scenario/read/source.js";
 import { inKeys, problemsOf } from "../support/problems-of.js";
 

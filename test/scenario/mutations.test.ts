@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { parseScenario } from "../../src/scenario/parse-scenario.js";
-import { ScenarioError } from "../../src/scenario/problems/scenario-error.js";
+import { parseScenario, ScenarioError } from "../../src/index.js";
 import { starterScenario } from "../../src/scenario/starter.generated.js";
 
 type Mapping = Record<string, unknown>;

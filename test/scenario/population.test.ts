@@ -1,10 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createSandbox } from "../../src/library/create-sandbox.js";
-import type { Sandbox } from "../../src/library/sandbox.js";
-import { parseScenario } from "../../src/scenario/parse-scenario.js";
-import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import type { Farmer } from "../../src/synthetic/farmers/farmer-schema.js";
+import { createSandbox, type Farmer, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
 import { propertySeed } from "../support/property-seed.js";
 
 const mePath = "https://any.example/v1/relying-party/me";

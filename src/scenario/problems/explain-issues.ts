@@ -85,11 +85,32 @@ function wrongValue(path: Path, value: unknown, schema: Schema): Explanation {
     const hint = `give it a value or remove the line${type === "object" ? ", or write {}" : ""}`;
     return { code: "wrong_type", message: `${name} is empty`, hint };
   }
-  if (type === "number") return wrongNumber(name, value, schema);
-  if (type === "boolean") return wrongFlag(name, value);
-  if (type === "array") return wrongList(name, value, schema);
-  if (type === "object" || type === "record") return wrongMapping(name, value, schema);
-  return typeof value === "string" ? wrongText(name, value, schema) : noText(name, value, schema);
+  if (type === "string") {
+    return typeof value === "string" ? wrongText(name, value, schema) : noText(name, value, schema);
+  }
+  if (type === "array" && Array.isArray(value)) return wrongLength(name, value.length, schema);
+  const code = typeof value === type ? "out_of_range" : "wrong_type";
+  const found = typeof value === "string" ? `the text ${quote(value)}` : quote(value);
+  const { noun, hint } = wordsOf(name, value, schema);
+  return { code, message: `${name} is ${noun}, not ${found}`, hint: `write ${hint}` };
+}
+
+// What a value that is no text has to be, and what to write instead.
+function wordsOf(name: string, value: unknown, schema: Schema): { noun: string; hint: string } {
+  const { type, element } = definitionOf(schema);
+  if (type === "number") return numberWords(name, value, schema);
+  if (type === "boolean") {
+    const isYes = ["true", "yes", "on", "y", "1"].includes(String(value).toLowerCase());
+    const isNo = ["false", "no", "off", "n", "0"].includes(String(value).toLowerCase());
+    const noun = "true or false";
+    return { noun, hint: isYes ? "true, without quotes" : isNo ? "false, without quotes" : noun };
+  }
+  if (element === undefined) return { noun: "a mapping", hint: mappingHint(name, value, schema) };
+  if (definitionOf(element).shape !== undefined) {
+    return { noun: "a list", hint: "a list: a dash before each of them" };
+  }
+  const isOne = typeof value === "number" || (typeof value === "string" && /^[^\s,]{1,60}$/.test(value));
+  return { noun: "a list", hint: isOne ? `[${value}]` : "a list: [one, two]" };
 }
 
 /** More choices than this are not listed in the message. */
@@ -116,80 +137,50 @@ function wrongChoice(
   return { code, message, hint: meant === undefined ? `write ${all}` : `did you mean ${meant}?` };
 }
 
-function wrongNumber(name: string, value: unknown, schema: Schema): Explanation {
-  const { least = 0, most } = limitsOf(schema);
+function numberWords(name: string, value: unknown, schema: Schema): { noun: string; hint: string } {
+  const { least, most } = limitsOf(schema);
   const isWhole = definitionOf(schema).format !== undefined;
+  const from = least ?? 0;
+  const range = most === undefined ? `, ${from} or more` : `, from ${from} to ${most}`;
   const kind = isWhole ? "a whole number" : "a number";
-  const range = most === undefined ? `${least} or more` : `from ${least} to ${most}`;
-  const isLimited = Object.keys(limitsOf(schema)).length > 0;
-  const message = `${name} is ${kind}${isLimited ? `, ${range}` : ""}, not ${quoted(value)}`;
+  const noun = least === undefined && most === undefined ? kind : kind + range;
   if (typeof value === "string" && /^\d+$/.test(value.trim())) {
-    return { code: "wrong_type", message, hint: `write ${value.trim()} without quotes` };
+    return { noun, hint: `${value.trim()} without quotes` };
   }
-  if (typeof value !== "number")
-    return { code: "wrong_type", message, hint: `write ${kind}${isLimited ? `, ${range}` : ""}` };
-  if (isWhole && !Number.isInteger(value) && Number.isFinite(value) && value > least) {
+  if (typeof value !== "number") return { noun, hint: noun };
+  if (most !== undefined && value > most) {
+    const why = name === "keys_per_organization" ? ": R32 allows five active keys in each environment" : "";
+    return { noun, hint: `${most} or less${why}` };
+  }
+  const isFraction = isWhole && value > from && !Number.isInteger(value);
+  return { noun, hint: isFraction ? `${Math.trunc(value)} or ${Math.trunc(value) + 1}` : `${from} or more` };
+}
+
+function wrongLength(name: string, length: number, schema: Schema): Explanation {
+  if (length === 0) {
     return {
-      code: "out_of_range",
-      message,
-      hint: `write ${Math.trunc(value)} or ${Math.trunc(value) + 1}`,
+      code: "empty_list",
+      message: `${name} is an empty list`,
+      hint: "give one or leave the field out",
     };
   }
-  if (most !== undefined && value > most && name === "keys_per_organization") {
-    const hint = `write ${most} or less: R32 allows five active keys in each environment`;
-    return { code: "out_of_range", message, hint };
-  }
-  const hint = most === undefined || value < least ? `write ${least} or more` : `write ${most} or less`;
-  return { code: "out_of_range", message, hint };
+  const { most } = limitsOf(schema);
+  const hint = `list ${most} at most`;
+  return { code: "out_of_range", message: `${name} is too long: ${length} entries`, hint };
 }
 
-function wrongFlag(name: string, value: unknown): Explanation {
-  const message = `${name} is true or false, not ${quoted(value)}`;
-  const typed = String(value).toLowerCase();
-  const isYes = ["true", "yes", "on", "y", "1"].includes(typed);
-  const isNo = ["false", "no", "off", "n", "0"].includes(typed);
-  const hint = isYes ? "write true, without quotes" : isNo ? "write false, without quotes" : undefined;
-  return { code: "wrong_type", message, hint: hint ?? "write true or false" };
-}
-
-function wrongList(name: string, value: unknown, schema: Schema): Explanation {
-  if (Array.isArray(value) && value.length === 0) {
-    const hint = "give one or leave the field out";
-    return { code: "empty_list", message: `${name} is an empty list`, hint };
-  }
-  if (Array.isArray(value)) {
-    const { most } = limitsOf(schema);
-    const hint = most === undefined ? "list fewer" : `list ${most} at most`;
-    return { code: "out_of_range", message: `${name} is too long: ${value.length} entries`, hint };
-  }
-  const { element } = definitionOf(schema);
-  const isPlain = element !== undefined && definitionOf(element).shape === undefined;
-  const isOne = typeof value === "number" || (typeof value === "string" && /^[^\s,]{1,60}$/.test(value));
-  const example = isOne ? `[${value}]` : "a list: [one, two]";
-  const hint = `write ${isPlain ? example : "a list: a dash before each of them"}`;
-  return { code: "wrong_type", message: `${name} is a list, not ${quoted(value)}`, hint };
-}
-
-function wrongMapping(name: string, value: unknown, schema: Schema): Explanation {
-  const message = `${name} is a mapping, not ${quoted(value)}`;
+function mappingHint(name: string, value: unknown, schema: Schema): string {
   const fields = fieldsOf(schema);
   if (fields.length > 0) {
     // A ref alone leaves out the name of the one field that matters, as in `revoke: main`.
     const field = fields.find((one) => one === "key" || one === "ref");
     const meant = typeof value === "string" && isRef(value) && field ? `${field}: ${value}` : undefined;
-    const label = name.endsWith("]") ? "" : `${name}: `;
-    return { code: "wrong_type", message, hint: `write ${label}{ ${meant ?? `${fields[0]}: …`} }` };
+    return `${name.endsWith("]") ? "" : `${name}: `}{ ${meant ?? `${fields[0]}: …`} }`;
   }
-  const example = definitionOf(schema).keyType && wordings.get(definitionOf(schema).keyType as Schema);
-  const entry = example?.code === "bad_ref" ? "<ref>: { … }" : `${example?.example ?? "name"}: …`;
-  const hint = Array.isArray(value)
-    ? `each entry needs a name of its own instead of a dash: ${entry}`
-    : `write ${entry} on the lines below`;
-  return { code: "wrong_type", message, hint };
-}
-
-function quoted(value: unknown): string {
-  return typeof value === "string" ? `the text ${quote(value)}` : quote(value);
+  const { keyType } = definitionOf(schema);
+  const wording = keyType && wordings.get(keyType);
+  const entry = wording?.code === "bad_ref" ? "<ref>: { … }" : `${wording?.example ?? "name"}: …`;
+  return Array.isArray(value) ? `${entry} instead of each dash` : `${entry} on the lines below`;
 }
 
 function wrongText(name: string | undefined, value: string, schema: Schema): Explanation {
