@@ -1,4 +1,5 @@
 import { SandboxError } from "../domain/errors.js";
+import { version } from "../node/package-files.js";
 import type { Command } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
@@ -30,7 +31,6 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const [first = ""] = before;
   const asks = (...flags: string[]) => before.some((word) => flags.includes(word));
   if (asks("-V", "--version")) {
-    const { version } = await import("../node/package-files.js");
     io.stdout.write(`${version}\n`);
     return exitCode.fine;
   }
