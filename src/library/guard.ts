@@ -11,7 +11,7 @@ import type { Sandbox } from "./sandbox.js";
 import { connectionOf, markDelivered } from "./web-request.js";
 import { toResponse } from "./web-response.js";
 
-/** What to guard with. */
+/** Options of `guard`. */
 export interface GuardOptions {
   /** The scope that the endpoint needs. Default: none. */
   readonly scope?: string | null;
@@ -19,7 +19,7 @@ export interface GuardOptions {
   readonly sandbox?: Sandbox;
 }
 
-/** Who called, with what key, under which request id. */
+/** The caller: organization, key and request id. */
 export interface Caller {
   readonly organization: OrganizationView;
   readonly key: KeyView;

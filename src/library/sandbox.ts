@@ -19,7 +19,7 @@ import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
 
 /** A running sandbox: one world, and everything that can be done to it. Sandboxes share nothing with each other. */
 export interface Sandbox<KeyRef extends string = string, OrganizationRef extends string = string> {
-  /** What people call the scenario: its bundled name or its title. */
+  /** The name of the scenario: bundled name or title. */
   readonly name: string;
   readonly seed: number;
   /** The profile that the assumptions are based on. */
@@ -31,7 +31,7 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
    * Throws `unknown_ref`, with the refs there are; a key that was made at run time is shown once, when it is made (R36).
    */
   secret(ref: KeyRef): string;
-  /** A well-formed key that is not known: what a client sends to meet `401.unknown`. */
+  /** A well-formed key that does not exist: a request with it ends in `401.unknown`. */
   readonly unknownSecret: () => string;
   /**
    * Answers a request to the API, whatever its host.
@@ -75,7 +75,7 @@ export interface SandboxClock {
   readonly resume: () => void;
 }
 
-/** Who acts in the dashboard; only administrators manage keys (R33). */
+/** The role of the user in the dashboard; only administrators manage keys (R33). */
 export interface ActingAs {
   /** Default: administrator. */
   readonly actor?: Actor;
@@ -119,7 +119,7 @@ export interface SandboxKeys<KeyRef extends string = string, OrganizationRef ext
   revoke(ref: Known<KeyRef>, as?: ActingAs): KeyView;
 }
 
-/** What can change about an organization. */
+/** A change of an organization. */
 export interface OrganizationUpdate {
   readonly status?: OrganizationStatus;
   readonly sandboxAccess?: boolean;
@@ -152,12 +152,12 @@ export interface SandboxFarmers {
   list(page?: FarmerPage): Farmer[];
 }
 
-/** What goes wrong between the client and the API. */
+/** The faults between the client and the API. */
 export interface SandboxFaults {
-  /** The faults in force; times in them are instants. */
+  /** The active faults; times in them are instants. */
   list(): Fault[];
   /**
-   * Puts other faults in the place of those in force; durations in them count from now. Answers them as `list` does.
+   * Replaces the active faults; durations in them count from now. Returns them as `list` does.
    *
    * Throws `validation_failed` with what is wrong with each field in `details.fields`, and changes nothing then.
    */
@@ -202,11 +202,11 @@ export interface SandboxRequests {
   list(query?: RequestQuery): RequestView[];
   /** How many there were since the start, the last reset or `clear`, those that fell out included. */
   readonly total: () => number;
-  /** Forgets them, and lets the report start anew. */
+  /** Clears them and the report. */
   readonly clear: () => void;
 }
 
-/** What a sandbox can be made from: a bundled name, or a scenario as a value. */
+/** The source of a sandbox: a bundled name, or a scenario as a value. */
 export type ScenarioSource = ScenarioName | Scenario;
 
 type OrganizationsIn<Value> = Value extends { readonly organizations: infer Organizations }

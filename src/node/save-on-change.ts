@@ -9,8 +9,8 @@ const longestUnsaved = 800;
 /**
  * Saves after everything that happens in a runtime; answers how to stop that, which saves what is unsaved.
  *
- * What somebody does is saved before they hear that it is done: when `save` throws, so does what they did. Requests are
- * saved together and soon, since one write for each would cost more than to answer it; `onProblem` hears of a failure.
+ * An operation is saved before it is acknowledged: when `save` throws, so does the operation. Requests are saved
+ * together and soon, since a write for each would cost more than its answer; `onProblem` is called when that fails.
  */
 export function saveOnChange(
   runtime: Runtime,

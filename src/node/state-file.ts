@@ -24,7 +24,7 @@ export function readState({ file, given }: StatePlace): SavedState | undefined {
 }
 
 /**
- * Writes a state in one step, for its owner alone: whoever reads the file sees the old state or the new one.
+ * Writes a state atomically, readable by its owner alone: a reader sees the old state or the new one.
  *
  * It outlives a process that is killed at any time; a machine that loses power may lose the latest writes, since
  * waiting for the disk each time would take longer than everything else. Throws `state_unwritable`.

@@ -10,18 +10,18 @@ import { version } from "./package-files.js";
 
 /** A world that was kept in a file. Its scenario is what `reset` starts. */
 export interface SavedState extends RemainingWorld {
-  /** What people call the scenario that ran. */
+  /** The name of the scenario that ran. */
   readonly name: string;
   /** On the wall clock (epoch milliseconds). */
   readonly savedAt: number;
-  /** What the server was started with, which may be another scenario than the one that ran at last. */
+  /** The scenario the server was started with; later another one may have run. */
   readonly startedWith: ScenarioIdentity;
 }
 
-/** Tells one scenario from another. */
+/** The identity of a scenario. */
 export interface ScenarioIdentity {
   readonly name: string;
-  /** Of its content: a file that was moved holds the same scenario, one that was edited does not. */
+  /** Of its content: a moved file has the same one, an edited file another. */
   readonly sha256: string;
 }
 
@@ -44,7 +44,7 @@ export function stateText(state: SavedState): string {
   })}\n`;
 }
 
-/** Reads the text of a state file, `given` for messages; throws `state_unreadable`. */
+/** Reads the text of a state file; `given` is its name for messages. Throws `state_unreadable`. */
 export function parseState(text: string, given: string): SavedState {
   try {
     return checkState(parseJson(text));
@@ -66,7 +66,7 @@ class Flaw extends Error {}
 
 type Members = Readonly<Record<string, unknown>>;
 
-// What JSON.parse says is not repeated: it quotes the file.
+// The message of JSON.parse is not repeated: it quotes the file.
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

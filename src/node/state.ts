@@ -14,8 +14,8 @@ export interface KeptState {
   /** When the world that goes on was saved (epoch milliseconds, wall clock); `undefined` for a new one. */
   readonly savedAt: number | undefined;
   /**
-   * Writes the state, and from now on every change before it is acknowledged; `onProblem` hears of a failed write that
-   * nobody waits for. Throws `state_unwritable`.
+   * Writes the state, and from now on every change before it is acknowledged. `onProblem` is called when a later write
+   * fails for which no caller waits. Throws `state_unwritable`.
    */
   readonly keep: (onProblem: (error: unknown) => void) => void;
   /** Says that the server's own scenario is this one from now on. */
@@ -27,7 +27,7 @@ export interface KeptState {
 /**
  * Opens the state of a server: the world that the file holds goes on, or, where there is none, `start` starts one.
  *
- * What is `given` holds for scenarios that are started later; the world of the file has its own.
+ * The options `given` apply to scenarios that are started later; the world of the file has its own.
  *
  * Throws `state_unreadable`, or `state_mismatch` for a state of another scenario; the file stays as it is then.
  */

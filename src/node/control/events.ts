@@ -10,28 +10,28 @@ import { rememberStream } from "./instances.js";
 
 const logs = new WeakMap<Runtime, EventLog>();
 
-// From the first subscriber on, so that a server that nobody listens to pays nothing for it.
+// Made for the first subscriber: a server without one keeps no log.
 function logOf(runtime: Runtime): EventLog {
   const log = logs.get(runtime) ?? createEventLog(runtime);
   logs.set(runtime, log);
   return log;
 }
 
-/** How much a subscriber may be behind, in bytes, before it is sent away to come back when it can. */
+/** The bytes a subscriber may be behind before it is disconnected; it can resume. */
 const mostUnread = 1024 * 1024;
 const heartbeat = 15_000;
 
-/** What the streams of one server share. */
+/** State shared by the streams of one server. */
 export interface ServerStreams {
   readonly stopping: AbortSignal;
   /** Ends each of the open ones. */
   readonly ends: Set<() => void>;
 }
 
-/** Makes the place of a server's streams: all of them end when it stops. */
+/** Makes the shared state of a server's streams: all of them end when it stops. */
 export function createServerStreams(stopping: AbortSignal): ServerStreams {
   const ends = new Set<() => void>();
-  // One listener for all of them: of more than ten on one signal Node suspects that they are a leak.
+  // One listener for all of them: Node warns of a leak at more than ten on one signal.
   stopping.addEventListener("abort", () => {
     for (const end of ends) end();
   });
@@ -55,7 +55,7 @@ export function streamEvents(
     "Cache-Control": "no-store",
     Connection: "keep-alive",
   });
-  // HEAD asks what there is and not for it; and a server that stops has nothing more to tell.
+  // HEAD gets no body, and a stopping server has no more events.
   if (request.method === "HEAD" || stopping.aborted) {
     response.end();
     return;
@@ -74,7 +74,7 @@ export function streamEvents(
   const timer = setInterval(() => send(": still here\n\n"), heartbeat);
   timer.unref();
   const stopPolling = pollTimeline(runtime);
-  // At once and not when the connection has closed: what is written to a stream that has ended is an error.
+  // At once, not when the connection has closed: writing to an ended stream is an error.
   const stop = () => {
     forget();
     ends.delete(end);

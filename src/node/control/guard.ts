@@ -12,7 +12,7 @@ import { sendControlError } from "./send-error.js";
  */
 export function guardControl({ loopback, token }: ControlSurroundings): RequestHandler {
   return (request, response, next) => {
-    // The page shows state, so it must not be put into somebody else's frame or a shared cache.
+    // The page shows state: it must not be framed by other pages or kept in a shared cache.
     response.set({
       "Cache-Control": "no-store",
       "X-Frame-Options": "DENY",

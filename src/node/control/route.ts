@@ -7,7 +7,7 @@ import type { ControlBody, ControlBodyName } from "../../scenario/format/control
 import { didYouMean, listed, quote } from "../../scenario/problems/words.js";
 import type { Instances } from "./instances.js";
 
-/** What a route works with. */
+/** The context in which a route runs. */
 export interface RouteContext<Body = unknown> {
   readonly runtime: Runtime;
   /** The world that runs. */

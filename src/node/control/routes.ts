@@ -14,7 +14,7 @@ export const routes: readonly Route[] = [
   ...instanceRoutes,
 ];
 
-/** What GET answers beside the routes: documents, a page for people and the stream of events. */
+/** The pages that GET answers beside the routes: documents, a page of links and the stream of events. */
 export const pages = [
   page("/", "A page of links to everything there is to see", "text/html", { type: "string" }),
   page("/openapi.json", "The description of the relying-party API", "application/json", { type: "object" }),

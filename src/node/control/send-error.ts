@@ -14,7 +14,7 @@ export function sendControlError(
   message: string,
   details: Readonly<Record<string, unknown>> = {},
 ): void {
-  // What a client sent may be quoted in the message or the details, and it may have sent a key (R46).
+  // Message and details may quote the client, who may have sent a key (R46).
   const shown = redactValues(details) as Readonly<Record<string, unknown>>;
   const { text } = errorBody(
     code,
@@ -54,7 +54,7 @@ const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
   attestation_not_open: 409,
 };
 
-/** Answers with what went wrong: our refusals by their codes, what the client sent wrong with 4xx, the rest with 500. */
+/** Answers with an error: refusals by their codes, mistakes of the client with 4xx, the rest with 500. */
 export function sendError(response: Response, error: unknown, onDefect: (error: unknown) => void): void {
   if (response.headersSent) {
     response.destroy();
@@ -85,7 +85,7 @@ export function sendError(response: Response, error: unknown, onDefect: (error: 
   sendControlError(response, 500, "internal_error", refusals.internal_error);
 }
 
-// What a path or a name leads to and is not there has one code here, whatever it is called inside.
+// Over HTTP, everything that is not found has one code.
 function codeFor({ code }: SandboxError): string {
   if (code === "unknown_ref" || code === "scenario_not_found") return "not_found";
   return code === "scenario_invalid" ? "validation_failed" : code;

@@ -22,7 +22,7 @@ const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
   junit: "application/xml",
 };
 
-/** What clients do and read: requests and their report, farmers, and the story with its requests. */
+/** The traffic of clients: requests and their report, farmers, and the story with its requests. */
 export const trafficRoutes: readonly Route[] = [
   route("GET /requests", {
     summary: "The last 1,000 requests, oldest first",

@@ -6,7 +6,7 @@ import type { World } from "../world.js";
 /** Role of the user in the dashboard (R33). */
 export type Actor = "administrator" | "member";
 
-/** Who runs an operation. */
+/** The initiator of an operation. */
 export interface Initiator {
   /** Default: administrator. */
   readonly actor?: Actor | undefined;
@@ -33,7 +33,7 @@ export function requirePreview({ preview, name }: World): void {
   );
 }
 
-/** What is wrong with each field of an input, by its name in JSON; `undefined` for a valid one. */
+/** The problem of each field of an input, by its name in JSON; `undefined` for a valid one. */
 export type FieldProblems = Readonly<Record<string, string | undefined>>;
 
 /**

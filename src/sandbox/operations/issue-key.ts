@@ -17,7 +17,7 @@ import type { Initiator } from "./check-input.js";
 
 /** How to issue a key. */
 interface Issuing extends Initiator {
-  /** What counts as used already. Default: nothing. */
+  /** The usage it starts with. Default: none. */
   readonly usage?: Usage | undefined;
 }
 
