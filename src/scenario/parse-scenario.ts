@@ -55,7 +55,7 @@ export interface FoundPlace extends PlaceDescription {
   readonly file: string | undefined;
 }
 
-/** Where the field of a path stands, in this text or in one that it extends; `undefined` when no text has it. */
+/** Finds the place of a field, in this text or in one that it extends; `undefined` when no text has it. */
 export function placeOf(text: string, path: Path, { file, load }: ParseOptions = {}): FoundPlace | undefined {
   const own = foundText(text, file).read(() => {});
   const whole = own && resolveExtends(own, file, extendsOptions(load), () => {});

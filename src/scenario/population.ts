@@ -1,13 +1,13 @@
 import { environments } from "../domain/api-key.js";
 import type { Scenario } from "./scenario.generated.js";
 
-/** What a scenario says of those whom it does not describe one by one. */
+/** The part of a scenario about organizations, keys and farmers by their number. */
 export type Population = NonNullable<Scenario["population"]>;
 
 type Organization = NonNullable<Scenario["organizations"]>[string];
 type Key = NonNullable<Organization["keys"]>[string];
 
-/** How many keys each organization of a population has when nothing is said. */
+/** The number of keys of each organization of a population that does not say. */
 export const defaultKeysPerOrganization = 1;
 
 /** Test, live, test …: of ten keys, five are active in each environment, which is all that R32 allows. */
@@ -38,7 +38,7 @@ export function isPopulated(ref: string, population: Population | undefined): bo
   return numbers.organization <= organizations && (numbers.key ?? 0) <= keysEach;
 }
 
-/** What the organization with this number is: every third one an insurer, approved if it has a live key. Draws nothing. */
+/** Returns the organization with this number: every third one an insurer, approved if it has a live key. Draws nothing. */
 export function populatedOrganization(number: number, keysEach = defaultKeysPerOrganization): Organization {
   return {
     type: number % 3 === 0 ? "insurer" : "bank",

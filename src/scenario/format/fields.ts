@@ -23,7 +23,7 @@ export interface Wording {
   readonly example?: string;
   /** Default: `bad_format`, or what the kind of mistake gives. */
   readonly code?: ScenarioProblemCode;
-  /** How to mend a text; `undefined` leaves it with the example. */
+  /** The way to mend a text; `undefined` leaves it with the example. */
   readonly hint?: (text: string) => string | undefined;
 }
 

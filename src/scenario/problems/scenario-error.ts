@@ -6,7 +6,7 @@ import type { Diagnostic, ScenarioProblem } from "./scenario-problem.js";
 /** The name of a scenario that has no file. */
 export const unnamedScenario = "<scenario>";
 
-/** How many problems the message shows; `problems` holds them all. */
+/** The number of problems that the message shows; `problems` holds them all. */
 const shownProblems = 20;
 
 /**

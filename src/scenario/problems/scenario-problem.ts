@@ -75,9 +75,9 @@ export interface ScenarioProblem {
   readonly code: ScenarioProblemCode;
   /** The field, as in `organizations.harvest-bank.keys.active.state`; empty for the scenario as a whole. */
   readonly path: string;
-  /** What is wrong, as one clause. */
+  /** The mistake, as one clause. */
   readonly message: string;
-  /** What to do about it. */
+  /** The way to mend it. */
   readonly hint?: string;
   readonly file?: string;
   /** Counted from 1; left out, like `column` and `source`, when the scenario was not read from a text. */
@@ -86,7 +86,7 @@ export interface ScenarioProblem {
   readonly column?: number;
   /** The text of the line; of a long one the part around the column. */
   readonly source?: string;
-  /** What to print under `source` so that it points at the column: empty space and `^`. */
+  /** The line to print under `source`: empty space and `^` at the column. */
   readonly caret?: string;
 }
 

@@ -6,10 +6,10 @@ import type { Place } from "./source.js";
 /** The fields of a scenario, as yet unchecked. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A scenario that was read, and where its fields stand. */
+/** A scenario that was read, with the places of its fields. */
 export interface ReadScenario {
   readonly fields: Fields;
-  /** Where a field stands, or the nearest one around it; `depth` is how much of the path was found. */
+  /** Finds the place of a field, or of the nearest one around it; `depth` is how much of the path was found. */
   readonly placeOf: (
     path: Path,
     pointAt: "key" | "value",
@@ -19,9 +19,9 @@ export interface ReadScenario {
 /** Takes what is wrong. */
 export type Report = (diagnostic: Diagnostic) => void;
 
-/** How deep a scenario may nest. The format itself needs seven levels. */
+/** The deepest nesting of a scenario. The format itself needs seven levels. */
 export const maximumDepth = 32;
-/** How many values a scenario may have, aliases written out, unless its giver is trusted with more. */
+/** The largest number of values of a scenario, aliases written out, unless a caller allows more. */
 const maximumValues = 100_000;
 
 /**

@@ -20,7 +20,7 @@ export interface Place {
 
 /** A source for a text as it comes from a file or a request body. */
 export function createSource(text: string, file?: string): ScenarioSource {
-  // YAML allows a lone carriage return as a line end; as a line feed it is one for everybody, at the same offsets.
+  // YAML allows a lone carriage return as a line end; as a line feed it is one for every reader, at the same offsets.
   return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), shown: new Map() };
 }
 

@@ -6,9 +6,9 @@ import type { FoundScenario } from "./extends.js";
 import { maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
 import { createSource, isTooLarge, type ScenarioSource } from "./source.js";
 
-/** How many pieces (names, values, punctuation, line ends) a text may have; a thousand keys need about 40,000. */
+/** The largest number of pieces (names, values, punctuation, line ends) of a text; a thousand keys need about 40,000. */
 const maximumPieces = 250_000;
-/** How many aliases a text may have: each is looked up in the whole of it. */
+/** The largest number of aliases of a text: each is looked up in the whole of it. */
 const maximumAliases = 1000;
 /** After so many errors the rest of the text is not looked at. */
 const maximumErrors = 20;

@@ -15,7 +15,7 @@ import { checkRef } from "./refs.js";
 
 type Consent = NonNullable<Scenario["consents"]>[number];
 
-/** How many farmers there are when a scenario does not say. */
+/** The number of farmers of a scenario that does not say. */
 const defaultFarmers = 1000;
 
 /** Every consent request of a scenario can have been made and come as far as it says. */
