@@ -16,7 +16,7 @@ export interface Connection {
 export const inProcess: Connection = Object.freeze({ repeatsOfLoop: 1 });
 
 /** Repeats of a loop on a client's own connection: a burst of some clients uses a connection twice, as soon as it is free. */
-export const repeatsOfDirectLoop = 3;
+export const repeatsOfDirectLoop = 5;
 
 /** The handing over of an answer. Changed in place. */
 export interface AnswerDelivery {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../src/index.js";
+import { createSandbox } from "../../src/index.js";
 
 /** The client of the example, which is plain JavaScript. */
 type ConfirmKey = (question: {
@@ -10,7 +10,7 @@ type ConfirmKey = (question: {
   readonly attempts?: number;
 }) => Promise<{ readonly result: string }>;
 
-const { confirmKey } = (await import(`${"../examples"}/node-test/confirm-key.js`)) as {
+const { confirmKey } = (await import(`${"../../examples"}/node-test/confirm-key.js`)) as {
   confirmKey: ConfirmKey;
 };
 
