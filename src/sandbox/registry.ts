@@ -2,8 +2,18 @@ import type { KeyRecord } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
 import type { Organization } from "../domain/organization.js";
 import { didYouMean, type KnownRefs } from "../scenario/problems/words.js";
-import type { KeyBehaviour } from "./behaviour/client-behaviour.js";
+import type { KnownAnswer } from "./behaviour/known-answers.js";
 import type { Usage } from "./usage.js";
+
+/** What is remembered of the clients of one key. */
+interface KeyBehaviour {
+  /** The 429, and until when (on the sandbox's clock) the latest one tells to wait. */
+  limit?: { readonly answer: KnownAnswer; readonly until: number };
+  /** The first 200, if the key has replaced another one. */
+  worked?: KnownAnswer;
+  /** The keys that replaced this one, at once or by way of others, and worked. */
+  replacements?: readonly KeyEntry[];
+}
 
 /** An organization's place in the registry; the record in it is replaced when the organization changes. */
 export interface OrganizationEntry {

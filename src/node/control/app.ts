@@ -5,7 +5,7 @@ import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
 import { type Actor, requireAdministrator } from "../../sandbox/operations/check-input.js";
 import { checkBody } from "../../scenario/problems/check-value.js";
-import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/lazy-control.js";
+import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";
 import { createServerStreams, streamEvents } from "./events.js";
 import { guardControl } from "./guard.js";

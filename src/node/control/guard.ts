@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
-import type { ControlSurroundings } from "../server/lazy-control.js";
+import type { ControlSurroundings } from "../server/http-server.js";
 import { isLoopbackHost } from "../server/listen.js";
 import { sendControlError } from "./send-error.js";
 

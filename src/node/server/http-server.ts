@@ -8,10 +8,33 @@ import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type { Instances } from "../control/instances.js";
 import type { CustomHandlers } from "./custom-handlers.js";
-import type { ControlContext, ControlHandler } from "./lazy-control.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
 import { refuse, refuseSocket, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
+
+/** The sandbox that a call is about: the server's own, or one of its instances. */
+export interface ControlContext {
+  readonly runtime: Runtime;
+  /** The server's instances; `undefined` inside an instance. */
+  readonly instances: Instances | undefined;
+}
+
+/** Serves one request to the control plane. */
+export type ControlHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: ControlContext,
+) => void;
+
+/** The server around the control plane. */
+export interface ControlSurroundings {
+  /** Whether only this machine can reach the server. */
+  readonly loopback: boolean;
+  /** The bearer token that every call needs; `undefined` for none. */
+  readonly token: string | undefined;
+  /** Aborted when the server stops, which ends endless answers. */
+  readonly stopping: AbortSignal;
+}
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");

@@ -22,16 +22,6 @@ export interface ClientBehaviour {
   readonly rejected: Map<string, KnownAnswer>;
 }
 
-/** What is remembered of the clients of one key of the world. */
-export interface KeyBehaviour {
-  /** The 429, and until when (on the sandbox's clock) the latest one tells to wait. */
-  limit?: { readonly answer: KnownAnswer; readonly until: number };
-  /** The first 200, if the key has replaced another one. */
-  worked?: KnownAnswer;
-  /** The keys that replaced this one, at once or by way of others, and worked. */
-  replacements?: readonly KeyEntry[];
-}
-
 /** Number of rejected keys that a world remembers. */
 export const rejectedCapacity = 1000;
 
