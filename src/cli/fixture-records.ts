@@ -1,5 +1,5 @@
 import type { Organization } from "../domain/organization.js";
-import { buildOrganizations } from "../sandbox/world.js";
+import { buildOrganizations } from "../sandbox/create-world.js";
 import { populatedOrganization, populatedRef } from "../scenario/population.js";
 import { farmerColumns, farmerFeatures, farmerRow } from "../synthetic/farmers/farmer-export.js";
 import type { Farmer } from "../synthetic/farmers/farmer-schema.js";

@@ -1,5 +1,6 @@
 import * as crypto from "node:crypto";
-import { createWorld, type Platform, type World, type WorldOptions } from "../sandbox/world.js";
+import { createWorld } from "../sandbox/create-world.js";
+import type { Platform, World, WorldOptions } from "../sandbox/world.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
 

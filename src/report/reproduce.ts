@@ -11,10 +11,11 @@ import { variableOf } from "../domain/api-key.js";
 import { isAllowed } from "../domain/consent.js";
 import { faultPathOf, matches, onlyDelays } from "../domain/fault.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
+import { createWorld } from "../sandbox/create-world.js";
 import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { announcedKeys } from "../sandbox/secrets.js";
-import { createWorld, type World } from "../sandbox/world.js";
+import type { World } from "../sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 
 /** A request that certainly ends on a path. */

@@ -1,13 +1,14 @@
 import { keyStateAt } from "../domain/api-key.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isoOf, lastClockInstant } from "./clock.js";
+import { createWorld } from "./create-world.js";
 import { describeFaults } from "./faults.js";
 import { describeConsents } from "./preview/consents.js";
 import type { KeyEntry, Registry } from "./registry.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./scenario-keys.js";
 import { remainingSteps } from "./story/timeline.js";
 import { settleUsage } from "./usage.js";
-import { createWorld, type World, type WorldOptions } from "./world.js";
+import type { World, WorldOptions } from "./world.js";
 
 /**
  * The world as it is now, as a scenario: a world made from it answers every later request as this one would.

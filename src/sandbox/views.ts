@@ -3,9 +3,15 @@ import type { KeyLimits } from "../domain/limits.js";
 import type { Organization } from "../domain/organization.js";
 import type { Clock } from "./clock.js";
 import type { JournalEntry } from "./journal.js";
-import type { KeyEntry } from "./registry.js";
-import { settleUsage } from "./usage.js";
-import type { World } from "./world.js";
+import type { KeyEntry, Registry } from "./registry.js";
+import { settleUsage, type Windows } from "./usage.js";
+
+/** The parts of a world that views are made from. */
+interface ViewedWorld {
+  readonly clock: Clock;
+  readonly windows: Windows;
+  readonly registry: Registry;
+}
 
 /** A key as lists show it; never the key itself (R34). Times are ISO 8601. */
 export interface KeyView {
@@ -40,7 +46,7 @@ export interface ClockView {
 export type RequestView = Omit<JournalEntry, "at"> & { readonly at: string };
 
 /** The key as it is now. */
-export function viewKey({ key, usage }: KeyEntry, world: World): KeyView {
+export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld): KeyView {
   const now = world.clock.now();
   settleUsage(usage, world.windows, now);
   return {
@@ -63,12 +69,12 @@ export function viewKey({ key, usage }: KeyEntry, world: World): KeyView {
 }
 
 /** All keys, in the scenario's order. */
-export function viewKeys(world: World): KeyView[] {
+export function viewKeys(world: ViewedWorld): KeyView[] {
   return [...world.registry.keys.values()].map((entry) => viewKey(entry, world));
 }
 
 /** All organizations, in the scenario's order. */
-export function viewOrganizations({ registry }: World): OrganizationView[] {
+export function viewOrganizations({ registry }: ViewedWorld): OrganizationView[] {
   return [...registry.organizations.values()].map(({ organization }) => viewOrganization(organization));
 }
 

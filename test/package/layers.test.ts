@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect, test } from "vitest";
 
-// The rules of the house: an import points left only, a package has one layer, and left of `node` there is no Node.
+// The rules of the house: an import points left only, a package has one layer, no cycles, and left of `node` there
+// is no Node.
 
 const root = join(import.meta.dirname, "../..");
 
@@ -77,11 +78,36 @@ function isAllowed(file: string, imported: string): boolean {
   return name !== undefined && layerOfPackage[name] === layer;
 }
 
+/** The groups of files that import each other in a circle. */
+function cycles(): string[][] {
+  const reached = new Map([...imports.keys()].map((file) => [file, reachableFrom(file)]));
+  const inCycle = [...reached].filter(([file, others]) => others.has(file)).map(([file]) => file);
+  const groups = inCycle.map((file) =>
+    inCycle.filter((one) => reached.get(file)?.has(one) && reached.get(one)?.has(file)),
+  );
+  return [...new Map(groups.map((group) => [group.join(), group])).values()];
+}
+
+function reachableFrom(file: string): Set<string> {
+  const found = new Set<string>();
+  const waiting = [...(imports.get(file) ?? [])];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    waiting.push(...(imports.get(next) ?? []));
+  }
+  return found;
+}
+
 test("a file imports only what its layer may", () => {
   const offenders = [...imports].flatMap(([file, all]) =>
     all.filter((one) => !isAllowed(file, one)).map((one) => `${file} may not import ${one}`),
   );
   expect(offenders).toEqual([]);
+});
+
+test("no file imports itself by way of others, types included", () => {
+  expect(cycles()).toEqual([]);
 });
 
 test("left of node, the code runs in a browser as it is", () => {

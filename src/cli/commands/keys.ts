@@ -1,8 +1,8 @@
 import type { Environment } from "../../domain/api-key.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { isoOf } from "../../sandbox/clock.js";
-import type { Action } from "../../sandbox/operations/perform-action.js";
 import { deriveSecret, describedKeys } from "../../sandbox/scenario-keys.js";
+import type { Action } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
 import { freeRefIn, refOfName } from "../../scenario/format/ref.js";
 import { declareCommand, flag, oneOf, scenarioWord } from "../command.js";

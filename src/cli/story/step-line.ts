@@ -1,9 +1,14 @@
 import { defaultOverlap } from "../../domain/api-key.js";
 import { escapeControls } from "../../report/plain-text.js";
 import type { StepEvent } from "../../sandbox/events.js";
-import type { Action, Performed } from "../../sandbox/operations/perform-action.js";
 import { errorCodeOf } from "../../sandbox/story/differences.js";
-import type { StepResult, StoryAnswer, TimelineResult } from "../../sandbox/story/story.js";
+import type {
+  Action,
+  Performed,
+  StepResult,
+  StoryAnswer,
+  TimelineResult,
+} from "../../sandbox/story/story.js";
 import { answerText, type Palette, paintStatus, shortTime } from "../terminal.js";
 
 /** How a line is written. */

@@ -1,8 +1,7 @@
 import wrapAnsi from "wrap-ansi";
 import { redactKeys } from "../../domain/redact.js";
 import { escapeControls, pluralize } from "../../report/plain-text.js";
-import type { Action, Performed } from "../../sandbox/operations/perform-action.js";
-import type { StepResult } from "../../sandbox/story/story.js";
+import type { Action, Performed, StepResult } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
 import type { Palette } from "../terminal.js";
 import { answerLines, requestLines } from "./exchange.js";

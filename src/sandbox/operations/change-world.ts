@@ -3,7 +3,6 @@ import { validationError } from "../../scenario/problems/scenario-error.js";
 import { faultProblems } from "../../scenario/rules/faults.js";
 import { isoOf } from "../clock.js";
 import { activateFaults, type Fault } from "../faults.js";
-import { settleTimeline } from "../story/timeline.js";
 import { type ClockView, type OrganizationView, viewClock, viewOrganization } from "../views.js";
 import type { World } from "../world.js";
 import {
@@ -90,7 +89,7 @@ export function advanceClock(world: World, by: Duration): ClockView {
 
 function announceClock(world: World): ClockView {
   world.events.announce({ type: "clock.moved", ...viewClock(world.clock) });
-  settleTimeline(world);
+  world.settle();
   return viewClock(world.clock);
 }
 

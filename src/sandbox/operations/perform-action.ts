@@ -1,29 +1,9 @@
 import { type RefusalCode, refusalCodes, SandboxError } from "../../domain/errors.js";
 import { type ActionName, actionNames } from "../../domain/steps.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { ConsentView } from "../preview/consent-views.js";
-import type { KeyView, OrganizationView } from "../views.js";
+import type { Action, Performed } from "../story/story.js";
 import type { World } from "../world.js";
 import type { Initiator } from "./check-input.js";
 import { operations } from "./operations.js";
-
-/** The operation of a step of a timeline or a story. */
-export type Action = Pick<NonNullable<Scenario["timeline"]>[number], ActionName>;
-
-/** The result of an action: the new state of what it changed, or the refusal. */
-export interface Performed {
-  /** `null` when it was done. */
-  readonly refusal: { readonly code: RefusalCode; readonly message: string } | null;
-  /** The key that was created, replaced or revoked. */
-  readonly key: KeyView | null;
-  /** The key that replaces it. */
-  readonly replacement: KeyView | null;
-  /** The full key of the new one: the only time that it is shown (R34). */
-  readonly secret: string | null;
-  readonly organization: OrganizationView | null;
-  /** The consent request that a farmer has decided about. */
-  readonly consent: ConsentView | null;
-}
 
 const nothing: Performed = {
   refusal: null,

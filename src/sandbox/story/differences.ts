@@ -1,15 +1,5 @@
 import type { Path } from "../../scenario/problems/scenario-problem.js";
-import type { Performed } from "../operations/perform-action.js";
-import type { StepResult, StoryAnswer, StoryStep } from "./story.js";
-
-/** One thing that is not as the step expects it. */
-export interface Difference {
-  /** What of it, as in `status` or `body.data.usage.today`. */
-  readonly at: string;
-  /** As JSON; `nothing` stands for what must not be there. */
-  readonly expected: string;
-  readonly found: string;
-}
+import type { Difference, Performed, StepResult, StoryAnswer, StoryStep } from "./story.js";
 
 type Expectation = NonNullable<StoryStep["expect"]>;
 

@@ -10,8 +10,10 @@ import { unknownSecret } from "../scenario-keys.js";
 import { defaultKeyRef, scenarioSecret } from "../secrets.js";
 import { viewClock } from "../views.js";
 import type { World } from "../world.js";
-import { actionDifferences, answerDifferences, type Difference } from "./differences.js";
+import { actionDifferences, answerDifferences } from "./differences.js";
+import { settleTimeline } from "./settle-timeline.js";
 import {
+  type Difference,
   isAsExpected,
   kindOf,
   type SendStoryRequest,
@@ -22,7 +24,6 @@ import {
   type StoryStep,
   type TimelineResult,
 } from "./story.js";
-import { settleTimeline } from "./timeline.js";
 
 /** Sent for the key `malformed`: something that a client has mistaken for its key. */
 const malformedKey = "not-an-api-key";

@@ -1,15 +1,42 @@
-import type { SandboxErrorCode } from "../../domain/errors.js";
+import type { RefusalCode, SandboxErrorCode } from "../../domain/errors.js";
 import type { FaultPathId, PathId } from "../../domain/outcomes.js";
-import { type StepKind, stepKinds } from "../../domain/steps.js";
+import { type ActionName, type StepKind, stepKinds } from "../../domain/steps.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { Action, Performed } from "../operations/perform-action.js";
-import type { Difference } from "./differences.js";
+import type { ConsentView } from "../preview/consent-views.js";
+import type { KeyView, OrganizationView } from "../views.js";
 
 /** A step of a story, as scenarios write it. */
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 
 /** A step of a timeline, as scenarios write it. */
 export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
+
+/** The operation of a step of a timeline or a story. */
+export type Action = Pick<TimelineStep, ActionName>;
+
+/** The result of an action: the new state of what it changed, or the refusal. */
+export interface Performed {
+  /** `null` when it was done. */
+  readonly refusal: { readonly code: RefusalCode; readonly message: string } | null;
+  /** The key that was created, replaced or revoked. */
+  readonly key: KeyView | null;
+  /** The key that replaces it. */
+  readonly replacement: KeyView | null;
+  /** The full key of the new one: the only time that it is shown (R34). */
+  readonly secret: string | null;
+  readonly organization: OrganizationView | null;
+  /** The consent request that a farmer has decided about. */
+  readonly consent: ConsentView | null;
+}
+
+/** One thing that is not as the step expects it. */
+export interface Difference {
+  /** What of it, as in `status` or `body.data.usage.today`. */
+  readonly at: string;
+  /** As JSON; `nothing` stands for what must not be there. */
+  readonly expected: string;
+  readonly found: string;
+}
 
 /** The story of a world, and how far it has run. */
 export interface Story {
