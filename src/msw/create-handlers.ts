@@ -17,7 +17,7 @@ export interface HandlerOptions {
 /**
  * Request handlers for `setupServer`, `setupWorker` and whatever else takes handlers of msw 2 or 3.
  *
- * They answer from the sandbox as it is when a request comes: clock, lifecycle and reset take effect at once. Throws
+ * They answer from the sandbox as it is when a request comes: clock, operations and reset take effect at once. Throws
  * `usage` for a base URL that is none.
  *
  * @example
