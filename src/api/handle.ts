@@ -138,7 +138,7 @@ export function recordCall(world: World, call: BegunCall, ending: CallEnding): v
     method,
     path,
     key: entry?.key,
-    stranger: entry === undefined && apiKey !== undefined ? fingerprint : null,
+    unknownKey: entry === undefined && apiKey !== undefined ? fingerprint : null,
     status,
     code: ending.code,
     pathId,

@@ -8,7 +8,7 @@ const note: RequestNote = {
   method: "GET",
   path: "/v1/relying-party/me",
   key: undefined,
-  stranger: "0123456789ab",
+  unknownKey: "0123456789ab",
   status: 401,
   code: "unauthorized",
   pathId: "401.unknown",
@@ -43,7 +43,7 @@ test("the first requests that earned an advice are its examples", () => {
     method: "GET",
     path: note.path,
     key: null,
-    fingerprint: note.stranger,
+    fingerprint: note.unknownKey,
   });
 });
 

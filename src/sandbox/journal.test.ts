@@ -8,7 +8,7 @@ const note = (number: number, ref = "a"): RequestNote => ({
   method: "GET",
   path: "/",
   key: { ref, sha256: "0123456789abcdef" } as KeyRecord,
-  stranger: null,
+  unknownKey: null,
   status: 200,
   code: null,
   pathId: "200.test",
@@ -52,7 +52,7 @@ test("clear forgets everything, and the ring begins anew", () => {
 test("an entry has its id, and a ref and fingerprint in place of the key", () => {
   const journal = createJournal((number) => `id-${number}`);
   journal.record(note(7));
-  journal.record({ ...note(8), key: undefined, stranger: "fedcba987654" });
+  journal.record({ ...note(8), key: undefined, unknownKey: "fedcba987654" });
   expect(journal.list()).toMatchObject([
     { id: "id-7", key: "a", fingerprint: "0123456789ab" },
     { id: "id-8", key: null, fingerprint: "fedcba987654" },

@@ -41,7 +41,7 @@ export interface RequestNote {
   /** The key, when it is one of this world. */
   readonly key: KeyRecord | undefined;
   /** The fingerprint of what was presented, when it is not a key of this world. */
-  readonly stranger: string | null;
+  readonly unknownKey: string | null;
   readonly status: number;
   readonly code: string | null;
   readonly pathId: PathId;
@@ -83,7 +83,7 @@ function overwrite(slot: Slot, note: RequestNote): void {
   slot.method = note.method;
   slot.path = note.path;
   slot.key = note.key;
-  slot.stranger = note.stranger;
+  slot.unknownKey = note.unknownKey;
   slot.status = note.status;
   slot.code = note.code;
   slot.pathId = note.pathId;
@@ -131,12 +131,12 @@ export function createJournal(
 
 /** The entry that a note stands for. */
 export function entryOf(note: RequestNote, idOf: (number: number) => string): JournalEntry {
-  const { number, variedId, key, stranger, ...rest } = note;
+  const { number, variedId, key, unknownKey, ...rest } = note;
   return {
     id: variedId ?? idOf(number),
     ...rest,
     key: key?.ref ?? null,
-    fingerprint: key === undefined ? stranger : fingerprintOf(key.sha256),
+    fingerprint: key === undefined ? unknownKey : fingerprintOf(key.sha256),
   };
 }
 
