@@ -3,7 +3,7 @@ import { setupWorker } from "msw/browser";
 import { createSandbox } from "svc-sandbox";
 import { createHandlers } from "svc-sandbox/msw";
 import { comparable, runSteps } from "./conformance-script.ts";
-import { sendWithFetch } from "./send-with-fetch.ts";
+import { sendWithFetch } from "./send.ts";
 
 const worker = setupWorker();
 await worker.start({ quiet: true, onUnhandledRequest: "error" });
