@@ -8,9 +8,13 @@ import { createRuntime } from "../../src/sandbox/runtime.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import type { World } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { below, type HostileGroup } from "../support/hostile-group.js";
-import { hostileGroups } from "../support/hostile-requests.js";
-import { crlf, good, once, request } from "../support/raw-requests.js";
+import {
+  below,
+  type HostileGroup,
+  hostileGroups,
+  hostileSending,
+  requestText,
+} from "../support/hostile-requests.js";
 import { converse, type RawAnswer, type RawSending, readAnswers } from "../support/raw-socket.js";
 
 let world: World;
@@ -36,7 +40,7 @@ afterAll(() => server.close(100));
 test.each(
   Object.keys(hostileGroups),
 )("R46 nothing that a client sends ends the server, gets a 5xx or brings a key to light: %s", async (name) => {
-  const { count, hostile } = hostileGroups[name] as HostileGroup;
+  const group = hostileGroups[name] as HostileGroup;
   const draw = randomStream(20260302, "hostile", name);
   const { live: _kept, ...secrets } = scenarioSecrets(world);
   const sent: string[] = [];
@@ -49,7 +53,7 @@ test.each(
     sent.push(made);
     return made;
   };
-  const sendings = Array.from({ length: count }, () => hostile(draw, key));
+  const sendings = Array.from({ length: group.count }, () => hostileSending(group, draw, key));
   journaled.length = 0;
   const answers = await converseAll(sendings);
 
@@ -61,7 +65,9 @@ test.each(
   const remembered = [...journaled, ...world.journal.list()].map((entry) => JSON.stringify(entry));
   expect(keysShown(sent, [...shown, ...remembered])).toEqual([]);
   expect(defects).toEqual([]);
-  const [next] = readAnswers(await converse(port, once(good(scenarioSecret(world, "live")))));
+  const [next] = readAnswers(
+    await converse(port, { chunks: [requestText({ key: scenarioSecret(world, "live") })] }),
+  );
   expect(next?.status).toBe(200);
 });
 
@@ -69,14 +75,14 @@ test("R14 a key counts wherever it stands among the headers, and so does a secon
   const filler = Array.from({ length: 2500 }, (_, i) => `H${i}: x`);
   const live = scenarioSecret(world, "live");
   const statusesOf = async (headers: string[]) =>
-    readAnswers(await converse(port, once(request({ headers })))).map(({ status }) => status);
+    readAnswers(await converse(port, { chunks: [requestText({ headers })] })).map(({ status }) => status);
   expect(await statusesOf([...filler, `X-Api-Key: ${live}`])).toEqual([200]);
   expect(await statusesOf([`X-Api-Key: ${live}`, ...filler, "X-Api-Key: x"])).toEqual([401]);
 });
 
 test.each([
-  ["a CONNECT", `CONNECT x:1 HTTP/1.1${crlf}Host: x${crlf}${crlf}`],
-  ["nonsense", `nonsense${crlf}${crlf}`],
+  ["a CONNECT", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["nonsense", "nonsense\r\n\r\n"],
   ["the start of a request", "GET / HT"],
 ])("the server closes although a client that sent %s never does", async (_what, text) => {
   const own = await serveRuntime(
