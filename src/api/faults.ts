@@ -98,7 +98,7 @@ function malformedReply(world: World, call: BegunCall): ApiAnswer {
   return answerOf(200, body, ["X-Request-Id", requestIdOf(world, call)]);
 }
 
-/** How an adapter delivers an answer that a fault changed; plain data. */
+/** The delivery of an answer that a fault changed, as adapters carry it out; plain data. */
 export interface Delivery {
   /** Milliseconds of real time before anything happens. */
   readonly delayMs: number;

@@ -41,9 +41,9 @@ export interface RawAnswer {
 
 /** The reason why there is no answer that can be read. */
 export interface NoAnswer {
-  /** What was found, as the rest of a sentence; may name the system's own code of the error. */
+  /** The finding, as the rest of a sentence; may name the system's own code of the error. */
   readonly found: string;
-  /** What to do about it, a sentence. */
+  /** The remedy, a sentence. */
   readonly hint: string;
 }
 

@@ -6,7 +6,7 @@ import type { Io } from "./io.js";
 export interface Call<Flags = object> {
   /** The arguments that are not flags, in order. */
   readonly words: readonly string[];
-  /** What stands behind `--`, for a command that takes a command line there. */
+  /** The words behind `--`, for a command that takes a command line there. */
   readonly rest: readonly string[];
   readonly flags: Flags;
   readonly io: Io;
@@ -29,7 +29,7 @@ export interface Example {
 export interface Command<Flags extends FlagSet = FlagSet> {
   /** One line, for the list of commands. */
   readonly summary: string;
-  /** What it prints and where, for its own help. */
+  /** Its output and where that goes, for its own help. */
   readonly description: string;
   readonly words: readonly Argument[];
   /** The name of the command line behind `--`, which is not ours to read. */

@@ -51,7 +51,7 @@ export function organizationRecords(
   };
 }
 
-/** How records become a text, one after the other; no record is kept. */
+/** A format that turns records into text, one after the other; keeps no record. */
 interface RecordFormat<Item> {
   readonly head: string;
   readonly record: (item: Item, isFirst: boolean) => string;

@@ -61,7 +61,7 @@ export const worldFlags = {
 };
 export type WorldFlags = FlagValues<typeof worldFlags>;
 
-/** Where a server listens. */
+/** The address of a server. */
 export const host = flag(
   "-H, --host <address>",
   "the address to listen on (default: 127.0.0.1, this machine only)",
@@ -104,7 +104,7 @@ export const serverFlags = {
 
 const logFormats = ["pretty", "json", "off"] as const;
 
-/** How requests are logged. */
+/** The log of requests. */
 export const log = (standard: (typeof logFormats)[number]) =>
   flag(
     "--log <format>",

@@ -7,7 +7,7 @@ export interface Output {
   /** Resolves once there is room for more, or the signal is aborted, to whether it is still read. Default: at once to true. */
   readonly room?: (until: AbortSignal) => Promise<boolean>;
   readonly isTTY?: boolean | undefined;
-  /** How many characters fit into a line now; `undefined` where lines have no end. */
+  /** The number of characters that fit into a line now; `undefined` where lines have no end. */
   readonly columns?: number | undefined;
 }
 

@@ -22,7 +22,7 @@ export const keyPrefixes: readonly KeyPrefix[] = [
 /** The mark between the prefix and the random part of every key that the sandbox derives. */
 export const sandboxMark = "sbx";
 
-/** How many characters a key has at most, prefix included; longer ones are malformed. */
+/** The maximum length of a key in characters, prefix included; longer ones are malformed. */
 export const maximumKeyLength = 256;
 
 /** A well-formed key, taken apart. `marked` is true for keys that a sandbox made (or pretends to have made). */
@@ -143,10 +143,10 @@ export function keyStateAt(key: KeyRecord, now: number): KeyState {
   return key.overlapEndsAt === undefined ? "active" : "retiring";
 }
 
-/** How many active keys an organization may hold in one environment (R32). */
+/** The maximum number of active keys of an organization in one environment (R32). */
 export const maximumActiveKeys = 5;
 
-/** How long the old key of a rotation works when nothing is said, and at most, in milliseconds (R39). */
+/** The default and the maximum overlap of a rotation, in milliseconds (R39). */
 export const defaultOverlap = 60 * 60_000;
 export const maximumOverlap = 7 * 24 * 60 * 60_000;
 

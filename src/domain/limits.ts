@@ -1,4 +1,4 @@
-/** How many requests a key may make; 0 refuses every request (R22, R23). */
+/** The numbers of requests that a key may make; 0 refuses every request (R22, R23). */
 export interface KeyLimits {
   readonly perMinute: number;
   readonly perDay: number;

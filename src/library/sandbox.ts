@@ -90,17 +90,17 @@ export interface KeyCreation<OrganizationRef extends string = string> {
   readonly scopes?: readonly string[];
   /** Default: 60 a minute, 1000 a day. */
   readonly limits?: Partial<KeyLimits>;
-  /** How tests call the key. Default: made from the name. */
+  /** The ref of the key. Default: made from the name. */
   readonly ref?: string;
   /** A length of time from now, such as `10m`, or an instant; a number is an instant. Default: never. */
   readonly expires?: string | Instant;
 }
 
-/** How to rotate a key. */
+/** The options of a rotation. */
 export interface KeyRotation {
-  /** How long the old key goes on working: up to 7 days, 0 ends it at once (R39, R40). Default: 60 minutes. */
+  /** The overlap in which the old key goes on working: up to 7 days, 0 ends it at once (R39, R40). Default: 60 minutes. */
   readonly overlap?: Duration;
-  /** How tests call the replacement. Default: the old ref with the next free number. */
+  /** The ref of the replacement. Default: the old ref with the next free number. */
   readonly as?: string;
 }
 
@@ -200,7 +200,7 @@ export interface RequestQuery {
 export interface SandboxRequests {
   /** Oldest first. */
   list(query?: RequestQuery): RequestView[];
-  /** How many there were since the start, the last reset or `clear`, those that fell out included. */
+  /** The number of requests since the start, the last reset or `clear`, those that fell out included. */
   readonly total: () => number;
   /** Clears them and the report. */
   readonly clear: () => void;

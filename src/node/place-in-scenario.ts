@@ -5,7 +5,7 @@ import { openScenarioFile } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
 
 /**
- * Where the field of a path stands, in the file of a scenario or in one that it extends.
+ * Returns the place of the field at a path, in the file of a scenario or in one that it extends.
  *
  * `undefined` for what comes from a bundled scenario that the file extends, and when no file can be read any more.
  */

@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import type { WorldEvent } from "../sandbox/events.js";
 import type { Runtime } from "../sandbox/runtime.js";
 
-/** How long a counted request may wait to be saved, in milliseconds: less than a second, with the writing itself. */
+/** The maximum time that a counted request waits to be saved, in milliseconds: less than a second, with the writing itself. */
 const longestUnsaved = 800;
 
 /**

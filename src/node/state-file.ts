@@ -3,7 +3,7 @@ import { SandboxError } from "../domain/errors.js";
 import { writeFailure } from "./files/write-file.js";
 import { parseState, type SavedState, stateText, unreadableState } from "./state-format.js";
 
-/** Where a state is kept. */
+/** The place of a saved state. */
 export interface StatePlace {
   /** Absolute. */
   readonly file: string;

@@ -34,7 +34,7 @@ export interface ReportedPath {
   /** The requests that end like this. */
   readonly when: string;
   /**
-   * How to meet it, with a line for a shell that has the environment for clients; `null` when it was met, and for a path that
+   * The way to meet it, with a line for a shell that has the environment for clients; `null` when it was met, and for a path that
    * is not promised when no single request leads there.
    */
   readonly howToMeet: string | null;

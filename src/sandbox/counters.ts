@@ -11,7 +11,7 @@ export type ShownKey = Pick<JournalEntry, "key" | "fingerprint">;
  */
 export type AdviceExample = Pick<JournalEntry, "id" | "at" | "method" | "path"> & ShownKey;
 
-/** How often an advice was earned, and the first requests that earned it. */
+/** The number of times that an advice was earned, and the first requests that earned it. */
 export interface AdviceCount {
   readonly count: number;
   readonly examples: readonly AdviceExample[];
@@ -43,7 +43,7 @@ export interface Counters {
   curlOptions: string;
 }
 
-/** How many requests are kept as examples of an advice. */
+/** The number of requests kept as examples of an advice. */
 export const mostExamples = 5;
 
 /** Makes counters at zero. */

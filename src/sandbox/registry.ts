@@ -5,7 +5,7 @@ import { didYouMean, type KnownRefs } from "../scenario/problems/words.js";
 import type { KnownAnswer } from "./behaviour/known-answers.js";
 import type { Usage } from "./usage.js";
 
-/** What is remembered of the clients of one key. */
+/** The memory of the clients of one key. */
 interface KeyBehaviour {
   /** The 429, and until when (on the sandbox's clock) the latest one tells to wait. */
   limit?: { readonly answer: KnownAnswer; readonly until: number };
@@ -25,7 +25,7 @@ export interface KeyEntry {
   key: KeyRecord;
   readonly holder: OrganizationEntry;
   readonly usage: Usage;
-  /** What is remembered of its clients; left out until there is something. */
+  /** The memory of its clients; left out until there is something. */
   behaviour?: KeyBehaviour;
   /** The prepared part of an answer, valid for exactly these two records. */
   prepared?: {

@@ -37,7 +37,7 @@ export interface Runtime {
   readonly counters: Counters;
 }
 
-/** How to make a runtime. */
+/** The options of a runtime. */
 export interface RuntimeOptions {
   /** Returns the world that `reset` starts. Default: the first world. */
   readonly restart?: () => World;

@@ -117,7 +117,7 @@ export interface RemainingWorld {
   readonly scenario: Scenario;
   /** When its revoked keys were revoked (epoch milliseconds), by ref: a scenario does not say. */
   readonly revokedAt: Readonly<Record<string, number>>;
-  /** How many steps of its story were told. */
+  /** The number of steps of its story that ran. */
   readonly told: number;
 }
 

@@ -1,7 +1,7 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { day, dayStart, minute, minuteStart, timeOfDay } from "../domain/limits.js";
 
-/** How minutes and days are measured in one world. */
+/** The windows in which one world counts: minutes and days. */
 export interface Windows {
   readonly sliding: boolean;
   /** Milliseconds after midnight UTC. */

@@ -64,7 +64,7 @@ export interface World {
   readonly platform: Platform;
 }
 
-/** How to start a world. */
+/** The options of a world. */
 export interface WorldOptions {
   readonly platform: Platform;
   /** Default: the title of the scenario, else `unnamed`. */

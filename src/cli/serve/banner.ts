@@ -7,7 +7,7 @@ import type { World } from "../../sandbox/world.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import type { Palette } from "../terminal.js";
 
-/** How many keys the table shows at most; `svc-sandbox keys` shows them all. */
+/** The maximum number of keys in the table; `svc-sandbox keys` shows them all. */
 const shownKeys = 40;
 
 /** The lines that `start` prints for people; the control token only when they cannot know it. */

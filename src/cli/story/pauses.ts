@@ -5,7 +5,7 @@ import { aborted, type Io } from "../io.js";
 /** The flags that say how long the pauses are. */
 interface PauseFlags {
   readonly step?: boolean;
-  /** How many times faster than people read; `Infinity` does not wait. */
+  /** The factor by which it is faster than people read; `Infinity` does not wait. */
   readonly speed?: number;
   readonly json?: boolean;
 }

@@ -11,7 +11,7 @@ import type {
 } from "../../sandbox/story/story.js";
 import { answerText, type Palette, paintStatus, shortTime } from "../terminal.js";
 
-/** How a line is written. */
+/** The options of a line. */
 interface LineOptions {
   /** The columns for narration. Default: as many as it needs. */
   readonly width?: number;
@@ -81,7 +81,7 @@ function doingLine(action: Action, performed: Performed | null): string {
 /** A farmer's decisions about a consent request, in words. */
 export const farmerDoes = { grant: "grants", reject: "rejects", revoke: "revokes" } as const;
 
-/** How long the replaced key goes on working, as durations are written. */
+/** The overlap of the replaced key, as durations are written. */
 export function overlapOf({ overlap }: { readonly overlap?: string }): string {
   return overlap ?? `${defaultOverlap / 60_000}m`;
 }

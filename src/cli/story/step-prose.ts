@@ -8,7 +8,7 @@ import { answerLines, requestLines } from "./exchange.js";
 import { effectsOf, farmerDoes, overlapOf } from "./step-line.js";
 import type { PlacedProblem } from "./verdict.js";
 
-/** How a story is shown. */
+/** The options of the prose. */
 export interface Stage {
   readonly palette: Palette;
   /** Whether signs are shown beside words. */
@@ -100,7 +100,7 @@ function prose(text: string, width: number): string[] {
   return wrapAnsi(redactKeys(lines.join("\n")), width, { hard: true }).split("\n");
 }
 
-/** What an action does and what comes of it, in sentences. */
+/** An action and its result, in sentences. */
 function actionSentences(action: Action, performed: Performed): string {
   const { doing, tries, after } = sentencesOf(action, performed);
   const { refusal } = performed;
@@ -112,7 +112,7 @@ interface Sentences {
   readonly doing: string;
   /** The same for what was refused. */
   readonly tries: string;
-  /** What comes of it. */
+  /** Its result. */
   readonly after?: string;
 }
 

@@ -21,7 +21,7 @@ export interface StoryVerdict {
   /** False for a scenario without a story: it proves nothing. */
   readonly passed: boolean;
   readonly seed: number;
-  /** What the clock showed at the start; ISO 8601. */
+  /** The clock at the start; ISO 8601. */
   readonly startedAt: string;
   /** Whether every run starts at that time. */
   readonly isPinned: boolean;
@@ -138,7 +138,7 @@ export function placeProblems(result: StepResult, scenario: string, cwd: string)
   );
 }
 
-/** How a verdict is printed. */
+/** The options of a printed verdict. */
 interface VerdictStyle {
   readonly palette: Palette;
   /** Whether signs stand for words. */

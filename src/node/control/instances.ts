@@ -22,22 +22,22 @@ export interface Instances {
   readonly find: (id: string) => Instance | undefined;
   /** Throws `not_found`. */
   readonly remove: (id: string) => void;
-  /** Where an instance is served. */
+  /** The addresses of an instance. */
   readonly baseUrl: (instance: Instance) => string;
   readonly close: () => void;
 }
 
-/** How instances are kept. */
+/** The options of instances. */
 export interface InstancesOptions {
   /** The base URL of the server. */
   readonly serverUrl: () => string;
   /** Milliseconds without a request after which an instance goes. */
   readonly ttl: number;
-  /** Where their requests are counted, too: what clients did outlives the instance on which they did it. */
+  /** The counters that count their requests, too: a client's coverage outlives its instance. */
   readonly counters: Counters;
 }
 
-/** How long an idle instance stays when nothing is said: an hour. */
+/** The default time that an idle instance stays: an hour. */
 export const defaultInstanceTtl = 60 * 60_000;
 
 const longestWait = 30_000;

@@ -1,7 +1,7 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
 import { SandboxError } from "../../domain/errors.js";
 
-/** How long a body may be. */
+/** The maximum length of a body. */
 const longestBody = 1024 * 1024;
 
 const json = express.json({ limit: longestBody, strict: false, type: "application/json" });

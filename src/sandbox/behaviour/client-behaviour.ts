@@ -17,7 +17,7 @@ import type { KeyEntry, Registry } from "../registry.js";
 import type { Usage, Windows } from "../usage.js";
 import { isKnown, type KnownAnswer, learn, type SentRequest } from "./known-answers.js";
 
-/** What a world remembers of its clients: the latest keys that got 401, by their SHA-256, oldest first. */
+/** The memory that a world has of its clients: the latest keys that got 401, by their SHA-256, oldest first. */
 export interface ClientBehaviour {
   readonly rejected: Map<string, KnownAnswer>;
 }
@@ -52,7 +52,7 @@ export interface ObservedRequest extends SentRequest {
   readonly namedLimit: NamedLimit;
 }
 
-/** What observing a request needs of its world. */
+/** The parts of a world that observing a request needs. */
 interface ObservingWorld {
   readonly behaviour: ClientBehaviour;
   readonly registry: Registry;

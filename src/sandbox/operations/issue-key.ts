@@ -15,7 +15,7 @@ import { startUsage, type Usage } from "../usage.js";
 import type { World } from "../world.js";
 import type { Initiator } from "./check-input.js";
 
-/** How to issue a key. */
+/** The options of a new key. */
 interface Issuing extends Initiator {
   /** The usage it starts with. Default: none. */
   readonly usage?: Usage | undefined;

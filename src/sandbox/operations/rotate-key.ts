@@ -11,7 +11,7 @@ import { freeRef, issueKey, requireRoomForKey } from "./issue-key.js";
 /** A key to rotate, and how. */
 export interface RotateInput {
   readonly key: string;
-  /** How long the old key goes on working: 0 to 7 days. Default: 60 minutes. */
+  /** The overlap in which the old key goes on working: 0 to 7 days. Default: 60 minutes. */
   readonly overlap?: Duration | undefined;
   /** The ref of the replacement. Default: the old ref with the next free number. */
   readonly as?: string | undefined;

@@ -32,7 +32,7 @@ const malformedKey = "not-an-api-key";
  * Runs the next step of the world's story and compares what comes of it with what the step expects; `undefined` when
  * the story is over.
  *
- * Where `send` answers at once, the whole step runs at once, so that nothing can come between. Rejects with
+ * If `send` answers at once, the whole step runs at once, so that nothing can come between. Rejects with
  * `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and where the clock goes no further.
  */
 export async function runNextStep(world: World, send: SendStoryRequest): Promise<StepResult | undefined> {

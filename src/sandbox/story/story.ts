@@ -31,7 +31,7 @@ export interface Performed {
 
 /** One thing that is not as the step expects it. */
 export interface Difference {
-  /** What of it, as in `status` or `body.data.usage.today`. */
+  /** The part that differs, as in `status` or `body.data.usage.today`. */
   readonly at: string;
   /** As JSON; `nothing` stands for what must not be there. */
   readonly expected: string;
@@ -55,7 +55,7 @@ export interface StoryRequest {
   readonly body: string | undefined;
 }
 
-/** What came back. */
+/** The answer to a request of a story. */
 export interface StoryAnswer {
   /** 0 when there was no answer. */
   readonly status: number;

@@ -2,7 +2,7 @@ import type { FarmerLocale } from "../../domain/farmer.js";
 import type { RandomStream } from "../../domain/seed.js";
 import type { Country, Region } from "./tables.js";
 
-/** What every part of one farmer is made from. */
+/** The context from which every part of one farmer is made. */
 export interface FarmContext {
   readonly seed: number;
   readonly start: number;
