@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { interpretScenario } from "../src/scenario/interpret-scenario.js";
 import { ScenarioError } from "../src/scenario/problems/scenario-error.js";
-import type { FoundScenario } from "../src/scenario/read/extends.js";
+import type { FoundScenario } from "../src/scenario/read/plain.js";
 import { foundText } from "../src/scenario/read/yaml.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { commentOf, typeOf } from "./scenario-types.js";

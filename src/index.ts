@@ -45,8 +45,8 @@ export type { KeyView, OrganizationView, RequestView } from "./sandbox/views.js"
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */
 export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
+export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems/scenario-error.js";
 export { ScenarioError } from "./scenario/problems/scenario-error.js";
-export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems/scenario-problem.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
 /* Synthetic data */
 export type { Farmer } from "./synthetic/farmers/farmer-schema.js";

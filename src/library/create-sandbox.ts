@@ -6,7 +6,7 @@ import { createWorld } from "../sandbox/create-world.js";
 import { type Instant, instantOf } from "../sandbox/operations/input-times.js";
 import { createRuntime, givenOptions } from "../sandbox/runtime.js";
 import type { Platform, World } from "../sandbox/world.js";
-import { resolveSource } from "../scenario/check-scenario.js";
+import { resolveSource } from "../scenario/parse-scenario.js";
 import { listed, nearest, quote } from "../scenario/problems/words.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { makeFarmers } from "../synthetic/farmers/farmers.js";

@@ -4,7 +4,7 @@ import { stepProblems } from "../sandbox/story/differences.js";
 import { tryNextStep } from "../sandbox/story/run-step.js";
 import type { Performed, TimelineResult } from "../sandbox/story/story.js";
 import type { World } from "../sandbox/world.js";
-import type { Diagnostic } from "../scenario/problems/scenario-problem.js";
+import type { Diagnostic } from "../scenario/problems/scenario-error.js";
 
 /** A rehearsal ends after so many requests, however often a story repeats its own. */
 const mostRequests = 5_000;

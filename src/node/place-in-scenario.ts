@@ -1,6 +1,6 @@
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace, ParseOptions } from "../scenario/parse-scenario.js";
-import type { Path } from "../scenario/problems/scenario-problem.js";
+import type { Path } from "../scenario/problems/scenario-error.js";
 import { openScenarioFile } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
 

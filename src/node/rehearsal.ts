@@ -1,7 +1,7 @@
 import { rehearse } from "../library/rehearse.js";
 import type { GivenOptions } from "../sandbox/runtime.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
-import { type Path, pathText, type ScenarioProblem } from "../scenario/problems/scenario-problem.js";
+import { type Path, pathText, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
 import type { LoadedScenario } from "./files/load-scenario.js";
 import { openWorld } from "./platform.js";
 

@@ -2,7 +2,7 @@ import { SandboxError } from "../domain/errors.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runtime.js";
 import { restoreWorld, snapshotWorld } from "../sandbox/snapshot.js";
 import type { World } from "../sandbox/world.js";
-import type { NamedScenario } from "../scenario/check-scenario.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { nodePlatform, openWorld } from "./platform.js";
 import { saveOnChange } from "./save-on-change.js";
 import { readState, type StatePlace, writeState } from "./state-file.js";

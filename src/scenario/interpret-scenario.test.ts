@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkScenario } from "./check-scenario.js";
+import { checkScenario } from "./parse-scenario.js";
 import { ScenarioError } from "./problems/scenario-error.js";
 
 const active = { environment: "test" };

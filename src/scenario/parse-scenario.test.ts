@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bundledScenarios } from "./bundled.js";
-import { checkScenario } from "./check-scenario.js";
-import { parseScenario } from "./parse-scenario.js";
+import { checkScenario, parseScenario } from "./parse-scenario.js";
 import { ScenarioError } from "./problems/scenario-error.js";
 
 function problemsOf(act: () => unknown) {

@@ -1,11 +1,18 @@
-import { bundledScenarios, isScenarioName, scenarioNames } from "./bundled.js";
-import { foundValue } from "./check-scenario.js";
-import { interpretScenario } from "./interpret-scenario.js";
-import type { Path } from "./problems/scenario-problem.js";
-import { type ExtendsOptions, resolveExtends } from "./read/extends.js";
+import {
+  bundledScenarios,
+  isScenarioName,
+  type ScenarioName,
+  scenarioNames,
+  scenarioNotFound,
+} from "./bundled.js";
+import { type ExtendsOptions, interpretScenario, resolveExtends } from "./interpret-scenario.js";
+import type { Path } from "./problems/scenario-error.js";
+import { type FoundScenario, readPlain } from "./read/plain.js";
 import { describePlace, type PlaceDescription } from "./read/source.js";
 import { foundText } from "./read/yaml.js";
 import type { Scenario } from "./scenario.generated.js";
+
+// The ways to a scenario: from a text, from a value, by the name of a bundled one.
 
 /** The text of a scenario that another one extends, and the file that problems in it are reported for. */
 export interface LoadedScenario {
@@ -50,6 +57,32 @@ export function parseScenario(text: string, { file, load }: ParseOptions = {}): 
   return interpretScenario(foundText(text, file), extendsOptions(load));
 }
 
+/**
+ * Checks a scenario given as a value and lays it over the bundled scenario that it extends; problems name the field.
+ *
+ * Throws a `ScenarioError` that holds all problems; to have more than `mostValues` values (default: 100,000) is one.
+ * Does not change the value.
+ */
+export function checkScenario(value: unknown, { mostValues }: { mostValues?: number } = {}): Scenario {
+  return interpretScenario(foundValue(value, mostValues), extendsOptions());
+}
+
+/** A scenario and what people call it. */
+export interface NamedScenario {
+  readonly scenario: Scenario;
+  readonly name: string;
+}
+
+/** The bundled scenario of a name, or a checked scenario value; throws `scenario_not_found` or a `ScenarioError`. */
+export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
+  if (typeof source !== "string") {
+    const scenario = checkScenario(source);
+    return { scenario, name: scenario.name ?? "unnamed" };
+  }
+  if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
+  throw scenarioNotFound(source, "it is not a bundled one");
+}
+
 /** A place in a scenario, as people look it up. */
 export interface FoundPlace extends PlaceDescription {
   readonly file: string | undefined;
@@ -64,7 +97,7 @@ export function placeOf(text: string, path: Path, { file, load }: ParseOptions =
   return { file: found.place.source.file, ...describePlace(found.place) };
 }
 
-function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
+function extendsOptions(load?: ScenarioLookup): ExtendsOptions {
   return {
     find(name, from) {
       if (isScenarioName(name)) return foundValue(bundledScenarios[name]);
@@ -73,5 +106,15 @@ function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
       return "text" in loaded ? foundText(loaded.text, loaded.file) : foundValue(loaded);
     },
     knownNames: scenarioNames,
+  };
+}
+
+function foundValue(value: unknown, mostValues?: number): FoundScenario {
+  return {
+    file: undefined,
+    read(report) {
+      const fields = readPlain(value, report, mostValues);
+      return fields && { fields, placeOf: () => ({ place: undefined, depth: 0 }) };
+    },
   };
 }

@@ -7,8 +7,7 @@ import { errorCodeOf, type StepProblem, stepProblems } from "../../sandbox/story
 import { runStory } from "../../sandbox/story/run-step.js";
 import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
 import type { FoundPlace } from "../../scenario/parse-scenario.js";
-import { formatProblem } from "../../scenario/problems/scenario-error.js";
-import { pathText } from "../../scenario/problems/scenario-problem.js";
+import { formatProblem, pathText } from "../../scenario/problems/scenario-error.js";
 import { narrowExcerpt } from "../../scenario/read/source.js";
 import type { WorldFlags } from "../flags.js";
 import { openNamed } from "../open-scenario.js";

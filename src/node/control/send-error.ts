@@ -3,8 +3,7 @@ import { errorBody } from "../../api/reply.js";
 import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 import { refusals } from "../../domain/outcomes.js";
 import { redactEncoded } from "../../domain/redact.js";
-import { ScenarioError } from "../../scenario/problems/scenario-error.js";
-import type { ScenarioProblem } from "../../scenario/problems/scenario-problem.js";
+import { ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
 
 /** Sends the API's error body from the control plane. */
 export function sendControlError(

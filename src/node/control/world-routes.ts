@@ -8,7 +8,7 @@ import { viewClock, viewKeys, viewOrganizations } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
 import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } from "../../scenario/bundled.js";
 import { parseScenario, placeOf } from "../../scenario/parse-scenario.js";
-import type { Path } from "../../scenario/problems/scenario-problem.js";
+import type { Path } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { version } from "../package-files.js";
 import { nodePlatform } from "../platform.js";

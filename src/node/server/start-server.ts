@@ -6,7 +6,7 @@ import { sandboxOn } from "../../library/sandbox-on.js";
 import { type Instant, instantOf } from "../../sandbox/operations/input-times.js";
 import { createRuntime, type GivenOptions, givenOptions } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
-import { type NamedScenario, resolveSource } from "../../scenario/check-scenario.js";
+import { type NamedScenario, resolveSource } from "../../scenario/parse-scenario.js";
 import { loadScenario } from "../files/load-scenario.js";
 import { loadFarmers, nodePlatform } from "../platform.js";
 import type { KeptState } from "../state.js";

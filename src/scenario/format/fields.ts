@@ -1,7 +1,7 @@
 import { z } from "zod/mini";
 import { scopePattern } from "../../domain/assumptions.js";
 import { redactKeys } from "../../domain/redact.js";
-import type { ScenarioProblemCode } from "../problems/scenario-problem.js";
+import type { ScenarioProblemCode } from "../problems/scenario-error.js";
 import { maximumRefLength, refHint, refPattern } from "./ref.js";
 import {
   durationHint,

@@ -1,5 +1,5 @@
 import type { z } from "zod/mini";
-import type { Path } from "../problems/scenario-problem.js";
+import type { Path } from "../problems/scenario-error.js";
 
 // Reads a schema: which fields, choices and limits the format has at a place.
 

@@ -3,8 +3,7 @@ import { redactKeys } from "../../domain/redact.js";
 import { type ControlBody, type ControlBodyName, controlBodies } from "../format/control-bodies.js";
 import type { FaultFields } from "../rules/faults.js";
 import { explainIssues } from "./explain-issues.js";
-import { validationError } from "./scenario-error.js";
-import type { Diagnostic, Path } from "./scenario-problem.js";
+import { type Diagnostic, type Path, validationError } from "./scenario-error.js";
 
 /** Reads a value by its schema; throws `validation_failed` with what is wrong with each field in `details.fields`. */
 export function checkValue<Shape extends z.ZodMiniType>(

@@ -10,9 +10,8 @@ import {
   unwrapped,
 } from "../format/inspect.js";
 import { isRef } from "../format/ref.js";
-import { meaningsOf } from "./aliases.js";
-import { type Diagnostic, type Path, pathText } from "./scenario-problem.js";
-import { unknownField } from "./unknown-field.js";
+import { type Diagnostic, type Path, pathText } from "./scenario-error.js";
+import { meaningsOf, unknownField } from "./unknown-field.js";
 import { listed, nearest, quote } from "./words.js";
 
 type Issue = z.core.$ZodIssue;

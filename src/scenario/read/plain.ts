@@ -1,5 +1,5 @@
 import { forbiddenNames } from "../format/ref.js";
-import type { Diagnostic, Path } from "../problems/scenario-problem.js";
+import type { Diagnostic, Path } from "../problems/scenario-error.js";
 import { quote } from "../problems/words.js";
 import type { Place } from "./source.js";
 
@@ -18,6 +18,13 @@ export interface ReadScenario {
 
 /** Takes what is wrong. */
 export type Report = (diagnostic: Diagnostic) => void;
+
+/** A scenario to be read. */
+export interface FoundScenario {
+  /** The file that it stands in, when it stands in one. */
+  readonly file: string | undefined;
+  readonly read: (report: Report) => ReadScenario | undefined;
+}
 
 /** The deepest nesting of a scenario. The format itself needs seven levels. */
 export const maximumDepth = 32;

@@ -18,12 +18,6 @@ export interface Place {
   readonly offset: number;
 }
 
-/** A source for a text as it comes from a file or a request body. */
-export function createSource(text: string, file?: string): ScenarioSource {
-  // YAML allows a lone carriage return as a line end; as a line feed it is one for every reader, at the same offsets.
-  return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), shown: new Map() };
-}
-
 /** A place as people look it up: line and column (both from 1), the text of the line, a caret for it. */
 export interface PlaceDescription {
   readonly line: number;
@@ -47,14 +41,6 @@ export function describePlace({ source: { text, shown }, offset }: Place): Place
   const excerpt = excerptOf(line, moved ? redactLine(text.slice(start, at)).length + 1 : column);
   const number = text.slice(0, start).split("\n").length;
   return { line: number, column, source: excerpt.text, caret: excerpt.caret };
-}
-
-/** Whether the text is longer than {@link maximumScenarioBytes}. */
-export function isTooLarge(text: string): boolean {
-  // A UTF-16 unit is one to three bytes of UTF-8, so that most texts need not be encoded to know.
-  if (text.length > maximumScenarioBytes) return true;
-  if (text.length * 3 <= maximumScenarioBytes) return false;
-  return new TextEncoder().encode(text).length > maximumScenarioBytes;
 }
 
 // What follows `secret:` may be a real key that only lacks its prefix, so it is shortened whatever it looks like.

@@ -1,10 +1,9 @@
 import type { Document, Node, Pair, YAMLParseError } from "yaml";
 import { Composer, isAlias, isMap, isNode, isScalar, isSeq, Lexer, Parser, stringify, visit } from "yaml";
-import type { Path, ScenarioProblemCode } from "../problems/scenario-problem.js";
+import type { Path, ScenarioProblemCode } from "../problems/scenario-error.js";
 import { quote } from "../problems/words.js";
-import type { FoundScenario } from "./extends.js";
-import { maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
-import { createSource, isTooLarge, type ScenarioSource } from "./source.js";
+import { type FoundScenario, maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
+import { maximumScenarioBytes, type ScenarioSource } from "./source.js";
 
 /** The largest number of pieces (names, values, punctuation, line ends) of a text; a thousand keys need about 40,000. */
 const maximumPieces = 250_000;
@@ -63,6 +62,20 @@ function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefi
     report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place }),
   );
   return fields && { fields, placeOf };
+}
+
+/** A source for a text as it comes from a file or a request body. */
+function createSource(text: string, file?: string): ScenarioSource {
+  // YAML allows a lone carriage return as a line end; as a line feed it is one for every reader, at the same offsets.
+  return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), shown: new Map() };
+}
+
+/** Whether the text is longer than {@link maximumScenarioBytes}. */
+function isTooLarge(text: string): boolean {
+  // A UTF-16 unit is one to three bytes of UTF-8, so that most texts need not be encoded to know.
+  if (text.length > maximumScenarioBytes) return true;
+  if (text.length * 3 <= maximumScenarioBytes) return false;
+  return new TextEncoder().encode(text).length > maximumScenarioBytes;
 }
 
 /** The one document of a text, read piece by piece: a hostile text could exhaust the stack or take minutes otherwise. */

@@ -8,10 +8,9 @@ import {
 } from "../../domain/consent.js";
 import { personaOf } from "../../domain/farmer.js";
 import { defaultSeed } from "../../domain/seed.js";
-import type { Path } from "../problems/scenario-problem.js";
+import type { Path } from "../problems/scenario-error.js";
 import type { Scenario } from "../scenario.generated.js";
-import { between, type Facts, type ScenarioRule } from "./facts.js";
-import { checkRef } from "./refs.js";
+import { between, checkRef, type Facts, type ScenarioRule } from "./facts.js";
 
 type Consent = NonNullable<Scenario["consents"]>[number];
 

@@ -1,10 +1,9 @@
 import { outcomeOf } from "../../domain/outcomes.js";
 import { parseDuration } from "../format/time.js";
-import type { Diagnostic, Path } from "../problems/scenario-problem.js";
+import type { Diagnostic, Path } from "../problems/scenario-error.js";
 import { listed, quote } from "../problems/words.js";
 import type { Scenario } from "../scenario.generated.js";
-import { between, type Facts, type ScenarioRule, type Wrong } from "./facts.js";
-import { checkRef } from "./refs.js";
+import { between, checkRef, type Facts, type ScenarioRule, type Wrong } from "./facts.js";
 
 /** A fault as scenarios write it. */
 export type FaultFields = NonNullable<Scenario["faults"]>[number];

@@ -1,11 +1,10 @@
 import { type ActionName, actionNames, stepKinds } from "../../domain/steps.js";
 import { isReserved, refOfName } from "../format/ref.js";
-import type { Path } from "../problems/scenario-problem.js";
+import type { Path } from "../problems/scenario-error.js";
 import { listed, quote } from "../problems/words.js";
 import type { Scenario } from "../scenario.generated.js";
 import { farmerExists, needsPreview } from "./consents.js";
-import { between, type Facts, type ScenarioRule } from "./facts.js";
-import { checkRef, reservedRef } from "./refs.js";
+import { between, checkRef, type Facts, reservedRef, type ScenarioRule } from "./facts.js";
 
 type StoryStep = NonNullable<Scenario["story"]>[number];
 type Action = Pick<StoryStep, ActionName>;
