@@ -1,9 +1,7 @@
 import { snakeCase } from "../api/snake-case.js";
 import { reportOf } from "../report/build-report.js";
-import { describeFaults } from "../sandbox/faults.js";
-import type { OrganizationInput } from "../sandbox/operations/change-world.js";
+import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { requireFields, requirePreview } from "../sandbox/operations/check-input.js";
-import type { CreateKeyInput } from "../sandbox/operations/create-key.js";
 import type { Decision } from "../sandbox/operations/decide-consent.js";
 import { operations } from "../sandbox/operations/operations.js";
 import {
@@ -26,7 +24,7 @@ import {
   viewRequest,
 } from "../sandbox/views.js";
 import type { World } from "../sandbox/world.js";
-import { checkFaults } from "../scenario/problems/check-value.js";
+import { checkInput } from "../scenario/problems/check-value.js";
 import { attachRuntime } from "./current-sandbox.js";
 import type {
   Sandbox,
@@ -91,12 +89,13 @@ function keysOf(world: () => World): SandboxKeys {
   return {
     list: () => viewKeys(world()),
     get: (ref) => viewKey(world().registry.key(ref), world()),
-    create({ limits, ...input }, by) {
-      const limitsInput = limits && { limits: snakeCase(limits) as CreateKeyInput["limits"] };
-      return operations.create_key(world(), { ...input, ...limitsInput }, by);
+    create({ expires, ...creation }, by) {
+      const input = checkInput("key_creation", snakeCase(creation), "Failed to create a key");
+      return operations.create_key(world(), { ...input, expires }, by);
     },
-    rotate(key, rotation, by) {
-      const { replacement, secret } = operations.rotate(world(), { ...rotation, key }, by);
+    rotate(key, { overlap, ...rotation } = {}, by) {
+      const { as } = checkInput("key_rotation", rotation, "Failed to rotate the key");
+      const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
       return { key: replacement, secret };
     },
     revoke: (key, by) => operations.revoke(world(), { key }, by).key,
@@ -108,8 +107,8 @@ function organizationsOf(world: () => World): SandboxOrganizations {
     list: () => viewOrganizations(world()),
     get: (ref) => viewOrganization(world().registry.organization(ref).organization),
     update(ref, change, by) {
-      const input = { ...(snakeCase(change) as Omit<OrganizationInput, "ref">), ref };
-      return operations.organization(world(), input, by).organization;
+      const input = checkInput("organization_update", snakeCase(change), "Failed to change the organization");
+      return operations.organization(world(), { ...input, ref }, by).organization;
     },
   };
 }
@@ -167,7 +166,8 @@ function faultsOf(world: () => World): SandboxFaults {
   return {
     list,
     set(faults) {
-      operations.faults(world(), checkFaults(faults));
+      const input = checkInput("faults_change", { faults: faults ?? null }, "Failed to change the faults");
+      operations.faults(world(), input.faults as Fault[]);
       return list();
     },
   };

@@ -71,7 +71,7 @@ describe("creating a key", () => {
     [{ name: 7 }, "name"],
     [{ environment: "staging" }, "environment"],
     [{ scopes: "attestations:read" }, "scopes"],
-    [{ scopes: [7] }, "scopes"],
+    [{ scopes: [7] }, "scopes.0"],
     [{ scopes: ["consents:read", "consents:read"] }, "scopes"],
     [{ limits: { perMinute: -1 } }, "limits.per_minute"],
     [{ limits: { perDay: 1.5 } }, "limits.per_day"],

@@ -4,7 +4,7 @@ import { openApiDocument } from "../../api/openapi.js";
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
 import { type Actor, requireAdministrator } from "../../sandbox/operations/check-input.js";
-import { checkBody } from "../../scenario/problems/check-value.js";
+import { checkInput } from "../../scenario/problems/check-value.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";
 import { createServerStreams, streamEvents } from "./events.js";
@@ -109,7 +109,7 @@ function runRoute(
 
 // The body of a GET is ignored; one of a write that takes none is refused.
 function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown {
-  return method === "GET" ? {} : checkBody(body, request.body);
+  return method === "GET" ? {} : checkInput(body, request.body);
 }
 
 /** Reads `X-Sandbox-Actor`; throws `not_an_administrator` for a member's write (R33), or `validation_failed`. */

@@ -1,6 +1,4 @@
 import { SandboxError } from "../../domain/errors.js";
-import { isRef, isReserved, maximumRefLength, reservedKeyRefs } from "../../scenario/format/ref.js";
-import { listed } from "../../scenario/problems/words.js";
 import type { World } from "../world.js";
 
 /** Role of the user in the dashboard (R33). */
@@ -33,15 +31,8 @@ export function requirePreview({ preview, name }: World): void {
   );
 }
 
-/** The problem of each field of an input, by its name in JSON; `undefined` for a valid one. */
-export type FieldProblems = Readonly<Record<string, string | undefined>>;
-
-/**
- * Throws `validation_failed` with the invalid fields.
- *
- * Types rule these mistakes out in TypeScript, and schemas in scenarios and over HTTP; this is for JavaScript.
- */
-export function requireFields(doing: string, problems: FieldProblems): void {
+/** Throws `validation_failed` with the invalid fields, by their names in JSON; `undefined` stands for a valid one. */
+export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
   const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);
   if (wrong.length === 0) return;
   throw new SandboxError(
@@ -49,25 +40,4 @@ export function requireFields(doing: string, problems: FieldProblems): void {
     `Failed to ${doing}: ${wrong.map(([field, problem]) => `${field} ${problem}`).join("; ")}.`,
     { fields: Object.fromEntries(wrong) },
   );
-}
-
-/** The problem of a value that must be one of these, where `undefined` stands for a field left out. */
-export function choiceProblem(value: unknown, choices: readonly unknown[]): string | undefined {
-  if (choices.includes(value)) return undefined;
-  const named = choices.filter((one) => one !== undefined);
-  return `must be ${named.map((one) => JSON.stringify(one)).join(" or ")}`;
-}
-
-/** The problem of a new key's ref. */
-export function refProblem(value: unknown): string | undefined {
-  if (isReserved(value))
-    return `must not be ${listed(reservedKeyRefs, "or")}: stories use these words for no key`;
-  if (value === undefined || (typeof value === "string" && isRef(value))) return undefined;
-  return `must be small letters, digits and single hyphens between them, one letter at least, ${maximumRefLength} characters at most`;
-}
-
-/** The problems of fields that are not among the known ones. */
-export function unknownFields(input: object, known: readonly string[], prefix = ""): FieldProblems {
-  const unknown = Object.keys(input).filter((name) => !known.includes(name));
-  return Object.fromEntries(unknown.map((name) => [prefix + name, `is none of ${known.join(", ")}`]));
 }

@@ -8,12 +8,13 @@ import {
 } from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
 import { base62From } from "../../domain/seed.js";
-import { freeRefIn } from "../../scenario/format/ref.js";
+import { freeRefIn, isRef, isReserved, reservedKeyRefs } from "../../scenario/format/ref.js";
 import { parseDuration } from "../../scenario/format/time.js";
+import { listed } from "../../scenario/problems/words.js";
 import { deriveSecret, secretLength } from "../scenario-keys.js";
 import { startUsage, type Usage } from "../usage.js";
 import type { World } from "../world.js";
-import type { Initiator } from "./check-input.js";
+import { type Initiator, requireFields } from "./check-input.js";
 
 /** The options of a new key. */
 interface Issuing extends Initiator {
@@ -24,14 +25,16 @@ interface Issuing extends Initiator {
 /**
  * Adds a new key to the world, which keeps only its hash (R35), and returns its secret, for the only time (R34).
  *
- * New keys always have the current prefix (R17). Throws `name_taken` for the ref of an existing key.
+ * New keys always have the current prefix (R17). Throws `name_taken` for the ref of an existing key, or
+ * `validation_failed` for one that no key can have.
  */
 export function issueKey(
   world: World,
   described: Omit<KeyRecord, "sha256" | "legacy">,
   { isScripted, usage }: Issuing,
 ): string {
-  const { ref, environment } = described;
+  const { ref, environment, replaces } = described;
+  requireFields("create a key", { [replaces === undefined ? "ref" : "as"]: refProblem(ref) });
   if (world.registry.keys.has(ref)) {
     throw new SandboxError(
       "name_taken",
@@ -78,6 +81,12 @@ export function requireRoomForKey(
     `Failed to create a key: ${organization} holds ${active} active ${environment} keys, and ${maximumActiveKeys} is the most (R32). Revoke one first.`,
     { organization, environment, active, maximum: maximumActiveKeys },
   );
+}
+
+function refProblem(ref: string): string | undefined {
+  if (isReserved(ref))
+    return `must not be ${listed(reservedKeyRefs, "or")}: stories use these words for no key`;
+  return isRef(ref) ? undefined : "must not be a name that means something to JavaScript";
 }
 
 function randomSecret({ platform }: World, environment: Environment): string {

@@ -4,7 +4,7 @@ import type { KeyEntry } from "../registry.js";
 import { settleUsage, type Usage } from "../usage.js";
 import { type KeyView, viewKey } from "../views.js";
 import type { World } from "../world.js";
-import { type Initiator, refProblem, requireAdministrator, requireFields } from "./check-input.js";
+import { type Initiator, requireAdministrator } from "./check-input.js";
 import { type Duration, durationOf } from "./input-times.js";
 import { freeRef, issueKey, requireRoomForKey } from "./issue-key.js";
 
@@ -32,7 +32,6 @@ export function rotateKey(
   requireAdministrator(by);
   const entry = requireActiveKey(world, input.key, "rotate");
   const overlap = overlapOf(input.overlap);
-  requireFields("rotate the key", { as: refProblem(input.as) });
   const old = entry.key;
   // Where a retiring key counts as active, there must be room for both during the overlap.
   if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, old);

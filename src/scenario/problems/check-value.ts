@@ -1,7 +1,6 @@
 import type { z } from "zod/mini";
 import { redactKeys } from "../../domain/redact.js";
 import { type ControlBody, type ControlBodyName, controlBodies } from "../format/control-bodies.js";
-import type { FaultFields } from "../rules/faults.js";
 import { explainIssues } from "./explain-issues.js";
 import { type Diagnostic, type Path, validationError } from "./scenario-error.js";
 
@@ -16,18 +15,16 @@ export function checkValue<Shape extends z.ZodMiniType>(
   throw validationError(failure, explainIssues(checked.error.issues, schema, value));
 }
 
-/** Reads a body of the control plane; to hold an API key is a mistake, too: names and codes are shown again (R46). */
-export function checkBody<Name extends ControlBodyName>(name: Name, value: unknown): ControlBody<Name> {
-  const body = checkValue(controlBodies[name], value);
+/** Reads an input of an operation; to hold an API key is a mistake, too: names and codes are shown again (R46). */
+export function checkInput<Name extends ControlBodyName>(
+  name: Name,
+  value: unknown,
+  failure = "The body is not valid",
+): ControlBody<Name> {
+  const input = checkValue(controlBodies[name], value, failure);
   const leaks = leakedKeys(value, []);
-  if (leaks.length > 0) throw validationError("The body is not valid", leaks);
-  return body as ControlBody<Name>;
-}
-
-/** Reads a list of faults. */
-export function checkFaults(value: unknown): FaultFields[] {
-  return checkValue(controlBodies.faults_change, { faults: value ?? null }, "Failed to change the faults")
-    .faults as FaultFields[];
+  if (leaks.length > 0) throw validationError(failure, leaks);
+  return input as ControlBody<Name>;
 }
 
 function leakedKeys(value: unknown, path: Path): Diagnostic[] {
