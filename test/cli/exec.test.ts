@@ -54,20 +54,19 @@ describe("the command", () => {
     expect([code, stdout.toString(), stderr]).toEqual([
       127,
       "",
-      'Failed to run "no-such-command": there is no such command in PATH. Is it installed, and is its folder in PATH?\n',
+      expect.stringMatching(
+        /^Failed to run "no-such-command": there is no such command in PATH\. No shell .*\n$/,
+      ),
     ]);
   });
 
   it.each([
-    [["no such command"], 127, /word by word: svc-sandbox exec -- no such command\n/],
-    [["A=1", "npm"], 127, /put env before it: exec -- env A=1 …\n/],
-    [["tool"], 127, /exec -- npx tool …\n/],
-    [["./nothing"], 127, /^Failed to run ".\/nothing": there is no such file\.\n/],
-    [["./script"], 127, /the program that its first line names is not there\.\n/],
+    [["./nothing"], 127, /^Failed to run ".\/nothing": there is no such file, /],
+    [["./script"], 127, /no such program as its first line names\.\n/],
     [["./client.mjs"], 126, /^Failed to run ".\/client.mjs": it is not a program that you may execute\.\n/],
     [["."], 126, /^Failed to run "."/],
   ])("%j ends with %d", async (words, expected, says) => {
-    const cwd = clientFolder({ "node_modules/.bin/tool": "", script: "#!/no/such/shell\n" });
+    const cwd = clientFolder({ script: "#!/no/such/shell\n" });
     execFileSync("chmod", ["+x", "script"], { cwd });
     const { code, stderr } = await runExec(["--", ...words], { cwd });
     expect([code, stderr]).toEqual([expected, expect.stringMatching(says)]);

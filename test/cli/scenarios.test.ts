@@ -70,13 +70,10 @@ describe("svc-sandbox init", () => {
     const missing = await runCli(["init", "no/such/a.yaml"], { cwd });
     expect([missing.code, missing.stderr]).toEqual([
       2,
-      'Failed to write "no/such/a.yaml": the folder "no/such" does not exist. Make it first.\n',
+      'Failed to write "no/such/a.yaml": its folder does not exist.\n',
     ]);
     const folder = await runCli(["init", "here/", "--force"], { cwd });
-    expect([folder.code, folder.stderr]).toEqual([
-      2,
-      'Failed to write "here/": it is a directory. Name a file in it, such as here/svc-sandbox.yaml.\n',
-    ]);
+    expect([folder.code, folder.stderr]).toEqual([2, 'Failed to write "here/": it is a directory.\n']);
     expect(existsSync(join(cwd, "no"))).toBe(false);
   });
 });

@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { redactKeys } from "../../domain/redact.js";
 import { loadFarmers } from "../../node/platform.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
@@ -26,7 +24,6 @@ import type { Io } from "../io.js";
 import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
 import { execEnvironment } from "../serve/client-environment.js";
 import { deliverReport, reportTargets } from "../serve/exec-report.js";
-import { handOver } from "../serve/exec-signals.js";
 import { createLog, type LogFlags, logEvents } from "../serve/log.js";
 import { type ServeFlags, serveOptions } from "../serve/serve-options.js";
 
@@ -75,14 +72,16 @@ export const command = declareCommand({
     runtime.counters.passOnTo(counters);
     // The command line is refused when it is empty.
     const command = rest as CommandWords;
-    const signals = handOver(io.takeSignals);
+    let releaseSignals = () => {};
+    const takeSignals: CommandOptions["takeSignals"] = (listener) => {
+      releaseSignals = io.takeSignals(listener);
+    };
     try {
       const served = { port: 0, log: "off", ...flags } as const;
-      const end = await runServed(command, runtime, served, io, signals.take);
-      signals.commandEnded();
+      const end = await runServed(command, runtime, served, io, takeSignals);
       if ("failure" in end) {
-        const { message, code } = whyNotRun(command, end.failure, io.cwd);
-        io.stderr.write(`${redactKeys(message)}\n`);
+        const { code, why } = whyNotRun(command[0], end.failure);
+        io.stderr.write(`${redactKeys(`Failed to run ${quote(command[0])}: ${why}`)}\n`);
         return code;
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
@@ -96,7 +95,7 @@ export const command = declareCommand({
       return isWritten ? exitCode.fine : exitCode.usage;
     } finally {
       // Not before: a signal while the report is written must not leave half of it.
-      signals.release();
+      releaseSignals();
       io.endSoon();
     }
   },
@@ -133,36 +132,12 @@ function servedText(runtime: Runtime, { url }: RunningServer): string {
   return `Serving ${name} (seed ${seed}, profile ${profile}) on ${url}.`;
 }
 
-// Why a command could not be started and what to do about it, with the exit code that shells give then.
-function whyNotRun(
-  words: CommandWords,
-  { code, message }: NodeJS.ErrnoException,
-  cwd: string,
-): { readonly message: string; readonly code: 126 | 127 } {
-  const [program] = words;
-  const isPath = /[\\/]/.test(program);
-  const say = (why: string) => `Failed to run ${quote(program)}: ${why}`;
-  if (code === "ENOENT") {
-    if (isPath && existsSync(resolve(cwd, program))) {
-      return { code: 127, message: say("the program that its first line names is not there.") };
-    }
-    return { code: 127, message: say(isPath ? "there is no such file." : notInPath(words, cwd)) };
-  }
-  if (code === "EACCES") return { code: 126, message: say("it is not a program that you may execute.") };
-  if (code === "E2BIG") {
-    return { code: 126, message: say("its words and its environment are longer than this system takes.") };
-  }
-  return { code: 126, message: say(`${code ?? message}.`) };
-}
-
-function notInPath([program, ...others]: CommandWords, cwd: string): string {
-  const found = "there is no such command in PATH.";
-  if (others.length === 0 && /\s/.test(program)) {
-    return `${found} It is run without a shell, word by word: svc-sandbox exec -- ${program}`;
-  }
-  if (/^\w+=/.test(program)) return `${found} To set a variable, put env before it: exec -- env ${program} …`;
-  if (existsSync(join(cwd, "node_modules/.bin", program))) {
-    return `${found} It is one of this project's packages: exec -- npx ${program} …`;
-  }
-  return `${found} Is it installed, and is its folder in PATH?`;
+// Why a command could not be started, with the exit code that shells give then.
+function whyNotRun(program: string, { code, message }: NodeJS.ErrnoException): { code: number; why: string } {
+  if (code === "EACCES") return { code: 126, why: "it is not a program that you may execute." };
+  if (code !== "ENOENT") return { code: 126, why: `${code ?? message}.` };
+  const why = /[\\/]/.test(program)
+    ? "there is no such file, or no such program as its first line names."
+    : "there is no such command in PATH. No shell reads the line: write its words one by one, env before variables, and npx before a command of this project's packages.";
+  return { code: 127, why };
 }

@@ -1,5 +1,5 @@
-import { existsSync, statSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { writeFailure, writeFileAtomically } from "../../node/files/write-file.js";
 import { quote } from "../../scenario/problems/words.js";
@@ -30,24 +30,11 @@ export const command = declareCommand({
   async run({ words, flags, io }) {
     const [name = ownScenario] = words;
     const file = resolve(io.cwd, name);
-    const folder = dirname(file);
-    if (!existsSync(folder)) {
-      throw usageError(
-        `Failed to write ${quote(name)}: the folder ${quote(dirname(name))} does not exist. Make it first.`,
+    if (flags.force !== true && existsSync(file)) {
+      throw new SandboxError(
+        "file_exists",
+        `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
       );
-    }
-    if (existsSync(file)) {
-      if (statSync(file).isDirectory()) {
-        throw usageError(
-          `Failed to write ${quote(name)}: it is a directory. Name a file in it, such as ${name.replace(/[\\/]+$/, "")}/${ownScenario}.`,
-        );
-      }
-      if (flags.force !== true) {
-        throw new SandboxError(
-          "file_exists",
-          `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
-        );
-      }
     }
     try {
       await writeFileAtomically(file, starterScenario, 0o666);
@@ -55,8 +42,7 @@ export const command = declareCommand({
       throw usageError(`Failed to write ${quote(name)}: ${writeFailure(error)}.`);
     }
     if (flags.quiet !== true) {
-      const start =
-        basename(name) === name && name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
+      const start = name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
       io.stderr.write(`Wrote ${name}. Start it with: ${start} --watch\n`);
     }
     return exitCode.fine;

@@ -5,11 +5,12 @@ import { loadScenario } from "../../node/files/load-scenario.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { type Call, declareCommand, type FlagValues, toggle } from "../command.js";
-import { exitCode, exitCodeOf, usageError } from "../exit-codes.js";
+import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import { color, json, quiet, verbose, worldFlags } from "../flags.js";
+import { aborted } from "../io.js";
 import { bundledWithStory, withCount } from "../open-scenario.js";
+import { createLog } from "../serve/log.js";
 import { type StoryVerdict, totalText, verdictJson, verdictOn, verdictText } from "../story/verdict.js";
-import type { Verified } from "../story/verify-on-change.js";
 import { paletteFor } from "../terminal.js";
 
 const flags = {
@@ -40,9 +41,7 @@ export const command = declareCommand({
   ],
   async run(call) {
     const names = namesIn(call);
-    if (call.flags.watch !== true) return (await verifyScenarios(names, call)).exitCode;
-    const { verifyOnChange } = await import("../story/verify-on-change.js");
-    return verifyOnChange(names, call, () => verifyScenarios(names, call));
+    return call.flags.watch === true ? verifyOnChange(names, call) : (await verifyAll(names, call)).exitCode;
   },
 });
 
@@ -57,6 +56,13 @@ function namesIn({ words, flags }: VerifyCall): string[] {
   );
 }
 
+/** The outcome for one scenario, or for several. */
+interface Verified {
+  readonly exitCode: number;
+  /** The files that it depends on, those that are broken or missing included; absolute. */
+  readonly files: readonly string[];
+}
+
 /** The outcome for one scenario. */
 interface Outcome extends Verified {
   readonly name: string;
@@ -65,20 +71,47 @@ interface Outcome extends Verified {
   readonly error?: SandboxError;
 }
 
-// A scenario that is broken does not hold up the others.
-async function verifyScenarios(names: readonly string[], call: VerifyCall): Promise<Verified> {
+// Verifies the scenarios, and again whenever one of their files changes, until it is stopped.
+async function verifyOnChange(names: readonly string[], call: VerifyCall): Promise<number> {
   const { flags, io } = call;
+  const stop = io.stopSignal();
+  const log = createLog(flags, io);
+  if (names.every(isScenarioName)) {
+    log.note(
+      "Nothing to watch: these scenarios are bundled. Copy one with `svc-sandbox show <name> > my.yaml`.",
+    );
+    return (await verifyAll(names, call)).exitCode;
+  }
+  const { createWatch } = await import("../../node/files/watch.js");
+  let followed = "";
+  const run = async () => {
+    if (stop.aborted) return;
+    const readAt = Date.now();
+    const { files } = await verifyAll(names, call);
+    const found = files.toSorted().join("\n");
+    if (found !== followed) await watching.follow(files, readAt);
+    followed = found;
+    log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
+  };
+  const watching = createWatch(
+    () => run().catch((error) => log.problem(describeFailure(error, { verbose: flags.verbose === true }))),
+    (error) => log.problem(`Failed to watch: ${(error as Error).message}. Changes may go unseen.`),
+  );
+  await run();
+  await aborted(stop);
+  await watching.close();
+  return exitCode.fine;
+}
+
+// A scenario that is broken does not hold up the others.
+async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verified> {
   const outcomes: Outcome[] = [];
   for (const name of names) {
     const outcome = await outcomeOf(name, call);
-    if (flags.json !== true) print(outcome, outcomes, call);
+    if (call.flags.json !== true) print(outcome, outcomes.some(wasRead), call);
     outcomes.push(outcome);
   }
-  if (flags.json === true) {
-    // With --watch one document comes after the other: each on a line of its own.
-    const document = JSON.stringify(outcomes.map(jsonOf), null, flags.watch === true ? 0 : 2);
-    io.stdout.write(`${redactKeys(document)}\n`);
-  } else printTotal(outcomes, call);
+  printEnd(outcomes, call);
   return {
     exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),
     files: [...new Set(outcomes.flatMap(({ files }) => files))],
@@ -103,36 +136,31 @@ function filesOf(name: string, error: SandboxError, cwd: string): string[] {
   return [name, ...named].map((file) => resolve(cwd, file));
 }
 
-// `earlier` are those that were printed before this one.
-function print(
-  { name, verdict, error }: Outcome,
-  earlier: readonly Outcome[],
-  { flags, io }: VerifyCall,
-): void {
-  if (error !== undefined) {
-    const { message } = withCount(error, name) as SandboxError;
-    io.stderr.write(`${redactKeys(message)}\n`);
+function print({ name, verdict, error }: Outcome, isLater: boolean, { flags, io }: VerifyCall): void {
+  if (verdict === undefined) {
+    io.stderr.write(`${redactKeys((withCount(error, name) as SandboxError).message)}\n`);
     return;
   }
   const { stdout, env } = io;
-  const text = verdictText(verdict as StoryVerdict, {
-    palette: paletteFor(stdout, env, flags),
-    isTerminal: stdout.isTTY === true,
-    width: stdout.columns ?? 100,
-    quiet: flags.quiet === true,
-  });
-  if (text === "") return;
+  const quiet = flags.quiet === true;
+  const style = { palette: paletteFor(stdout, env, flags), isTerminal: stdout.isTTY === true, quiet };
+  const text = verdictText(verdict, { ...style, width: stdout.columns ?? 100 });
   // An empty line between what is long.
-  const isBetween = flags.quiet !== true && earlier.some(wasRead);
-  stdout.write(isBetween ? `\n${text}` : text);
+  stdout.write(isLater && !quiet ? `\n${text}` : text);
 }
 
-// Where nothing could be read, stderr has said so already.
-function printTotal(outcomes: readonly Outcome[], { flags, io }: VerifyCall): void {
+function printEnd(outcomes: readonly Outcome[], { flags, io }: VerifyCall): void {
+  if (flags.json === true) {
+    // With --watch one document comes after the other: each on a line of its own.
+    const document = JSON.stringify(outcomes.map(jsonOf), null, flags.watch === true ? 0 : 2);
+    io.stdout.write(`${redactKeys(document)}\n`);
+    return;
+  }
+  // Where nothing could be read, stderr has said so already.
   if (outcomes.length < 2 || !outcomes.some(wasRead)) return;
-  const passed = outcomes.map(({ verdict }) => ({ passed: verdict?.passed === true }));
-  if (flags.quiet === true && passed.every((one) => one.passed)) return;
-  io.stdout.write(`\n${totalText(passed, paletteFor(io.stdout, io.env, flags))}`);
+  const failed = outcomes.filter(({ verdict }) => verdict?.passed !== true).length;
+  if (flags.quiet === true && failed === 0) return;
+  io.stdout.write(`\n${totalText(outcomes.length, failed, paletteFor(io.stdout, io.env, flags))}`);
 }
 
 function wasRead({ verdict }: Outcome): boolean {

@@ -54,17 +54,14 @@ export async function startWatching(
       log.note(`${name} is sound again, and the same as before: the world goes on.`);
     }
   };
-  // One after the other: the files may change again while they are read.
-  let queue = Promise.resolve();
   const { createWatch } = await import("../../node/files/watch.js");
   const watching = createWatch(
-    () => {
-      queue = queue.then(reload).catch((error) => {
+    () =>
+      reload().catch((error) => {
         isBroken = true;
         const failure = describeFailure(error, { verbose: flags.verbose === true }).trimEnd();
         log.problem(`${failure}\nThe scenario that was running goes on.`);
-      });
-    },
+      }),
     (error) =>
       log.problem(
         `Failed to watch ${name}: ${(error as Error).message}. Changes may go unseen; start again to see them.`,

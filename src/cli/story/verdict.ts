@@ -160,11 +160,10 @@ export function verdictText(verdict: StoryVerdict, style: VerdictStyle): string 
 }
 
 /** The last line of several verdicts. */
-export function totalText(verdicts: readonly { readonly passed: boolean }[], palette: Palette): string {
-  const failed = verdicts.filter(({ passed }) => !passed).length;
+export function totalText(count: number, failed: number, palette: Palette): string {
   const paint = failed === 0 ? palette.green : palette.red;
   const outcome = failed === 0 ? "all hold" : `${failed} ${failed === 1 ? "does" : "do"} not hold`;
-  return `${paint(`${pluralize(verdicts.length, "scenario")}: ${outcome}`)}\n`;
+  return `${paint(`${pluralize(count, "scenario")}: ${outcome}`)}\n`;
 }
 
 const marks = {

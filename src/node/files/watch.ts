@@ -1,10 +1,12 @@
+import { statSync } from "node:fs";
 import { dirname, normalize } from "node:path";
 import { watch as watchPaths } from "chokidar";
 
 /** A watch of files. */
 export interface Watching {
-  /** Watches these files from now on; resolves once it does. */
-  readonly follow: (files: readonly string[]) => Promise<void>;
+  /** Watches these files from now on; resolves once it does. `readAt` (epoch milliseconds) is when they were last read. */
+  readonly follow: (files: readonly string[], readAt?: number) => Promise<void>;
+  /** Resolves once the last call of `changed` is over. */
   readonly close: () => Promise<void>;
 }
 
@@ -13,36 +15,40 @@ export const defaultSettle = 80;
 
 /**
  * Makes a watch of no files yet; it calls `changed` once after a burst of changes to any of its files, and once after it
- * began to follow them.
+ * began to follow files that have changed since they were read. It waits for one call before the next.
  *
  * A file that is removed, renamed over or missing stays watched.
  */
 export function createWatch(
-  changed: () => void,
+  changed: () => void | Promise<void>,
   failed: (error: unknown) => void,
   settle = defaultSettle,
 ): Watching {
   let watcher: ReturnType<typeof watchPaths> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
+  let queue = Promise.resolve();
   const soon = () => {
     clearTimeout(timer);
-    timer = setTimeout(changed, settle);
+    timer = setTimeout(() => {
+      queue = queue.then(changed).catch(failed);
+    }, settle);
   };
   return {
-    async follow(files) {
+    async follow(files, readAt = 0) {
       const next = await watchFiles(files, soon, failed);
       await watcher?.close();
       watcher = next;
       // It may have been closed while the new watch began; one that is left open keeps the process alive.
       if (closed) return next.close();
       // A change before the watch began would go unseen.
-      soon();
+      if (files.some((file) => (statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0) > readAt)) soon();
     },
     async close() {
       closed = true;
       clearTimeout(timer);
       await watcher?.close();
+      await queue;
     },
   };
 }

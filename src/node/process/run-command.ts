@@ -103,12 +103,3 @@ function hasTerminal(): boolean {
     return false;
   }
 }
-
-/**
- * Ends this process by a signal that it does not listen to any more.
- *
- * Not by `process.exit`, which waits for the file system: that may be what hangs.
- */
-export function endBySignal(signal: NodeJS.Signals): void {
-  process.kill(process.pid, signal);
-}
