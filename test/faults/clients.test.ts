@@ -113,17 +113,3 @@ describe.each(Object.entries(ways))("%s", (_name, open) => {
     expect(sandbox.keys.get("main").usage.today).toBe(0);
   });
 });
-
-test.each<Fault["then"]>([
-  { truncate: true },
-  { malformed: true },
-])("a client that tries again when it cannot read the answer recovers from %j", async (then) => {
-  const server = await startServer({ scenario: everyOther(then) });
-  onTestFinished(() => server.close(0));
-  const headers = { "x-api-key": server.sandbox.secret("main") };
-  const read = async () => (await fetch(server.url + mePath, { headers })).json();
-  for (let i = 1; i <= 3; i++) {
-    const { data } = await read().catch(read);
-    expect(data.usage.today).toBe(i);
-  }
-});

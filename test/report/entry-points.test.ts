@@ -151,13 +151,6 @@ test("report takes the base URL, the control URL, that of an instance, and SVC_C
   }
 });
 
-test.each(["text", "json", "markdown", "junit"] as const)("report --format %s", async (format) => {
-  const server = await serve();
-  await call(server.url, server.sandbox.secret("active"));
-  const { code, stdout } = await runCli(["report", server.url, "--format", format]);
-  expect([code, stdout]).toEqual([0, renderReport(server.sandbox.report(), format)]);
-});
-
 test("report exits with 1 when what is asked of it does not hold, and says why", async () => {
   const server = await serve();
   await fetch(`${server.url}${mePath}?key=${server.sandbox.secret("active")}`);
