@@ -1,4 +1,4 @@
-import { isWellFormedKey } from "../domain/api-key.js";
+import { isWellFormedKey, noKey } from "../domain/api-key.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../domain/authorize.js";
 import type { ApiPathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
@@ -86,11 +86,11 @@ function refuse(world: World, call: BegunCall, refusal: Refusal & { readonly pat
 /** Authorizes a call and counts it if it is let in (R24); returns its path. */
 export function authorizeAndCount(
   world: World,
-  { apiKey, entry, now }: BegunCall,
+  { presented, entry, now }: BegunCall,
   scope: string | null,
 ): ApiPathId {
   const { assumptions, windows } = world;
-  const pathId = authorize(authorizationFacts(world, presentedAs(apiKey), entry, scope, now));
+  const pathId = authorize(authorizationFacts(world, presented, entry, scope, now));
   // Only keys of this world have counters.
   if (entry !== undefined && (isAdmitted(pathId) || assumptions.count_refused)) {
     countRequest(entry.usage, windows, now);
@@ -105,8 +105,10 @@ export function isAdmitted(pathId: ApiPathId): boolean {
 
 /** The kind of key that was presented (R9, R10). An empty header is present, but malformed. */
 export function presentedAs(apiKey: string | undefined): Presented {
+  // Looked at in every case: a missing key takes as long as any other (R14).
+  const isWellFormed = isWellFormedKey(apiKey ?? noKey);
   if (apiKey === undefined) return "missing";
-  return isWellFormedKey(apiKey) ? "well_formed" : "malformed";
+  return isWellFormed ? "well_formed" : "malformed";
 }
 
 /** The facts that authorize a request with this key at `now`. Settles the usage of the key first. */

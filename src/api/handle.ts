@@ -6,7 +6,7 @@ import { noAdvice, type ObservedRequest, observe } from "../sandbox/behaviour/cl
 import type { AnswerDelivery, Connection } from "../sandbox/behaviour/known-answers.js";
 import { entryOf, type RequestNote } from "../sandbox/journal.js";
 import type { World } from "../sandbox/world.js";
-import { answerCall } from "./answer.js";
+import { answerCall, presentedAs } from "./answer.js";
 import { applyFault, type Delivery, type FaultyEnding } from "./faults.js";
 import { type DescribedLeaks, describeLeaks } from "./leaked-keys.js";
 import { limitNamedBy, readLimits } from "./limits.js";
@@ -61,7 +61,7 @@ export function handle(world: World, request: ApiRequest): Handled {
     traits: endpoint?.input === undefined ? traits : traits & ~traitsTaken(endpoint.input),
     isMisdirected: endpoint === undefined,
     leaks: mayLeak(call, pathId, request, unknownPath)
-      ? describeLeaks(world, { leaked, apiKey, isKnownKey: call.entry !== undefined, unknownPath })
+      ? describeLeaks(world, call, { leaked, unknownPath })
       : undefined,
     isOurs: request.isTold === true || unknownPath?.includes(ownPaths) === true,
     connection: request.connection,
@@ -77,7 +77,6 @@ export function handle(world: World, request: ApiRequest): Handled {
 }
 
 // Every 401 takes the same work (R14).
-
 function mayLeak(
   { entry }: BegunCall,
   pathId: PathId,
@@ -99,7 +98,8 @@ export function beginCall(world: World, apiKey: string | undefined): BegunCall {
   const number = world.requestIds.next();
   const variation = world.profile === "varied" ? variationOf(world, number) : undefined;
   const assumptions = variation === undefined ? world.assumptions : variation.assumptions;
-  return { started, now, number, apiKey, sha256, entry, isNewEntry, assumptions, variation };
+  const presented = presentedAs(apiKey);
+  return { started, now, number, apiKey, presented, sha256, entry, isNewEntry, assumptions, variation };
 }
 
 /** The end of a call, for journal, counters and advice. */
@@ -154,11 +154,12 @@ export function recordCall(world: World, call: BegunCall, ending: CallEnding): v
 }
 
 function observed(world: World, call: BegunCall, ending: CallEnding, delayMs: number): ObservedRequest {
-  const { apiKey, sha256, entry, isNewEntry, now, started } = call;
+  const { apiKey, presented, sha256, entry, isNewEntry, now, started } = call;
   const { traits, leaks, isMisdirected, connection, pathId, method } = ending;
   const isLimited = pathId.startsWith("429") && entry !== undefined;
   return {
     apiKey,
+    presented,
     sha256,
     entry,
     isNewEntry,

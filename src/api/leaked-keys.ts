@@ -4,6 +4,7 @@ import { findKeys } from "../domain/redact.js";
 import type { LeakedKeys } from "../domain/request-traits.js";
 import type { ShownKey } from "../sandbox/counters.js";
 import type { World } from "../sandbox/world.js";
+import type { BegunCall } from "./reply.js";
 
 /** A description of the leaked keys of a request that holds none of them (R46). */
 export interface DescribedLeaks {
@@ -13,25 +14,18 @@ export interface DescribedLeaks {
   readonly keys: Readonly<Partial<Record<AdviceId, ShownKey>>>;
 }
 
-/** The parts of a request that may hold leaked keys. */
-export interface LeakingParts {
-  readonly leaked: LeakedKeys | undefined;
-  /** The text in `x-api-key`. */
-  readonly apiKey: string | undefined;
-  readonly isKnownKey: boolean;
-  /** The path, unless the API has it. */
-  readonly unknownPath: string | undefined;
-}
-
-/** Describes the leaked keys of a request; `undefined` when there are none. */
+/** Describes the leaked keys of a request; `undefined` when there are none. `unknownPath` is a path that the API lacks. */
 export function describeLeaks(
   world: World,
-  { leaked, apiKey = noKey, isKnownKey, unknownPath }: LeakingParts,
+  { apiKey = noKey, presented }: BegunCall,
+  {
+    leaked,
+    unknownPath,
+  }: { readonly leaked: LeakedKeys | undefined; readonly unknownPath: string | undefined },
 ): DescribedLeaks | undefined {
-  const isWellFormed = parseApiKey(apiKey) !== undefined;
+  // Searched in every case, so that each 401 takes as long (R14); a well-formed key is judged as that of the request.
   const inText = findKeys(apiKey);
-  // A text that is well-formed as a whole is judged as the key of the request.
-  const inHeader = isKnownKey || isWellFormed || apiKey === noKey ? [] : inText;
+  const inHeader = presented === "malformed" ? inText : [];
   const inPath = unknownPath === undefined ? [] : findKeys(unknownPath);
   if (leaked === undefined && inHeader.length === 0 && inPath.length === 0) return undefined;
   const { inQuery = [], inAuthorization = [] } = leaked ?? {};

@@ -1,4 +1,5 @@
 import type { Assumptions } from "../domain/assumptions.js";
+import type { Presented } from "../domain/authorize.js";
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
@@ -23,6 +24,7 @@ export interface BegunCall {
   readonly now: number;
   readonly number: number;
   readonly apiKey: string | undefined;
+  readonly presented: Presented;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
   /** Whether the entry was made for this call. */

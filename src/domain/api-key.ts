@@ -42,7 +42,12 @@ export interface ParsedApiKey extends KeyPrefix {
 export function parseApiKey(presented: string): ParsedApiKey | undefined {
   const row = keyPrefixes.find(({ prefix }) => presented.startsWith(prefix));
   if (row === undefined || !isWellFormedKey(presented)) return undefined;
-  return { ...row, marked: presented.startsWith(sandboxMark, row.prefix.length) };
+  return { ...row, marked: isMarked(presented) };
+}
+
+/** Whether a well-formed key was made by a sandbox, or pretends to be. */
+export function isMarked(key: string): boolean {
+  return key.startsWith(sandboxMark, prefixLength(key));
 }
 
 /** A text as long as a key that can be none: a missing key takes the same work as one that is sent (R14). */

@@ -10,24 +10,23 @@ import { isKeyCharacter, keyPrefixes } from "./api-key.js";
 export function findKeys(text: string): string[] {
   // Not a regular expression: V8 keeps the last string that one was tried on, and this one may hold a key (R46).
   const plain = decodePrintable(text);
-  return keyPrefixes.flatMap(({ prefix }) => findPrefixed(plain, prefix));
+  const found: string[] = [];
+  for (const { prefix } of keyPrefixes) findPrefixed(plain, prefix, found);
+  return found;
 }
 
 /** Whether a text holds something that looks like a key, as `findKeys` finds it. */
 export function containsKey(text: string): boolean {
-  const plain = decodePrintable(text);
-  return keyPrefixes.some(({ prefix }) => findPrefixed(plain, prefix).length > 0);
+  return findKeys(text).length > 0;
 }
 
-function findPrefixed(text: string, prefix: string): string[] {
-  const found: string[] = [];
+function findPrefixed(text: string, prefix: string, found: string[]): void {
   let end = 0;
   for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, end)) {
     end = at + prefix.length;
     while (isKeyCharacter(text.charCodeAt(end))) end += 1;
     if (end > at + prefix.length) found.push(text.slice(at, end));
   }
-  return found;
 }
 
 const mostDecodings = 10;

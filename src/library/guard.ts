@@ -47,7 +47,7 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
   const call = beginCall(world, request.headers.get("x-api-key") ?? undefined);
   const pathId = authorizeAndCount(world, call, options.scope ?? null);
   const { pathname, search } = new URL(request.url);
-  const { entry, apiKey } = call;
+  const { entry } = call;
   // The endpoint may take a query and a body.
   const traits = traitsOfWebRequest(request, search) & ~(hasQuery | hasBody);
   const delivery = { at: Number.POSITIVE_INFINITY };
@@ -58,10 +58,8 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
     status: outcomeOf(pathId).status,
     code: codeOf(pathId, call.assumptions),
     traits,
-    leaks: describeLeaks(world, {
+    leaks: describeLeaks(world, call, {
       leaked: leakedKeysIn(traits, search, () => request.headers.get("authorization")),
-      apiKey,
-      isKnownKey: entry !== undefined,
       unknownPath: undefined,
     }),
     isMisdirected: false,

@@ -1,5 +1,6 @@
 import type { AdviceId } from "../../domain/advice.js";
-import { type KeyRecord, keyStateAt, noKey, parseApiKey } from "../../domain/api-key.js";
+import { isMarked, type KeyRecord, keyStateAt, noKey } from "../../domain/api-key.js";
+import type { Presented } from "../../domain/authorize.js";
 import { minute, minuteStart } from "../../domain/limits.js";
 import type { PathId } from "../../domain/outcomes.js";
 import {
@@ -36,6 +37,7 @@ export type NamedLimit = "minute" | "day" | undefined;
 /** A request and how it ended, as far as advice depends on it. */
 export interface ObservedRequest extends SentRequest {
   readonly apiKey: string | undefined;
+  readonly presented: Presented;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
   /** Whether the entry was made for this request. */
@@ -65,9 +67,9 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 /** Returns the advice that a request earns by what its client knew, and remembers what the client learns. */
 export function observe(world: ObservingWorld, request: ObservedRequest): readonly AdviceId[] {
   if (isUnremarkable(request)) return noAdvice;
-  const { entry, apiKey } = request;
+  const { entry, apiKey = noKey, presented } = request;
   const advice = adviceOnTraits(request);
-  const looksReal = parseApiKey(apiKey ?? noKey)?.marked === false;
+  const looksReal = !isMarked(apiKey) && presented === "well_formed";
   if ((looksReal && entry === undefined) || request.hasLeakedRealKey) advice.push("real-key-suspected");
   if (wasRejected(world, request)) advice.push("same-key-after-401");
   const adviceOnKey = observeKey(world, entry ?? world.registry.decoy, request);
