@@ -189,8 +189,7 @@ const invalid: readonly [call: string, json: unknown, ...fields: string[]][] = [
   ["PUT /faults", { faults: [{ then: { status: 503 } }, { then: {} }] }, "faults.1.then"],
   ["PUT /scenario", {}, "name"],
   ["PUT /scenario", validYaml, "body"],
-  ["POST /instances", { scenario: "key-state" }, "scenario"],
-  ["POST /instances", { scenario: { version: 1, organisations: {} } }, "scenario.organisations"],
+  ["POST /instances", { scenario: { version: 1, organisations: {} } }, "organisations"],
   ["POST /instances", { scenario: 5 }, "scenario"],
   ["POST /instances", { seed: -1, profile: "typcal", now: "tomorrow" }, "seed", "profile", "now"],
 ];
@@ -225,6 +224,7 @@ test.each<readonly [call: string, json: unknown, status: number, code: string]>(
   ["POST /clock/advance", { by: "-1m" }, 422, "clock_backwards"],
   ["PUT /scenario", { name: "key-state" }, 404, "not_found"],
   ["PUT /scenario", { name: "./package.json" }, 404, "not_found"],
+  ["POST /instances", { scenario: "key-state" }, 404, "not_found"],
   ["DELETE /instances/nothing", undefined, 404, "not_found"],
 ])("%s %j is refused with %i %s, and changes nothing", async (call, sent, status, code) => {
   const control = await serveControl();

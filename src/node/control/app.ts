@@ -4,14 +4,14 @@ import { openApiDocument } from "../../api/openapi.js";
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
 import { type Actor, requireAdministrator } from "../../sandbox/operations/check-input.js";
-import { checkInput } from "../../scenario/problems/check-value.js";
+import { checkInput, checkValue } from "../../scenario/problems/check-value.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";
-import { createServerStreams, streamEvents } from "./events.js";
+import { streamEvents } from "./events.js";
 import { guardControl } from "./guard.js";
 import { controlOpenApiDocument } from "./openapi.js";
 import { isYaml, readBody } from "./read-body.js";
-import { checkQuery, type Route, type RouteContext } from "./route.js";
+import type { Route, RouteContext } from "./route.js";
 import { linksPage, type PagePath, routes } from "./routes.js";
 import { sendControlError, sendError } from "./send-error.js";
 
@@ -88,7 +88,7 @@ function runRoute(
     instances,
     actor,
     params: request.params as Record<string, string>,
-    query: row.query === undefined ? {} : checkQuery(row, request.query),
+    query: queryOf(row, request),
     body: undefined,
   };
   const written = row.text?.run(context);
@@ -105,6 +105,16 @@ function runRoute(
     else response.status(row.status).json(body);
   };
   return answer instanceof Promise ? answer.then(send) : send(answer);
+}
+
+function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {
+  if (query === undefined) return {};
+  const values = Object.entries(request.query).map(([name, value]) => [name, numberIn(value)] as const);
+  return checkValue(query, Object.fromEntries(values), "The query is not valid");
+}
+
+function numberIn(value: unknown): unknown {
+  return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
 }
 
 // The body of a GET is ignored; one of a write that takes none is refused.
@@ -136,8 +146,10 @@ function mountPages(app: Express, contextOf: ContextOf, stopping: AbortSignal): 
     response.json(openApiDocument({ preview }));
   });
   get("/control.openapi.json", (_request, response) => void response.json(controlOpenApiDocument()));
-  const streams = createServerStreams(stopping);
-  get("/events", (request, response) => streamEvents(contextOf(request).runtime, request, response, streams));
+  get("/events", (request, response) => {
+    const { runtime, gone = stopping } = contextOf(request);
+    streamEvents(runtime, request, response, gone);
+  });
   get("/", (request, response) => {
     const { runtime, instances } = contextOf(request);
     const page = linksPage(runtime.world(), { here: request.path, isInstance: instances === undefined });

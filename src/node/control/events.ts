@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 // Node's own: in jsdom the global one gives a number, which has no `unref`.
 import { clearInterval, setInterval } from "node:timers";
 import type { Request, Response } from "express";
@@ -6,7 +7,6 @@ import { createEventLog, type EventLog, type LoggedEvent, type WorldEvent } from
 import type { Runtime } from "../../sandbox/runtime.js";
 import { pollTimeline } from "../poll-timeline.js";
 import { stepData } from "../step-data.js";
-import { rememberStream } from "./instances.js";
 
 const logs = new WeakMap<Runtime, EventLog>();
 
@@ -21,42 +21,26 @@ function logOf(runtime: Runtime): EventLog {
 const mostUnread = 1024 * 1024;
 const heartbeat = 15_000;
 
-/** State shared by the streams of one server. */
-export interface ServerStreams {
-  readonly stopping: AbortSignal;
-  /** Ends each of the open ones. */
-  readonly ends: Set<() => void>;
-}
-
-/** Makes the shared state of a server's streams: all of them end when it stops. */
-export function createServerStreams(stopping: AbortSignal): ServerStreams {
-  const ends = new Set<() => void>();
-  // One listener for all of them: Node warns of a leak at more than ten on one signal.
-  stopping.addEventListener("abort", () => {
-    for (const end of ends) end();
-  });
-  return { stopping, ends };
-}
-
 /**
  * Answers with server-sent events: everything that happens in the runtime from now on, or, with `Last-Event-ID`, from
  * there on. When some of those are forgotten, `events.lost` says so first.
  *
- * A subscriber that does not read is disconnected rather than waited for; it can resume.
+ * A subscriber that does not read is disconnected rather than waited for; it can resume. The stream ends when the
+ * server or the instance is `gone`.
  */
 export function streamEvents(
   runtime: Runtime,
   request: Request,
   response: Response,
-  { stopping, ends }: ServerStreams,
+  gone: AbortSignal,
 ): void {
   response.writeHead(200, {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",
     Connection: "keep-alive",
   });
-  // HEAD gets no body, and a stopping server has no more events.
-  if (request.method === "HEAD" || stopping.aborted) {
+  // HEAD gets no body, and nothing happens any more in what is gone.
+  if (request.method === "HEAD" || gone.aborted) {
     response.end();
     return;
   }
@@ -76,8 +60,7 @@ export function streamEvents(
   const stopPolling = pollTimeline(runtime);
   // At once, not when the connection has closed: writing to an ended stream is an error.
   const stop = () => {
-    forget();
-    ends.delete(end);
+    gone.removeEventListener("abort", end);
     leave();
     clearInterval(timer);
     stopPolling();
@@ -86,8 +69,9 @@ export function streamEvents(
     stop();
     response.end();
   };
-  const forget = rememberStream(runtime, end);
-  ends.add(end);
+  // Node warns of a leak at more than ten listeners on one signal.
+  setMaxListeners(0, gone);
+  gone.addEventListener("abort", end);
   response.once("close", stop);
 }
 

@@ -4,14 +4,12 @@ import type { ScenarioSource } from "../../library/sandbox.js";
 import { givenOptions } from "../../sandbox/runtime.js";
 import { scenarioSecrets } from "../../sandbox/secrets.js";
 import { parseTime } from "../../scenario/format/time.js";
-import { type NamedScenario, resolveSource } from "../../scenario/parse-scenario.js";
-import { ScenarioError } from "../../scenario/problems/scenario-error.js";
+import { resolveSource } from "../../scenario/parse-scenario.js";
 import { nodePlatform } from "../platform.js";
 import { controlPath } from "../server/read-request.js";
 import { inData } from "./answer-schemas.js";
 import type { Instance, Instances } from "./instances.js";
-import { inField, type Route, type RouteContext, route } from "./route.js";
-import { scenarioFields } from "./send-error.js";
+import { type Route, type RouteContext, route } from "./route.js";
 
 /** Isolated sandboxes inside the process: one for each test, in parallel. */
 export const instanceRoutes: readonly Route[] = [
@@ -33,7 +31,7 @@ export const instanceRoutes: readonly Route[] = [
       const { scenario, now } = context.body;
       const given = givenOptions({ ...context.body, now: now === undefined ? undefined : parseTime(now) });
       // Default: the server's own scenario, as it was at its start.
-      const source = scenario === undefined ? context.world : scenarioIn(scenario);
+      const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
       const start = starterOf(nodePlatform, source.scenario, { ...given, name: source.name });
       const instance = instances.create(start, given);
       return { data: { ...summaryOf(instance, instances), keys: scenarioSecrets(instance.runtime.world()) } };
@@ -58,16 +56,4 @@ function summaryOf(instance: Instance, instances: Instances) {
   const baseUrl = instances.baseUrl(instance);
   const { name, seed } = instance.runtime.world();
   return { id: instance.id, base_url: baseUrl, control_url: baseUrl + controlPath, scenario: name, seed };
-}
-
-function scenarioIn(source: string | object): NamedScenario {
-  try {
-    return inField("scenario", () => resolveSource(source as ScenarioSource), ["scenario_not_found"]);
-  } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    const fields = scenarioFields(error.problems, "scenario");
-    throw new SandboxError("validation_failed", `The scenario is not valid: ${Object.values(fields)[0]}`, {
-      fields,
-    });
-  }
 }

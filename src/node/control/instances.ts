@@ -11,6 +11,8 @@ import { nodePlatform } from "../platform.js";
 export interface Instance {
   readonly id: string;
   readonly runtime: Runtime;
+  /** Aborted when it is removed or the server stops. */
+  readonly gone: AbortSignal;
 }
 
 /** The instances of a server. */
@@ -44,10 +46,9 @@ const longestWait = 30_000;
 
 /** Makes the place where instances live; idle ones go by themselves. */
 export function createInstances({ serverUrl, ttl, counters }: InstancesOptions): Instances {
-  const instances = new Map<string, Instance & { usedAt: number }>();
+  const instances = new Map<string, Instance & { usedAt: number; readonly end: () => void }>();
   const discard = (id: string): boolean => {
-    const instance = instances.get(id);
-    if (instance !== undefined) endStreams(instance.runtime);
+    instances.get(id)?.end();
     return instances.delete(id);
   };
   const sweep = () => {
@@ -60,9 +61,12 @@ export function createInstances({ serverUrl, ttl, counters }: InstancesOptions):
 
   return {
     create(start, given = {}) {
+      const ending = new AbortController();
       const instance = {
         id: base62From(nodePlatform.random, 12),
         runtime: createRuntime(start, { given }),
+        gone: ending.signal,
+        end: () => ending.abort(),
         usedAt: performance.now(),
       };
       instance.runtime.counters.passOnTo(counters);
@@ -84,21 +88,9 @@ export function createInstances({ serverUrl, ttl, counters }: InstancesOptions):
       );
     },
     baseUrl: ({ id }) => `${serverUrl()}/i/${id}`,
-    close: () => clearInterval(timer),
+    close() {
+      clearInterval(timer);
+      for (const id of instances.keys()) discard(id);
+    },
   };
-}
-
-const streamsOf = new WeakMap<Runtime, Set<() => void>>();
-
-/** Remembers how to end a stream of a runtime's events; answers how to forget it. */
-export function rememberStream(runtime: Runtime, end: () => void): () => void {
-  const streams = streamsOf.get(runtime) ?? new Set();
-  streamsOf.set(runtime, streams);
-  streams.add(end);
-  return () => streams.delete(end);
-}
-
-/** Ends the streams of a runtime that is gone: nothing will ever happen on it again. */
-export function endStreams(runtime: Runtime): void {
-  for (const end of streamsOf.get(runtime) ?? []) end();
 }

@@ -1,4 +1,4 @@
-import { controlBodySchema } from "../../scenario/format/control-bodies.js";
+import { controlBodySchema, jsonSchemaOf } from "../../scenario/format/control-bodies.js";
 import { version } from "../package-files.js";
 import { controlPath } from "../server/read-request.js";
 import { answerSchemas } from "./answer-schemas.js";
@@ -72,14 +72,17 @@ function requestBody({ body, runYaml }: Route): Record<string, unknown> {
   };
 }
 
-function parametersOf({ path, query = {}, method }: Route): Record<string, unknown>[] {
+function parametersOf({ path, query, method }: Route): Record<string, unknown>[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
   }));
-  const inQuery = Object.entries(query).map(([name, { description, schema }]) => ({
+  const { properties = {} } = (query === undefined ? {} : jsonSchemaOf(query)) as {
+    properties?: Readonly<Record<string, { readonly description: string }>>;
+  };
+  const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: "query",
     description,

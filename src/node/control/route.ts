@@ -3,34 +3,30 @@ import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 import type { Actor } from "../../sandbox/operations/check-input.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
-import type { ControlBody, ControlBodyName } from "../../scenario/format/control-bodies.js";
-import { didYouMean, listed, quote } from "../../scenario/problems/words.js";
+import type {
+  ControlBody,
+  ControlBodyName,
+  Query,
+  QueryValues,
+} from "../../scenario/format/control-bodies.js";
 import type { Instances } from "./instances.js";
 
 /** The context in which a route runs. */
-export interface RouteContext<Body = unknown> {
+export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
   readonly runtime: Runtime;
   /** The world that runs. */
   readonly world: World;
   readonly actor: Actor;
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
+  readonly query: Parameters;
   readonly body: Body;
   /** The server's instances; `undefined` inside an instance, which has none of its own. */
   readonly instances: Instances | undefined;
 }
 
-/** A parameter of a query. */
-export interface Parameter {
-  readonly description: string;
-  readonly schema: JsonSchema;
-  /** The problem with a text; `undefined` for a valid one. */
-  readonly problem: (text: string) => string | undefined;
-}
-
 /** One route of the control plane: its handler, its 405, its checks and its description are made from it. */
-export interface Route<Name extends ControlBodyName = ControlBodyName> {
+export interface Route<Name extends ControlBodyName = ControlBodyName, Shape extends Query = Query> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With named parts in braces: `/keys/{ref}`. */
   readonly path: string;
@@ -39,15 +35,18 @@ export interface Route<Name extends ControlBodyName = ControlBodyName> {
   readonly preview?: true;
   /** The name of its body's schema; left out for routes that take no body. */
   readonly body?: Name;
-  readonly query?: Readonly<Record<string, Parameter>>;
+  /** The parameters of its query; left out for routes that look at none. */
+  readonly query?: Shape;
   /** The status of its answer, and the schema; 204 has no body. */
   readonly status: 200 | 201 | 204;
   readonly answer: JsonSchema | undefined;
-  readonly run: (context: RouteContext<ControlBody<Name>>) => unknown;
+  readonly run: (context: RouteContext<ControlBody<Name>, QueryValues<Shape>>) => unknown;
   /** The content types it answers in beside JSON, and the answer where the query asks for one of them. */
   readonly text?: {
     readonly types: readonly string[];
-    readonly run: (context: RouteContext) => { readonly type: string; readonly text: string } | undefined;
+    readonly run: (
+      context: RouteContext<unknown, QueryValues<Shape>>,
+    ) => { readonly type: string; readonly text: string } | undefined;
   };
   /** Runs it with a body sent as YAML; left out where only JSON is accepted. */
   readonly runYaml?: (context: RouteContext<string>) => unknown;
@@ -55,10 +54,10 @@ export interface Route<Name extends ControlBodyName = ControlBodyName> {
 
 type Method = Route["method"];
 
-/** Makes a row of the table; `run` knows the type of the body. Status: 200, or 204 without an answer, unless given. */
-export function route<Name extends ControlBodyName = "nothing">(
+/** Makes a row of the table; `run` knows the types of body and query. Status: 200, or 204 without an answer, unless given. */
+export function route<Name extends ControlBodyName = "nothing", Shape extends Query = Query>(
   call: `${Method} /${string}`,
-  row: Omit<Route<Name>, "method" | "path" | "status"> & { readonly status?: 201 },
+  row: Omit<Route<Name, Shape>, "method" | "path" | "status"> & { readonly status?: 201 },
 ): Route {
   const [method, path] = call.split(" ") as [Method, string];
   const status = row.status ?? (row.answer === undefined ? 204 : 200);
@@ -73,56 +72,6 @@ export function get(
   read: (context: RouteContext) => unknown,
 ): Route {
   return route(`GET ${path}`, { summary, answer, run: (context) => ({ data: read(context) }) });
-}
-
-/** A whole number from 0. */
-export function countParameter(description: string, most?: number): Parameter {
-  const isInRange = (text: string) =>
-    /^\d{1,16}$/.test(text) && Number(text) <= (most ?? Number.MAX_SAFE_INTEGER);
-  return {
-    description,
-    schema: { type: "integer", minimum: 0, ...(most !== undefined && { maximum: most }) },
-    problem: (text) =>
-      isInRange(text) ? undefined : `must be a whole number from 0${most === undefined ? "" : ` to ${most}`}`,
-  };
-}
-
-/** One of a few values. */
-export function choiceParameter(description: string, values: readonly string[]): Parameter {
-  return {
-    description,
-    schema: { enum: values },
-    problem: (text) =>
-      values.includes(text)
-        ? undefined
-        : `is ${quote(text)}, not ${values.length > 8 ? "a known one" : `one of ${listed(values, "and")}`}.${didYouMean(text, values)}`,
-  };
-}
-
-/** Any text. */
-export function textParameter(description: string): Parameter {
-  return { description, schema: { type: "string" }, problem: () => undefined };
-}
-
-/** Checks the query of a request to a route; throws `validation_failed`. */
-export function checkQuery(
-  { query: known = {} }: Route,
-  query: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, string>> {
-  for (const [name, value] of Object.entries(query)) {
-    const parameter = Object.hasOwn(known, name) ? known[name] : undefined;
-    const problem =
-      parameter === undefined
-        ? `is not a parameter; there are ${Object.keys(known).join(", ")}`
-        : typeof value === "string"
-          ? parameter.problem(value)
-          : "was given more than once";
-    if (problem === undefined) continue;
-    throw new SandboxError("validation_failed", `The query is not valid: ${name} ${problem}`, {
-      fields: { [name]: problem },
-    });
-  }
-  return query as Readonly<Record<string, string>>;
 }
 
 /** Runs `work`; rethrows a refusal with one of these codes as `validation_failed` of a field of the body. */

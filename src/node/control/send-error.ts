@@ -103,11 +103,11 @@ function bodyProblem(type: string | undefined): string {
   return refusals.bad_request;
 }
 
-/** The problems of a scenario by field, for `details.fields`; `prefix` is the field of the body that holds the scenario. */
-export function scenarioFields(problems: readonly ScenarioProblem[], prefix = ""): Record<string, string> {
+/** The problems of a scenario by field, for `details.fields`. */
+export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {
   const fields = new Map<string, string>();
   for (const problem of problems) {
-    const field = [prefix, problem.path].filter((part) => part !== "").join(".") || "scenario";
+    const field = problem.path || "scenario";
     const earlier = fields.get(field);
     fields.set(field, (earlier === undefined ? "" : `${earlier}; `) + described(problem));
   }

@@ -10,11 +10,14 @@ import { defaultFarmerPage } from "../../sandbox/preview/farmers.js";
 import { runNextStep } from "../../sandbox/story/run-step.js";
 import { kindOf } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
+import { query } from "../../scenario/format/control-bodies.js";
+import { choice, count, countUpTo, ref } from "../../scenario/format/fields.js";
 import { stepJson } from "../step-data.js";
 import { inData } from "./answer-schemas.js";
-import { choiceParameter, countParameter, get, type Route, route, textParameter } from "./route.js";
+import { get, type Route, route } from "./route.js";
 
 const mostFarmersOnAPage = 1000;
+const pathIds = outcomes.map(({ path }) => path) as [PathId, ...PathId[]];
 
 const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
   text: "text/plain",
@@ -26,19 +29,16 @@ const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
 export const trafficRoutes: readonly Route[] = [
   route("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
-    query: {
-      limit: countParameter("At most this many, the latest ones."),
-      path_id: choiceParameter(
-        "Only those that ended on this path.",
-        outcomes.map(({ path }) => path),
-      ),
-      key: textParameter("Only those with the key of this ref."),
-    },
+    query: query({
+      limit: count("At most this many, the latest ones."),
+      path_id: choice(pathIds, "Only those that ended on this path."),
+      key: ref("Only those with the key of this ref."),
+    }),
     answer: inData.list("Request"),
     run({ world, query: { limit, path_id: pathId, key } }) {
       const listed = world.journal.list({
-        ...(limit !== undefined && { limit: Number(limit) }),
-        ...(pathId !== undefined && { pathId: pathId as PathId }),
+        ...(limit !== undefined && { limit }),
+        ...(pathId !== undefined && { pathId }),
         ...(key !== undefined && { key }),
       });
       return { data: listed.map(requestLine) };
@@ -51,13 +51,13 @@ export const trafficRoutes: readonly Route[] = [
   }),
   route("GET /report", {
     summary: "The paths that clients have covered, and advice on their behaviour; includes the instances'",
-    query: { format: choiceParameter("The format of the report. Default: json.", reportFormats) },
+    query: query({ format: choice(reportFormats, "The format of the report. Default: json.") }),
     answer: inData.one("Report"),
     run: ({ runtime }) => ({ data: snakeCase(reportOf(runtime)) }),
     text: {
       types: Object.values(reportTypes),
       run({ runtime, query }) {
-        const format = (query.format ?? "json") as ReportFormat;
+        const { format = "json" } = query;
         if (format === "json") return undefined;
         return { type: reportTypes[format], text: renderReport(reportOf(runtime), format) };
       },
@@ -65,17 +65,14 @@ export const trafficRoutes: readonly Route[] = [
   }),
   route("GET /farmers", {
     summary: "The synthetic farmers, page by page; `total` is their number",
-    query: {
-      offset: countParameter("The index of the first one. Default: 0."),
-      limit: countParameter(`At most this many. Default: ${defaultFarmerPage}.`, mostFarmersOnAPage),
-    },
+    query: query({
+      offset: count("The index of the first one. Default: 0."),
+      limit: countUpTo(mostFarmersOnAPage, `At most this many. Default: ${defaultFarmerPage}.`),
+    }),
     answer: inData.page("Farmer"),
     run({ world: { farmers }, query }) {
-      const { offset = "0", limit = defaultFarmerPage } = query;
-      return {
-        data: farmers.list({ offset: Number(offset), limit: Number(limit) }),
-        total: farmers.count,
-      };
+      const { offset = 0, limit = defaultFarmerPage } = query;
+      return { data: farmers.list({ offset, limit }), total: farmers.count };
     },
   }),
   get("/farmers/{farmer_id}", "One synthetic farmer", inData.one("Farmer"), ({ world, params }) =>

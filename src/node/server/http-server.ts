@@ -6,7 +6,7 @@ import { inputAt, routeAt } from "../../api/routes.js";
 import type { AnswerDelivery } from "../../sandbox/behaviour/known-answers.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
-import type { Instances } from "../control/instances.js";
+import type { Instance, Instances } from "../control/instances.js";
 import type { CustomHandlers } from "./custom-handlers.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
 import { refuse, refuseSocket, sendFaulty } from "./send-answer.js";
@@ -17,6 +17,8 @@ export interface ControlContext {
   readonly runtime: Runtime;
   /** The server's instances; `undefined` inside an instance. */
   readonly instances: Instances | undefined;
+  /** Aborted when the instance is gone; left out outside of instances. */
+  readonly gone?: AbortSignal;
 }
 
 /** Serves one request to the control plane. */
@@ -93,14 +95,15 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     }
   };
   const serveOn = (
-    { runtime, instances }: ControlContext,
+    context: ControlContext,
     read: ApiRequest,
     request: IncomingMessage,
     response: ServerResponse,
   ) => {
     if (control !== undefined && isControlPath(read.path)) {
-      return control(request, response, { runtime, instances });
+      return control(request, response, context);
     }
+    const { runtime } = context;
     if (customHandlers !== undefined && routeAt(read.path, runtime.world().preview) === undefined) {
       return customHandlers(runtime, request, response, () =>
         guarded(response, () => answerWith(runtime.world(), read, response)),
@@ -114,14 +117,10 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     if (read === undefined) return refuse(response, 400);
     const entered = enterInstance(read.path, options.instances);
     if (entered === undefined) return serveOn(outermost, read, request, response);
+    const { runtime, gone } = entered.instance;
     // Inside the instance the path begins behind its id.
     request.url = entered.path + queryOf(request.url ?? "");
-    serveOn(
-      { runtime: entered.runtime, instances: undefined },
-      { ...read, path: entered.path },
-      request,
-      response,
-    );
+    serveOn({ runtime, gone, instances: undefined }, { ...read, path: entered.path }, request, response);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     guarded(response, () => serve(request, response));
@@ -167,12 +166,12 @@ const instancesPath = "/i/";
 function enterInstance(
   path: string,
   instances: Instances | undefined,
-): { readonly runtime: Runtime; readonly path: string } | undefined {
+): { readonly instance: Instance; readonly path: string } | undefined {
   if (instances === undefined || !path.startsWith(instancesPath)) return undefined;
   const end = path.indexOf("/", instancesPath.length);
   const id = end === -1 ? path.slice(instancesPath.length) : path.slice(instancesPath.length, end);
   const instance = instances.find(id);
-  return instance && { runtime: instance.runtime, path: end === -1 ? "/" : path.slice(end) };
+  return instance && { instance, path: end === -1 ? "/" : path.slice(end) };
 }
 
 // An answer that a fault delays may find its client gone.
