@@ -5,6 +5,7 @@ import { type SandboxServer, startServer } from "../../src/node/server/start-ser
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { type Ran, runCli } from "../support/run-cli.js";
+import { mePath } from "../support/send.js";
 
 type Assumed = Readonly<Record<string, unknown>>;
 
@@ -97,9 +98,9 @@ describe("against the sandbox itself, a check", () => {
     ]);
   });
 
-  test("works under a base URL with a path, with and without a slash at its end", async () => {
+  test("works under a base URL with a path, with a slash at its end, and when it is the URL of the endpoint", async () => {
     const server = await serveProbed(undefined, "/gateway/v1/relying-party/me");
-    for (const base of [`${server.url}/gateway`, `${server.url}/gateway/`]) {
+    for (const base of ["/gateway", "/gateway/", `/gateway${mePath}/`].map((path) => server.url + path)) {
       expect(await runCli(["check", base], { env: probeKeys })).toMatchObject({ code: 0, stderr: "" });
     }
   });

@@ -87,25 +87,13 @@ describe("--cert and --key", () => {
       "no PEM",
       async () => ({ "cert.pem": "certificate", "key.pem": pair.key }),
       both,
-      /--cert "cert\.pem" holds no certificate, but something that is no PEM/,
+      /--cert "cert\.pem" holds no certificate in PEM/,
     ],
     [
       "a broken PEM",
       async () => ({ "cert.pem": pair.cert, "key.pem": pair.key.slice(0, 90) }),
       both,
-      /--key "key\.pem" holds no private key, but a broken PEM\./,
-    ],
-    [
-      "the two exchanged",
-      async () => ({ "cert.pem": pair.key, "key.pem": pair.cert }),
-      both,
-      /--cert "cert\.pem" holds no certificate, but a private key; are the two exchanged\?\n/,
-    ],
-    [
-      "the certificate twice",
-      async () => ({ "cert.pem": pair.cert, "key.pem": pair.cert }),
-      both,
-      /--key "key\.pem" holds no private key, but a certificate; are the two exchanged\?\n/,
+      /--key "key\.pem" holds no private key in PEM/,
     ],
     [
       "the key of another certificate",
@@ -117,7 +105,7 @@ describe("--cert and --key", () => {
       "a key with a passphrase",
       async () => ({ "cert.pem": pair.cert, "key.pem": encryptedKey() }),
       both,
-      /the key of --key "key\.pem" is encrypted\. Give one without a passphrase\./,
+      /--key "key\.pem" holds no private key in PEM .* without a passphrase\./,
     ],
   ])("with %s end with 2, and show nothing of a key", async (_name, files, argv, says) => {
     const { code, stdout, stderr } = await runCli([...argv, "--port", "0"], {

@@ -3,6 +3,7 @@ import { SandboxError } from "../../domain/errors.js";
 import { redactEncoded } from "../../domain/redact.js";
 import { parseReport, type Report } from "../../report/report.js";
 import { controlPath } from "../server/read-request.js";
+import { readHttpUrl } from "./endpoint-url.js";
 import { sendOnce } from "./send-once.js";
 
 const maxReport = 16 * 1024 * 1024;
@@ -30,10 +31,9 @@ export async function askReport({ url: given, token, timeout }: ReportQuestion):
 }
 
 function reportUrl(given: string): URL {
-  const url = URL.canParse(given.trim()) ? new URL(given.trim()) : undefined;
-  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
-  // The URL is not repeated: it may hold a password.
-  if (url === undefined || !isHttp || url.username !== "" || url.password !== "") {
+  const url = readHttpUrl(given);
+  if (url === undefined) {
+    // The URL is not repeated: it may hold a password.
     throw new SandboxError(
       "usage",
       "Failed to read the URL of the sandbox. Give its base URL or that of its control plane, such as http://127.0.0.1:4747.",

@@ -1,41 +1,27 @@
 import { me } from "../../api/endpoints/me.js";
 import { SandboxError } from "../../domain/errors.js";
-import { redactEncoded } from "../../domain/redact.js";
+
+/** Reads a URL of HTTP or HTTPS without a name or a password in it; `undefined` for anything else. */
+export function readHttpUrl(text: string): URL | undefined {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  return isHttp && url.username === "" && url.password === "" ? url : undefined;
+}
 
 /**
  * Returns the URL of the endpoint under a base URL, which may have a path and a slash at its end.
  *
- * Throws `usage` for anything else; passwords and keys in it are not repeated.
+ * Throws `usage` for anything else, without repeating it: it may hold a password or a key.
  */
 export function endpointUnder(base: string): URL {
-  const refuse = (found: string, hint: string) =>
-    new SandboxError("usage", `Failed to read the base URL: ${found}. ${hint}`);
-  const example = "Give one such as https://api.example or http://127.0.0.1:4747.";
-  const url = URL.canParse(base.trim()) ? new URL(base.trim()) : undefined;
-  if (url === undefined || url.host === "") {
-    throw refuse(`${JSON.stringify(shortened(base))} is not a URL`, example);
-  }
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw refuse(`it begins with ${url.protocol}`, `Only http: and https: can be checked. ${example}`);
-  }
-  if (url.username !== "" || url.password !== "") {
-    throw refuse(
-      "it has a name or a password in it",
-      "Leave them out; keys come from SVC_KEY_<REF> variables.",
+  const url = readHttpUrl(base);
+  if (url === undefined || url.search !== "" || url.hash !== "") {
+    throw new SandboxError(
+      "usage",
+      "Failed to read the base URL: it has to begin with http: or https: and to have no password, query or fragment. Give one such as https://api.example; keys come from SVC_KEY_<REF> variables.",
     );
   }
-  if (url.search !== "" || url.hash !== "") {
-    throw refuse("it has a query or a fragment", "Leave them out; the endpoint takes no parameters.");
-  }
-  if (url.pathname.replace(/\/+$/, "").endsWith(me.path)) {
-    throw refuse(`it ends with ${me.path}`, "Leave that out: it is added.");
-  }
-  url.pathname = url.pathname.replace(/\/+$/, "") + me.path;
+  const path = url.pathname.replace(/\/+$/, "");
+  url.pathname = path.endsWith(me.path) ? path : path + me.path;
   return url;
-}
-
-function shortened(text: string): string {
-  // The part before an @ may be a password.
-  const shown = redactEncoded(text).replace(/\/\/[^/]*@/, "//…@");
-  return shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
 }

@@ -5,10 +5,10 @@ import { createInstances, defaultInstanceTtl } from "../control/instances.js";
 import { loadFarmers, loadFarmersFor } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
 import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
-import { type ControlHandler, createHttpServer } from "./http-server.js";
-import { lazyControl } from "./lazy-control.js";
+import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
 import { baseUrlOf, close, isLoopback, listen } from "./listen.js";
 import { controlPath } from "./read-request.js";
+import { refuse } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 
 export interface ServeOptions {
@@ -134,4 +134,23 @@ async function customHandlersOf(
     file: handlersFile,
     onHandlerError: options.onHandlerError ?? options.onDefect ?? (() => {}),
   });
+}
+
+/**
+ * Makes the control plane, which is loaded by the first call to it: Express takes longer to load than everything else
+ * together, and most runs never need it.
+ */
+function lazyControl(surroundings: ControlSurroundings, onDefect: (error: unknown) => void): ControlHandler {
+  let loading: Promise<ControlHandler> | undefined;
+  return (request, response, context) => {
+    loading ??= Promise.all([import("../control/app.js"), loadFarmers()]).then(([{ createControlApp }]) =>
+      createControlApp(surroundings, onDefect),
+    );
+    loading
+      .then((app) => app(request, response, context))
+      .catch((error) => {
+        onDefect(error);
+        refuse(response, 500);
+      });
+  };
 }

@@ -13,9 +13,6 @@ export interface CertificatePair {
   readonly key: string;
 }
 
-/** The names of the two parts in messages. */
-type PairNames = CertificatePair;
-
 /** Returns the pair to serve HTTPS with: the given one, checked, or a self-signed one. Throws `certificate_unusable`. */
 export async function certificatePair(tls: true | CertificatePair, host: string): Promise<CertificatePair> {
   return tls === true ? makeSelfSigned(host) : checkPair(tls, { cert: "tls.cert", key: "tls.key" });
@@ -46,8 +43,8 @@ async function readPem(file: string, flag: string, cwd: string): Promise<string>
   }
 }
 
-/** Checks that a certificate can be served with a key; throws `certificate_unusable`, which never shows the key. */
-function checkPair(pair: CertificatePair, names: PairNames): CertificatePair {
+/** Checks that a certificate can be served with a key; throws `certificate_unusable` with the names of the two, never the key. */
+function checkPair(pair: CertificatePair, names: CertificatePair): CertificatePair {
   const certificate = readCertificate(pair.cert, names.cert);
   const key = readKey(pair.key, names.key);
   if (!certificate.checkPrivateKey(key)) {
@@ -65,32 +62,20 @@ function readCertificate(text: string, name: string): X509Certificate {
   try {
     return new X509Certificate(text);
   } catch {
-    const isKey = text.includes("PRIVATE KEY-----");
-    const hint = isKey ? "a private key; are the two exchanged?" : describePem(text);
-    throw unusable(`${name} holds no certificate, but ${hint}`);
+    throw unusable(`${name} holds no certificate in PEM (-----BEGIN CERTIFICATE-----)`);
   }
 }
 
 function readKey(text: string, name: string): KeyObject {
-  // Node's error for these differs with each version of OpenSSL.
-  if (text.includes("ENCRYPTED")) {
-    throw unusable(`the key of ${name} is encrypted. Give one without a passphrase`);
-  }
   try {
     return createPrivateKey(text);
   } catch {
-    const isCertificate = text.includes("-----BEGIN CERTIFICATE-----");
-    const hint = isCertificate ? "a certificate; are the two exchanged?" : describePem(text);
-    throw unusable(`${name} holds no private key, but ${hint}`);
+    throw unusable(`${name} holds no private key in PEM (-----BEGIN PRIVATE KEY-----) without a passphrase`);
   }
 }
 
-function describePem(text: string): string {
-  return text.includes("-----BEGIN ") ? "a broken PEM" : "something that is no PEM (-----BEGIN …)";
-}
-
 function unusable(why: string): SandboxError {
-  return new SandboxError("certificate_unusable", `Failed to serve HTTPS: ${why}.`.replace("?.", "?"));
+  return new SandboxError("certificate_unusable", `Failed to serve HTTPS: ${why}.`);
 }
 
 const day = 24 * 60 * 60_000;
