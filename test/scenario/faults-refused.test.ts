@@ -16,18 +16,9 @@ test.each([
     "faults.0.when.organization",
     "bank, insurer",
   ],
-  [{ when: { path_id: "401" }, then: { reset: true } }, "faults.0.when.path_id", "fixed list"],
   [{ when: { probability: 2 }, then: { reset: true } }, "faults.0.when.probability", "from 0 to 1"],
-  [{ when: { every: 0 }, then: { reset: true } }, "faults.0.when.every", "1 or more"],
-  [{ when: { after: "1m", until: "1m" }, then: { reset: true } }, "faults.0.when.until", "no later than"],
-  [{ then: { latency: 300 } }, "faults.0.then.latency", "300ms or 300s"],
-  [{ then: { latency: { min: "2s", max: "1s" } } }, "faults.0.then.latency.max", "less than min"],
-  [{ then: { latency: { min: "2s" } } }, "faults.0.then.latency.max", "max is missing"],
-  [{ then: { status: 404 } }, "faults.0.then.status", "500, 501, 502, 503 or 504"],
   [{ then: { reset: true, status: 503 } }, "faults.0.then.reset", "cannot both happen"],
   [{ then: {} }, "faults.0.then", "says nothing"],
-  [{ then: { delay: "1s" } }, "faults.0.then.delay", "unknown field"],
-  [{ when: {} }, "faults.0.then", "then is missing"],
 ] as const)("set refuses %j in the same words, and changes nothing", (fault, field, problem) => {
   const sandbox = createSandbox({
     scenario: scenarioWith([{ when: { key: "main" }, then: { status: 503 } }]),

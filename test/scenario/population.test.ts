@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createSandbox, type Farmer, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
+import { createSandbox, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
 import { propertySeed } from "../support/property-seed.js";
 
 const mePath = "https://any.example/v1/relying-party/me";
@@ -86,12 +86,6 @@ test("an organization or a key more, in the population or in the file, changes n
   );
 });
 
-test("10,000 organizations with three keys each are there, and their secrets are told one by one", () => {
-  const sandbox = sandboxOf({ organizations: 10_000, keys_per_organization: 3 });
-  expect(sandbox.keys.get("organization-10000-key-3").environment).toBe("test");
-  for (let number = 1; number <= 10_000; number++) sandbox.secret(`organization-${number}-key-1`);
-});
-
 test("what a scenario says elsewhere may speak of its population", async () => {
   const scenario = parseScenario(`
 version: 1
@@ -146,18 +140,6 @@ test("a snapshot holds the organizations as they are, and the same farmers", () 
 });
 
 const withoutPopulation: Scenario = { version: 1, clock, organizations: written };
-
-test("farmers are the same for the same seed and index, however many there are and in whatever order", () => {
-  const few = sandboxOf({ farmers: 10 });
-  const many = sandboxOf({ farmers: 4_294_967_295, organizations: 5 });
-  expect([few.farmers.count, many.farmers.count]).toEqual([10, 4_294_967_295]);
-  const backwards = Array.from({ length: 10 }, (_, index) => many.farmers.at(9 - index)).reverse();
-  expect(backwards).toEqual(few.farmers.list());
-  expect(few.farmers.get((few.farmers.at(3) as Farmer).farmer_id)).toEqual(few.farmers.at(3));
-  expect(createSandbox({ scenario: withoutPopulation, seed: 2 }).farmers.at(3)).not.toEqual(
-    few.farmers.at(3),
-  );
-});
 
 test("a sandbox has 1,000 farmers when nothing is said, whose dates hang on the start of its clock", () => {
   const at = (now: string) => createSandbox({ scenario: withoutPopulation, now }).farmers;

@@ -7,7 +7,7 @@ import { choice, count, flag, ref, sha256, text, time, timeOrDuration } from "./
 
 const longestIdempotencyKey = 255;
 
-const actions = Object.keys(consentActions) as [ConsentAction, ...ConsentAction[]];
+const actions = Object.keys(consentActions) as ConsentAction[];
 
 const deed = z
   .strictObject({

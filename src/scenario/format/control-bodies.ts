@@ -1,36 +1,22 @@
 import { z } from "zod/mini";
-import { environments } from "../../domain/api-key.js";
-import { type Profile, profiles } from "../../domain/assumptions.js";
-import { liveAccessStates, organizationStatuses } from "../../domain/organization.js";
+import { profiles } from "../../domain/assumptions.js";
 import { faultsSchema } from "./faults.js";
-import { choice, count, duration, flag, limits, ref, scope, text, time, timeOrDuration } from "./fields.js";
+import { choice, count, duration, flag, text, time } from "./fields.js";
 import { assumptionsSchema } from "./schema.js";
+import { keyCreationFields, organizationChangeFields, replacementRef } from "./steps.js";
 
 // The bodies of the control plane, made of the same fields as scenarios: one spelling, one set of checks and messages.
 
 /** The bodies of the control plane's calls, by name. */
 export const controlBodies = {
-  key_creation: z.strictObject({
-    organization: ref("The ref of the organization that the key is for."),
-    environment: choice(environments, "The environment of the key."),
-    name: text("The name of the key."),
-    // An empty list has an error code of its own (R29), and so has a scope that there is not.
-    scopes: z.optional(z.array(scope("A scope name.")).check(z.describe("Default: [attestations:read]."))),
-    limits: z.optional(limits),
-    ref: z.optional(ref("How to call the key from now on. Default: made from its name.")),
-    expires: z.optional(timeOrDuration("When the key expires. Default: never.")),
-  }),
+  key_creation: z.strictObject(keyCreationFields),
   key_rotation: z.strictObject({
     overlap_minutes: z.optional(
       z.number().check(z.describe("How long the old key goes on working: 0 to 10080 minutes. Default: 60.")),
     ),
-    as: z.optional(ref("How to call the replacement. Default: the old ref with the next free number.")),
+    as: replacementRef,
   }),
-  organization_update: z.strictObject({
-    status: z.optional(choice(organizationStatuses, "Whether the organization may use the API.")),
-    sandbox_access: z.optional(flag("Whether test keys can be created for it.")),
-    live_access: z.optional(choice(liveAccessStates, "Where it stands with live access.")),
-  }),
+  organization_update: z.strictObject(organizationChangeFields),
   clock_change: z.strictObject({
     now: z.optional(time("Moves the clock on to this time.")),
     frozen: z.optional(flag("Freezes the clock, or lets it run.")),
@@ -51,10 +37,7 @@ export const controlBodies = {
     now: z.optional(time("When the clock starts. Default: the scenario's, else the real time.")),
     frozen: z.optional(flag("Whether the clock stands still. Default: the scenario's, else false.")),
     profile: z.optional(
-      choice(
-        profiles as unknown as [Profile, ...Profile[]],
-        "The profile of its assumptions. Default: the scenario's, else minimal.",
-      ),
+      choice(profiles, "The profile of its assumptions. Default: the scenario's, else minimal."),
     ),
   }),
   nothing: z.strictObject({}),

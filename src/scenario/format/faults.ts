@@ -1,6 +1,6 @@
 import { z } from "zod/mini";
 import { type FailureStatus, failures } from "../../domain/fault.js";
-import { type ApiPathId, apiPathIds } from "../../domain/outcomes.js";
+import { apiPathIds } from "../../domain/outcomes.js";
 import { choice, count, flag, ref, timeOrDuration, wait } from "./fields.js";
 
 const mostFaults = 100;
@@ -30,12 +30,7 @@ const when = z
   .strictObject({
     key: z.optional(ref("Requests with this key.")),
     organization: z.optional(ref("Requests with a key of this organization.")),
-    path_id: z.optional(
-      choice(
-        apiPathIds as unknown as [ApiPathId, ...ApiPathId[]],
-        "Requests that would end on this path without the fault.",
-      ),
-    ),
+    path_id: z.optional(choice(apiPathIds, "Requests that would end on this path without the fault.")),
     after: z.optional(timeOrDuration("From then on, by the sandbox's clock.")),
     until: z.optional(timeOrDuration("Before then, by the sandbox's clock.")),
     every: z.optional(positive("Every nth matching request: 10 means the tenth, the twentieth and so on.")),

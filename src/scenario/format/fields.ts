@@ -41,10 +41,8 @@ export const flag = (description: string) => z.boolean().check(z.describe(descri
 export const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
 export const countUpTo = (most: number, description: string) =>
   z.int().check(z.minimum(0), z.maximum(most), z.describe(description));
-export const choice = <const Values extends readonly [string, ...string[]]>(
-  values: Values,
-  description: string,
-) => z.enum(values).check(z.describe(description));
+export const choice = <const Values extends readonly string[]>(values: Values, description: string) =>
+  z.enum(values).check(z.describe(description));
 
 const refWording: Wording = {
   noun: "a ref",

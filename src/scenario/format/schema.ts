@@ -1,6 +1,6 @@
 import { z } from "zod/mini";
 import { environments, keyStates, maximumActiveKeys } from "../../domain/api-key.js";
-import { assumptionTable, errorCodePattern, type Profile, profiles } from "../../domain/assumptions.js";
+import { assumptionTable, errorCodePattern, profiles } from "../../domain/assumptions.js";
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
 import { consentsSchema } from "./consents.js";
@@ -108,7 +108,7 @@ const organization = z
 
 const assumptionSchemas = {
   boolean: (row: AssumptionDescription) => flag(row.description),
-  choice: (row: AssumptionDescription) => choice(row.choices as [string, ...string[]], row.description),
+  choice: (row: AssumptionDescription) => choice(row.choices, row.description),
   code: (row: AssumptionDescription) =>
     pattern({ noun: "an error code", example: "too_many_requests" }, errorCodePattern, row.description),
   time_of_day: (row: AssumptionDescription) =>
@@ -137,12 +137,7 @@ interface AssumptionDescription {
 }
 
 const assumptionFields: Record<string, z.ZodMiniType> = {
-  profile: z.optional(
-    choice(
-      profiles as unknown as [Profile, ...Profile[]],
-      "The profile that sets all assumptions. Default: minimal.",
-    ),
-  ),
+  profile: z.optional(choice(profiles, "The profile that sets all assumptions. Default: minimal.")),
 };
 for (const [name, row] of Object.entries(assumptionTable)) {
   const description = `${row.meaning} Default: ${JSON.stringify(row.minimal)}.`;

@@ -2,7 +2,7 @@ import { z } from "zod/mini";
 import { environments } from "../../domain/api-key.js";
 import { refusalCodes } from "../../domain/errors.js";
 import { liveAccessStates, organizationStatuses } from "../../domain/organization.js";
-import { mePath, outcomes, type PathId } from "../../domain/outcomes.js";
+import { mePath, outcomes } from "../../domain/outcomes.js";
 import type { ActionName } from "../../domain/steps.js";
 import { faultsSchema } from "./faults.js";
 import {
@@ -17,11 +17,36 @@ import {
   text,
   timeOrDuration,
 } from "./fields.js";
-import { maximumRefLength, refHint, refPattern } from "./ref.js";
 
 const mostSteps = 1000;
 const mostRepeats = 10_000;
 const longestNarration = 2000;
+
+/** What a key is created with, by a step or over the control plane. */
+export const keyCreationFields = {
+  organization: ref("The organization that the key is for."),
+  environment: choice(environments, "The environment of the key."),
+  name: text("The name of the key."),
+  // An empty list has an error code of its own (R29), and so has a scope that there is not.
+  scopes: z.optional(z.array(scope("A scope name.")).check(z.describe("Default: [attestations:read]."))),
+  limits: z.optional(limits),
+  ref: z.optional(ref("How to call the key from now on. Default: made from its name.")),
+  expires: z.optional(
+    timeOrDuration("When the key expires; a duration counts from its creation. Default: never."),
+  ),
+};
+
+/** What can change about an organization, by a step or over the control plane. */
+export const organizationChangeFields = {
+  status: z.optional(choice(organizationStatuses, "Whether the organization may use the API.")),
+  sandbox_access: z.optional(flag("Whether test keys can be created for it.")),
+  live_access: z.optional(choice(liveAccessStates, "Where it stands with live access.")),
+};
+
+/** The ref of the key that a rotation makes. */
+export const replacementRef = z.optional(
+  ref("How to call the replacement. Default: the old ref with the next free number."),
+);
 
 const actor = z.optional(
   choice(
@@ -33,26 +58,13 @@ const actor = z.optional(
 // The same in a timeline and in a story. `rules/steps.ts` checks what a step refers to.
 const actionFields = {
   create_key: z.optional(
-    z
-      .strictObject({
-        organization: ref("The organization that the key is for."),
-        environment: choice(environments, "The environment of the key."),
-        name: text("The name of the key."),
-        scopes: z.optional(
-          z.array(scope("A scope name.")).check(z.describe("Default: [attestations:read].")),
-        ),
-        limits: z.optional(limits),
-        ref: z.optional(ref("How to call the key from now on. Default: made from its name.")),
-        expires: z.optional(timeOrDuration("When the key expires. A duration counts from the step.")),
-        actor,
-      })
-      .check(z.describe("An administrator creates a key.")),
+    z.strictObject({ ...keyCreationFields, actor }).check(z.describe("An administrator creates a key.")),
   ),
   rotate: z.optional(
     z
       .strictObject({
         key: ref("The key to replace."),
-        as: z.optional(ref("How to call the replacement. Default: the old ref with the next free number.")),
+        as: replacementRef,
         overlap: z.optional(
           duration("How long the old key goes on working: 0s to 7d; 0s ends it at once. Default: 60m."),
         ),
@@ -67,12 +79,7 @@ const actionFields = {
   ),
   organization: z.optional(
     z
-      .strictObject({
-        ref: ref("The organization."),
-        status: z.optional(choice(organizationStatuses, "Whether the organization may use the API.")),
-        sandbox_access: z.optional(flag("Whether test keys can be created for it.")),
-        live_access: z.optional(choice(liveAccessStates, "Where it stands with live access.")),
-      })
+      .strictObject({ ref: ref("The organization."), ...organizationChangeFields })
       .check(z.describe("Something about an organization changes.")),
   ),
   consent: z.optional(
@@ -143,11 +150,9 @@ const anything = () =>
 const request = z
   .strictObject({
     key: z.optional(
-      pattern(
-        { noun: "a ref", example: "core-banking", code: "bad_ref", hint: refHint },
-        refPattern,
+      ref(
         "The ref of the key to send, or none (no key), malformed, or unknown (a key that does not exist). Default: the default key.",
-      ).check(z.maxLength(maximumRefLength)),
+      ),
     ),
     method: z.optional(method),
     path: z.optional(path),
@@ -163,13 +168,16 @@ const request = z
   })
   .check(z.describe("A client sends a request to the API."));
 
-const pathIds = outcomes.map(({ path }) => path) as [PathId, ...PathId[]];
-
 const expect = z
   .strictObject({
     status: z.optional(count("The status of the answer.")),
     code: z.optional(z.nullable(z.string()).check(z.describe("error.code of the answer; null for none."))),
-    path: z.optional(choice(pathIds, "The path on which the request ends.")),
+    path: z.optional(
+      choice(
+        outcomes.map(({ path }) => path),
+        "The path on which the request ends.",
+      ),
+    ),
     headers: z.optional(
       z
         .record(headerName, z.union([z.string(), z.boolean()]))

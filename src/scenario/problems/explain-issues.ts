@@ -9,7 +9,6 @@ import {
   schemaAt,
   unwrapped,
 } from "../format/inspect.js";
-import { isRef } from "../format/ref.js";
 import { type Diagnostic, type Path, pathText } from "./scenario-error.js";
 import { meaningsOf, unknownField } from "./unknown-field.js";
 import { listed, nearest, quote } from "./words.js";
@@ -97,13 +96,8 @@ function wrongValue(path: Path, value: unknown, schema: Schema): Explanation {
 // What a value that is no text has to be, and what to write instead.
 function wordsOf(name: string, value: unknown, schema: Schema): { noun: string; hint: string } {
   const { type, element } = definitionOf(schema);
-  if (type === "number") return numberWords(name, value, schema);
-  if (type === "boolean") {
-    const isYes = ["true", "yes", "on", "y", "1"].includes(String(value).toLowerCase());
-    const isNo = ["false", "no", "off", "n", "0"].includes(String(value).toLowerCase());
-    const noun = "true or false";
-    return { noun, hint: isYes ? "true, without quotes" : isNo ? "false, without quotes" : noun };
-  }
+  if (type === "number") return numberWords(value, schema);
+  if (type === "boolean") return { noun: "true or false", hint: "true or false, without quotes" };
   if (element === undefined) return { noun: "a mapping", hint: mappingHint(name, value, schema) };
   if (definitionOf(element).shape !== undefined) {
     return { noun: "a list", hint: "a list: a dash before each of them" };
@@ -136,23 +130,15 @@ function wrongChoice(
   return { code, message, hint: meant === undefined ? `write ${all}` : `did you mean ${meant}?` };
 }
 
-function numberWords(name: string, value: unknown, schema: Schema): { noun: string; hint: string } {
+function numberWords(value: unknown, schema: Schema): { noun: string; hint: string } {
   const { least, most } = limitsOf(schema);
   const isWhole = definitionOf(schema).format !== undefined;
   const from = least ?? 0;
   const range = most === undefined ? `, ${from} or more` : `, from ${from} to ${most}`;
   const kind = isWhole ? "a whole number" : "a number";
   const noun = least === undefined && most === undefined ? kind : kind + range;
-  if (typeof value === "string" && /^\d+$/.test(value.trim())) {
-    return { noun, hint: `${value.trim()} without quotes` };
-  }
-  if (typeof value !== "number") return { noun, hint: noun };
-  if (most !== undefined && value > most) {
-    const why = name === "keys_per_organization" ? ": R32 allows five active keys in each environment" : "";
-    return { noun, hint: `${most} or less${why}` };
-  }
-  const isFraction = isWhole && value > from && !Number.isInteger(value);
-  return { noun, hint: isFraction ? `${Math.trunc(value)} or ${Math.trunc(value) + 1}` : `${from} or more` };
+  const isQuoted = typeof value === "string" && /^\d+$/.test(value.trim());
+  return { noun, hint: isQuoted ? `${value.trim()} without quotes` : noun };
 }
 
 function wrongLength(name: string, length: number, schema: Schema): Explanation {
@@ -170,12 +156,7 @@ function wrongLength(name: string, length: number, schema: Schema): Explanation 
 
 function mappingHint(name: string, value: unknown, schema: Schema): string {
   const fields = fieldsOf(schema);
-  if (fields.length > 0) {
-    // A ref alone leaves out the name of the one field that matters, as in `revoke: main`.
-    const field = fields.find((one) => one === "key" || one === "ref");
-    const meant = typeof value === "string" && isRef(value) && field ? `${field}: ${value}` : undefined;
-    return `${name.endsWith("]") ? "" : `${name}: `}{ ${meant ?? `${fields[0]}: …`} }`;
-  }
+  if (fields.length > 0) return `${name.endsWith("]") ? "" : `${name}: `}{ ${fields[0]}: … }`;
   const { keyType } = definitionOf(schema);
   const wording = keyType && wordings.get(keyType);
   const entry = wording?.code === "bad_ref" ? "<ref>: { … }" : `${wording?.example ?? "name"}: …`;

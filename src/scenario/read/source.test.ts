@@ -1,5 +1,57 @@
 import { expect, test } from "vitest";
-import { redactLine } from "./source.js";
+import { excerptOf, narrowExcerpt, redactLine } from "./source.js";
+
+test("the caret stands under the column", () => {
+  expect(excerptOf("  perMinute: 60", 3)).toEqual({ text: "  perMinute: 60", caret: "  ^" });
+});
+
+test("a tab before the column stays a tab under it", () => {
+  expect(excerptOf("\tname: x", 2).caret).toBe("\t^");
+});
+
+test("a wide character takes two columns and a combining one none", () => {
+  expect(excerptOf("銀: x", 2).caret).toBe("  ^");
+  expect(excerptOf("🏦: x", 3).caret).toBe("  ^");
+  expect(excerptOf("e\u0301: x", 3).caret).toBe(" ^");
+});
+
+test("a column outside the line points at its nearest end", () => {
+  expect(excerptOf("ab", 99).caret).toBe("  ^");
+  expect(excerptOf("ab", -3).caret).toBe("^");
+  expect(excerptOf("", 1)).toEqual({ text: "", caret: "^" });
+});
+
+test.each([1, 50, 400, 799, 801])("of a long line the part around column %i is shown", (column) => {
+  const line = Array.from({ length: 100 }, (_, index) => `name-${String(index).padStart(2, "0")}`).join(",");
+  const { text, caret } = excerptOf(line, column);
+  expect(text.length).toBeLessThanOrEqual(102);
+  const pointed = text[caret.length - 1];
+  expect(pointed).toBe(line[column - 1] ?? undefined);
+});
+
+test("no character is cut in half", () => {
+  const line = "🏦".repeat(200);
+  for (const column of [1, 101, 201, 301, 399]) {
+    expect(excerptOf(line, column).text).not.toMatch(/^…?[\uDC00-\uDFFF]|[\uD800-\uDBFF]…?$/);
+  }
+});
+
+test.each([
+  "  expect: { status: 200, code: unauthorized, path: 401.rotated }",
+  `  名前: 銀行の鍵の名前 と ${"鍵".repeat(30)}`,
+])("an excerpt of %j fits into any width, and its caret stands under the same character", (line) => {
+  for (const at of [3, 12, 20]) {
+    for (const columns of [10, 24, 40, 200]) {
+      const { text, caret } = narrowExcerpt(excerptOf(line, at), columns);
+      const columnsOf = (part: string) => [...part].reduce((sum, one) => sum + (one > "\u2fff" ? 2 : 1), 0);
+      expect(columnsOf(text)).toBeLessThanOrEqual(columns);
+      const under = [...text].find(
+        (_, index, all) => columnsOf(all.slice(0, index).join("")) === caret.length - 1,
+      );
+      expect(under).toBe(line[at - 1]);
+    }
+  }
+});
 
 test.each([
   ["secret: SVC_test_4eC39HqLyjWD", "secret: SVC_test_…"],

@@ -37,17 +37,18 @@ function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefi
     isFine = false;
     report({ code, path: [], message, hint, place: { source, offset } });
   };
-  if (isTooLarge(source.text)) {
+  const { text } = source;
+  if (text.length > maximumScenarioBytes || new TextEncoder().encode(text).length > maximumScenarioBytes) {
     reportAt("too_large", 0, "the scenario is larger than 1 MiB", "let the seed invent more of it");
     return undefined;
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what no text holds is what is looked for
-  const binary = source.text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\uFFFD]/);
+  const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\uFFFD]/);
   if (binary !== -1) {
     reportAt("not_text", binary, "the file is not a text in UTF-8", "save it as plain text in UTF-8");
     return undefined;
   }
-  const document = compose(source.text, reportAt);
+  const document = compose(text, reportAt);
   if (document === undefined) return undefined;
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
     const hint = 'begin with "version: 1" and "organizations:"';
@@ -68,14 +69,6 @@ function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefi
 function createSource(text: string, file?: string): ScenarioSource {
   // YAML allows a lone carriage return as a line end; as a line feed it is one for every reader, at the same offsets.
   return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), shown: new Map() };
-}
-
-/** Whether the text is longer than {@link maximumScenarioBytes}. */
-function isTooLarge(text: string): boolean {
-  // A UTF-16 unit is one to three bytes of UTF-8, so that most texts need not be encoded to know.
-  if (text.length > maximumScenarioBytes) return true;
-  if (text.length * 3 <= maximumScenarioBytes) return false;
-  return new TextEncoder().encode(text).length > maximumScenarioBytes;
 }
 
 /** The one document of a text, read piece by piece: a hostile text could exhaust the stack or take minutes otherwise. */

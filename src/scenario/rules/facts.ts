@@ -1,5 +1,5 @@
 import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
-import { freeRefIn, isReserved, type ReservedKeyRef } from "../format/ref.js";
+import { freeRefIn, isReserved } from "../format/ref.js";
 import { parseDuration, parseTime } from "../format/time.js";
 import {
   defaultKeysPerOrganization,
@@ -187,12 +187,6 @@ function populationHint(ref: string, { population = {} }: Pick<Scenario, "popula
   return `the last one of the population is ${populatedKeyRef(organizations, keysEach)}`;
 }
 
-const meaningOf: Readonly<Record<ReservedKeyRef, string>> = {
-  none: "no key",
-  malformed: "a malformed key",
-  unknown: "a key that does not exist",
-};
-
 /** Reports a ref that a key cannot have, because it means something else in stories. */
 export function reservedRef(
   ref: string | undefined,
@@ -201,6 +195,6 @@ export function reservedRef(
   pointAt: "key" | "value" = "value",
 ): void {
   if (!isReserved(ref)) return;
-  const message = `no key can be called ${quote(ref)}: in a story it stands for ${meaningOf[ref]}`;
+  const message = `no key can be called ${quote(ref)}: stories write that instead of a key`;
   wrong("reserved_key_ref", path, message, `call it ${ref}-key`, pointAt);
 }

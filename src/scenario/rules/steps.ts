@@ -127,11 +127,6 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   const misplaced = names.find((name) => !allowed.includes(name));
   if (misplaced === undefined) return;
   const message = `${quote(misplaced)} cannot be expected of ${quote(kind)}`;
-  const hint =
-    kind === "request"
-      ? "error is for actions; write code: unauthorized"
-      : allowed.length === 0
-        ? `nothing can be expected of ${quote(kind)}: remove it, or give it to a request`
-        : `what can be expected of ${quote(kind)}: ${allowed.join(", ")}`;
+  const hint = `what can be expected of ${quote(kind)}: ${allowed.join(", ") || "nothing"}`;
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
