@@ -4,7 +4,6 @@ import { populatedOrganization, populatedRef } from "../scenario/population.js";
 import { farmerColumns, farmerFeatures, farmerRow } from "../synthetic/farmers/farmer-export.js";
 import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
 import { type FarmerSource, farmerAt } from "../synthetic/farmers/farmers.js";
-import { usageError } from "./exit-codes.js";
 import type { Output } from "./io.js";
 
 /** The formats in which records can be written. */
@@ -14,14 +13,14 @@ export type FixtureFormat = (typeof fixtureFormats)[number];
 type Cell = string | number | boolean | null;
 
 /** A kind of record, and what the formats need of it. */
-export interface RecordKind<Item> {
+export interface RecordKind<Item extends object> {
   /** The record at an index, counted from 0. */
   readonly at: (index: number) => Item;
   readonly columns: readonly string[];
   /** The record as one flat row. */
   readonly row: (item: Item) => Readonly<Record<string, Cell>>;
-  /** GeoJSON Features of the record; left out where it has no location. */
-  readonly features?: (item: Item) => readonly object[];
+  /** GeoJSON Features of the record; none where it has no location. */
+  readonly features: (item: Item) => readonly object[];
 }
 
 /** Synthetic farmers. */
@@ -48,95 +47,79 @@ export function organizationRecords(
     },
     columns: ["ref", "id", "name", "type"],
     row: (organization) => ({ ...organization }),
+    features: () => [],
   };
 }
 
-/** A format that turns records into text, one after the other; keeps no record. */
-interface RecordFormat<Item> {
-  readonly head: string;
-  readonly record: (item: Item, isFirst: boolean) => string;
-  readonly tail: string;
-  /** The whole text when there is no record. Default: head and tail. */
-  readonly empty?: string;
-}
-
-/** A format for a kind of records. */
-export async function formatOf<Item extends object>(
-  { columns, row, features }: RecordKind<Item>,
-  format: FixtureFormat,
-): Promise<RecordFormat<Item>> {
+/** The text of `count` records from an index on, piece by piece: no record is kept. */
+export async function recordTexts<Item extends object>(
+  { at, columns, row, features }: RecordKind<Item>,
+  { from, count, format }: { from: number; count: number; format: FixtureFormat },
+): Promise<Iterable<string>> {
+  function* textOfEach(textOf: (item: Item) => string) {
+    for (let index = from; index < from + count; index++) yield textOf(at(index));
+  }
+  function* jsonList(membersOf: (item: Item) => readonly object[]) {
+    let separator = "\n";
+    for (let index = from; index < from + count; index++) {
+      for (const member of membersOf(at(index))) {
+        yield separator + JSON.stringify(member);
+        separator = ",\n";
+      }
+    }
+  }
   switch (format) {
     case "ndjson":
-      return { head: "", record: (item) => `${JSON.stringify(item)}\n`, tail: "" };
+      return textOfEach((item) => `${JSON.stringify(item)}\n`);
     case "json":
-      return { head: "[", record: (item, isFirst) => listed(isFirst, item), tail: "\n]\n" };
+      return framed(
+        "[",
+        jsonList((item) => [item]),
+        "\n]\n",
+      );
     case "geojson":
-      if (features === undefined) {
-        throw usageError(
-          "Failed to read the command line: --format geojson is for farmers: organizations have no location. Give another format.",
-        );
-      }
-      return {
-        head: '{"type":"FeatureCollection","features":[',
-        record: (item, isFirst) =>
-          features(item)
-            .map((feature, index) => listed(isFirst && index === 0, feature))
-            .join(""),
-        tail: "\n]}\n",
-      };
+      return framed('{"type":"FeatureCollection","features":[', jsonList(features), "\n]}\n");
     case "yaml": {
       // Other formats need not load the YAML writer.
       const { yamlText } = await import("../scenario/read/yaml.js");
-      return { head: "", record: (item) => yamlText([item]), tail: "", empty: "[]\n" };
+      return count === 0 ? ["[]\n"] : textOfEach((item) => yamlText([item]));
     }
-    case "csv":
-      // RFC 4180 with a header line, except for the line ends, which are those of Unix.
-      return {
-        head: `${columns.join(",")}\n`,
-        record(item) {
-          const cells = row(item);
-          return `${columns.map((column) => csvCell(cells[column] ?? null)).join(",")}\n`;
-        },
-        tail: "",
+    case "csv": {
+      const lineOf = (item: Item) => {
+        const cells = row(item);
+        return csvLine(columns.map((column) => cells[column] ?? ""));
       };
+      return framed(csvLine(columns), textOfEach(lineOf));
+    }
   }
 }
 
-function listed(isFirst: boolean, item: object): string {
-  return `${isFirst ? "\n" : ",\n"}${JSON.stringify(item)}`;
+function* framed(head: string, texts: Iterable<string>, tail = "") {
+  yield head;
+  yield* texts;
+  yield tail;
 }
 
-function csvCell(cell: Cell): string {
-  const text = String(cell ?? "");
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+// RFC 4180, except for the line ends, which are those of Unix.
+function csvLine(cells: readonly Cell[]): string {
+  const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  return `${cells.map((cell) => quoted(String(cell))).join(",")}\n`;
 }
 
 /** Characters that are written at once: large enough for speed, small enough for `| head`. */
 const portion = 64 * 1024;
 
-/**
- * Writes the records from one index on as fast as they are read, so that memory does not grow with their number.
- *
- * Ends early when the reader has gone or the signal is aborted.
- */
-export async function writeRecords<Item>(
-  { at, from, count }: { at: (index: number) => Item; from: number; count: number },
-  format: RecordFormat<Item>,
-  output: Output,
-  stop: AbortSignal,
-): Promise<void> {
-  // Returns whether to go on.
-  const write = async (text: string) => {
-    output.write(text);
+/** Writes texts as fast as they are read; ends early when the reader has gone or the signal is aborted. */
+export async function writeTexts(texts: Iterable<string>, output: Output, stop: AbortSignal): Promise<void> {
+  let waiting = "";
+  for (const text of texts) {
+    waiting += text;
+    if (waiting.length < portion) continue;
+    output.write(waiting);
+    waiting = "";
     const isRead = (await output.room?.(stop)) ?? true;
-    return isRead && !stop.aborted;
-  };
-  let text = count === 0 && format.empty !== undefined ? format.empty : format.head;
-  for (let position = 0; position < count; position++) {
-    text += format.record(at(from + position), position === 0);
-    if (text.length < portion) continue;
-    if (!(await write(text))) return;
-    text = "";
+    if (!isRead || stop.aborted) return;
   }
-  await write(text + format.tail);
+  output.write(waiting);
+  await output.room?.(stop);
 }

@@ -1,5 +1,4 @@
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
-import { listed, nearest, quote } from "../../scenario/problems/words.js";
 import { resolveLocale } from "../../synthetic/farmers/tables.js";
 import {
   type Call,
@@ -14,10 +13,10 @@ import { exitCode, usageError } from "../exit-codes.js";
 import {
   farmerRecords,
   fixtureFormats,
-  formatOf,
   organizationRecords,
   type RecordKind,
-  writeRecords,
+  recordTexts,
+  writeTexts,
 } from "../fixture-records.js";
 import { readSeed, readTime, verbose } from "../flags.js";
 
@@ -32,6 +31,16 @@ const readLocale: Flag<string>["read"] = (text, from) => {
   const wanted = text.replace("-", "_").toLowerCase();
   const found = farmerLocaleChoices.find((one) => one.toLowerCase() === wanted);
   return oneOf(farmerLocaleChoices)(found ?? text, from);
+};
+
+// A farmer's life begins decades before it, and the last loans fall due years after it.
+const readFarmerTime: Flag<number>["read"] = (text, from) => {
+  const time = readTime(text, from);
+  const year = new Date(time).getUTCFullYear();
+  if (year >= firstYear && year <= lastYear) return time;
+  throw usageError(
+    `Failed to read ${from}: the year is ${year}, and farmers have dates decades before and years after it. Give a time from ${firstYear} to ${lastYear}.`,
+  );
 };
 
 const flags = {
@@ -60,7 +69,7 @@ const flags = {
   now: flag(
     "--now <time>",
     "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
-    readTime,
+    readFarmerTime,
   ),
   verbose,
 };
@@ -95,43 +104,20 @@ export const command = declareCommand({
         `Failed to read the command line: --from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Give less.`,
       );
     }
-    const kind = kindOf(call) as RecordKind<object>;
-    await writeRecords(
-      { at: kind.at, from, count },
-      await formatOf(kind, format),
-      io.stdout,
-      io.stopSignal(),
-    );
+    const texts = await recordTexts(kindOf(call), { from, count, format });
+    await writeTexts(texts, io.stdout, io.stopSignal());
     return exitCode.fine;
   },
 });
 
-const kinds = ["organizations", "farmers"];
-
-function kindOf({ words: [word = ""], flags }: FixturesCall) {
-  const { seed = 1, now: start = defaultNow, locale } = flags;
-  if (word === "farmers") {
-    refuseFarDates(start);
+function kindOf({ words: [word = ""], flags }: FixturesCall): RecordKind<object> {
+  const { seed = 1, now: start = defaultNow, locale, format } = flags;
+  if (oneOf(["organizations", "farmers"])(word, "the kind of records") === "farmers") {
     const locales = locale === undefined ? undefined : resolveLocale(locale);
-    return farmerRecords({ seed, start, ...(locales !== undefined && { locales }) });
+    return farmerRecords({ seed, start, ...(locales !== undefined && { locales }) }) as RecordKind<object>;
   }
-  if (word === "organizations") {
-    if (locale === undefined) return organizationRecords(seed);
-    throw usageError(
-      "Failed to read the command line: --locale is for farmers: organizations have no location. Leave it out.",
-    );
-  }
-  const suggestion = nearest(word, kinds);
+  if (locale === undefined && format !== "geojson") return organizationRecords(seed) as RecordKind<object>;
   throw usageError(
-    `Failed to make ${quote(word)}: there are ${listed(kinds, "and")}.${suggestion === undefined ? "" : ` Did you mean ${suggestion}?`}`,
-  );
-}
-
-// A farmer's life begins decades before it, and the last loans fall due years after it.
-function refuseFarDates(start: number): void {
-  const year = new Date(start).getUTCFullYear();
-  if (year >= firstYear && year <= lastYear) return;
-  throw usageError(
-    `Failed to read --now: the year is ${year}, and farmers have dates decades before and years after it. Give a time from ${firstYear} to ${lastYear}.`,
+    "Failed to read the command line: --locale and --format geojson are for farmers: organizations have no location.",
   );
 }
