@@ -39,7 +39,7 @@ describe("svc-sandbox play", () => {
       "  GET /v1/relying-party/me\n\n  401 Unauthorized\n",
       "  x-api-key: …  (malformed: not a key at all)",
       "  x-api-key: SVC_test_sbx…  (an unknown key)",
-      "The organization a-bank changes: its status is now inactive.",
+      "An administrator sets the status to inactive for a-bank.",
       "From now on requests may meet faults: reset.",
       "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active-2)\n\n  The connection is reset: no answer comes.",
       "  Nothing comes back. A client without a timeout would wait for ever.",

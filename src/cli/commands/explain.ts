@@ -1,12 +1,11 @@
 import { me } from "../../api/endpoints/me.js";
-import { type Evaluation, evaluate } from "../../api/evaluate.js";
+import { evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/reply.js";
 import { fingerprintOf, parseApiKey } from "../../domain/api-key.js";
 import { outcomeOf } from "../../domain/outcomes.js";
 import { alignColumns } from "../../report/plain-text.js";
-import { unknownRef } from "../../sandbox/registry.js";
-import { unknownSecret } from "../../sandbox/scenario-keys.js";
-import { scenarioSecrets } from "../../sandbox/secrets.js";
+import { isoOf } from "../../sandbox/clock.js";
+import { secretFor } from "../../sandbox/story/run-step.js";
 import type { World } from "../../sandbox/world.js";
 import { declareCommand, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -32,8 +31,7 @@ export const command = declareCommand({
     const [word = "", scenario] = words;
     const loaded = await loadNamed(scenario, io);
     const world = openNamed(loaded, flags);
-    const presented = presentedBy(word, world);
-    const explained = explanation(presented, evaluate(world, presented.apiKey), world);
+    const explained = explain(headerOf(word, world), world);
     const palette = paletteFor(io.stdout, io.env);
     const lines = describe(explained, loaded.name, palette, io.stdout.isTTY === true);
     io.stdout.write(`${flags.json ? JSON.stringify(explained, null, 2) : lines.join("\n")}\n`);
@@ -41,42 +39,9 @@ export const command = declareCommand({
   },
 });
 
-/** The x-api-key header that a word on the command line stands for. */
-interface Presented {
-  /** The value of the header; `undefined` for no header. Not to be printed. */
-  readonly apiKey: string | undefined;
-  /** The ref, when it is a key of the scenario. */
-  readonly ref?: string;
-  readonly fingerprint?: string;
-  /** Whether it is well-formed but neither of this scenario nor of any sandbox. */
-  readonly looksReal: boolean;
-}
-
-/**
- * Reads a ref, a full key, or one of the words `none`, `malformed` and `unknown`.
- *
- * Throws `unknown_ref` for a word that looks like a ref and is none.
- */
-function presentedBy(word: string, world: World): Presented {
-  const secrets = scenarioSecrets(world);
-  if (Object.hasOwn(secrets, word)) return asPresented(secrets[word] as string, world);
-  if (word === "none") return { apiKey: undefined, looksReal: false };
-  if (word === "malformed") return asPresented("not-a-key", world);
-  if (word === "unknown") return asPresented(unknownSecret(world.seed), world);
-  if (looksLikeRef(word)) unknownRef("key", word, world.registry.keys);
-  return asPresented(word.trim(), world);
-}
-
-function asPresented(apiKey: string, world: World): Presented {
-  const sha256 = world.platform.sha256(apiKey);
-  const ref = world.registry.find(sha256)?.key.ref;
-  const parsed = parseApiKey(apiKey);
-  return {
-    apiKey,
-    ...(ref !== undefined && { ref }),
-    fingerprint: fingerprintOf(sha256),
-    looksReal: ref === undefined && parsed !== undefined && !parsed.marked,
-  };
+/** The x-api-key header that a word on the command line stands for; `undefined` for none. Not to be printed. */
+function headerOf(word: string, world: World): string | undefined {
+  return world.registry.keys.has(word) || looksLikeRef(word) ? secretFor(world, word) : word.trim();
 }
 
 // Everything else is taken for what a client put into the header. Long words are not repeated in a message: a key
@@ -85,32 +50,33 @@ function looksLikeRef(word: string): boolean {
   return /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
 }
 
-type Explanation = ReturnType<typeof explanation>;
+type Explanation = ReturnType<typeof explain>;
 
-function explanation(
-  { ref, fingerprint, looksReal }: Presented,
-  { pathId, checks, faultPaths }: Evaluation,
-  world: World,
-) {
+function explain(apiKey: string | undefined, world: World) {
+  const sha256 = apiKey === undefined ? undefined : world.platform.sha256(apiKey);
+  const ref = sha256 === undefined ? undefined : world.registry.find(sha256)?.key.ref;
+  const { pathId, checks, faultPaths } = evaluate(world, apiKey);
+  const { status, when, whatToDo } = outcomeOf(pathId);
   return {
     key: ref ?? null,
-    fingerprint: fingerprint ?? null,
+    fingerprint: sha256 === undefined ? null : fingerprintOf(sha256),
     method: me.method,
     path: me.path,
-    at: new Date(world.clock.now()).toISOString(),
+    at: isoOf(world.clock.now()),
     checks: checks.map(({ check, result, pathId: refusedOn }) => ({
       name: check.name,
       question: check.question,
       result,
       path_id: refusedOn ?? null,
     })),
-    status: outcomeOf(pathId).status,
+    status,
     code: expectedCode(world, pathId),
     path_id: pathId,
     fault_paths: faultPaths,
-    when: outcomeOf(pathId).when,
-    what_to_do: outcomeOf(pathId).whatToDo,
-    real_key_suspected: looksReal,
+    when,
+    what_to_do: whatToDo,
+    // Well-formed, but neither of this scenario nor of any sandbox.
+    real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,
   };
 }
 

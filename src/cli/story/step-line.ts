@@ -73,13 +73,10 @@ function doingLine(action: Action, performed: Performed | null): string {
   }
   if (consent !== undefined) {
     const asked = consent.organization === undefined ? "" : ` of ${consent.organization}`;
-    return `consent: the farmer ${consent.farmer} ${farmerDoes[consent.do]} the request${asked}`;
+    return `consent: the farmer ${consent.farmer} ${consent.do}s the request${asked}`;
   }
   return `faults: ${faults === undefined || faults.length === 0 ? "none" : effectsOf(faults)}`;
 }
-
-/** A farmer's decisions about a consent request, in words. */
-export const farmerDoes = { grant: "grants", reject: "rejects", revoke: "revokes" } as const;
 
 /** The overlap of the replaced key, as durations are written. */
 export function overlapOf({ overlap }: { readonly overlap?: string }): string {

@@ -5,7 +5,7 @@ import type { Action, Performed, StepResult } from "../../sandbox/story/story.js
 import type { World } from "../../sandbox/world.js";
 import type { Palette } from "../terminal.js";
 import { answerLines, requestLines } from "./exchange.js";
-import { effectsOf, farmerDoes, overlapOf } from "./step-line.js";
+import { effectsOf, overlapOf } from "./step-line.js";
 import type { PlacedProblem } from "./verdict.js";
 
 /** The options of the prose. */
@@ -102,60 +102,51 @@ function prose(text: string, width: number): string[] {
 
 /** An action and its result, in sentences. */
 function actionSentences(action: Action, performed: Performed): string {
-  const { doing, tries, after } = sentencesOf(action, performed);
   const { refusal } = performed;
-  if (refusal !== null) return `${tries} It is refused: ${refusal.code}.`;
-  return after === undefined ? doing : `${doing} ${after}`;
+  // Faults are never refused.
+  if (action.faults !== undefined) return faultsInWords(action.faults);
+  const { actor, verb, object, after } = sentenceOf(action, performed);
+  if (refusal !== null) return `${actor} tries to ${verb} ${object}. It is refused: ${refusal.code}.`;
+  return [`${actor} ${verb}s ${object}.`, ...(after === undefined ? [] : [after])].join(" ");
 }
 
-interface Sentences {
-  readonly doing: string;
-  /** The same for what was refused. */
-  readonly tries: string;
-  /** Its result. */
+interface Sentence {
+  readonly actor: string;
+  /** One whose third person ends with an s. */
+  readonly verb: string;
+  readonly object: string;
+  /** The sentence about what comes of it. */
   readonly after?: string;
 }
 
-function sentencesOf(action: Action, { key, replacement }: Performed): Sentences {
-  const { create_key: created, rotate, revoke, organization, consent, faults } = action;
+function sentenceOf(action: Action, { key, replacement }: Performed): Sentence {
+  const { create_key: created, rotate, revoke, organization, consent } = action;
+  const actor = actorOf(created ?? rotate ?? revoke ?? {});
   if (created !== undefined) {
     const ref = key?.ref ?? created.ref;
     const named = ref === undefined ? "key" : `key ${ref}`;
-    const what = `${created.environment} ${named} for ${created.organization} (${JSON.stringify(created.name)})`;
-    return both(actorOf(created), "creates", "create", `the ${what}`);
+    const object = `the ${created.environment} ${named} for ${created.organization} (${JSON.stringify(created.name)})`;
+    return { actor, verb: "create", object };
   }
   if (rotate !== undefined) {
     const made = replacement?.ref ?? rotate.as ?? "another one";
-    return {
-      ...both(actorOf(rotate), "rotates", "rotate", `the key ${rotate.key}`),
-      after: `The new key is ${made}; ${oldKey(overlapOf(rotate))}.`,
-    };
+    const after = `The new key is ${made}; ${oldKey(overlapOf(rotate))}.`;
+    return { actor, verb: "rotate", object: `the key ${rotate.key}`, after };
   }
-  if (revoke !== undefined) return both(actorOf(revoke), "revokes", "revoke", `the key ${revoke.key}`);
+  if (revoke !== undefined) return { actor, verb: "revoke", object: `the key ${revoke.key}` };
   if (organization !== undefined) {
     const { ref, ...changes } = organization;
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
-    return {
-      doing: `The organization ${ref} changes: ${what.join("; ")}.`,
-      tries: `The organization ${ref} is to change: ${what.join("; ")}.`,
-    };
+    return { actor, verb: "set", object: `${what.join(" and ")} for ${ref}` };
   }
-  if (consent !== undefined) {
-    const asked = consent.organization === undefined ? "" : ` of ${consent.organization}`;
-    const farmer = `The farmer number ${consent.farmer}`;
-    return both(farmer, farmerDoes[consent.do], consent.do, `the consent request${asked}`);
-  }
-  const none = faults === undefined || faults.length === 0;
-  return {
-    doing: none
-      ? "The network works again: no more faults."
-      : `From now on requests may meet faults: ${effectsOf(faults)}.`,
-    tries: "The faults are to change.",
-  };
+  const { farmer, do: verb = "", organization: ref } = consent ?? {};
+  const asked = ref === undefined ? "" : ` of ${ref}`;
+  return { actor: `The farmer number ${farmer}`, verb, object: `the consent request${asked}` };
 }
 
-function both(actor: string, does: string, infinitive: string, what: string): Sentences {
-  return { doing: `${actor} ${does} ${what}.`, tries: `${actor} tries to ${infinitive} ${what}.` };
+function faultsInWords(faults: NonNullable<Action["faults"]>): string {
+  if (faults.length === 0) return "The network works again: no more faults.";
+  return `From now on requests may meet faults: ${effectsOf(faults)}.`;
 }
 
 function actorOf({ actor }: { readonly actor?: string }): string {
@@ -168,8 +159,8 @@ function oldKey(overlap: string): string {
 }
 
 function changeInWords(name: string, value: unknown): string {
-  if (name === "sandbox_access") return `its sandbox access is now ${value === true ? "on" : "off"}`;
-  return `its ${name.replace("_", " ")} is now ${String(value).replace("_", " ")}`;
+  const words = value === true ? "on" : value === false ? "off" : String(value).replace("_", " ");
+  return `the ${name.replace("_", " ")} to ${words}`;
 }
 
 const units: Readonly<Record<string, string>> = {

@@ -178,7 +178,8 @@ function requestOf(
   };
 }
 
-function secretFor(world: World, key: string): string | undefined {
+/** The key that a request sends for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
+export function secretFor(world: World, key: string): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return malformedKey;
   return key === "unknown" ? unknownSecret(world.seed) : scenarioSecret(world, key);
