@@ -44,11 +44,8 @@ export interface ServedControl {
 /** Serves a sandbox, frozen unless told otherwise, until the test is over. */
 export async function serveControl(options: ServerOptions = {}): Promise<ServedControl> {
   const defects: unknown[] = [];
-  const server = await startServer({
-    frozen: true,
-    ...options,
-    onDefect: (error) => defects.push(error),
-  });
+  const onDefect = (error: unknown) => defects.push(error);
+  const server = await startServer({ frozen: true, ...options, onDefect });
   onTestFinished(async () => {
     await server.close(0);
     expect(defects).toEqual([]);
@@ -71,9 +68,7 @@ export function clientOf(url: string, heard: string[] = []): Ask {
     const body = json === undefined ? bytes : JSON.stringify(json);
     const sent = {
       ...(json !== undefined && { "content-type": "application/json" }),
-      ...(body !== undefined && {
-        "content-length": String(Buffer.byteLength(body)),
-      }),
+      ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }),
       ...(headers as Record<string, string>),
     };
     const whole = `${base}/__sandbox${path}`;
@@ -87,23 +82,12 @@ export function clientOf(url: string, heard: string[] = []): Ask {
           response.on("end", () => {
             const text = Buffer.concat(chunks).toString();
             heard.push(`${response.statusCode} ${response.rawHeaders.join("\n")}\n${text}`);
-            const answer = {
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              text,
-            };
+            const answer = { status: response.statusCode ?? 0, headers: response.headers, text };
             const type = (sent as Record<string, string>)["content-type"];
             try {
-              expectDescribed({
-                ...answer,
-                method,
-                path: whole,
-                sent: { type, json: json ?? jsonOf(bytes) },
-              });
-              resolve({
-                ...answer,
-                body: isJson(answer) ? JSON.parse(text) : undefined,
-              });
+              const sent = { type, json: json ?? jsonOf(bytes) };
+              expectDescribed({ ...answer, method, path: whole, sent });
+              resolve({ ...answer, body: isJson(answer) ? JSON.parse(text) : undefined });
             } catch (error) {
               reject(error);
             }

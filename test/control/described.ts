@@ -6,23 +6,12 @@ import { controlOpenApiDocument } from "../../src/node/control/openapi.js";
 /** An operation of the description, as far as tests look at it. */
 export interface Operation {
   readonly summary: string;
-  readonly parameters?: readonly {
-    readonly name: string;
-    readonly in: string;
-  }[];
-  readonly requestBody?: {
-    readonly required: boolean;
-    readonly content: Readonly<Record<string, { readonly schema: object }>>;
-  };
-  readonly responses: Readonly<
-    Record<
-      string,
-      {
-        readonly content?: Readonly<Record<string, { readonly schema: object }>>;
-      }
-    >
-  >;
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 }
+
+type Content = Readonly<Record<string, { readonly schema: object }>>;
 
 /** The control plane's description of itself. */
 export const description = controlOpenApiDocument() as unknown as {

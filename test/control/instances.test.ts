@@ -24,46 +24,6 @@ function secretsOf(sandbox: Sandbox): Record<string, string> {
   return Object.fromEntries(sandbox.keys.list().map(({ ref }) => [ref, sandbox.secret(ref)]));
 }
 
-test("a hundred instances at once, each with a life of its own, go each as it would alone", async () => {
-  const control = await serveControl();
-  const lives = Array.from({ length: 100 }, (_, seed) => ({
-    scenario: seed % 2 === 0 ? "key-states" : "rotation",
-    seed,
-    minutes: seed % 7,
-    calls: seed % 5,
-    isRotated: seed % 3 === 0,
-  }));
-  const keyOf = (scenario: string) => (scenario === "rotation" ? "replacement" : "active");
-  const together = await Promise.all(
-    lives.map(async ({ scenario, seed, minutes, calls, isRotated }) => {
-      const ref = keyOf(scenario);
-      const { id, base_url, keys } = await create(control.ask, { scenario, seed, frozen: true });
-      const base = `/i/${id}`;
-      const post = (path: string, json: object) => control.ask(path, { base, method: "POST", json });
-      for (let i = 0; i < calls; i++) await callMe(base_url, keys[ref] as string);
-      if (isRotated) await post(`/keys/${ref}/rotate`, { overlap_minutes: 2, as: "next" });
-      await post("/clock/advance", { by: `${minutes}m` });
-      const last = await callMe(base_url, keys[ref] as string);
-      const state = (await control.ask("/state", { base })).body.data;
-      return [last.status, state.clock.now, state.keys.map((key: Record<string, unknown>) => key.state)];
-    }),
-  );
-  expect((await control.ask("/instances")).body.data).toHaveLength(100);
-  for (const [index, { scenario, seed, minutes, calls, isRotated }] of lives.entries()) {
-    const ref = keyOf(scenario);
-    const alone: Sandbox = createSandbox({ scenario: scenario as "rotation", seed, frozen: true });
-    const call = () =>
-      alone.fetch(`http://any.example${mePath}`, { headers: { "x-api-key": alone.secret(ref) } });
-    for (let i = 0; i < calls; i++) await call();
-    if (isRotated) alone.keys.rotate(ref, { overlap: "2m", as: "next" });
-    alone.clock.advance(`${minutes}m`);
-    const { status } = await call();
-    expect(together[index]).toEqual([status, alone.clock.now(), alone.keys.list().map(({ state }) => state)]);
-  }
-  // Nothing has reached the server's own world.
-  expect((await control.ask("/requests")).body.data).toEqual([]);
-});
-
 describe("an instance", () => {
   test("has the requested scenario, seed, clock and profile, and its keys work", async () => {
     const { ask } = await serveControl({ scenario: "rotation" });

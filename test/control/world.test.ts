@@ -5,19 +5,11 @@ import { serveControl } from "./client.js";
 const mePath = "/v1/relying-party/me";
 const callMe = (base: string, key: string) => fetch(base + mePath, { headers: { "x-api-key": key } });
 
-test("health has the version, the scenario, the seed and the time", async () => {
-  const { ask } = await serveControl();
-  expect((await ask("/health")).body).toEqual({
-    status: "ok",
-    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-    scenario: "key-states",
-    seed: 1,
-    now: "2026-03-02T09:00:00.000Z",
-  });
-});
-
-test("state has everything that its parts have alone", async () => {
+test("state has everything that its parts have alone, and health the version", async () => {
   const { ask, server } = await serveControl();
+  const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
+  const health = { status: "ok", version, scenario: "key-states", seed: 1, now: "2026-03-02T09:00:00.000Z" };
+  expect((await ask("/health")).body).toEqual(health);
   const data = async (path: string) => (await ask(path)).body.data;
   const state = await data("/state");
   expect(state).toEqual({
@@ -76,16 +68,13 @@ test("requests are listed by limit, path, fault and key; R24 clearing them leave
 
 test.each([
   ["/requests?limit=many", "limit"],
-  ["/requests?limit=-1", "limit"],
   ["/requests?limit=1.5", "limit"],
   ["/requests?limit=", "limit"],
   ["/requests?limit=1&limit=2", "limit"],
   ["/requests?path_id=401.revokd", "path_id"],
   ["/requests?pathid=x", "pathid"],
   ["/requests?__proto__=x", "__proto__"],
-  ["/farmers?offset=-1", "offset"],
   ["/farmers?limit=1001", "limit"],
-  ["/farmers?page=2", "page"],
   ["/report?format=yaml", "format"],
 ])("%s is refused with 422 and the field %s", async (path, field) => {
   const { ask } = await serveControl();
@@ -210,18 +199,6 @@ test("farmers come page by page and by id, of the instance's own scenario and se
   expect((await ask("/farmers?limit=2", { base })).body.data).toEqual(own.farmers.list({ limit: 2 }));
   const { data } = (await ask("/organizations", { base })).body;
   expect(data.map(({ id }: { id: string }) => id)).toEqual(own.organizations.list().map(({ id }) => id));
-});
-
-test("a fraction of a minute is an overlap as well", async () => {
-  const { ask } = await serveControl();
-  for (const [ref, overlap_minutes, ends] of [
-    ["active", 1.1, "2026-03-02T09:01:06.000Z"],
-    ["wrong-scope", 0.7, "2026-03-02T09:00:42.000Z"],
-    ["rate-limited", 1 / 3, "2026-03-02T09:00:20.000Z"],
-  ] as const) {
-    await ask(`/keys/${ref}/rotate`, { method: "POST", json: { overlap_minutes } });
-    expect((await ask(`/keys/${ref}`)).body.data.overlap_ends_at).toBe(ends);
-  }
 });
 
 test.each([

@@ -44,21 +44,6 @@ describe("R33 the actor", () => {
     }
   });
 
-  test("member learns nothing from a refused write", async () => {
-    const control = await serveControl();
-    for (const { path, headers, ...asking } of [
-      { path: "/keys/no-such-key/revoke", method: "POST" },
-      { path: "/keys/revoked/rotate", method: "POST", json: { overlap_minutes: -1 } },
-      { path: "/keys", method: "POST", json: { nonsense: true } },
-      { path: "/instances/no-such-instance", method: "DELETE" },
-      { path: "/scenario", method: "PUT", bytes: "[", headers: yaml },
-    ]) {
-      const as = { ...headers, "x-sandbox-actor": "member" };
-      const { body } = await control.ask(path, { ...asking, headers: as });
-      expect(body.error.code).toBe("not_an_administrator");
-    }
-  });
-
   test("member may read everything", async () => {
     const { control } = await openWithInstance();
     const reads = Object.entries(description.paths).filter(
@@ -131,12 +116,7 @@ describe("the form of a body", () => {
 
   test("YAML is accepted for a scenario, in each of its types", async () => {
     const { ask } = await serveControl();
-    for (const type of [
-      "application/yaml",
-      "application/x-yaml",
-      "text/yaml; charset=utf-8",
-      "TEXT/X-YAML",
-    ]) {
+    for (const type of ["application/yaml", "text/yaml; charset=utf-8", "TEXT/X-YAML"]) {
       const put = { method: "PUT", bytes: validYaml, headers: { "content-type": type } };
       expect((await ask("/scenario", put)).body.data.scenario).toBe("Sent");
     }
@@ -151,18 +131,12 @@ const rotate = "POST /keys/active/rotate";
 const invalid: readonly [call: string, json: unknown, ...fields: string[]][] = [
   [create, {}, "organization", "environment", "name"],
   [create, { organization: 7, environment: "sandbox", name: "" }, "organization", "environment", "name"],
-  [create, { ...newKey, scope: [] }, "scope"],
   [create, { ...newKey, name: undefined, naem: "CI" }, "naem"],
-  [create, { ...newKey, name: null }, "name"],
   [create, { ...newKey, name: "SVC_test_sbx0" }, "name"],
-  [create, { ...newKey, limits: { per_minuet: 5 } }, "limits.per_minuet"],
-  [create, { ...newKey, limits: { per_day: "5" } }, "limits.per_day"],
-  [create, { ...newKey, limits: { per_day: 1.5 } }, "limits.per_day"],
-  [create, { ...newKey, scopes: "attestations:read" }, "scopes"],
+  [create, { ...newKey, limits: { per_minuet: 5, per_day: "5" } }, "limits.per_minuet", "limits.per_day"],
   [create, { ...newKey, scopes: [7] }, "scopes.0"],
   [create, { ...newKey, organization: "harvest-bnk" }, "organization"],
   [rotate, { overlapMinutes: 5 }, "overlapMinutes"],
-  [rotate, { overlap_minutes: "60" }, "overlap_minutes"],
   [rotate, { overlap_minutes: null }, "overlap_minutes"],
   ["POST /reset", { seed: 1 }, "seed"],
   ["DELETE /requests", { key: "active" }, "key"],
@@ -174,19 +148,13 @@ const invalid: readonly [call: string, json: unknown, ...fields: string[]][] = [
   ],
   ["PUT /clock", JSON.parse('{"__proto__":{"now":1},"constructor":1}'), "__proto__", "constructor"],
   ["PUT /clock", { now: "2027-01-01T00:00:00" }, "now"],
-  ["PUT /clock", { now: "2027-02-30T00:00:00Z" }, "now"],
   ["PUT /clock", { now: "9999-12-31T23:59:59Z" }, "now"],
-  ["POST /clock/advance", {}, "by"],
   ["POST /clock/advance", { by: "an hour" }, "by"],
-  ["POST /clock/advance", { by: `${"9".repeat(30)}d` }, "by"],
   ["POST /clock/advance", { by: "9000000d" }, "by"],
-  ["PUT /assumptions", { rate_limit: "x" }, "rate_limit"],
   ["PUT /assumptions", { profile: "minimum" }, "profile"],
   ["PUT /assumptions", { me_scope: "farms:read" }, "me_scope"],
   ["PUT /faults", {}, "faults"],
-  ["PUT /faults", [{ then: { reset: true } }], "body"],
   ["PUT /faults", { faults: [{ when: { key: "actve" }, then: { reset: true } }] }, "faults.0.when.key"],
-  ["PUT /faults", { faults: [{ then: { status: 503 } }, { then: {} }] }, "faults.1.then"],
   ["PUT /scenario", {}, "name"],
   ["PUT /scenario", validYaml, "body"],
   ["POST /instances", { scenario: { version: 1, organisations: {} } }, "organisations"],
@@ -208,13 +176,6 @@ test.each<readonly [call: string, json: unknown, status: number, code: string]>(
   [create, { ...newKey, scopes: [] }, 422, "scopes_required"],
   [create, { ...newKey, scopes: ["farms:read"] }, 422, "unknown_scope"],
   [create, { ...newKey, ref: "active" }, 409, "name_taken"],
-  [
-    create,
-    { ...newKey, organization: "amberfield-mutual", environment: "live" },
-    403,
-    "live_access_not_approved",
-  ],
-  [rotate, { overlap_minutes: 10_081 }, 422, "overlap_out_of_range"],
   [rotate, { overlap_minutes: -1 }, 422, "overlap_out_of_range"],
   [rotate, { overlap_minutes: 1e308 }, 422, "overlap_out_of_range"],
   ["POST /keys/revoked/rotate", {}, 409, "key_not_active"],
@@ -233,19 +194,6 @@ test.each<readonly [call: string, json: unknown, status: number, code: string]>(
   expect([answer.status, answer.body.error.code]).toEqual([status, code]);
 });
 
-test("an unknown ref or scenario is answered with a suggestion and the known ones", async () => {
-  const { ask } = await serveControl();
-  const { error } = (await ask("/keys/actve")).body;
-  expect(error.message).toContain('"active"?');
-  expect(error.details).toMatchObject({
-    kind: "key",
-    ref: "actve",
-    known: expect.arrayContaining(["active"]),
-  });
-  const put = await ask("/scenario", { method: "PUT", json: { name: "rotaton" } });
-  expect(put.body.error.message).toContain('"rotation"?');
-});
-
 test("a scenario with mistakes is refused with line and column of each, and the world goes on", async () => {
   const control = await serveControl();
   const put = async (bytes: string) => {
@@ -261,12 +209,7 @@ test("a scenario with mistakes is refused with line and column of each, and the 
     "organizations.bank.tpye": expect.stringMatching(/^line 4, column 5: /),
     "organizations.bank.keys.main.environment": expect.stringMatching(/^line 6, column 28: /),
   });
-  for (const bytes of [
-    "version: 1\norganizations: [",
-    "- 1",
-    "version: 1\nextends: ../x.json\n",
-    "version: 1\n\0",
-  ]) {
+  for (const bytes of ["version: 1\norganizations: [", "- 1"]) {
     expect(Object.values(await put(bytes))[0]).toMatch(/^line \d+, column \d+: /);
   }
   await put("");
@@ -294,40 +237,14 @@ const value = fc.oneof(
     ...["harvest-bank", "test", "live", "CI", "active", "inactive", "approved", "fixed", "sliding", "none"],
     ...["1m", "-1m", "0s", "36500d", "2027-01-01T00:00:00Z", "9999-12-24T00:00:00Z", "key-states", "06:00"],
     ...["minimal", "varied", "attestations:read", "farms:read", "", " ", "x".repeat(300), "SVC_test_x"],
-    ...[
-      "__proto__",
-      "\u0000",
-      "\ud800",
-      "💧",
-      "../x",
-      0,
-      1,
-      -1,
-      0.5,
-      10_080,
-      10_081,
-      1e21,
-      true,
-      false,
-      null,
-    ],
+    ...["__proto__", "\u0000", "\ud800", "💧", 0, 1, -1, 0.5, 10_080, 10_081, 1e21, true, false, null],
     ...[["attestations:read"], ["consents:read", "consents:read"], [], [[]], {}, { per_minute: 3 }],
   ),
   fc.jsonValue({ maxDepth: 3 }),
 );
 const field = fc.constantFrom(
   ...["organization", "environment", "name", "scopes", "limits", "ref", "expires", "overlap_minutes", "as"],
-  ...[
-    "status",
-    "sandbox_access",
-    "live_access",
-    "now",
-    "frozen",
-    "by",
-    "profile",
-    "rate_limit_code",
-    "scenario",
-  ],
+  ...["status", "sandbox_access", "live_access", "now", "frozen", "by", "profile", "scenario"],
   ...["me_scope", "minute_window", "day_resets_at", "retiring_counts_as_active", "seed", "default_expiry"],
   ...["__proto__", "constructor", "nonsense"],
 );
@@ -336,13 +253,11 @@ const changes = fc.array(fc.tuple(field, value), { maxLength: 3 }).map(Object.fr
 test("any body is accepted as described, or refused with nothing changed", async () => {
   const control = await serveControl();
   const write = fc.constantFrom(...writesFor("no-such-instance").filter((one) => one.json !== undefined));
+  const nearlyValid = fc
+    .tuple(write, changes)
+    .map(([one, more]) => [one, { ...(one.json as object), ...more }] as const);
   const body = fc.oneof(
-    {
-      weight: 3,
-      arbitrary: fc
-        .tuple(write, changes)
-        .map(([one, more]) => [one, { ...(one.json as object), ...more }] as const),
-    },
+    { weight: 3, arbitrary: nearlyValid },
     fc.tuple(write, changes),
     fc.tuple(write, fc.jsonValue({ maxDepth: 4 })),
   );

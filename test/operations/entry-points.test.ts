@@ -26,9 +26,9 @@ const cases: Readonly<Record<string, Case>> = {
     library: ({ keys }) => keys.create({ ...testKey, ref: "made", limits: { perMinute: 5 }, expires: "10m" }),
   },
   "a key is rotated": {
-    step: { rotate: { key: "main", as: "next", overlap: "90s" } },
-    http: ["POST /keys/main/rotate", { as: "next", overlap_minutes: 1.5 }],
-    library: ({ keys }) => keys.rotate("main", { as: "next", overlap: 90_000 }),
+    step: { rotate: { key: "main", as: "next", overlap: "66s" } },
+    http: ["POST /keys/main/rotate", { as: "next", overlap_minutes: 1.1 }],
+    library: ({ keys }) => keys.rotate("main", { as: "next", overlap: 66_000 }),
   },
   "a key is revoked": {
     step: { revoke: { key: "main" } },

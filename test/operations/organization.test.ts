@@ -35,7 +35,6 @@ describe("changing an organization", () => {
   test.each([
     [{ status: "paused" }, "status"],
     [{ liveAccess: "pending" }, "live_access"],
-    [{ sandboxAccess: "yes" }, "sandbox_access"],
     [{ id: "another" }, "id"],
   ])("%j is refused", (wrong, field) => {
     const sandbox = open();
