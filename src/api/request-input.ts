@@ -21,7 +21,7 @@ export function bodyOf(bytes: Uint8Array): ReadBody {
 }
 
 /** The content of a request without any. */
-export const noContent: RequestContent = {
+const noContent: RequestContent = {
   query: "",
   contentType: undefined,
   idempotencyKey: undefined,

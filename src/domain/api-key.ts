@@ -23,7 +23,7 @@ export const keyPrefixes: readonly KeyPrefix[] = [
 export const sandboxMark = "sbx";
 
 /** The maximum length of a key in characters, prefix included; longer ones are malformed. */
-export const maximumKeyLength = 256;
+const maximumKeyLength = 256;
 
 /** A well-formed key, taken apart. `marked` is true for keys that a sandbox made (or pretends to have made). */
 export interface ParsedApiKey extends KeyPrefix {

@@ -13,7 +13,7 @@ export const validityStatuses = ["active", "suspended", "revoked", "expired"] as
 export type ValidityStatus = (typeof validityStatuses)[number];
 
 /** Time that the production of an attestation takes, in milliseconds. */
-export const productionTime = 60_000;
+const productionTime = 60_000;
 
 /** A suspension of an attestation, or its end; `at` is epoch milliseconds. */
 export interface Suspension {

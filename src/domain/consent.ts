@@ -41,9 +41,9 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /** Time from a request to its answer, in milliseconds. */
-export const answerDelay = 2 * hour;
+const answerDelay = 2 * hour;
 /** Time from granting to revoking, in milliseconds. */
-export const revokeDelay = 30 * day;
+const revokeDelay = 30 * day;
 /** Time that a farmer has to answer, in milliseconds. */
 export const timeToAnswer = 7 * day;
 /** Duration of a consent by default, and at most; in milliseconds. */

@@ -71,7 +71,7 @@ export interface Journal {
   readonly clear: () => void;
 }
 
-export const defaultJournalCapacity = 1000;
+const defaultJournalCapacity = 1000;
 
 type Slot = { -readonly [Field in keyof RequestNote]: RequestNote[Field] };
 

@@ -46,14 +46,6 @@ test("R6 R24 usage.today counts every request of today, the current one included
   expect(await today()).toBe(1);
 });
 
-test("R7 every 200 carries an X-Request-Id of its own", async () => {
-  const { me } = openApi(oneKey({ limits: { per_minute: 1000 } }));
-  const ids = new Set<string>();
-  for (let i = 0; i < 200; i++) ids.add(headerOf(await me({ ref: "key" }), "x-request-id") ?? "");
-  expect(ids.size).toBe(200);
-  expect(ids).not.toContain("");
-});
-
 test("R8 a query changes nothing in the answer", async () => {
   const { sandbox, send, data } = openApi("key-states");
   const plain = await data("active");

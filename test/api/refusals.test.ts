@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { openApi } from "../support/api-client.js";
 import { headerOf } from "../support/doors.js";
 import { expectError } from "../support/expect-error.js";
-import { oneKey } from "../support/one-key.js";
 
 test.each([
   ["R9 without a key", undefined, "401.missing"],
@@ -39,37 +38,6 @@ test.each([
   expect(lastPath()).toBe(path);
 });
 
-test("R20 the test keys of an organization whose live access is suspended go on working", async () => {
-  const { status } = openApi({
-    version: 1,
-    organizations: {
-      bank: {
-        type: "bank",
-        live_access: "suspended",
-        keys: { a: { environment: "test" }, b: { environment: "live" } },
-      },
-    },
-  });
-  expect([await status("a"), await status("b")]).toEqual([200, 403]);
-});
-
-test("R43 a key gets 401 from the very instant of its expiry", async () => {
-  const { sandbox, me, status } = openApi(oneKey({ expires: "10m" }));
-  sandbox.clock.set("2026-03-02T09:09:59.999Z");
-  expect(await status("key")).toBe(200);
-  sandbox.clock.set("2026-03-02T09:10:00Z");
-  expectError(await me({ ref: "key" }), 401, "unauthorized");
-});
-
-test("R38 a replaced key works to the last millisecond of its overlap", async () => {
-  const { sandbox, me, status } = openApi("rotation");
-  const end = Date.parse(sandbox.clock.now()) + 30 * 60_000;
-  sandbox.clock.set(new Date(end - 1).toISOString());
-  expect(await status("retiring")).toBe(200);
-  sandbox.clock.set(new Date(end).toISOString());
-  expectError(await me({ ref: "retiring" }), 401, "unauthorized");
-});
-
 test("R47 the version is in the path: without it, or with another, there is nothing", async () => {
   const { sandbox, send } = openApi("key-states");
   const headers = { "x-api-key": sandbox.secret("active") };
@@ -81,16 +49,6 @@ test("R47 the version is in the path: without it, or with another, there is noth
     "//v1/relying-party/me",
   ])
     expectError(await send({ path, headers }), 404, "not_found");
-});
-
-test("R49 the announced endpoints answer as any unknown path", async () => {
-  const { sandbox, send } = openApi("key-states");
-  const headers = { "x-api-key": sandbox.secret("active") };
-  const unknown = await send({ path: "/v1/relying-party/nothing", headers });
-  for (const path of ["consent-requests", "attestations", "attestations/1"]) {
-    for (const method of ["GET", "POST"])
-      expect(await send({ path: `/v1/relying-party/${path}`, headers, method })).toEqual(unknown);
-  }
 });
 
 test("another method gets 405 with Allow, before the key is checked", async () => {

@@ -9,7 +9,7 @@ import polygonClipping, { type Polygon } from "polygon-clipping";
 import { expect, test } from "vitest";
 import { farmerLocales } from "../../src/domain/farmer.js";
 import { indexOfFarmer } from "../../src/synthetic/farmer-id.js";
-import { farmerColumns, farmerFeatures, farmerRow } from "../../src/synthetic/farmers/farmer-export.js";
+import { farmerFeatures } from "../../src/synthetic/farmers/farmer-export.js";
 import { type Farmer, farmerSchema, type Parcel } from "../../src/synthetic/farmers/farmer-schema.js";
 import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
 import { propertySeed } from "../support/property-seed.js";
@@ -259,14 +259,6 @@ test("another choice of locales gives other ids of farmers, loans and policies a
     farmerAt({ seed: 1, start, locales: ["en_GH"] }, index),
   );
   expect(idsOf(JSON.stringify(made)).filter((id) => everywhere.has(id))).toEqual([]);
-});
-
-test("a row has every column and no nested value", () => {
-  for (const farmer of farmers.slice(0, 200)) {
-    const row = farmerRow(farmer);
-    expect(Object.keys(row)).toEqual([...farmerColumns]);
-    expect(Object.values(row).filter((value) => typeof value === "object" && value !== null)).toEqual([]);
-  }
 });
 
 test("a farmer depends on seed, index, locales and start alone, not on the farmers made before", () => {

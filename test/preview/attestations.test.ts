@@ -36,18 +36,6 @@ test("a grant makes an attestation for each permission, ready a minute later", a
   expect((await get("bank", `${attestationsPath}/${livestock.id}`)).json.data).toEqual(livestock);
 });
 
-test("attestations come in the order of their grants, so that pages stay as they are", async () => {
-  const { ask, attestations, sandbox } = openPreview();
-  const late = (await ask("bank", 2)).json.data;
-  const early = (await ask("bank", 0)).json.data;
-  sandbox.clock.advance("3h");
-  const before = (await attestations("bank")).json.data;
-  sandbox.consents.grant(late.id);
-  const after = (await attestations("bank")).json.data;
-  expect(after.map((one: Json) => one.consent_request_id)).toEqual([early.id, late.id]);
-  expect(after[0]).toEqual(before[0]);
-});
-
 test("an attestation contains the data that the farmer consented to share, and nothing more", async () => {
   const { ask, attestations, sandbox } = openPreview();
   await ask("bank", 0, { permissions });
@@ -108,25 +96,6 @@ test("production fails for the farmer without records, and when the consent ends
     ["failed", null, "2026-03-02T11:01:00.000Z"],
     ["failed", null, "2026-03-02T11:00:01.000Z"],
   ]);
-});
-
-test("a suspended attestation has no subject until the suspension ends", async () => {
-  const { ask, attestations, sandbox } = openPreview();
-  await ask("bank", 0, { permissions: ["land", "loans"] });
-  sandbox.clock.advance("3h");
-  const shown = async () =>
-    (await attestations("bank")).json.data.map((one: Json) => [one.validity, one.subject === null]);
-  const [{ id }] = (await attestations("bank")).json.data;
-  sandbox.attestations.suspend(id);
-  expect(await shown()).toEqual([
-    ["suspended", true],
-    ["active", false],
-  ]);
-  expect(() => sandbox.attestations.suspend(id)).toThrow(
-    expect.objectContaining({ code: "attestation_not_open" }),
-  );
-  sandbox.attestations.resume(id);
-  expect((await shown())[0]).toEqual(["active", false]);
 });
 
 test("attestations are listed page by page, each once, and by consent request and farmer", async () => {

@@ -26,54 +26,6 @@ test("a consent request is pending for a week at most, and its consent lasts 90 
   ]);
 });
 
-test.each<[string, number, [by: string, status: string][]]>([
-  [
-    "grants",
-    0,
-    [
-      ["7199999ms", "pending"],
-      ["1ms", "granted"],
-      ["7768799999ms", "granted"],
-      ["1ms", "expired"],
-    ],
-  ],
-  [
-    "refuses",
-    1,
-    [
-      ["7199999ms", "pending"],
-      ["1ms", "rejected"],
-      ["90d", "rejected"],
-    ],
-  ],
-  [
-    "is silent",
-    2,
-    [
-      ["604799999ms", "pending"],
-      ["1ms", "expired"],
-    ],
-  ],
-  [
-    "revokes",
-    3,
-    [
-      ["2h", "granted"],
-      ["2591999999ms", "granted"],
-      ["1ms", "revoked"],
-    ],
-  ],
-])("a farmer who %s does so to the millisecond", async (_persona, farmer, life) => {
-  const { ask, get, sandbox } = openPreview();
-  const { id } = (await ask("bank", farmer)).json.data;
-  const met = [];
-  for (const [by] of life) {
-    sandbox.clock.advance(by);
-    met.push([by, (await get("bank", id)).json.data.status]);
-  }
-  expect(met).toEqual(life);
-});
-
 test("a consent ends when the relying party asks, up to 365 days ahead", async () => {
   const { ask, get, sandbox } = openPreview();
   for (const [expires_at, shown] of [

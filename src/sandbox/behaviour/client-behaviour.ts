@@ -24,7 +24,7 @@ export interface ClientBehaviour {
 }
 
 /** Number of rejected keys that a world remembers. */
-export const rejectedCapacity = 1000;
+const rejectedCapacity = 1000;
 
 /** Creates the memory of a world without requests. */
 export function createClientBehaviour(): ClientBehaviour {

@@ -63,7 +63,7 @@ export interface Consents {
 const idLength = 20;
 
 /** Makes an empty store. The n-th request has the id that the seed and n give, so that ids are the same in every run. */
-export function createConsents(seed: number): Consents {
+function createConsents(seed: number): Consents {
   const all: ConsentEntry[] = [];
   const byId = new Map<string, ConsentEntry>();
   const attestations = new Map<string, AttestationPlace>();

@@ -7,7 +7,7 @@ import { type Calendar, type CropName, crops, type Growing, type GrowingSeason }
 import { harmOf } from "./weather.js";
 
 /** Number of seasons in the record of a field. */
-export const seasonsKept = 3;
+const seasonsKept = 3;
 
 interface Field {
   readonly grown: Growing;

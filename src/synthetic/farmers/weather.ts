@@ -50,7 +50,7 @@ function droughtOf({ seed, country, region }: WeatherSite, when: string, months:
 }
 
 /** The share of a usual yield that a drought leaves. */
-export function yieldInDrought(severity: number, irrigated: boolean): number {
+function yieldInDrought(severity: number, irrigated: boolean): number {
   return 1 - severity * (irrigated ? 0.1 : 0.65);
 }
 
