@@ -33,14 +33,3 @@ describe.skipIf(noBrowser !== undefined)("a client in a browser", () => {
     expect(advice).toEqual([["key-from-browser"], []]);
   });
 });
-
-test("Node's fetch is no browser", async () => {
-  const server = await startServer();
-  onTestFinished(() => server.close(0));
-  await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret("active") } });
-  await fetch(server.url + mePath, {
-    method: "HEAD",
-    headers: { "x-api-key": server.sandbox.secret("active") },
-  });
-  expect(server.sandbox.requests.list().map(({ advice }) => advice)).toEqual([[], []]);
-});

@@ -52,16 +52,6 @@ test("GET /report answers the report of the library, as the description says", a
   ]);
 });
 
-test("the advice of a request is in the journal and in the event", async () => {
-  const { server, runtime, ask } = await serveControl();
-  const heard: unknown[] = [];
-  runtime.subscribe((event) => event.type === "request" && heard.push(event.request.advice));
-  await call(server.url, server.sandbox.secret("legacy"));
-  await call(server.url, server.sandbox.secret("active"));
-  expect(heard).toEqual([["legacy-key-in-use"], []]);
-  expect((await ask("/requests")).body.data.map(({ advice }: { advice: string[] }) => advice)).toEqual(heard);
-});
-
 test.each([
   ["text", "text/plain", /^1 request to key-states/],
   ["markdown", "text/markdown", /^# Coverage 5 %/],
@@ -89,47 +79,6 @@ test.each([
     "validation_failed",
     [field],
   ]);
-});
-
-test("a reset, another scenario and a removed instance change nothing about what the client did", async () => {
-  const { server, ask } = await serveControl();
-  await call(server.url, server.sandbox.secret("active"));
-  await ask("/reset", { method: "POST", json: {} });
-  await call(server.url, server.sandbox.secret("revoked"));
-  await ask("/scenario", { method: "PUT", json: { name: "expired" } });
-  await call(server.url, server.sandbox.secret("expired"));
-  const { body } = await ask("/instances", { method: "POST", json: { scenario: "key-states" } });
-  const { id, base_url, keys } = body.data;
-  await call(base_url, keys["live-suspended"]);
-  expect((await ask("/report", { base: `/i/${id}` })).body.data).toMatchObject({ requests: 1 });
-  await ask(`/instances/${id}`, { method: "DELETE", json: {} });
-  const report = server.sandbox.report();
-  expect(report.requests).toBe(4);
-  expect(report.scenario).toBe("expired");
-  expect(report.paths.filter(({ met }) => met).map(({ pathId }) => pathId)).toEqual([
-    "200.test",
-    "401.revoked",
-    "401.expired",
-    "403.live_suspended",
-  ]);
-});
-
-test("DELETE /requests lets the report start anew, and each instance has its own", async () => {
-  const { server, ask } = await serveControl();
-  const { body } = await ask("/instances", { method: "POST", json: {} });
-  const base = `/i/${body.data.id}`;
-  await call(body.data.base_url, undefined);
-  await call(server.url, undefined);
-  const requests = async () => [
-    (await ask("/report")).body.data.requests,
-    (await ask("/report", { base })).body.data.requests,
-  ];
-  expect(await requests()).toEqual([2, 1]);
-  await ask("/requests", { method: "DELETE", json: {}, base });
-  expect(await requests()).toEqual([2, 0]);
-  await call(body.data.base_url, undefined);
-  await ask("/requests", { method: "DELETE", json: {} });
-  expect(await requests()).toEqual([0, 1]);
 });
 
 test("report takes the base URL, the control URL, that of an instance, and SVC_CONTROL_URL", async () => {

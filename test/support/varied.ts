@@ -32,11 +32,6 @@ function headerFor(world: World, key: Asked["key"]): string | undefined {
   return typeof key === "object" ? key.header : key && scenarioSecret(world, key);
 }
 
-/** The keys of a world that its scenario describes. */
-export function refsOf(world: World): string[] {
-  return [...world.registry.keys.keys()];
-}
-
 /** Every kind of key that is rejected. */
 export const rejectedKeys: readonly Asked["key"][] = [
   undefined,
@@ -51,7 +46,7 @@ export const rejectedKeys: readonly Asked["key"][] = [
 
 /** Everything that can be asked of `key-states`: every key and none, by GET and HEAD, and what the API does not have. */
 export function everyQuestion(world: World): Asked[] {
-  const keys = [...refsOf(world), ...rejectedKeys.slice(0, 5)];
+  const keys = [...world.registry.keys.keys(), ...rejectedKeys.slice(0, 5)];
   return [
     ...keys.flatMap((key) => [withKey(key), { method: "HEAD", ...withKey(key) }]),
     ...["POST", "DELETE", "OPTIONS"].map((method) => ({ method, key: "active" })),
