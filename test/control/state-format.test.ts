@@ -4,7 +4,7 @@ import { createSandbox, SandboxError } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { sandboxOn } from "../../src/library/sandbox-on.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { parseState, type SavedState, stateText } from "../../src/node/state-format.js";
+import { parseState, type SavedState, stateText } from "../../src/node/state/format.js";
 import { changeAssumptions } from "../../src/sandbox/operations/change-assumptions.js";
 import { createRuntime } from "../../src/sandbox/runtime.js";
 import { restoreWorld, snapshotWorld } from "../../src/sandbox/snapshot.js";

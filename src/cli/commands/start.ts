@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
-import type { KeptState } from "../../node/state.js";
+import type { KeptState } from "../../node/state/open-state.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import { listed, quote } from "../../scenario/problems/words.js";
@@ -169,7 +169,7 @@ async function openNamedState(
 ): Promise<KeptState | undefined> {
   const { state: given } = flags;
   if (given === undefined) return undefined;
-  const { openState } = await import("../../node/state.js");
+  const { openState } = await import("../../node/state/open-state.js");
   const state = openState({ file: resolve(io.cwd, given), given }, loaded, start, givenIn(flags));
   if (state.savedAt !== undefined) {
     const note = `Going on from ${quote(given)}, saved ${new Date(state.savedAt).toISOString()}.`;

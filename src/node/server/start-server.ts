@@ -9,7 +9,7 @@ import type { World } from "../../sandbox/world.js";
 import { type NamedScenario, resolveSource } from "../../scenario/parse-scenario.js";
 import { loadScenario } from "../files/load-scenario.js";
 import { loadFarmers, nodePlatform } from "../platform.js";
-import type { KeptState } from "../state.js";
+import type { KeptState } from "../state/open-state.js";
 import { type RunningServer, type ServeOptions, serveRuntime } from "./serve-runtime.js";
 
 export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
@@ -95,6 +95,6 @@ async function openStateFile(
   start: () => World,
   given: GivenOptions,
 ): Promise<KeptState> {
-  const { openState } = await import("../state.js");
+  const { openState } = await import("../state/open-state.js");
   return openState({ file: resolve(file), given: file }, own, start, given);
 }

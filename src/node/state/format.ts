@@ -1,12 +1,12 @@
-import { SandboxError } from "../domain/errors.js";
-import { isoOf } from "../sandbox/clock.js";
-import { describedKeys } from "../sandbox/scenario-keys.js";
-import type { RemainingWorld } from "../sandbox/snapshot.js";
-import { parseTime } from "../scenario/format/time.js";
-import { checkScenario } from "../scenario/parse-scenario.js";
-import { ScenarioError } from "../scenario/problems/scenario-error.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
-import { version } from "./package-files.js";
+import { SandboxError } from "../../domain/errors.js";
+import { isoOf } from "../../sandbox/clock.js";
+import { describedKeys } from "../../sandbox/scenario-keys.js";
+import type { RemainingWorld } from "../../sandbox/snapshot.js";
+import { parseTime } from "../../scenario/format/time.js";
+import { checkScenario } from "../../scenario/parse-scenario.js";
+import { ScenarioError } from "../../scenario/problems/scenario-error.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { version } from "../package-files.js";
 
 /** A world that was kept in a file. Its scenario is what `reset` starts. */
 export interface SavedState extends RemainingWorld {
@@ -64,8 +64,6 @@ export function unreadableState(given: string, why: string): SandboxError {
 
 class Flaw extends Error {}
 
-type Members = Readonly<Record<string, unknown>>;
-
 // The message of JSON.parse is not repeated: it quotes the file.
 function parseJson(text: string): unknown {
   try {
@@ -77,29 +75,28 @@ function parseJson(text: string): unknown {
 
 function checkState(value: unknown): SavedState {
   const state = membersOf(value);
-  if (state?.svc_sandbox_state === undefined) throw new Flaw("it is JSON, but not a state of svc-sandbox");
+  if (state.svc_sandbox_state === undefined) throw new Flaw("it is JSON, but not a state of svc-sandbox");
   if (state.svc_sandbox_state !== format) {
     throw new Flaw(
       `it has format ${JSON.stringify(state.svc_sandbox_state)} of svc-sandbox ${JSON.stringify(state.version)}, and svc-sandbox ${version} reads format ${format}`,
     );
   }
-  const startedWith = membersOf(state.started_with) ?? {};
+  const startedWith = membersOf(state.started_with);
   const snapshot = scenarioIn(state, "world");
   const scenario = scenarioIn(state, "scenario");
-  const revokedAt = Object.entries(membersOf(state.revoked_at) ?? {});
+  const revoked = membersOf(state.revoked_at);
+  const told = state.story_steps_told ?? 0;
   if (snapshot.clock?.now === undefined) throw new Flaw("its world.clock.now is missing");
+  if (!Number.isSafeInteger(told) || Number(told) < 0) throw new Flaw("its story_steps_told is not a count");
   refuseLostKeys(snapshot, scenario);
   return {
-    name: textIn(state.name, "name"),
-    savedAt: timeIn(state.saved_at, "saved_at"),
-    startedWith: {
-      name: textIn(startedWith.name, "started_with.name"),
-      sha256: textIn(startedWith.sha256, "started_with.sha256"),
-    },
+    name: textIn(state, "name"),
+    savedAt: timeIn(state, "saved_at"),
+    startedWith: { name: textIn(startedWith, "name"), sha256: textIn(startedWith, "sha256") },
     snapshot,
     scenario,
-    revokedAt: Object.fromEntries(revokedAt.map(([ref, at]) => [ref, timeIn(at, `revoked_at.${ref}`)])),
-    told: countIn(state.story_steps_told ?? 0, "story_steps_told"),
+    revokedAt: Object.fromEntries(Object.keys(revoked).map((ref) => [ref, timeIn(revoked, ref)])),
+    told: told as number,
   };
 }
 
@@ -125,24 +122,20 @@ function refuseLostKeys(snapshot: Scenario, scenario: Scenario): void {
     throw new Flaw(`its scenario has a key ${JSON.stringify(lost.ref)} that its world lacks`);
 }
 
-function membersOf(value: unknown): Members | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Members)
-    : undefined;
+type Members = Readonly<Record<string, unknown>>;
+
+function membersOf(value: unknown): Members {
+  return typeof value === "object" && value !== null ? (value as Members) : {};
 }
 
-function textIn(value: unknown, name: string): string {
-  if (typeof value === "string" && value !== "") return value;
+function textIn(members: Members, name: string): string {
+  const text = members[name];
+  if (typeof text === "string" && text !== "") return text;
   throw new Flaw(`its ${name} is not a text`);
 }
 
-function timeIn(value: unknown, name: string): number {
-  const time = typeof value === "string" ? parseTime(value) : undefined;
+function timeIn(members: Members, name: string): number {
+  const time = parseTime(String(members[name]));
   if (time !== undefined) return time;
   throw new Flaw(`its ${name} is not a time`);
-}
-
-function countIn(value: unknown, name: string): number {
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw new Flaw(`its ${name} is not a count`);
 }

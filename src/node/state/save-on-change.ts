@@ -1,7 +1,7 @@
 // Node's own: in jsdom the global ones give a number, which has no `unref`, and fake ones would keep us from saving.
 import { clearTimeout, setTimeout } from "node:timers";
-import type { WorldEvent } from "../sandbox/events.js";
-import type { Runtime } from "../sandbox/runtime.js";
+import type { WorldEvent } from "../../sandbox/events.js";
+import type { Runtime } from "../../sandbox/runtime.js";
 
 /** The maximum time that a counted request waits to be saved, in milliseconds: less than a second, with the writing itself. */
 const longestUnsaved = 800;
