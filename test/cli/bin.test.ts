@@ -1,27 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { temporaryFolder } from "../support/temporary-folder.js";
-
-const bin = join(import.meta.dirname, "../../bin/svc-sandbox.js");
-
-/** Runs the built command as its users do. */
-function run(argv: readonly string[]) {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-  const child = spawn(process.execPath, [bin, ...argv], { cwd: temporaryFolder(), env });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const text = { stdout: "", stderr: "" };
-  child.stdout.setEncoding("utf8").on("data", (chunk) => {
-    text.stdout += chunk;
-  });
-  child.stderr.setEncoding("utf8").on("data", (chunk) => {
-    text.stderr += chunk;
-  });
-  const ended = once(child, "close").then(([code, signal]) => ({ code, signal, ...text }));
-  return { child, ended, text };
-}
+import { startBin } from "./exec-process.js";
 
 /** The base URL in the line that `start --json` prints. */
 async function listening(child: ChildProcess): Promise<string> {
@@ -31,25 +12,25 @@ async function listening(child: ChildProcess): Promise<string> {
 
 describe("the built svc-sandbox", () => {
   it("prints data on stdout and exits with 0", async () => {
-    const { code, stdout, stderr } = await run(["list"]).ended;
+    const { code, stdout, stderr } = await startBin(["list"]).ended;
     expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/^key-states /m);
+    expect(stdout.toString()).toMatch(/^key-states /m);
   });
 
   it("prints a bundled scenario from the package's own folder", async () => {
-    const { code, stdout } = await run(["show", "revoked"]).ended;
+    const { code, stdout } = await startBin(["show", "revoked"]).ended;
     expect(code).toBe(0);
-    expect(stdout).toContain("version: 1");
+    expect(stdout.toString()).toContain("version: 1");
   });
 
   it("prints a problem on stderr and exits with 2", async () => {
-    const { code, stdout, stderr } = await run(["--port", "abc"]).ended;
-    expect([code, stdout]).toEqual([2, ""]);
+    const { code, stdout, stderr } = await startBin(["--port", "abc"]).ended;
+    expect([code, stdout.toString()]).toEqual([2, ""]);
     expect(stderr).toMatch(/^Failed to read --port: .*\n$/);
   });
 
   it.each(["SIGINT", "SIGTERM"] as const)("serves until %s, and exits with 0", async (signal) => {
-    const { child, ended } = run(["start", "--json", "--port", "0", "--log", "json"]);
+    const { child, ended } = startBin(["start", "--json", "--port", "0", "--log", "json"]);
     const url = await listening(child);
     expect((await fetch(`${url}/v1/relying-party/me`)).status).toBe(401);
     child.kill(signal);
@@ -57,7 +38,7 @@ describe("the built svc-sandbox", () => {
   });
 
   it("stops at once when it is asked a second time", async () => {
-    const { child, ended } = run(["start", "--json", "--port", "0", "--log", "off"]);
+    const { child, ended } = startBin(["start", "--json", "--port", "0", "--log", "off"]);
     const url = new URL(await listening(child));
     const socket = connect(Number(url.port), url.hostname);
     onTestFinished(() => void socket.destroy());
@@ -72,9 +53,8 @@ describe("the built svc-sandbox", () => {
   });
 
   it("ends quietly when nobody reads its output any more", async () => {
-    const { child, ended, text } = run(["openapi"]);
+    const { child, ended } = startBin(["openapi"]);
     child.stdout?.destroy();
-    expect(await ended).toMatchObject({ code: 0 });
-    expect(text.stderr).toBe("");
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
   });
 });

@@ -57,10 +57,10 @@ export function client(...words: string[]): string[] {
   return [process.execPath, "client.mjs", ...words];
 }
 
-/** Starts the built `svc-sandbox exec`. */
-export function startExec(argv: readonly string[], options: ExecOptions = {}): ExecProcess {
+/** Starts the built `svc-sandbox`, as its users do. */
+export function startBin(argv: readonly string[], options: ExecOptions = {}): ExecProcess {
   const { cwd = clientFolder(), env = {}, input } = options;
-  const child = spawn(process.execPath, [bin, "exec", ...argv], {
+  const child = spawn(process.execPath, [bin, ...argv], {
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
   });
@@ -88,6 +88,11 @@ export function startExec(argv: readonly string[], options: ExecOptions = {}): E
       look();
     });
   return { child, ended, says };
+}
+
+/** Starts the built `svc-sandbox exec`. */
+export function startExec(argv: readonly string[], options?: ExecOptions): ExecProcess {
+  return startBin(["exec", ...argv], options);
 }
 
 /** Runs the built `svc-sandbox exec` to its end. */

@@ -119,14 +119,6 @@ story:
     expect(values.SVC_API_KEY).toBe(values.SVC_KEY_ACTIVE);
     expect(values).toHaveProperty("SVC_KEY_RATE_LIMITED_MINUTE");
   });
-
-  it("says what they get at another time", async () => {
-    const later = await json(["keys", "key-states", "--now", "2027-03-02T09:00:00Z"]);
-    const states = Object.fromEntries(
-      later.map((row: { ref: string; state: string }) => [row.ref, row.state]),
-    );
-    expect(states).toMatchObject({ active: "active", retiring: "retiring" });
-  });
 });
 
 describe("svc-sandbox explain", () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { baseUrl, runCli, startCli } from "../support/run-cli.js";
+import { expect, test } from "vitest";
+import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // A user who starts ten thousand organizations does not want to see their keys, and a process has no room for them.
@@ -13,11 +13,7 @@ const large = population("{ organizations: 700, keys_per_organization: 2 }") + w
 
 function start(file: string, argv: readonly string[]) {
   const cwd = temporaryFolder({ "many.yaml": file });
-  const running = startCli(["start", "many.yaml", "--port", "0", ...argv], { cwd });
-  onTestFinished(async () => {
-    await running.stop();
-  });
-  return { cwd, running };
+  return { cwd, running: serve(["start", "many.yaml", ...argv], { cwd }) };
 }
 
 test("start shows the keys that are written out, and says how many more there are", async () => {

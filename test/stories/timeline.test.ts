@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createSandbox, type Scenario } from "../../src/index.js";
+import { createSandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import type { WorldEvent } from "../../src/sandbox/events.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
@@ -102,23 +102,6 @@ test("the keys that a timeline makes have the secrets that the seed gives, in ev
   });
   expect(secrets[0]).toBe(secrets[1]);
   expect(secrets[0]).not.toBe(secrets[2]);
-});
-
-test("a snapshot goes on with what is still to come, at the same instants", async () => {
-  const sandbox = createSandbox({ scenario });
-  sandbox.clock.advance("25m");
-  const snapshot = sandbox.snapshot();
-  expect(snapshot.timeline?.map(({ at }) => at)).toEqual([
-    "2026-03-02T09:30:00.000Z",
-    "2026-03-02T11:00:00.000Z",
-  ]);
-  const again = createSandbox({ scenario: snapshot as Scenario });
-  for (const one of [sandbox, again]) one.clock.advance("2h");
-  expect(again.keys.list()).toEqual(sandbox.keys.list());
-  expect(again.faults.list()).toEqual(sandbox.faults.list());
-  expect(again.secret("next")).toBe(sandbox.secret("next"));
-  sandbox.clock.advance("1h");
-  expect(sandbox.snapshot()).not.toHaveProperty("timeline");
 });
 
 test("a reset begins the timeline again", () => {
