@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/openapi.js";
-import { scenarioJsonSchema } from "../src/scenario/format/schema.js";
+import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
 import { bundle } from "./bundle.js";
 import { emitTypes } from "./emit-types.js";
 import { thirdPartyNotices } from "./third-party-notices.js";

@@ -27,6 +27,9 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
     input: { ...entries },
     // As ES modules for Node, a chunk that browsers load, too, would import `node:module`.
     platform: format === "esm" ? "neutral" : "node",
+    onLog(level, { message }) {
+      if (level === "warn") throw new Error(`Failed to bundle without a warning: ${message}`);
+    },
     // The handlers' msw is the user's own.
     external: ["msw"],
     resolve: {
@@ -36,7 +39,13 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
       // For Node, yaml offers CommonJS that asks for Node's `process` and `buffer`; its modules ask for nothing.
       alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
     },
-    plugins: [evaluateWhenUsed(root), needs.plugin, ...(format === "esm" ? [useBuiltins] : [])],
+    plugins: [
+      onlyPartsOfZod(root),
+      evaluateWhenUsed(root),
+      needs.plugin,
+      droppable,
+      ...(format === "esm" ? [useBuiltins] : []),
+    ],
   });
   // Dozens of small files take longer to find and to link than to run: what a start and an import of the library need
   // stands in one file, what only one of them needs in another.
@@ -125,6 +134,52 @@ function exportedFunctions(text: string, file: string): string[] {
     throw new Error(`${file} exports something else than functions: it cannot be evaluated when it is used`);
   });
 }
+
+/** The parts of zod that checks of scenarios are made of. A part that is missing here fails the build. */
+const zodParts =
+  "array, boolean, enum, int, literal, null, nullable, number, optional, partial, partialRecord, record, registry, strictObject, " +
+  "string, tuple, union, unknown, describe, maximum, maxLength, minimum, minLength, refine, regex";
+const zodMark = "\0zod:";
+
+/**
+ * Bundles these parts of zod by themselves. A package that is evaluated when it is used is taken whole, with the parts
+ * that only the command line needs: they are left to `zod/v4/core`.
+ */
+function onlyPartsOfZod(root: string): Plugin {
+  return {
+    name: "only-parts-of-zod",
+    resolveId: (source) => {
+      if (source === "zod/mini") return zodMark;
+      return source === `${zodMark}parts` ? source : null;
+    },
+    async load(id) {
+      if (id === zodMark) return `export * as z from ${JSON.stringify(`${zodMark}parts`)};`;
+      if (id !== `${zodMark}parts`) return null;
+      const parts = await rolldown({
+        cwd: root,
+        input: "parts",
+        plugins: [
+          {
+            name: "parts",
+            resolveId: (source) => (source === "parts" ? join(root, "parts.js") : null),
+            load: (id) => (id === join(root, "parts.js") ? `export { ${zodParts} } from "zod/mini";` : null),
+          },
+        ],
+      });
+      const { output } = await parts.generate({ format: "esm" });
+      await parts.close();
+      return output[0].code;
+    },
+  };
+}
+
+/** Tells the bundler of a page that it may drop what it does not use of the modules that are evaluated when used. */
+const droppable: Plugin = {
+  name: "droppable",
+  renderChunk: (code) => ({
+    code: code.replaceAll(/= (?=__(?:esm|commonJS)Min\()/g, "= /* @__PURE__ */ "),
+  }),
+};
 
 const builtinMark = "\0builtin:";
 

@@ -64,7 +64,7 @@ export function parseScenario(text: string, { file, load }: ParseOptions = {}): 
  * Does not change the value.
  */
 export function checkScenario(value: unknown, { mostValues }: { mostValues?: number } = {}): Scenario {
-  return interpretScenario(foundValue(value, mostValues), extendsOptions());
+  return interpretScenario(foundValue(value, mostValues), bundledOnly);
 }
 
 /** A scenario and what people call it. */
@@ -97,15 +97,22 @@ export function placeOf(text: string, path: Path, { file, load }: ParseOptions =
   return { file: found.place.source.file, ...describePlace(found.place) };
 }
 
-function extendsOptions(load?: ScenarioLookup): ExtendsOptions {
+// Without the YAML reader: a page that gives its scenarios as values does not load it.
+const bundledOnly: ExtendsOptions = {
+  find: (name) => (isScenarioName(name) ? foundValue(bundledScenarios[name]) : undefined),
+  knownNames: scenarioNames,
+};
+
+function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
   return {
+    ...bundledOnly,
     find(name, from) {
-      if (isScenarioName(name)) return foundValue(bundledScenarios[name]);
+      const bundled = bundledOnly.find(name, from);
+      if (bundled !== undefined) return bundled;
       const loaded = load?.(name, from);
       if (loaded === undefined) return undefined;
       return "text" in loaded ? foundText(loaded.text, loaded.file) : foundValue(loaded);
     },
-    knownNames: scenarioNames,
   };
 }
 

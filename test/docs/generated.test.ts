@@ -6,7 +6,7 @@ import { adviceTable } from "../../src/domain/advice.js";
 import { type AssumptionRow, assumptionTable } from "../../src/domain/assumptions.js";
 import { outcomes } from "../../src/index.js";
 import { routes } from "../../src/node/control/routes.js";
-import { controlBodySchema } from "../../src/scenario/format/control-bodies.js";
+import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
 import { withDocumentedAnswers } from "../support/documented-answers.js";
 import { type Part, root, withParts } from "../support/pages.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";

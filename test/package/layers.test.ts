@@ -28,6 +28,7 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
 const layerOfPackage: Readonly<Record<string, string>> = {
   yaml: "scenario",
   "zod/mini": "scenario",
+  "zod/v4/core": "scenario",
   ms: "scenario",
   "fastest-levenshtein": "scenario",
   "@noble/hashes": "library",

@@ -1,4 +1,4 @@
-import { scenarioJsonSchema } from "../../scenario/format/schema.js";
+import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { verbose } from "../flags.js";

@@ -8,7 +8,7 @@ import { consentStatuses, purposeCodes } from "../../domain/consent.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
 import { faultPathIds, outcomes } from "../../domain/outcomes.js";
 import { stepKinds } from "../../domain/steps.js";
-import { controlBodySchema } from "../../scenario/format/control-bodies.js";
+import { controlBodySchema } from "../../scenario/format/json-schema.js";
 import { farmerSchema } from "../../synthetic/farmers/farmer-schema.js";
 
 // The answers of the control plane as JSON Schema. Every member is always present; only faults have no more members than

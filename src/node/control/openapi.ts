@@ -1,4 +1,4 @@
-import { controlBodySchema, jsonSchemaOf } from "../../scenario/format/control-bodies.js";
+import { controlBodySchema, jsonSchemaOf } from "../../scenario/format/json-schema.js";
 import { version } from "../package-files.js";
 import { controlPath } from "../server/read-request.js";
 import { answerSchemas } from "./answer-schemas.js";

@@ -46,19 +46,8 @@ export const controlBodies = {
 export type ControlBodyName = keyof typeof controlBodies;
 export type ControlBody<Name extends ControlBodyName> = z.output<(typeof controlBodies)[Name]>;
 
-/** The JSON Schema 2020-12 of a body. */
-export function controlBodySchema(name: ControlBodyName): Record<string, unknown> {
-  return jsonSchemaOf(controlBodies[name]);
-}
-
 /** The parameters of a query, each of which may be left out. */
 export const query = <Parameters extends Readonly<Record<string, z.ZodMiniType>>>(parameters: Parameters) =>
   z.partial(z.strictObject(parameters));
 export type Query = ReturnType<typeof query>;
 export type QueryValues<Shape extends Query> = z.output<Shape>;
-
-/** The JSON Schema 2020-12 of a body or a query. */
-export function jsonSchemaOf(schema: z.ZodMiniType): Record<string, unknown> {
-  const { $schema: _, ...described } = z.toJSONSchema(schema) as Record<string, unknown>;
-  return described;
-}

@@ -225,38 +225,3 @@ export const scenarioSchema = z
     story: z.optional(storySchema),
   })
   .check(z.describe("A scenario of svc-sandbox: one world."));
-
-/**
- * The scenario file as JSON Schema 2020-12, for editors and for other languages.
- *
- * A file that extends another may leave to it what would be required otherwise.
- */
-export function scenarioJsonSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(scenarioSchema, { target: "draft-2020-12" }) as unknown as RequiredFields;
-  const organization = schema.properties.organizations.additionalProperties;
-  const key = organization.properties.keys.additionalProperties;
-  const requiredOnItsOwn = {
-    properties: {
-      organizations: {
-        additionalProperties: {
-          required: organization.required,
-          properties: { keys: { additionalProperties: { required: key.required } } },
-        },
-      },
-    },
-  };
-  delete organization.required;
-  delete key.required;
-  return { ...schema, if: { required: ["extends"] }, else: requiredOnItsOwn };
-}
-
-interface RequiredFields {
-  properties: {
-    organizations: {
-      additionalProperties: {
-        required?: readonly string[];
-        properties: { keys: { additionalProperties: { required?: readonly string[] } } };
-      };
-    };
-  };
-}

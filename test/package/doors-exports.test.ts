@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
 import { describe, expect, test } from "vitest";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 const dist = join(root, "dist");
 
 /** The names that a door exports, as its users get it: by the package's name, from the build. */
@@ -90,8 +90,8 @@ async function bundleForBrowser(imports: string): Promise<{ code: string; outsid
 // Bytes after minification and gzip. A page pays them with every load, so that growth is to be a decision: whoever
 // makes it writes the new figure here.
 const recorded = [
-  ["all of it", "*", 151_000],
-  ["createSandbox alone", "{ createSandbox }", 118_000],
+  ["all of it", "*", 140_000],
+  ["createSandbox alone", "{ createSandbox }", 106_000],
 ] as const;
 const tolerance = 1.15;
 
