@@ -10,7 +10,7 @@ import {
 } from "./problems/scenario-error.js";
 import { nearest, quote } from "./problems/words.js";
 import type { Fields, FoundScenario, ReadScenario, Report } from "./read/plain.js";
-import { describePlace } from "./read/source.js";
+import { describePlace, type Place } from "./read/source.js";
 import { consentsFit } from "./rules/consents.js";
 import { factsOf, refsAreFree, refsExist, type ScenarioRule } from "./rules/facts.js";
 import { faultsFit } from "./rules/faults.js";
@@ -79,29 +79,29 @@ function problemsOf(
   file: string | undefined,
 ): ScenarioProblem[] {
   const own = read?.placeOf([], "value").place?.source;
-  const first = new Map<string, { order: number; problem: () => ScenarioProblem }>();
-  for (const { code, path, message, hint, pointAt = "value", place: given } of diagnostics) {
-    const place = given ?? read?.placeOf(path, pointAt).place;
-    const id = JSON.stringify([path, place?.offset]);
-    if (first.has(id)) continue;
-    const isOwn = own === undefined || place === undefined || place.source === own;
-    first.set(id, {
-      order: (place?.offset ?? 0) + (isOwn ? 0 : own.text.length + 1),
-      problem() {
-        const name = place === undefined ? file : place.source.file;
-        return {
-          code,
-          path: pathText(path),
-          message,
-          ...(hint !== undefined && { hint }),
-          ...(name !== undefined && { file: name }),
-          ...(place !== undefined && describePlace(place)),
-        };
-      },
+  const isOwn = (place: Place) => own === undefined || place.source === own;
+  const order = (place: Place | undefined) =>
+    place === undefined ? 0 : place.offset + (isOwn(place) ? 0 : (own?.text.length ?? 0) + 1);
+  const seen = new Set<string>();
+  return diagnostics
+    .map((one) => ({ ...one, place: one.place ?? read?.placeOf(one.path, one.pointAt ?? "value").place }))
+    .filter(({ path, place }) => {
+      const id = JSON.stringify([path, place?.offset]);
+      return !seen.has(id) && seen.add(id);
+    })
+    .sort((one, other) => order(one.place) - order(other.place))
+    .slice(0, maximumProblems)
+    .map(({ code, path, message, hint, place }) => {
+      const name = place === undefined ? file : place.source.file;
+      return {
+        code,
+        path: pathText(path),
+        message,
+        ...(hint !== undefined && { hint }),
+        ...(name !== undefined && { file: name }),
+        ...(place !== undefined && describePlace(place)),
+      };
     });
-  }
-  const sorted = [...first.values()].sort((one, other) => one.order - other.order);
-  return sorted.slice(0, maximumProblems).map(({ problem }) => problem());
 }
 
 export interface ExtendsOptions {

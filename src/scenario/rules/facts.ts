@@ -179,12 +179,10 @@ export function checkRef(
 
 // For a ref that looks like one of the population.
 function populationHint(ref: string, { population = {} }: Pick<Scenario, "population">): string | undefined {
-  const numbers = populatedNumbers(ref);
   const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } = population;
-  if (numbers === undefined || organizations === 0) return undefined;
-  if (numbers.key === undefined) return `the last one of the population is ${populatedRef(organizations)}`;
-  if (keysEach === 0) return "the organizations of the population have no keys";
-  return `the last one of the population is ${populatedKeyRef(organizations, keysEach)}`;
+  if (organizations === 0 || populatedNumbers(ref) === undefined) return undefined;
+  const last = keysEach === 0 ? populatedRef(organizations) : populatedKeyRef(organizations, keysEach);
+  return `the population ends with ${last}`;
 }
 
 /** Reports a ref that a key cannot have, because it means something else in stories. */

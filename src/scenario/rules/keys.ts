@@ -157,23 +157,23 @@ export const replacementsFit: ScenarioRule = (facts) => {
 };
 
 function replacementIsExpected({ path, fields }: KeyFacts, { wrong }: Facts): void {
-  const { state = "active", replaced_by: replacement, overlap_ends: overlap } = fields;
-  if (state === "active" || state === "revoked") {
-    for (const field of ["replaced_by", "overlap_ends"] as const) {
-      if (fields[field] === undefined) continue;
-      const hint = "add state: retiring or state: rotated, or remove the field";
-      const message = `${field} is for replaced keys, but the key is ${state}`;
-      wrong("replacement_not_expected", [...path, field], message, hint, "key");
-    }
-  } else if (state === "retiring" && replacement === undefined) {
+  const { state = "active", replaced_by: replacement } = fields;
+  if (state === "retiring" && replacement === undefined) {
     const hint = "add replaced_by with the ref of the key that replaced it (R37)";
     const message = "a retiring key has a replacement, but replaced_by is missing";
     wrong("replacement_missing", [...path, "state"], message, hint);
-  } else if (state === "expired" && replacement === undefined && overlap !== undefined) {
-    const hint = "add replaced_by, or remove the field";
-    const message = "overlap_ends is for replaced keys, but the key has no replaced_by";
-    wrong("replacement_not_expected", [...path, "overlap_ends"], message, hint, "key");
   }
+  if (isReplaced(state) || (state === "expired" && replacement !== undefined)) return;
+  for (const field of ["replaced_by", "overlap_ends"] as const) {
+    if (fields[field] === undefined) continue;
+    const hint = "add state: retiring or state: rotated, or remove the field";
+    const message = `${field} is for replaced keys, but the key is ${state}`;
+    wrong("replacement_not_expected", [...path, field], message, hint, "key");
+  }
+}
+
+function isReplaced(state: KeyFacts["fields"]["state"]): boolean {
+  return state === "retiring" || state === "rotated";
 }
 
 function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { wrong }: Facts): void {
@@ -260,8 +260,8 @@ export const overlapFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
 
 // A replaced key may have expired before its overlap was over. Which of two keys with one ref is meant is not known.
 function replacementOf({ fields }: KeyFacts, { keyOf, keys }: Facts): KeyFacts | undefined {
-  const { state = "active", replaced_by: ref } = fields;
-  if (ref === undefined || state === "active" || state === "revoked") return undefined;
+  const { state, replaced_by: ref } = fields;
+  if (ref === undefined || !(isReplaced(state) || state === "expired")) return undefined;
   return keys.length === keyOf.size ? keyOf.get(ref) : undefined;
 }
 
