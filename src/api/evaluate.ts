@@ -1,12 +1,13 @@
 import {
   type AuthorizationCheck,
-  type AuthorizationFacts,
   authorizationChecks,
   authorize,
+  type Presented,
 } from "../domain/authorize.js";
 import { faultPathOf } from "../domain/fault.js";
 import type { ApiPathId, FaultPathId, PathId } from "../domain/outcomes.js";
 import { matchingFaults } from "../sandbox/faults.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import { authorizationFacts, presentedAs } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
@@ -28,27 +29,28 @@ export interface Evaluation {
 }
 
 /**
- * The dry run of a request with a key: counts nothing and journals nothing.
+ * The dry run of a request with a key to the released endpoint: counts nothing and journals nothing.
  *
  * `apiKey` is the value of the header; `undefined` without one.
  */
-export function evaluate(world: World, apiKey: string | undefined, endpoint: Endpoint = me): Evaluation {
+export function evaluate(world: World, apiKey: string | undefined): Evaluation {
   const entry = world.registry.find(world.platform.sha256(apiKey ?? ""));
-  const scope = endpoint.scope(world.assumptions);
-  return evaluateFacts(
-    world,
-    authorizationFacts(world, presentedAs(apiKey), entry, scope, world.clock.now()),
-  );
+  return evaluateFacts(world, presentedAs(apiKey), entry, me);
 }
 
 /** The dry run of a request with a key of the world, by its ref; throws `unknown_ref`. */
 export function evaluateKey(world: World, ref: string, endpoint: Endpoint = me): Evaluation {
-  const entry = world.registry.key(ref);
-  const scope = endpoint.scope(world.assumptions);
-  return evaluateFacts(world, authorizationFacts(world, "well_formed", entry, scope, world.clock.now()));
+  return evaluateFacts(world, "well_formed", world.registry.key(ref), endpoint);
 }
 
-function evaluateFacts(world: World, facts: AuthorizationFacts): Evaluation {
+function evaluateFacts(
+  world: World,
+  presented: Presented,
+  entry: KeyEntry | undefined,
+  endpoint: Endpoint,
+): Evaluation {
+  const scope = endpoint.scope(world.assumptions);
+  const facts = authorizationFacts(world, presented, entry, scope, world.clock.now());
   let refusedOn: PathId | undefined;
   const checks = authorizationChecks.map((check): EvaluatedCheck => {
     if (refusedOn !== undefined) return { check, result: "not_reached", pathId: undefined };
