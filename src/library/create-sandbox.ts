@@ -1,13 +1,12 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { type Profile, profiles } from "../domain/assumptions.js";
-import { SandboxError } from "../domain/errors.js";
+import type { Profile } from "../domain/assumptions.js";
 import { createWorld } from "../sandbox/create-world.js";
 import { type Instant, instantOf } from "../sandbox/operations/input-times.js";
 import { createRuntime, givenOptions } from "../sandbox/runtime.js";
 import type { Platform, World } from "../sandbox/world.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
-import { listed, nearest, quote } from "../scenario/problems/words.js";
+import { checkInput } from "../scenario/problems/check-value.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { makeFarmers } from "../synthetic/farmers/farmers.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "./sandbox.js";
@@ -43,50 +42,21 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
 export function createSandbox<const Source extends ScenarioSource = "key-states">(
   options: SandboxOptions<Source> = {},
 ): Sandbox<KeyRef<Source>, OrganizationRef<Source>> {
-  return sandboxOn(createRuntime(worldStarter(webPlatform, options))) as Sandbox<
-    KeyRef<Source>,
-    OrganizationRef<Source>
-  >;
-}
-
-/** Returns a function that starts the world of the options; checks scenario and options at once. */
-export function worldStarter(platform: Platform, options: SandboxOptions): () => World {
   const { scenario, name } = resolveSource(options.scenario ?? "key-states");
-  return starterOf(platform, scenario, { ...options, name });
+  const start = starterOf(webPlatform, scenario, { ...options, name });
+  return sandboxOn(createRuntime(start)) as Sandbox<KeyRef<Source>, OrganizationRef<Source>>;
 }
 
-/** As `worldStarter`, for a checked scenario. */
+/** Returns a function that starts the world of a checked scenario; checks the options at once. */
 export function starterOf(
   platform: Platform,
   scenario: Scenario,
   { name, now, ...options }: Omit<SandboxOptions, "scenario"> & { readonly name: string },
 ): () => World {
   const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
-  requireSeed(options.seed);
-  requireProfile(options.profile);
+  const { seed, frozen, profile } = options;
+  checkInput("instance_creation", { seed, frozen, profile }, "Failed to use the options");
   return () => createWorld(scenario, { platform, name, ...given });
-}
-
-// As in a scenario: otherwise two different seeds could give the same world.
-function requireSeed(seed: number | undefined): void {
-  if (seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)) return;
-  throw new SandboxError(
-    "validation_failed",
-    `Failed to use the seed ${JSON.stringify(seed)}: it must be a whole number from 0.`,
-    { given: seed },
-  );
-}
-
-// From JavaScript, a misspelt profile must not pass for `minimal`.
-function requireProfile(profile: Profile | undefined): void {
-  if (profile === undefined || profiles.includes(profile)) return;
-  const meant = nearest(String(profile), profiles);
-  const hint = meant === undefined ? "" : ` Did you mean ${quote(meant)}?`;
-  throw new SandboxError(
-    "validation_failed",
-    `Failed to use the profile ${quote(profile)}: it must be ${listed(profiles, "or")}.${hint}`,
-    { given: profile },
-  );
 }
 
 /** The edge for every modern JavaScript runtime, browsers included. */
