@@ -239,8 +239,7 @@ test("loans of every status occur, and few farmers share a name", () => {
   );
 });
 
-test("every id leads back to its farmer, and no two loans, policies or claims share one", () => {
-  expect(farmers.map(({ farmer_id }) => indexOfFarmer({ seed: 1 }, farmer_id))).toEqual([...farmers.keys()]);
+test("no two farmers, loans, policies or claims share an id", () => {
   const ids = everyFarmer.flatMap((one) => [
     one.farmer_id,
     ...one.loans.map(({ loan_id }) => loan_id),

