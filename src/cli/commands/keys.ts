@@ -1,10 +1,7 @@
-import type { Environment } from "../../domain/api-key.js";
+import { rehearse } from "../../library/rehearse.js";
 import { alignColumns } from "../../report/plain-text.js";
-import { isoOf } from "../../sandbox/clock.js";
-import { deriveSecret, describedKeys } from "../../sandbox/scenario-keys.js";
-import type { Action } from "../../sandbox/story/story.js";
+import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
-import { freeRefIn, refOfName } from "../../scenario/format/ref.js";
 import { declareCommand, flag, oneOf, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, verbose, worldFlags } from "../flags.js";
@@ -38,67 +35,48 @@ export const command = declareCommand({
     { line: "svc-sandbox keys my.yaml --format json", does: "for machines" },
   ],
   async run({ words, flags, io }) {
-    const world = openNamed(await loadNamed(words[0], io), flags);
+    const loaded = await loadNamed(words[0], io);
+    const world = openNamed(loaded, flags);
     const format = flags.json ? "json" : (flags.format ?? "table");
-    io.stdout.write(textOf(world, format, paletteFor(io.stdout, io.env)));
+    const open = () => openNamed(loaded, { ...flags, frozen: true });
+    const textOf = {
+      env: () => environmentLines(clientEnvironment(world, undefined, { all: true })),
+      json: () => `${JSON.stringify(keyRows(world), null, 2)}\n`,
+      table: () => tableOf(world, open, paletteFor(io.stdout, io.env)),
+    };
+    io.stdout.write(await textOf[format]());
     return exitCode.fine;
   },
 });
 
-function textOf(world: World, format: "table" | "json" | "env", palette: Palette): string {
-  if (format === "env") return environmentLines(clientEnvironment(world, undefined, { all: true }));
-  const rows = keyRows(world);
-  if (format === "json") return `${JSON.stringify(rows, null, 2)}\n`;
-  const table = keyTable(rows, ["ref", "organization", "state", "secret"], palette);
-  return `${[...table, ...keysToComeLines(world, palette)].join("\n")}\n`;
-}
-
-/** A key that a step of the scenario will make. */
-interface KeyToCome {
-  readonly ref: string;
-  /** The step: `timeline, at 2026-03-02T09:10:00Z`. */
-  readonly madeBy: string;
-  readonly secret: string;
-}
-
-// The keys that the timeline and the story will make, unless their steps are refused.
-function keysToComeLines(world: World, palette: Palette): string[] {
-  const keys = keysToCome(world);
-  if (keys.length === 0) return [];
-  const rows = keys.map(({ ref, madeBy, secret }) => [ref, madeBy, secret]);
-  const table = alignColumns([["KEY", "MADE BY", "SECRET"], ...rows], (text, index) =>
+async function tableOf(world: World, open: () => World, palette: Palette): Promise<string> {
+  const table = keyTable(keyRows(world), ["ref", "organization", "state", "secret"], palette);
+  const hasSteps = world.timeline.steps.length + world.story.steps.length > 0;
+  const toCome = hasSteps ? await keysToCome(open) : [];
+  if (toCome.length === 0) return `${table.join("\n")}\n`;
+  const below = alignColumns([["KEY", "MADE BY", "SECRET"], ...toCome], (text, index) =>
     index === 0 ? palette.dim(text) : text,
   );
-  return ["", "Not there yet:", ...table];
+  return `${[...table, "", "Not there yet:", ...below].join("\n")}\n`;
 }
 
-function keysToCome({ scenario, seed, timeline, story }: World): KeyToCome[] {
-  const there = new Map(describedKeys(scenario).map(({ ref, given }) => [ref, given.environment]));
-  const steps: { step: Step; madeBy: string }[] = [
-    ...timeline.steps.map(({ at, step }) => ({ step, madeBy: `timeline, at ${shortTime(isoOf(at))}` })),
-    ...story.steps.map((step, index) => ({ step, madeBy: `story, step ${index + 1}` })),
-  ];
-  return steps.flatMap(({ step, madeBy }) => {
-    // A step that has to be refused makes none.
-    const made = step.expect?.error === undefined ? keyMadeBy(step, there) : undefined;
-    if (made?.environment === undefined || there.has(made.ref)) return [];
-    const { ref, environment } = made;
-    there.set(ref, environment);
-    return [{ ref, madeBy, secret: deriveSecret(seed, { ref, environment, legacy: false }) }];
+// The keys that the timeline and the story make when they run, each with its step and its secret.
+async function keysToCome(open: () => World): Promise<string[][]> {
+  const rows = new Map<string, string[]>();
+  await rehearse(() => {
+    const world = open();
+    world.events.subscribe((event) => {
+      if (event.type !== "timeline.step" && event.type !== "story.step") return;
+      const { step, performed } = event.result;
+      const made = performed?.replacement ?? (step.create_key && performed?.key);
+      if (!made || rows.has(made.ref)) return;
+      const by =
+        event.type === "timeline.step"
+          ? `timeline, at ${shortTime(event.result.at)}`
+          : `story, step ${event.result.number}`;
+      rows.set(made.ref, [made.ref, by, scenarioSecret(world, made.ref)]);
+    });
+    return world;
   });
-}
-
-interface Step extends Action {
-  readonly expect?: { readonly error?: string };
-}
-
-function keyMadeBy({ create_key: created, rotate }: Action, there: ReadonlyMap<string, Environment>) {
-  const isTaken = (ref: string) => there.has(ref);
-  if (created !== undefined) {
-    const ref = created.ref ?? freeRefIn(isTaken, refOfName(created.name));
-    return { ref, environment: created.environment };
-  }
-  if (rotate === undefined) return undefined;
-  const ref = rotate.as ?? freeRefIn(isTaken, rotate.key);
-  return { ref, environment: there.get(rotate.key) };
+  return [...rows.values()];
 }

@@ -1,6 +1,4 @@
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { describedKeys } from "../../sandbox/scenario-keys.js";
-import { scenarioSecrets } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
@@ -46,10 +44,11 @@ export async function startWatching(
     isBroken = false;
     if (isChanged) {
       const old = world();
-      const before = scenarioSecrets(old);
+      const { next, steps } = old.story;
       await exchange(() => openNamed(fresh, flags), fresh);
-      const keys = difference(before, scenarioSecrets(world()));
-      log.note(`Loaded ${name} again: ${keys}.${lost(old, world())}`);
+      const story =
+        next === 0 ? "" : ` The story, ${next} of ${steps.length} steps, is back at its beginning.`;
+      log.note(`Loaded ${name} again: ${difference(old, world())}.${story}`);
     } else if (wasBroken) {
       log.note(`${name} is sound again, and the same as before: the world goes on.`);
     }
@@ -71,32 +70,15 @@ export async function startWatching(
   return watching.close;
 }
 
-/** The keys that came, went, or have another secret now. */
-function difference(
-  before: Readonly<Record<string, string>>,
-  after: Readonly<Record<string, string>>,
-): string {
-  const came = Object.keys(after).filter((ref) => !Object.hasOwn(before, ref));
-  const went = Object.keys(before).filter((ref) => !Object.hasOwn(after, ref));
-  const changed = Object.keys(after).filter(
-    (ref) => Object.hasOwn(before, ref) && before[ref] !== after[ref],
-  );
-  const parts = [
-    ...(came.length > 0 ? [`new keys ${came.join(", ")}`] : []),
-    ...(went.length > 0 ? [`gone ${went.join(", ")}`] : []),
-    ...(changed.length > 0 ? [`other secrets for ${changed.join(", ")}`] : []),
-  ];
+/** The keys that came, went, or have another secret now, those that were made at run time included. */
+function difference({ registry: old }: World, { registry: fresh }: World): string {
+  const refs = [...fresh.keys.keys()];
+  const isOther = (ref: string) => old.key(ref).key.sha256 !== fresh.key(ref).key.sha256;
+  const lists = [
+    ["new keys", refs.filter((ref) => !old.keys.has(ref))],
+    ["gone", [...old.keys.keys()].filter((ref) => !fresh.keys.has(ref))],
+    ["other secrets for", refs.filter((ref) => old.keys.has(ref) && isOther(ref))],
+  ] as const;
+  const parts = lists.flatMap(([what, found]) => (found.length === 0 ? [] : `${what} ${found.join(", ")}`));
   return parts.length === 0 ? "the same keys, in a new world" : parts.join("; ");
-}
-
-/** The parts of the old world that the new one lacks: the progress of its story, and the keys that were made since. */
-function lost(old: World, fresh: World): string {
-  const { next, steps } = old.story;
-  const story = next === 0 ? "" : ` The story, ${next} of ${steps.length} steps, is back at its beginning.`;
-  const described = new Set(describedKeys(old.scenario).map(({ ref }) => ref));
-  const made = [...old.registry.keys.keys()].filter(
-    (ref) => !described.has(ref) && !fresh.registry.keys.has(ref),
-  );
-  const keys = made.length === 0 ? "" : ` Gone are the keys that were made since: ${made.join(", ")}.`;
-  return story + keys;
 }
