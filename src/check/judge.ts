@@ -14,9 +14,9 @@ import {
   quoted,
   shown,
 } from "./answer.js";
-import { keyPrefixOf } from "./keys.js";
+import { keyPrefixOf, ruleOf } from "./keys.js";
 import { mismatches } from "./match-schema.js";
-import { type CheckedRule, type Difference, type Observation, ruleOfPath } from "./rules.js";
+import type { CheckedRule, Difference, Observation } from "./rules.js";
 
 /** An observation before its path and request id are added. */
 type Judgement = { readonly rules: readonly CheckedRule[] } | Omit<Difference, "pathId">;
@@ -27,7 +27,7 @@ export function judgeAttempt({ probe, reply, reason, difference }: Attempt): Obs
   if (difference !== undefined) return [difference];
   if (reply === undefined || reason !== undefined) return [];
   if (!isNoAnswer(reply)) return whyUntried(pathId, reply) === undefined ? judgeAnswer(probe, reply) : [];
-  const rules = [ruleOfPath[pathId] as CheckedRule];
+  const rules = [ruleOf(pathId)];
   return [{ rules, pathId, at: "connection", expected: "an answer", found: reply.found }];
 }
 
@@ -69,7 +69,7 @@ function judgeSecrecy({ apiKey }: Probe, { repeatsKeyAt }: Answer): Judgement[] 
 
 function judgeOutcome(probe: Probe, answer: Answer): Judgement[] {
   const { status } = outcomeOf(probe.pathId);
-  const rule = ruleOfPath[probe.pathId] as CheckedRule;
+  const rule = ruleOf(probe.pathId);
   if (answer.status !== status) {
     return [{ rules: [rule], at: "status", expected: String(status), found: describeOutcome(answer) }];
   }
@@ -134,7 +134,7 @@ function judgeContext({ pathId, apiKey = "" }: Probe, answer: Answer): Judgement
   const hasData = !found.some(({ at }) => at === "$" || at === "$.data");
   const broken = new Set(found.flatMap(({ rules }) => rules));
   const kept = hasData ? rulesOfMembers.map(([, rule]) => rule).filter((rule) => !broken.has(rule)) : [];
-  return [...found, { rules: [ruleOfPath[pathId] as CheckedRule, ...kept] }];
+  return [...found, { rules: [ruleOf(pathId), ...kept] }];
 }
 
 function judgeRequestId(answer: Answer): Judgement {
@@ -155,7 +155,7 @@ function judgeError(pathId: PathId, answer: Answer): Judgement[] {
 
 function judgeCode(pathId: PathId, code: unknown): Judgement[] {
   const { status, code: expected } = outcomeOf(pathId);
-  const rule = ruleOfPath[pathId] as CheckedRule;
+  const rule = ruleOf(pathId);
   const at = "$.error.code";
   // A code that is missing or no text differs by the schema already.
   if (typeof code !== "string") return [];

@@ -1,9 +1,12 @@
 import { type KeyPrefix, keyPrefixes } from "../domain/api-key.js";
 import type { PathId } from "../domain/outcomes.js";
+import type { CheckedRule } from "./rules.js";
 
 /** A path that needs a key. */
 export interface KeyedPath {
   readonly pathId: PathId;
+  /** The rule about it. */
+  readonly rule: CheckedRule;
   /** The variables that may hold it; the first one whose key fits is taken. */
   readonly variables: readonly string[];
   /** The kind of key that it needs. Left out: any. */
@@ -19,29 +22,45 @@ const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
  * The variables are those that `keys --format env` writes for the scenario `key-states`.
  */
 export const keyedPaths: readonly KeyedPath[] = [
-  { pathId: "200.test", variables: anyWorking, kind: "test" },
-  { pathId: "200.live", variables: ["SVC_KEY_LIVE", ...anyWorking], kind: "live" },
-  { pathId: "401.revoked", variables: ["SVC_KEY_REVOKED"] },
-  { pathId: "403.insufficient_scope", variables: ["SVC_KEY_WRONG_SCOPE"] },
-  { pathId: "403.access_denied", variables: ["SVC_KEY_ORGANIZATION_INACTIVE"] },
-  { pathId: "403.live_not_approved", variables: ["SVC_KEY_LIVE_NOT_APPROVED"], kind: "live" },
-  { pathId: "401.expired", variables: ["SVC_KEY_EXPIRED"] },
-  { pathId: "403.live_suspended", variables: ["SVC_KEY_LIVE_SUSPENDED"], kind: "live" },
+  { pathId: "200.test", rule: "R1", variables: anyWorking, kind: "test" },
+  { pathId: "200.live", rule: "R1", variables: ["SVC_KEY_LIVE", ...anyWorking], kind: "live" },
+  { pathId: "401.revoked", rule: "R12", variables: ["SVC_KEY_REVOKED"] },
+  { pathId: "403.insufficient_scope", rule: "R21", variables: ["SVC_KEY_WRONG_SCOPE"] },
+  { pathId: "403.access_denied", rule: "R18", variables: ["SVC_KEY_ORGANIZATION_INACTIVE"] },
+  { pathId: "403.live_not_approved", rule: "R19", variables: ["SVC_KEY_LIVE_NOT_APPROVED"], kind: "live" },
+  { pathId: "401.expired", rule: "R13", variables: ["SVC_KEY_EXPIRED"] },
+  { pathId: "403.live_suspended", rule: "R20", variables: ["SVC_KEY_LIVE_SUSPENDED"], kind: "live" },
   {
     pathId: "200.legacy",
+    rule: "R16",
     variables: ["SVC_KEY_LEGACY", "SVC_KEY_LEGACY_LIVE", ...anyWorking],
     kind: "legacy",
   },
-  { pathId: "401.rotated", variables: ["SVC_KEY_ROTATED"] },
-  { pathId: "200.retiring", variables: ["SVC_KEY_RETIRING"] },
-  { pathId: "200.replacement", variables: ["SVC_KEY_REPLACEMENT"] },
+  { pathId: "401.rotated", rule: "R38", variables: ["SVC_KEY_ROTATED"] },
+  { pathId: "200.retiring", rule: "R38", variables: ["SVC_KEY_RETIRING"] },
+  { pathId: "200.replacement", rule: "R37", variables: ["SVC_KEY_REPLACEMENT"] },
 ];
 
 /** The paths at a limit; only tried when asked for. */
 export const limitPaths: readonly KeyedPath[] = [
-  { pathId: "429.per_day", variables: ["SVC_KEY_RATE_LIMITED"] },
-  { pathId: "429.per_minute", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"] },
+  { pathId: "429.per_day", rule: "R23", variables: ["SVC_KEY_RATE_LIMITED"] },
+  { pathId: "429.per_minute", rule: "R22", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"] },
 ];
+
+/** The paths that need no key of the server, with what is sent. */
+export const keylessPaths = (unknownKey: string) =>
+  [
+    { pathId: "401.missing", rule: "R9", apiKey: undefined },
+    { pathId: "401.malformed", rule: "R10", apiKey: "not-a-key" },
+    { pathId: "401.unknown", rule: "R11", apiKey: unknownKey },
+  ] as const;
+
+/** Returns the rule about a path. */
+export function ruleOf(pathId: PathId): CheckedRule {
+  const row = [...keylessPaths(""), ...keyedPaths, ...limitPaths].find((path) => path.pathId === pathId);
+  if (row === undefined) throw new Error(`a check has no rule about ${pathId}`);
+  return row.rule;
+}
 
 /** The environment, as far as a check reads it. */
 export type Variables = Readonly<Record<string, string | undefined>>;

@@ -58,24 +58,3 @@ export interface Difference {
 export function isDifference(observation: Observation): observation is Difference {
   return "found" in observation;
 }
-
-/** The rule about each path. */
-export const ruleOfPath: Readonly<Partial<Record<PathId, CheckedRule>>> = {
-  "200.test": "R1",
-  "200.live": "R1",
-  "200.legacy": "R16",
-  "200.retiring": "R38",
-  "200.replacement": "R37",
-  "401.missing": "R9",
-  "401.malformed": "R10",
-  "401.unknown": "R11",
-  "401.revoked": "R12",
-  "401.expired": "R13",
-  "401.rotated": "R38",
-  "403.access_denied": "R18",
-  "403.live_not_approved": "R19",
-  "403.live_suspended": "R20",
-  "403.insufficient_scope": "R21",
-  "429.per_minute": "R22",
-  "429.per_day": "R23",
-};

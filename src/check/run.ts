@@ -2,7 +2,7 @@ import { outcomeOf, type PathId } from "../domain/outcomes.js";
 import { type Answer, type Attempt, type Exchange, isNoAnswer, type Probe, type Send } from "./answer.js";
 import { compareRejections, compareSuccesses } from "./compare.js";
 import { exchangesOf, judgeNoLimit, perMinuteOf } from "./judge.js";
-import { findKey, type KeyedPath, keyedPaths, limitPaths, unusedVariables } from "./keys.js";
+import { findKey, type KeyedPath, keyedPaths, keylessPaths, limitPaths, unusedVariables } from "./keys.js";
 import { inferAssumptions } from "./learn.js";
 import { type CheckReport, reportOf } from "./report.js";
 import { type CheckOptions, createSession, type Session } from "./session.js";
@@ -15,11 +15,7 @@ import { type CheckOptions, createSession, type Session } from "./session.js";
 export async function runCheck(send: Send, options: CheckOptions): Promise<CheckReport> {
   const session = createSession(send, options);
   const attempts: Attempt[] = [];
-  for (const [pathId, apiKey] of [
-    ["401.missing", undefined],
-    ["401.malformed", "not-a-key"],
-    ["401.unknown", options.unknownKey],
-  ] as const) {
+  for (const { pathId, apiKey } of keylessPaths(options.unknownKey)) {
     attempts.push(await session.attempt({ pathId, apiKey, variable: undefined }));
   }
   const controls: Answer[] = [];

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
-import { writeFailure, writeFileAtomically } from "../../node/files/write-file.js";
+import { fileFailure, writeFileAtomically } from "../../node/files/write-file.js";
 import { quote } from "../../scenario/problems/words.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { declareCommand, toggle } from "../command.js";
@@ -39,7 +39,7 @@ export const command = declareCommand({
     try {
       await writeFileAtomically(file, starterScenario, 0o666);
     } catch (error) {
-      throw usageError(`Failed to write ${quote(name)}: ${writeFailure(error)}.`);
+      throw usageError(`Failed to write ${quote(name)}: ${fileFailure(error)}.`);
     }
     if (flags.quiet !== true) {
       const start = name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;

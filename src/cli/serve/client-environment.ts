@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { variableOf } from "../../domain/api-key.js";
-import { writeFailure, writeFileAtomically } from "../../node/files/write-file.js";
+import { fileFailure, writeFileAtomically } from "../../node/files/write-file.js";
 import type { RunningServer } from "../../node/server/serve-runtime.js";
 import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
@@ -62,7 +62,7 @@ export async function writeEnvFile(
     );
   } catch (error) {
     throw usageError(
-      `Failed to write ${quote(file)}: ${writeFailure(error)}. Name another file with --write-env.`,
+      `Failed to write ${quote(file)}: ${fileFailure(error)}. Name another file with --write-env.`,
     );
   }
 }

@@ -1,6 +1,6 @@
 import { extname, resolve } from "node:path";
 import { redactKeys } from "../../domain/redact.js";
-import { writeFailure, writeReportFile } from "../../node/files/write-file.js";
+import { fileFailure, writeReportFile } from "../../node/files/write-file.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import type { Report } from "../../report/report.js";
 import { conclusion, renderReport } from "../../report/report-document.js";
@@ -55,7 +55,7 @@ async function writeReport(
     await writeReportFile(path, redactKeys(renderReport(report, format, { failures: unmet })));
   } catch (error) {
     throw usageError(
-      `Failed to write the report to ${quote(file)}: ${writeFailure(error)}. Name another file with --report.`,
+      `Failed to write the report to ${quote(file)}: ${fileFailure(error)}. Name another file with --report.`,
     );
   }
 }

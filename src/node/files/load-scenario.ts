@@ -6,6 +6,7 @@ import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { maximumScenarioBytes } from "../../scenario/read/source.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { loadFarmersFor } from "../platform.js";
+import { fileFailure } from "./write-file.js";
 
 /** A scenario and where it came from. */
 export interface LoadedScenario {
@@ -83,16 +84,8 @@ function readStart(file: string, length: number): Buffer {
 /** Makes the error for a scenario that cannot be read from that of the file system. */
 export function unreadable(error: NodeJS.ErrnoException, given: string): SandboxError {
   if (error.code !== "ENOENT") {
-    const reason =
-      error.code === "EISDIR"
-        ? "it is a directory"
-        : error.code === "EACCES"
-          ? "permission denied"
-          : error.code;
-    return new SandboxError(
-      "file_unreadable",
-      `Failed to read the scenario ${JSON.stringify(given)}: ${reason}.`,
-    );
+    const message = `Failed to read the scenario ${JSON.stringify(given)}: ${fileFailure(error)}.`;
+    return new SandboxError("file_unreadable", message);
   }
   return scenarioNotFound(given, "it is neither a file nor a bundled name");
 }

@@ -59,7 +59,7 @@ async function refuseUnlessFolder(path: string, error: unknown): Promise<void> {
 }
 
 /** Describes why a file could not be read or written. */
-export function writeFailure(error: unknown): string {
+export function fileFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return reasons[code ?? ""] ?? code ?? message;
 }

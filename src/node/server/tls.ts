@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { SandboxError } from "../../domain/errors.js";
-import { writeFailure } from "../files/write-file.js";
+import { fileFailure } from "../files/write-file.js";
 import { nodePlatform } from "../platform.js";
 
 /** A certificate and its private key, both as PEM. The certificate may be a chain, the server's own first. */
@@ -35,7 +35,7 @@ async function readPem(file: string, flag: string, cwd: string): Promise<string>
     return await readFile(resolve(cwd, file), "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : writeFailure(error);
+    const why = code === "ENOENT" ? "there is no such file" : fileFailure(error);
     throw new SandboxError(
       "file_unreadable",
       `Failed to read the file of ${flag}, ${JSON.stringify(file)}: ${why}.`,

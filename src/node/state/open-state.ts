@@ -4,7 +4,7 @@ import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/ru
 import { restoreWorld, snapshotWorld } from "../../sandbox/snapshot.js";
 import type { World } from "../../sandbox/world.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { writeFailure } from "../files/write-file.js";
+import { fileFailure } from "../files/write-file.js";
 import { nodePlatform, openWorld } from "../platform.js";
 import { parseState, type SavedState, type ScenarioIdentity, stateText, unreadableState } from "./format.js";
 import { saveOnChange } from "./save-on-change.js";
@@ -123,7 +123,7 @@ function readState({ file, given }: StatePlace): SavedState | undefined {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw unreadableState(given, writeFailure(error));
+    throw unreadableState(given, fileFailure(error));
   }
   return parseState(text, given);
 }
@@ -145,7 +145,7 @@ function writeState({ file, given }: StatePlace, state: SavedState, whatToDo: st
     discard(draft);
     throw new SandboxError(
       "state_unwritable",
-      `Failed to write the state to ${JSON.stringify(given)}: ${writeFailure(error)}. ${whatToDo}`,
+      `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${whatToDo}`,
     );
   }
 }
