@@ -2,7 +2,7 @@ import { environments } from "../domain/api-key.js";
 import type { Scenario } from "./scenario.generated.js";
 
 /** The part of a scenario about organizations, keys and farmers by their number. */
-export type Population = NonNullable<Scenario["population"]>;
+type Population = NonNullable<Scenario["population"]>;
 
 type Organization = NonNullable<Scenario["organizations"]>[string];
 type Key = NonNullable<Organization["keys"]>[string];

@@ -11,7 +11,7 @@ export const maximumRefLength = 64;
 
 /** Words that a story sends instead of a key; no key can be called so. */
 export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;
-export type ReservedKeyRef = (typeof reservedKeyRefs)[number];
+type ReservedKeyRef = (typeof reservedKeyRefs)[number];
 
 /** Whether a ref is one of the {@link reservedKeyRefs}. */
 export function isReserved(ref: unknown): ref is ReservedKeyRef {

@@ -12,7 +12,7 @@ export const durationPattern = new RegExp(`^[+-]?\\d+(?:\\.\\d+)? ?(?:${units})$
 export const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** The longest duration that a scenario may state, in milliseconds: a hundred years. */
-export const maximumDuration = 100 * 365 * 24 * 60 * 60_000;
+const maximumDuration = 100 * 365 * 24 * 60 * 60_000;
 
 /**
  * Milliseconds of a duration, or `undefined` when the text is not one.

@@ -6,71 +6,68 @@ import { type Place, redactLine } from "../read/source.js";
 export type Path = readonly (string | number)[];
 
 /** Every way in which a scenario can be wrong; a closed list, stable for callers. */
-export const scenarioProblemCodes = [
+export type ScenarioProblemCode =
   // The text
-  "too_large",
-  "not_text",
-  "empty",
-  "yaml_syntax",
-  "several_documents",
-  "too_deep",
-  "bad_alias",
-  "yaml_tag",
-  "merge_key",
-  "forbidden_field",
-  "duplicate_field",
-  "not_plain_data",
+  | "too_large"
+  | "not_text"
+  | "empty"
+  | "yaml_syntax"
+  | "several_documents"
+  | "too_deep"
+  | "bad_alias"
+  | "yaml_tag"
+  | "merge_key"
+  | "forbidden_field"
+  | "duplicate_field"
+  | "not_plain_data"
   // The shape
-  "not_a_mapping",
-  "unsupported_version",
-  "unknown_field",
-  "missing_field",
-  "wrong_type",
-  "bad_choice",
-  "bad_format",
-  "bad_ref",
-  "bad_time",
-  "out_of_range",
-  "empty_list",
+  | "not_a_mapping"
+  | "unsupported_version"
+  | "unknown_field"
+  | "missing_field"
+  | "wrong_type"
+  | "bad_choice"
+  | "bad_format"
+  | "bad_ref"
+  | "bad_time"
+  | "out_of_range"
+  | "empty_list"
   // Extending another scenario
-  "extends_not_found",
-  "extends_failed",
-  "extends_loop",
+  | "extends_not_found"
+  | "extends_failed"
+  | "extends_loop"
   // What fields say of each other
-  "no_organizations",
-  "duplicate_organization_id",
-  "duplicate_key_ref",
-  "taken_by_population",
-  "unknown_key_ref",
-  "unknown_organization_ref",
-  "too_many_active_keys",
-  "unknown_scope",
-  "duplicate_scope",
-  "usage_contradiction",
-  "state_contradiction",
-  "secret_malformed",
-  "secret_mismatch",
-  "duplicate_secret",
-  "replacement_missing",
-  "replacement_not_expected",
-  "replacement_elsewhere",
-  "replacement_shared",
-  "replacement_cycle",
-  "replacement_legacy",
-  "replacement_differs",
-  "overlap_out_of_range",
-  "fault_contradiction",
-  "preview_off",
-  "unknown_farmer",
-  "consent_contradiction",
-  "reserved_key_ref",
-  "step_contradiction",
-  "timeline_order",
+  | "no_organizations"
+  | "duplicate_organization_id"
+  | "duplicate_key_ref"
+  | "taken_by_population"
+  | "unknown_key_ref"
+  | "unknown_organization_ref"
+  | "too_many_active_keys"
+  | "unknown_scope"
+  | "duplicate_scope"
+  | "usage_contradiction"
+  | "state_contradiction"
+  | "secret_malformed"
+  | "secret_mismatch"
+  | "duplicate_secret"
+  | "replacement_missing"
+  | "replacement_not_expected"
+  | "replacement_elsewhere"
+  | "replacement_shared"
+  | "replacement_cycle"
+  | "replacement_legacy"
+  | "replacement_differs"
+  | "overlap_out_of_range"
+  | "fault_contradiction"
+  | "preview_off"
+  | "unknown_farmer"
+  | "consent_contradiction"
+  | "reserved_key_ref"
+  | "step_contradiction"
+  | "timeline_order"
   // What running it shows
-  "step_fails",
-] as const;
-
-export type ScenarioProblemCode = (typeof scenarioProblemCodes)[number];
+  | "step_fails";
 
 /** One thing that is wrong with a scenario. Never holds a full key. */
 export interface ScenarioProblem {
@@ -119,7 +116,7 @@ export function pathText(path: Path): string {
 }
 
 /** The name of a scenario that has no file. */
-export const unnamedScenario = "<scenario>";
+const unnamedScenario = "<scenario>";
 
 /** The number of problems that the message shows; `problems` holds them all. */
 const shownProblems = 20;

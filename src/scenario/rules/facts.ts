@@ -38,7 +38,7 @@ export interface Facts {
 }
 
 /** The things that have refs. */
-export type RefKind = "key" | "organization";
+type RefKind = "key" | "organization";
 
 /** Reports that something is wrong with a field; points at its value unless told to point at its name. */
 export type Wrong = (
