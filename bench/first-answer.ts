@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { bundledScenarios } from "../src/scenario/bundled.js";
+import { withStory } from "../src/scenario/stories.js";
 import type { BenchArguments } from "./arguments.js";
 import type { Bundle } from "./bundle.js";
 import { childEnvironment } from "./children.js";
@@ -13,7 +13,7 @@ import { type Figure, figureOf } from "./figure.js";
 
 /** From the start of the command to its first 200, against the start and end of an empty program. */
 export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle: Bundle): Promise<Figure[]> {
-  const { story, ...world } = bundledScenarios["key-states"];
+  const { story, ...world } = withStory("key-states");
   const file = join(bundle.folder, "own.yaml");
   await writeFile(file, stringify(world));
   const told = join(bundle.folder, "told.yaml");
@@ -21,7 +21,7 @@ export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle
   const runs = quick ? 5 : 21;
   const bundled: number[] = [];
   const own: number[] = [];
-  const withStory: number[] = [];
+  const storied: number[] = [];
   // The first run of each fills the caches of the system and of Node, and is left out.
   for (let run = 0; run <= runs; run++) {
     const empty = await timeOf(() => runEmpty(node));
@@ -33,12 +33,12 @@ export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle
     if (run === 0) continue;
     bundled.push(ratios[0]);
     own.push(ratios[1]);
-    withStory.push(ratios[2]);
+    storied.push(ratios[2]);
   }
   return [
     figureOf("first answer: a bundled scenario / node -e 0", bundled, { atMost: 3 }),
     figureOf("first answer: a YAML file / node -e 0", own, { atMost: 4 }),
-    figureOf("first answer: a YAML file with a story of 30 steps / node -e 0", withStory),
+    figureOf("first answer: a YAML file with a story of 30 steps / node -e 0", storied),
   ];
 }
 

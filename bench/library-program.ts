@@ -5,7 +5,7 @@ import type { LibraryOrder, LibraryReading } from "./messages.js";
 
 const url = "https://api.example/v1/relying-party/me";
 // A sandbox makes nothing of the story until somebody tells it.
-const { story: _story, ...scenario } = bundledScenarios["key-states"];
+const scenario = bundledScenarios["key-states"];
 const body = { data: { environment: "test", usage: { today: 1 } } };
 
 /** Microseconds that one call takes, when it is made again and again. */

@@ -23,9 +23,11 @@ export async function nameTables(): Promise<Record<string, string>> {
 
 // Not in git. Nothing that this script loads may need one of them.
 async function builtFiles(): Promise<Record<string, string>> {
+  const scenarios = await bundledScenarios();
   return {
     "src/scenario/scenario.generated.ts": `${commentOf(scenarioSchema)}export interface Scenario ${typeOf(scenarioSchema)}\n`,
-    "src/scenario/bundled.generated.ts": bundledModule(await bundledScenarios()),
+    "src/scenario/bundled.generated.ts": bundledModule(scenarios),
+    "src/scenario/stories.generated.ts": storiesModule(scenarios),
     "src/scenario/starter.generated.ts": await starterModule(),
   };
 }
@@ -75,18 +77,30 @@ function bundledModule(scenarios: Record<string, Scenario>): string {
     refsInterface("BundledKeyRefs", keyRefs),
     "/** The refs of the organizations of each bundled scenario. */",
     refsInterface("BundledOrganizationRefs", organizationRefs),
-    "/** The bundled scenarios as JSON: most starts use one of them, and to evaluate them all takes long. */",
-    "export const bundledTexts: Readonly<Record<keyof BundledKeyRefs, string>> = ",
-  ]
-    .join("\n")
-    .concat(
-      JSON.stringify(
-        mapValues(scenarios, (scenario) => JSON.stringify(scenario)),
-        null,
-        2,
-      ),
-      ";\n",
-    );
+    "/** The bundled scenarios as JSON, without their stories: most starts use one of them, and to evaluate them all takes long. */",
+    textsOf(
+      "bundledTexts",
+      mapValues(scenarios, ({ story: _, ...world }) => world),
+    ),
+  ].join("\n");
+}
+
+// Apart: a world is the same without its story, and only the command line and the server tell one.
+function storiesModule(scenarios: Record<string, Scenario>): string {
+  return [
+    'import type { BundledKeyRefs } from "./bundled.generated.js";',
+    "",
+    "/** The stories of the bundled scenarios as JSON. */",
+    textsOf(
+      "storyTexts",
+      mapValues(scenarios, ({ story = [] }) => story),
+    ),
+  ].join("\n");
+}
+
+function textsOf(name: string, values: Record<string, unknown>): string {
+  const texts = mapValues(values, (value) => JSON.stringify(value));
+  return `export const ${name}: Readonly<Record<keyof BundledKeyRefs, string>> = ${JSON.stringify(texts, null, 2)};\n`;
 }
 
 function refsInterface(name: string, refs: Record<string, readonly string[]>): string {

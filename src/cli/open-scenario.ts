@@ -5,9 +5,10 @@ import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.j
 import { openWorld } from "../node/platform.js";
 import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
-import { bundledScenarios, scenarioNames } from "../scenario/bundled.js";
+import { scenarioNames } from "../scenario/bundled.js";
 import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { withStory } from "../scenario/stories.js";
 import type { WorldFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import type { Log } from "./serve/log.js";
@@ -81,5 +82,5 @@ export function hasStory({ story = [] }: Scenario): boolean {
 
 /** The names of the bundled scenarios that have a story. */
 export function bundledWithStory(): string[] {
-  return scenarioNames.filter((name) => hasStory(bundledScenarios[name]));
+  return scenarioNames.filter((name) => hasStory(withStory(name)));
 }

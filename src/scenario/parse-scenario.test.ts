@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { bundledScenarios } from "./bundled.js";
 import { checkScenario, parseScenario } from "./parse-scenario.js";
 import { ScenarioError } from "./problems/scenario-error.js";
+import { withStory } from "./stories.js";
 
 function problemsOf(act: () => unknown) {
   try {
@@ -238,7 +239,7 @@ describe("a scenario given as an object", () => {
   });
 
   test("may extend a bundled scenario, and inherits everything but its story", () => {
-    const { story, ...rest } = bundledScenarios["key-states"];
+    const { story, ...rest } = withStory("key-states");
     expect(story).not.toHaveLength(0);
     expect(checkScenario({ version: 1, extends: "key-states" })).toEqual(rest);
   });

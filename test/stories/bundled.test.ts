@@ -9,8 +9,9 @@ import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import type { SendStoryRequest, StepResult, StoryStep } from "../../src/sandbox/story/story.js";
 import type { World } from "../../src/sandbox/world.js";
-import { bundledScenarios, type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
+import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { withStory } from "../../src/scenario/stories.js";
 import { socketSender } from "../support/socket-sender.js";
 
 // As every way to a running server does that shows farmers.
@@ -24,8 +25,7 @@ interface Told {
   readonly steps: readonly StepResult[];
 }
 
-const storyOf = (name: ScenarioName): readonly StoryStep[] =>
-  (bundledScenarios[name] as Scenario).story ?? [];
+const storyOf = (name: ScenarioName): readonly StoryStep[] => withStory(name).story ?? [];
 
 function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 1 } = {}): World {
   return createWorld(scenario, { platform, frozen: true, profile, seed });
@@ -83,7 +83,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
 
   test("holds on a clock that runs, for a presenter who talks for a minute first and a while before each step", async () => {
     let time = platform.time();
-    const world = createWorld(bundledScenarios[name], {
+    const world = createWorld(withStory(name), {
       platform: { ...platform, time: () => time },
       frozen: false,
       profile: "minimal",
@@ -101,7 +101,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
   });
 
   test("leaves its requests in the journal, each on the path that it tells of", async () => {
-    const { world, steps } = await tellInCore(bundledScenarios[name]);
+    const { world, steps } = await tellInCore(withStory(name));
     const reserved = ["none", "malformed", "unknown"];
     const owed = steps.flatMap(({ request, answer }) =>
       request === null || answer === null
@@ -122,7 +122,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
   });
 
   test("shows the key that a step makes once, and no key anywhere else (R34, R46)", async () => {
-    const { world, steps } = await tellInCore(bundledScenarios[name]);
+    const { world, steps } = await tellInCore(withStory(name));
     const made = steps.flatMap(({ performed }) => performed?.secret ?? []);
     for (const secret of made) expect(secret).toMatch(/^SVC_(test|live)_sbx\w{29}$/);
     const makers = steps.filter(
@@ -143,12 +143,12 @@ describe.each(scenarioNames)("the story of %s", (name) => {
 describe.each(["minimal", "typical", "varied"] as const)("with the profile %s", (profile) => {
   test.each(scenarioNames)("the story of %s holds with every seed", async (name) => {
     for (const seed of [1, 7, 42]) {
-      expect(wrongSteps(await tellInCore(bundledScenarios[name], { profile, seed }))).toEqual([]);
+      expect(wrongSteps(await tellInCore(withStory(name), { profile, seed }))).toEqual([]);
     }
   });
 
   test.each(scenarioNames)("the story of %s is the same over a socket", async (name) => {
-    const scenario = withoutWaiting(bundledScenarios[name]);
+    const scenario = withoutWaiting(withStory(name));
     const { steps } = await tellOverSocket(scenario, { profile });
     expect(steps).toEqual((await tellInCore(scenario, { profile })).steps);
     expect(steps.flatMap(({ differences }) => differences)).toEqual([]);

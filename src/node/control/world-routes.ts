@@ -10,6 +10,7 @@ import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } fro
 import { parseScenario, placeOf } from "../../scenario/parse-scenario.js";
 import type { Path } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import { withStory } from "../../scenario/stories.js";
 import { version } from "../package-files.js";
 import { nodePlatform } from "../platform.js";
 import { rehearsalProblems } from "../rehearsal.js";
@@ -79,7 +80,7 @@ export const worldRoutes: readonly Route[] = [
     answer: inData.one("Running"),
     run({ runtime, body: { name } }) {
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
-      return startScenario(runtime, bundledScenarios[name], name);
+      return startScenario(runtime, withStory(name), name);
     },
     async runYaml({ runtime, body }) {
       const file = "request body";

@@ -1,10 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
-import { bundledScenarios, isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
+import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { maximumScenarioBytes } from "../../scenario/read/source.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import { withStory } from "../../scenario/stories.js";
 import { loadFarmersFor } from "../platform.js";
 import { fileFailure } from "./write-file.js";
 
@@ -34,7 +35,7 @@ export async function loadScenario(
 
 async function findScenario(nameOrFile: string, options: { cwd?: string }): Promise<LoadedScenario> {
   if (isScenarioName(nameOrFile)) {
-    return { scenario: bundledScenarios[nameOrFile], name: nameOrFile, files: [] };
+    return { scenario: withStory(nameOrFile), name: nameOrFile, files: [] };
   }
   const { text, file, load, files } = openScenarioFile(nameOrFile, options.cwd ?? process.cwd());
   const { parseScenario } = await import("../../scenario/parse-scenario.js");
