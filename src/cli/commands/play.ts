@@ -3,6 +3,7 @@ import { storySender } from "../../api/story-sender.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
+import { pluralize } from "../../report/plain-text.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
 import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
@@ -147,7 +148,7 @@ async function playAll({ runtime, loaded, pauses, isServed }: Playing, call: Pla
   noteElsewhere(last, runtime.world().story.next + 1, io);
   if (unexpected === 0) return exitCode.fine;
   io.stderr.write(
-    `${unexpected === 1 ? "1 step was" : `${unexpected} steps were`} not as the story expects. To see the first one in its file: svc-sandbox verify ${forShell(loaded.name)}\n`,
+    `Not as the story expects: ${pluralize(unexpected, "step")}. To see the first one in its file: svc-sandbox verify ${forShell(loaded.name)}\n`,
   );
   return exitCode.failed;
 }
@@ -156,8 +157,7 @@ async function playAll({ runtime, loaded, pauses, isServed }: Playing, call: Pla
 function noteElsewhere(last: number, number: number, { stderr }: PlayCall["io"]): void {
   if (number <= last) stderr.write("The story was restarted elsewhere.\n\n");
   const missed = number - last - 1;
-  if (missed === 1) stderr.write(`Step ${last + 1} ran elsewhere.\n\n`);
-  if (missed > 1) stderr.write(`The steps ${last + 1} to ${number - 1} ran elsewhere.\n\n`);
+  if (missed > 0) stderr.write(`Run elsewhere: ${pluralize(missed, "step")}, up to step ${number - 1}.\n\n`);
 }
 
 // Looked up for each step: windows are made wider.

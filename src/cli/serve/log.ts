@@ -3,19 +3,19 @@ import { outcomes } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { JsonLog } from "../../node/log.js";
 import { escapeControls } from "../../report/plain-text.js";
-import type { StepEvent } from "../../sandbox/events.js";
+import type { StepEvent, WorldEvent } from "../../sandbox/events.js";
 import type { JournalEntry } from "../../sandbox/journal.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
 import { answerText, type Palette, paintStatus, paletteFor } from "../terminal.js";
 
+type LoggedEvent = StepEvent | Extract<WorldEvent, { readonly type: "request" }>;
+
 /** The messages of a running command, all of them on stderr. */
 export interface Log {
-  /** Left out when requests are not logged. */
-  readonly request?: (entry: JournalEntry) => void;
-  /** A step of the timeline or the story; left out when requests are not logged. */
-  readonly step?: (event: StepEvent) => void;
+  /** A request, or a step of the timeline or the story; left out when requests are not logged. */
+  readonly event?: (event: LoggedEvent) => void;
   /** Something good to know; not with `--quiet`. */
   readonly note: (message: string) => void;
   /** Something that went wrong; always. */
@@ -35,20 +35,16 @@ export interface LogFlags {
 export function createLog(flags: LogFlags, io: Io): Log {
   const { log = "pretty", quiet = false, verbose = false } = flags;
   const said = log === "json" ? jsonLog(io) : textLog(io, verbose);
-  const { request, step, ...rest } = said;
-  return {
-    ...rest,
-    ...(log !== "off" && !quiet && { request, step }),
-    note: quiet ? () => {} : said.note,
-  };
+  const { event, ...rest } = said;
+  return { ...rest, ...(log !== "off" && !quiet && { event }), note: quiet ? () => {} : said.note };
 }
 
 /** Logs the requests to a runtime and the steps of its timeline and story, if requests are logged. Without a subscriber no event is put together. */
-export function logEvents(runtime: Runtime, { request: logRequest, step: logStep }: Log): void {
-  if (logRequest === undefined) return;
+export function logEvents(runtime: Runtime, { event: logEvent }: Log): void {
+  if (logEvent === undefined) return;
   runtime.subscribe((event) => {
-    if (event.type === "request") logRequest(event.request);
-    else if (event.type === "timeline.step" || event.type === "story.step") logStep?.(event);
+    const { type } = event;
+    if (type === "request" || type === "timeline.step" || type === "story.step") logEvent(event);
   });
 }
 
@@ -56,8 +52,10 @@ function textLog(io: Io, verbose: boolean): Required<Log> {
   const palette = paletteFor(io.stderr, io.env);
   const write = (message: string) => io.stderr.write(`${redactKeys(message).trimEnd()}\n`);
   return {
-    request: (entry) => io.stderr.write(`${requestLine(entry, palette, verbose)}\n`),
-    step: (event) => write(stepLogLine(event, palette)),
+    event(event) {
+      if (event.type === "request") io.stderr.write(`${requestLine(event.request, palette, verbose)}\n`);
+      else write(stepLogLine(event, palette));
+    },
     note: write,
     problem: (message) => write(palette.red(message)),
     written: () => Promise.resolve(),
@@ -77,8 +75,7 @@ function jsonLog(io: Io): Required<Log> {
     });
   };
   return {
-    request: (entry) => say((log) => log.request(entry)),
-    step: (event) => say((log) => log.step(event)),
+    event: (event) => say((log) => (event.type === "request" ? log.request(event.request) : log.step(event))),
     note: (message) => say((log) => log.note(message)),
     problem: (message) => say((log) => log.problem(message)),
     written: async () => {

@@ -26,7 +26,7 @@ const ends: ReadonlySet<string> = new Set(["q", "escape", "ctrl-c", "ctrl-d"]);
 
 /** The pauses that the flags ask for: by hand, with time to read, or none. */
 export async function pausesFor(flags: PauseFlags, io: Io, stop: AbortSignal): Promise<Pauses> {
-  return flags.step === true ? byHand(flags, io, stop) : withTimeToRead(flags, io, stop);
+  return flags.step === true ? byHand(io, stop) : withTimeToRead(flags, io, stop);
 }
 
 // What timers can wait for; a longer one would not wait at all.
@@ -56,9 +56,13 @@ function readingTime({ kind }: StepResult, shown: string): number {
   return Math.min(longest, Math.max(shortest, time));
 }
 
-async function byHand(flags: PauseFlags, io: Io, stop: AbortSignal): Promise<Pauses> {
+async function byHand(io: Io, stop: AbortSignal): Promise<Pauses> {
   const presses = await io.keyPresses();
-  if (presses === undefined) throw noTerminal(flags);
+  if (presses === undefined) {
+    throw usageError(
+      "Failed to play step by step: --step (or SVC_SANDBOX_STEP) needs a terminal to press Enter in, and the input is none. Leave it out; --speed 1 gives time to read.",
+    );
+  }
   const { next, close } = presses;
   const stopped = aborted(stop).then(() => "ctrl-c");
   io.stderr.write("Enter or Space: the next step. q: the end.\n\n");
@@ -76,11 +80,4 @@ async function byHand(flags: PauseFlags, io: Io, stop: AbortSignal): Promise<Pau
     },
     close,
   };
-}
-
-function noTerminal({ speed }: PauseFlags): Error {
-  const pace = speed === undefined ? ", and give --speed 1 to have time to read" : "";
-  return usageError(
-    `Failed to play step by step: --step (or SVC_SANDBOX_STEP) needs a terminal to press Enter in, and the input is none. Leave it out${pace}.`,
-  );
 }
