@@ -11,7 +11,6 @@ import {
 import { nearest, quote } from "./problems/words.js";
 import type { Fields, FoundScenario, ReadScenario, Report } from "./read/plain.js";
 import { describePlace, type Place } from "./read/source.js";
-import { consentsFit } from "./rules/consents.js";
 import { factsOf, refsAreFree, refsExist, type ScenarioRule } from "./rules/facts.js";
 import { faultsFit } from "./rules/faults.js";
 import {
@@ -24,7 +23,7 @@ import {
   secretsFit,
   usageAddsUp,
 } from "./rules/keys.js";
-import { stepsFit, timelineIsInOrder } from "./rules/steps.js";
+import { consentsFit, stepsFit, timelineIsInOrder } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
 
 // What the fields of a scenario say of each other.

@@ -39,7 +39,7 @@ const idempotency = z
   })
   .check(z.describe("How a client can send the request again without making another one."));
 
-/** The shape of the consent requests of a scenario. `rules/consents.ts` checks what they say of each other. */
+/** The shape of the consent requests of a scenario. `rules/steps.ts` checks what they say of each other. */
 export const consentsSchema = z
   .array(
     z
