@@ -229,6 +229,27 @@ holds(
   describeSeason,
 );
 
+const neighbours = grouped(rainFed, ({ seed, farmer }) => `${seed} ${farmer.farmer_id}`).flatMap(
+  ([, group]) =>
+    group
+      .filter(({ season }) => season.loss_cause === "drought")
+      .flatMap((dry) => {
+        const short = growthOf(dry.season);
+        const others = group.filter(({ season }) => {
+          const long = growthOf(season);
+          return long.from <= short.from && short.to <= long.to;
+        });
+        return others.map((other) => ({ dry, other }));
+      }),
+);
+holds(
+  "fields of one farm with crops through the same months agree about a drought",
+  neighbours,
+  500,
+  ({ other }) => other.season.loss_cause !== null,
+  ({ dry, other }) => `${describeSeason(dry)} beside ${describeSeason(other)}`,
+);
+
 test("every locale gives a tenth of the farmers", () => {
   const counts = grouped(farmers, ({ location }) => location.country_code).map(([, group]) => group.length);
   expect(counts).toHaveLength(10);

@@ -50,6 +50,17 @@ test("the certificate is valid for --host too, for a year, and is no authority f
   expect(new X509Certificate((await makeSelfSigned("fe80::1%eth0")).cert).checkIP("fe80::1")).toBeDefined();
 });
 
+test("every server has a certificate of its own", async () => {
+  const [one, other] = [await start(), await start()];
+  expect(one.certificate).not.toBe(other.certificate);
+  await expect(askHttps(one.url + me, other.certificate)).rejects.toThrow();
+});
+
+test("a server without TLS has no certificate", async () => {
+  const server = await start({ tls: false });
+  expect([server.url.startsWith("http://"), server.certificate]).toEqual([true, undefined]);
+});
+
 test("a client that does not trust the certificate, or speaks no TLS, is turned away, and the server lives on", async () => {
   const server = await start();
   await expect(askHttps(server.url + me, undefined)).rejects.toMatchObject({
