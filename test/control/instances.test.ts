@@ -119,8 +119,8 @@ describe("an instance", () => {
       // Listing them is no use of them.
       return ((await ask("/instances")).body.data as { id: string }[]).map(({ id }) => id);
     };
-    const deadline = performance.now() + 20_000;
-    while ((await listed()).includes(idle.id)) expect(performance.now()).toBeLessThan(deadline);
+    // Ends with the test's own time if it never goes.
+    while ((await listed()).includes(idle.id));
     expect(await listed()).toEqual([used.id]);
     expect((await fetch(`${idle.base_url}/__sandbox/health`)).status).toBe(404);
   });

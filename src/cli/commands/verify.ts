@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/files/load-scenario.js";
+import { nodePlatform } from "../../node/platform.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { type Call, declareCommand, type FlagValues, toggle } from "../command.js";
@@ -86,7 +87,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
   let followed = "";
   const run = async () => {
     if (stop.aborted) return;
-    const readAt = Date.now();
+    const readAt = nodePlatform.time();
     const { files } = await verifyAll(names, call);
     const found = files.toSorted().join("\n");
     if (found !== followed) await watching.follow(files, readAt);
