@@ -174,7 +174,7 @@ function createDecoy(): KeyEntry {
 }
 
 /** Refuses a ref that this world does not have, with the nearest one it has. */
-export function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs): never {
+function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs): never {
   const refs = [...known.keys()];
   const shown = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
   throw new SandboxError(

@@ -102,7 +102,7 @@ export const worldRoutes: readonly Route[] = [
 ];
 
 /** The world as the control plane shows it; never a key, only fingerprints (R34). */
-export function worldState(world: World): Record<string, unknown> {
+function worldState(world: World): Record<string, unknown> {
   return {
     scenario: world.name,
     seed: world.seed,

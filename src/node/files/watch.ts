@@ -11,7 +11,7 @@ export interface Watching {
 }
 
 /** The milliseconds without a change after which a burst of changes is over: editors write in several steps. */
-export const defaultSettle = 80;
+const defaultSettle = 80;
 
 /**
  * Makes a watch of no files yet; it calls `changed` once after a burst of changes to any of its files, and once after it

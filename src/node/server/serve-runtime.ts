@@ -50,7 +50,7 @@ export interface RunningServer {
   readonly close: (grace?: number) => Promise<void>;
 }
 
-export const defaultHost = "127.0.0.1";
+const defaultHost = "127.0.0.1";
 const defaultGrace = 2000;
 
 /**
