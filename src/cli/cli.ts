@@ -4,7 +4,7 @@ import type { Command } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { type Io, isVerbose } from "./io.js";
-import { misplacedRest, parse, printHelp, unknownWord } from "./program.js";
+import { misread, parse, printHelp, unknownWord } from "./program.js";
 
 export type { Io } from "./io.js";
 export { processIo } from "./io.js";
@@ -26,28 +26,27 @@ export async function cli(argv: readonly string[], io: Io): Promise<number> {
 
 async function run(argv: readonly string[], io: Io): Promise<number> {
   // Behind `--` stands the command line of another program.
-  const end = argv.indexOf("--");
-  const before = end === -1 ? argv : argv.slice(0, end);
+  const [before, behind] = cut(argv);
   const [first = ""] = before;
   const asks = (...flags: string[]) => before.some((word) => flags.includes(word));
+  const asksHelp = asks("-h", "--help");
   if (asks("-V", "--version")) {
     io.stdout.write(`${version}\n`);
     return exitCode.fine;
   }
   if (first === "help") return printHelpOf(before[1], io);
   const implied = !Object.hasOwn(commands, first);
-  if (implied && asks("-h", "--help")) return printHelpOf(undefined, io);
+  if (implied && asksHelp) return printHelpOf(undefined, io);
   const [name, given] = implied ? [Object.keys(commands)[0] as string, argv] : [first, argv.slice(1)];
   const command = await load(name);
-  const [own, rest] = command.rest === undefined ? [given, []] : cut(given);
-  if (command.rest !== undefined && !asks("-h", "--help")) {
-    const error = misplacedRest(name, command, { own, rest }, io);
-    if (error !== undefined) throw error;
+  const { rest: needed } = command;
+  if (needed !== undefined && behind.length === 0 && !asksHelp) {
+    throw misread(name, `${name} needs -- and a command behind it: svc-sandbox ${name} -- npm test`);
   }
-  const parsed = parse(name, command, own, { io, implied });
+  const parsed = parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
   if (parsed === undefined) return exitCode.fine;
   try {
-    return await command.run({ ...parsed, rest, io });
+    return await command.run({ ...parsed, rest: behind, io });
   } catch (error) {
     throw implied && isUnknownWord(error, parsed.words) ? unknownWord(parsed.words[0] as string) : error;
   }
@@ -61,18 +60,16 @@ function isUnknownWord(error: unknown, [word = ""]: readonly string[]): boolean 
 
 async function printHelpOf(name: string | undefined, io: Io): Promise<number> {
   if (name === undefined || name === "help" || name.startsWith("-")) await printHelp(io);
-  else if (!Object.hasOwn(commands, name)) throw unknownWord(name);
   else parse(name, await load(name), ["--help"], { io });
   return exitCode.fine;
 }
 
 async function load(name: string): Promise<Command> {
-  const module = await commands[name]?.();
-  if (module === undefined) throw unknownWord(name);
-  return module.command;
+  if (!Object.hasOwn(commands, name)) throw unknownWord(name);
+  return (await commands[name]?.())?.command as Command;
 }
 
-function cut(argv: readonly string[]): [own: readonly string[], rest: readonly string[]] {
+function cut(argv: readonly string[]): [before: readonly string[], behind: readonly string[]] {
   const at = argv.indexOf("--");
   return at === -1 ? [argv, []] : [argv.slice(0, at), argv.slice(at + 1)];
 }

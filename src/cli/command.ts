@@ -8,21 +8,8 @@ export interface Call<Flags = object> {
   readonly words: readonly string[];
   /** The words behind `--`, for a command that takes a command line there. */
   readonly rest: readonly string[];
-  readonly flags: Flags;
+  readonly flags: Flags & { readonly verbose?: boolean };
   readonly io: Io;
-}
-
-/** A word that a command takes. */
-export interface Argument {
-  /** In commander's notation: `<needed>`, `[optional]`, `<several...>`. */
-  readonly spec: string;
-  readonly text: string;
-}
-
-/** A command line to copy, and what it does. */
-export interface Example {
-  readonly line: string;
-  readonly does: string;
 }
 
 /** A command: what `--help` says of it, and what it does. Its name stands in the list of commands. */
@@ -31,11 +18,14 @@ export interface Command<Flags extends FlagSet = FlagSet> {
   readonly summary: string;
   /** Its output and where that goes, for its own help. */
   readonly description: string;
-  readonly words: readonly Argument[];
+  /** The words that it takes, in commander's notation (`<needed>`, `[optional]`, `<several...>`), and their meaning. */
+  readonly words?: Readonly<Record<string, string>>;
   /** The name of the command line behind `--`, which is not ours to read. */
   readonly rest?: string;
+  /** Without `--verbose`, which every command has. */
   readonly flags: Flags;
-  readonly examples: readonly Example[];
+  /** Command lines to copy, and what they do. */
+  readonly examples: Readonly<Record<string, string>>;
   /** Carries out a call; resolves to the exit code, or throws what the user is to be told. */
   run(call: Call<FlagValues<Flags>>): Promise<number>;
 }
@@ -46,9 +36,8 @@ export function declareCommand<Flags extends FlagSet>(command: Command<Flags>): 
 }
 
 /** The scenario that many commands take. */
-export const scenarioWord: Argument = {
-  spec: "[scenario]",
-  text: "a bundled name or a file (default: svc-sandbox.yaml if it is there, else key-states)",
+export const scenarioWord = {
+  "[scenario]": "a bundled name or a file (default: svc-sandbox.yaml if it is there, else key-states)",
 };
 
 /** A flag of a command: how it is written, what it does, and how its value is read. */
@@ -56,12 +45,10 @@ export interface Flag<Value> {
   /** In commander's notation: `-p, --port <number>`. */
   readonly spec: string;
   readonly text: string;
-  /** The environment variables that stand in for it; the first one set wins. */
-  readonly variables: readonly string[];
   /** Reads a value; `from` is the flag or the variable that holds it. Throws a usage error that names it. */
   readonly read: (text: string, from: string) => Value;
-  /** Whether it can be given more than once; `read` gives a list then, and the lists are joined. */
-  readonly repeatable: boolean;
+  /** The environment variables that stand in for it; the first one set wins. */
+  readonly variables: readonly string[];
   /** The flags that contradict it, by the names that commander gives them. */
   readonly conflicts: readonly string[];
 }
@@ -74,9 +61,12 @@ export type FlagValues<Flags extends FlagSet> = {
   readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
 };
 
-type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "repeatable" | "conflicts">>;
+type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
 
-/** A flag with a value. Default: the variable `SVC_SANDBOX_<FLAG>` stands in for it. */
+/**
+ * A flag with a value; one whose reader returns a list can be given more than once. Default: the variable
+ * `SVC_SANDBOX_<FLAG>` stands in for it.
+ */
 export function flag<Value>(
   spec: string,
   text: string,
@@ -84,7 +74,7 @@ export function flag<Value>(
   options: FlagOptions = {},
 ): Flag<Value> {
   const variable = `SVC_SANDBOX_${longForm(spec).slice(2).replaceAll("-", "_").toUpperCase()}`;
-  return { spec, text, variables: [variable], read, repeatable: false, conflicts: [], ...options };
+  return { spec, text, read, variables: [variable], conflicts: [], ...options };
 }
 
 /** A flag without a value; its variable is `1` or `0`. */
@@ -133,12 +123,9 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
 /** Reads the name of a file. */
 export const fileName = reader((text) => text || undefined, "the name of a file");
 
-const yes = new Set(["1", "true", "yes", "on"]);
-const no = new Set(["0", "false", "no", "off"]);
-
 function readSwitch(text: string, from: string): boolean {
   const word = text.toLowerCase();
-  if (yes.has(word)) return true;
-  if (no.has(word)) return false;
+  if (["1", "true", "yes", "on"].includes(word)) return true;
+  if (["0", "false", "no", "off"].includes(word)) return false;
   throw usageError(`Failed to read ${from}: ${quote(text)} is neither yes nor no. Give 1 or 0.`);
 }

@@ -1,3 +1,5 @@
+import { on, once } from "node:events";
+import { constants } from "node:os";
 import type { ReadStream } from "node:tty";
 import { describeFailure, exitCode } from "./exit-codes.js";
 
@@ -46,11 +48,8 @@ export function isVerbose(argv: readonly string[], env: Io["env"]): boolean {
 }
 
 /** Resolves once the signal is aborted. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }
 
 /** Connects the command line with a real process: its streams, its signals and its uncaught errors. */
@@ -94,37 +93,28 @@ function outputOf(stream: NodeJS.WriteStream): Output {
     write(text) {
       if (!closed) stream.write(text);
     },
-    room: (until) =>
-      new Promise((resolve) => {
-        const events = ["drain", "error", "close"];
-        const look = () => {
-          for (const event of events) stream.off(event, look);
-          until.removeEventListener("abort", look);
-          resolve(!closed);
-        };
-        // A turn of the event loop, in which signals come through.
-        if (closed || !stream.writableNeedDrain || until.aborted) return void setImmediate(look);
-        for (const event of events) stream.on(event, look);
-        until.addEventListener("abort", look);
-      }),
+    async room(until) {
+      // A turn of the event loop, in which signals come through.
+      if (closed || !stream.writableNeedDrain || until.aborted) await new Promise(setImmediate);
+      // Rejects when the stream fails or it is aborted; that is the end of the wait, too.
+      else await once(stream, "drain", { signal: until }).catch(() => {});
+      return !closed;
+    },
   };
 }
 
 /** The process ends at the latest so many milliseconds after it was asked to: open requests have 2 seconds. */
 const stopWithin = 2500;
 
-const signalNumbers = { SIGINT: 2, SIGTERM: 15 } as const;
-
 function stopSignalOf(process: NodeJS.Process): AbortSignal {
   const stopping = new AbortController();
-  for (const [name, number] of Object.entries(signalNumbers)) {
-    process.on(name, () => {
-      // The second signal does not wait for open requests.
-      if (stopping.signal.aborted) process.exit(128 + number);
-      stopping.abort();
-      endSoon(process);
-    });
-  }
+  const stop = (signal: NodeJS.Signals) => {
+    // The second signal does not wait for open requests.
+    if (stopping.signal.aborted) process.exit(128 + constants.signals[signal]);
+    stopping.abort();
+    endSoon(process);
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
   return stopping.signal;
 }
 
@@ -144,29 +134,19 @@ function endSoon(process: NodeJS.Process): void {
 async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> {
   if (input.isTTY !== true) return undefined;
   const { emitKeypressEvents } = await import("node:readline");
-  // Keys that are pressed before they are asked for wait in order.
-  const pressed: string[] = [];
-  let waiting: ((key: string) => void) | undefined;
-  const hear = (text: string | undefined, key: { name?: string; ctrl?: boolean }) => {
-    const name = key.ctrl === true ? `ctrl-${key.name}` : (key.name ?? text ?? "");
-    if (waiting === undefined) pressed.push(name);
-    else waiting(name);
-    waiting = undefined;
-  };
   emitKeypressEvents(input);
   input.setRawMode(true);
-  input.on("keypress", hear);
+  // Keys that are pressed before they are asked for wait in order.
+  const presses = on(input, "keypress");
   input.resume();
   return {
-    next() {
-      const first = pressed.shift();
-      if (first !== undefined) return Promise.resolve(first);
-      return new Promise((resolve) => {
-        waiting = resolve;
-      });
+    async next() {
+      const { value } = await presses.next();
+      const [text = "", key = {}] = value as [string?, { name?: string; ctrl?: boolean }?];
+      return key.ctrl === true ? `ctrl-${key.name}` : (key.name ?? text);
     },
     close() {
-      input.off("keypress", hear);
+      presses.return?.();
       input.setRawMode(false);
       // A terminal that is read keeps the process alive.
       input.pause();

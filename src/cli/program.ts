@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import { Command as Commander, CommanderError, Option } from "commander";
 import type { SandboxError } from "../domain/errors.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { nearest, quote } from "../scenario/problems/words.js";
-import { type Command, type Example, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
+import { didYouMean, quote } from "../scenario/problems/words.js";
+import { type Command, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
+import { verbose } from "./flags.js";
 import type { Io } from "./io.js";
-import { forShell } from "./terminal.js";
 
 /** A command line of a command, taken apart. */
 export interface Parsed {
@@ -36,47 +36,34 @@ export function parse(
     throw misread(name, sentenceOf(error));
   }
   const { args: words } = commander;
-  const excess = words[command.words.length];
-  if (excess !== undefined && !command.words.at(-1)?.spec.includes("...")) {
+  const specs = Object.keys(command.words ?? {});
+  const excess = words[specs.length];
+  if (excess !== undefined && !specs.at(-1)?.includes("...")) {
     const [first = ""] = words;
-    if (implied && !isScenario(first, io)) throw unknownWord(first);
-    const taken = command.words.map(({ spec }) => spec).join(" ") || "no words";
-    throw misread(name, `${name} takes ${taken}, and ${JSON.stringify(excess)} is one too many.`);
+    // A bundled name, or a file that is there.
+    const isScenario = isScenarioName(first) || existsSync(resolve(io.cwd, first));
+    if (implied && !isScenario) throw unknownWord(first);
+    throw misread(
+      name,
+      `${name} takes ${specs.join(" ") || "no words"}, and ${JSON.stringify(excess)} is one too many.`,
+    );
   }
-  return { words, flags: flagValues(command.flags, commander, io.env) };
+  return { words, flags: flagValues(commander, command, io.env) };
 }
 
-/** The usage error for a line whose command is not behind `--`, with the line that was probably meant. */
-export function misplacedRest(
-  name: string,
-  command: Command,
-  { own, rest }: { readonly own: readonly string[]; readonly rest: readonly string[] },
-  io: Io,
-): Error | undefined {
-  const { operands } = commanderOf(name, command, io).parseOptions([...own]);
-  if (rest.length > 0 && operands.length <= command.words.length) return undefined;
-  // The first word is either our scenario or where the command begins.
-  const first = operands.find((word, index) => index > 0 || !isScenario(word, io));
-  const at = first === undefined ? own.length : own.indexOf(first);
-  const behind = [...own.slice(at), ...(rest.length === 0 ? [] : ["--", ...rest])];
-  const [needs, shown] =
-    behind.length === 0 ? ["a command behind --", ["npm", "test"]] : ["-- before the command", behind];
-  const line = ["svc-sandbox", name, ...own.slice(0, at), "--", ...shown].map(forShell).join(" ");
-  return misread(name, `${name} needs ${needs}: ${line}`);
-}
-
-function misread(name: string, sentence: string): Error {
+/** The usage error for a line of a command that cannot be read as it is written. */
+export function misread(name: string, sentence: string): SandboxError {
   return usageError(
     `Failed to read the command line: ${sentence}\n\`svc-sandbox ${name} --help\` shows how it is written.`,
   );
 }
 
-const rootExamples: readonly Example[] = [
-  { line: "svc-sandbox", does: "serve every state of a key" },
-  { line: "svc-sandbox list", does: "see which scenarios there are" },
-  { line: "svc-sandbox explain revoked", does: "why a key is refused, and what to do" },
-  { line: "svc-sandbox init && svc-sandbox --watch", does: "begin a scenario of your own" },
-];
+const rootExamples = {
+  "svc-sandbox": "serve every state of a key",
+  "svc-sandbox list": "see which scenarios there are",
+  "svc-sandbox explain revoked": "why a key is refused, and what to do",
+  "svc-sandbox init && svc-sandbox --watch": "begin a scenario of your own",
+};
 
 const rootNotes = `\`svc-sandbox <command> --help\` shows the flags of a command; \`svc-sandbox key-states\` is short for
 \`svc-sandbox start key-states\`. A flag can be set by the variable in brackets behind it.`;
@@ -98,34 +85,40 @@ export async function printHelp(io: Io): Promise<void> {
 }
 
 function commanderOf(name: string, command: Command, io: Io): Commander {
+  const { summary, description, words = {}, rest, examples } = command;
+  const usage = [...Object.keys(words), "[flags]", ...(rest === undefined ? [] : ["--", rest])];
   const commander = configure(new Commander(name), io)
-    .summary(command.summary)
-    .description(command.description)
-    .usage(usageOf(command))
+    .summary(summary)
+    .description(description)
+    .usage(usage.join(" "))
     // The message says which word is too many.
     .allowExcessArguments(true)
-    .addHelpText("after", `\n${exampleText(command.examples)}`);
-  for (const { spec, text } of command.words) commander.argument(spec, text);
-  for (const flag of Object.values(command.flags)) commander.addOption(optionOf(flag));
+    .addHelpText("after", `\n${exampleText(examples)}`);
+  for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
+  for (const flag of Object.values(flagsOf(command))) commander.addOption(optionOf(flag));
   return commander;
 }
 
-function optionOf({ spec, text, variables, read, repeatable, conflicts }: Flag<unknown>): Option {
+function flagsOf({ flags }: Command): FlagSet {
+  return { ...flags, verbose };
+}
+
+function optionOf({ spec, text, variables, read, conflicts }: Flag<unknown>): Option {
   const also = variables.length === 0 ? "" : ` [${variables.join(", ")}]`;
   const option = new Option(spec, text + also).conflicts([...conflicts]);
   if (!spec.includes("<")) return option;
-  return option.argParser((value, previous) => {
+  return option.argParser<unknown>((value, previous) => {
     const found = read(value, longForm(spec));
-    return repeatable ? [...((previous as unknown[]) ?? []), ...(found as unknown[])] : found;
+    return Array.isArray(found) && Array.isArray(previous) ? [...previous, ...found] : found;
   });
 }
 
 // Commander reads variables itself, but takes an empty one and a `0` for set, and has one for each option.
-function flagValues(flags: FlagSet, commander: Commander, env: Io["env"]): FlagValues<FlagSet> {
+function flagValues(commander: Commander, command: Command, env: Io["env"]): FlagValues<FlagSet> {
   const given = commander.opts<Record<string, unknown>>();
   const isGiven = (attribute: string) => commander.getOptionValueSource(attribute) === "cli";
   const values: Record<string, unknown> = {};
-  for (const [name, { spec, variables, read, conflicts }] of Object.entries(flags)) {
+  for (const [name, { spec, variables, read, conflicts }] of Object.entries(flagsOf(command))) {
     const option = new Option(spec);
     const attribute = option.attributeName();
     const variable = variables.find((one) => (env[one] ?? "") !== "");
@@ -143,10 +136,6 @@ function sentenceOf({ message, code }: CommanderError): string {
   const text = message.replace(/^error: /, "").replace(/\s*\(Did you mean (.*)\?\)$/s, ". Did you mean $1?");
   const sentence = /[.?]$/.test(text) ? text : `${text}.`;
   return code === "commander.conflictingOption" ? `${sentence} Leave one out.` : sentence;
-}
-
-function usageOf({ words, rest }: Command): string {
-  return [...words.map(({ spec }) => spec), "[flags]", ...(rest === undefined ? [] : ["--", rest])].join(" ");
 }
 
 function configure(commander: Commander, io: Io): Commander {
@@ -168,14 +157,10 @@ function configure(commander: Commander, io: Io): Commander {
     });
 }
 
-function exampleText(examples: readonly Example[]): string {
-  const width = Math.max(...examples.map(({ line }) => line.length));
-  return ["Examples:", ...examples.map(({ line, does }) => `  ${line.padEnd(width)}  # ${does}`)].join("\n");
-}
-
-// A bundled name, or a file that is there.
-function isScenario(word: string, io: Io): boolean {
-  return isScenarioName(word) || existsSync(resolve(io.cwd, word));
+function exampleText(examples: Command["examples"]): string {
+  const width = Math.max(...Object.keys(examples).map(({ length }) => length));
+  const lines = Object.entries(examples).map(([line, does]) => `  ${line.padEnd(width)}  # ${does}`);
+  return ["Examples:", ...lines].join("\n");
 }
 
 /** The usage error for a first word that is no command and no scenario, with what it might have been. */
@@ -187,15 +172,8 @@ export function unknownWord(word: string): SandboxError {
       `Failed to find the scenario ${quote(word)}: that is a command, and a command comes before its flags: svc-sandbox ${word} …`,
     );
   }
-  const command = nearest(word, names);
-  const scenario = nearest(word, Object.keys(bundledScenarios));
-  const meant = [
-    ...(command === undefined ? [] : [`the command ${quote(command)}`]),
-    ...(scenario === undefined ? [] : [`the scenario ${quote(scenario)}`]),
-  ].join(" or ");
+  const hint = didYouMean(word, [...names, ...Object.keys(bundledScenarios)]);
   return usageError(
-    `Failed to understand ${quote(word)}: it is neither a command, nor a bundled scenario, nor a file here.${
-      meant === "" ? "" : ` Did you mean ${meant}?`
-    }\n\`svc-sandbox --help\` shows the commands, \`svc-sandbox list\` the bundled scenarios.`,
+    `Failed to understand ${quote(word)}: it is neither a command, nor a bundled scenario, nor a file here.${hint}\n\`svc-sandbox --help\` shows the commands, \`svc-sandbox list\` the bundled scenarios.`,
   );
 }

@@ -190,13 +190,10 @@ const socket = require("node:net").connect(port, hostname, () =>
 
 describe("a line that cannot be understood", () => {
   it.each([
-    [[], "exec needs a command behind --: svc-sandbox exec -- npm test"],
-    [["revoked"], "exec needs a command behind --: svc-sandbox exec revoked -- npm test"],
-    [["npm", "test"], "exec needs -- before the command: svc-sandbox exec -- npm test"],
-    [["npm", "run", "x", "--coverage"], "before the command: svc-sandbox exec -- npm run x --coverage"],
-    [["npm", "test", "--", "-w"], "before the command: svc-sandbox exec -- npm test -- -w"],
-    [["revoked", "npm", "test"], "before the command: svc-sandbox exec revoked -- npm test"],
-    [["-p", "0", "sh", "-c", "a b"], "before the command: svc-sandbox exec -p 0 -- sh -c 'a b'"],
+    [[], "exec needs -- and a command behind it: svc-sandbox exec -- npm test"],
+    [["revoked", "--"], "exec needs -- and a command behind it"],
+    [["npm", "run", "x", "--coverage"], "exec needs -- and a command behind it"],
+    [["npm", "test", "--", "-w"], 'exec takes [scenario], and "test" is one too many.'],
     [["--json", "--", "npm"], "unknown option '--json'"],
     [["npm", "--", "test"], 'Failed to find the scenario "npm"'],
     [["--report", "x.html", "--", "npm"], 'Failed to read --report: "x.html" does not say how to write'],

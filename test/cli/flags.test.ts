@@ -116,6 +116,6 @@ describe("help and version", () => {
   it("says that there is no help on what is not there", async () => {
     const { code, stdout, stderr } = await runCli(["help", "explian"]);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain('Did you mean the command "explain"?');
+    expect(stderr).toContain('Did you mean "explain"?');
   });
 });

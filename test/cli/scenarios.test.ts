@@ -165,13 +165,15 @@ describe("a scenario that cannot be used", () => {
 
 describe("a first word that is neither a command nor a scenario", () => {
   it.each([
-    ["valdate", 'the command "validate"'],
-    ["keys-states", 'the scenario "key-states"'],
-    ["Revoked", 'the scenario "revoked"'],
+    ["valdate", "validate"],
+    ["keys-states", "key-states"],
+    ["Revoked", "revoked"],
   ])("%s gets a suggestion", async (word, suggestion) => {
     const { code, stderr } = await runCli([word], { cwd: temporaryFolder() });
     expect(code).toBe(2);
-    expect(stderr).toMatch(new RegExp(`^Failed to understand "${word}": .*Did you mean ${suggestion}\\?\n`));
+    expect(stderr).toMatch(
+      new RegExp(`^Failed to understand "${word}": .*Did you mean "${suggestion}"\\?\n`),
+    );
   });
 
   it("is not shown when it is a key (R46)", async () => {

@@ -248,7 +248,7 @@ test("docs/report.md: its lines print a report of the server, and fail below the
 
 const execLines = [
   ...[...pageOf("docs/exec.md").matchAll(/npx (svc-sandbox exec .*)$/gm)].map(([, line = ""]) => line),
-  ...exec.examples.map(({ line }) => line),
+  ...Object.keys(exec.examples),
 ];
 
 test.each(execLines)("docs/exec.md: %s is understood", async (line) => {

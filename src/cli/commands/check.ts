@@ -11,7 +11,7 @@ import type { ReportFormat } from "../../report/render/document.js";
 import { unknownSecret } from "../../sandbox/scenario-keys.js";
 import { declareCommand, flag, toggle, wholeNumber } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { formatFlag, jsonOrFormat, timeout, verbose } from "../flags.js";
+import { formatFlag, jsonOrFormat, timeout } from "../flags.js";
 import type { Io } from "../io.js";
 import { paletteFor } from "../terminal.js";
 
@@ -22,7 +22,7 @@ export const command = declareCommand({
   summary: "probe a real environment and compare it with the contract",
   description:
     "Sends a few requests for the key's context to a real environment (or a sandbox), says for each path and rule whether what came back agrees with the contract, and prints what was learned as assumptions for a scenario. Keys come from SVC_KEY_<REF> variables alone, named as keys --format env names those of key-states; without any, only requests without a good key are sent. Exits with 1 when something differs or cannot be reached. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
-  words: [{ spec: "<base-url>", text: "what stands before /v1/relying-party/me" }],
+  words: { "<base-url>": "what stands before /v1/relying-party/me" },
   flags: {
     format: formatFlag,
     json: jsonOrFormat,
@@ -37,16 +37,12 @@ export const command = declareCommand({
       "meet a limit on purpose: use the keys that are at theirs, and else up to per_minute + 1 requests of a working key, if --max-requests has room for them",
       { variables: [] },
     ),
-    verbose,
   },
-  examples: [
-    {
-      line: "svc-sandbox check https://api.example",
-      does: "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
-    },
-    { line: "svc-sandbox check https://api.example --format junit > check.xml", does: "for CI" },
-    { line: "svc-sandbox check http://127.0.0.1:4747", does: "a sandbox: finds nothing" },
-  ],
+  examples: {
+    "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
+    "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
+    "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
+  },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");

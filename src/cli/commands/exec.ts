@@ -17,7 +17,6 @@ import {
   readPort,
   serverFlags,
   thresholdFlags,
-  verbose,
   worldFlags,
 } from "../flags.js";
 import type { Io } from "../io.js";
@@ -33,14 +32,13 @@ export const command = declareCommand({
   summary: "run a command against a sandbox, and report which error paths its client has met",
   description:
     "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and says on stderr (not with --quiet) which of the ways in which a request can end its client has met. stdin and stdout are the command's own, so there is no --json: name a file with --report. Exits with the command's code; with 1 when that is 0 and --min-coverage or --strict does not hold. The command is run without a shell: write sh -c '…' for one.",
-  words: [scenarioWord],
+  words: scenarioWord,
   rest: "<command...>",
   flags: {
     report: flag(
       "--report <file>",
       "write the report to this file and not to stderr, as its name ends: .json, .md, .xml (JUnit) or .txt; may be given more than once",
       (text, from) => [fileName(text, from)],
-      { repeatable: true },
     ),
     format: formatFlag,
     ...thresholdFlags,
@@ -51,17 +49,13 @@ export const command = declareCommand({
     log: log("off"),
     color,
     quiet,
-    verbose,
   },
-  examples: [
-    { line: "svc-sandbox exec -- npm test", does: "any command that reads SVC_BASE_URL" },
-    { line: "svc-sandbox exec bad-day -- python3 -m pytest", does: "in another scenario" },
-    { line: "svc-sandbox exec --min-coverage 80 --strict -- npm test", does: "with thresholds" },
-    {
-      line: "svc-sandbox exec --report errors.md --report errors.xml -- npm test",
-      does: "for CI: Markdown and JUnit",
-    },
-  ],
+  examples: {
+    "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
+    "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
+    "svc-sandbox exec --min-coverage 80 --strict -- npm test": "with thresholds",
+    "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
+  },
   async run(call) {
     const { words, rest, flags, io } = call;
     const targets = reportTargets(flags);

@@ -9,7 +9,7 @@ import { secretFor } from "../../sandbox/story/run-step.js";
 import type { World } from "../../sandbox/world.js";
 import { declareCommand, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, verbose, worldFlags } from "../flags.js";
+import { json, worldFlags } from "../flags.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { answerText, type Palette, paintStatus, paletteFor } from "../terminal.js";
 
@@ -17,16 +17,13 @@ export const command = declareCommand({
   summary: "say which checks a request with a key meets, and how it ends",
   description:
     "Says how GET /v1/relying-party/me ends for a key: the checks in their order, the answer, and what to do about it. Sends nothing and counts nothing. A key that is given is never printed.",
-  words: [
-    { spec: "<key>", text: "a key's ref, a full key, or one of: none, malformed, unknown" },
-    scenarioWord,
-  ],
-  flags: { json, ...worldFlags, verbose },
-  examples: [
-    { line: "svc-sandbox explain revoked", does: "a key of the scenario, by its ref" },
-    { line: 'svc-sandbox explain "$SVC_API_KEY" my.yaml', does: "the key that your client sends" },
-    { line: "svc-sandbox explain none --json", does: "a request without a key, for machines" },
-  ],
+  words: { "<key>": "a key's ref, a full key, or one of: none, malformed, unknown", ...scenarioWord },
+  flags: { json, ...worldFlags },
+  examples: {
+    "svc-sandbox explain revoked": "a key of the scenario, by its ref",
+    'svc-sandbox explain "$SVC_API_KEY" my.yaml': "the key that your client sends",
+    "svc-sandbox explain none --json": "a request without a key, for machines",
+  },
   async run({ words, flags, io }) {
     const [word = "", scenario] = words;
     const loaded = await loadNamed(scenario, io);

@@ -18,7 +18,7 @@ import {
   recordTexts,
   writeTexts,
 } from "../fixture-records.js";
-import { readSeed, readTime, verbose } from "../flags.js";
+import { readSeed, readTime } from "../flags.js";
 
 /** The start of the clocks of the bundled scenarios: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
@@ -71,7 +71,6 @@ const flags = {
     "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
     readFarmerTime,
   ),
-  verbose,
 };
 type FixturesCall = Call<FlagValues<typeof flags>>;
 
@@ -79,23 +78,14 @@ export const command = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",
   description:
     "Prints synthetic records on stdout; memory does not grow with their number. The same seed, index, locale and time give the same record. Organizations are those of a scenario's population; docs/farmers.md describes farmers. In CSV, lists are counted or summed.",
-  words: [{ spec: "<kind>", text: "organizations or farmers" }],
+  words: { "<kind>": "organizations or farmers" },
   flags,
-  examples: [
-    { line: "svc-sandbox fixtures farmers", does: "ten of them, one JSON object a line" },
-    {
-      line: "svc-sandbox fixtures farmers --count 1000 --locale en --format csv > farmers.csv",
-      does: "a table",
-    },
-    {
-      line: "svc-sandbox fixtures farmers --count 200 --format geojson > fields.geojson",
-      does: "their fields, for a map",
-    },
-    {
-      line: "svc-sandbox fixtures organizations --from 199 --count 1",
-      does: "the two hundredth bank or insurer",
-    },
-  ],
+  examples: {
+    "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",
+    "svc-sandbox fixtures farmers --count 1000 --locale en --format csv > farmers.csv": "a table",
+    "svc-sandbox fixtures farmers --count 200 --format geojson > fields.geojson": "their fields, for a map",
+    "svc-sandbox fixtures organizations --from 199 --count 1": "the two hundredth bank or insurer",
+  },
   async run(call) {
     const { flags, io } = call;
     const { count = 10, from = 0, format = "ndjson" } = flags;

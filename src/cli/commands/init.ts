@@ -6,27 +6,21 @@ import { quote } from "../../scenario/problems/words.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { declareCommand, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { quiet, verbose } from "../flags.js";
+import { quiet } from "../flags.js";
 import { ownScenario } from "../open-scenario.js";
 
 export const command = declareCommand({
   summary: "write a commented scenario to start from",
   description: "Writes a commented starter scenario. Does not overwrite a file without --force.",
-  words: [
-    { spec: "[file]", text: "where to write it (default: svc-sandbox.yaml, which start finds by itself)" },
-  ],
+  words: { "[file]": "where to write it (default: svc-sandbox.yaml, which start finds by itself)" },
   flags: {
     force: toggle("--force", "overwrite the file when it exists", { variables: [] }),
     quiet,
-    verbose,
   },
-  examples: [
-    { line: "svc-sandbox init", does: "write svc-sandbox.yaml" },
-    {
-      line: "svc-sandbox init scenarios/bank.yaml --force",
-      does: "write another file, over what is there",
-    },
-  ],
+  examples: {
+    "svc-sandbox init": "write svc-sandbox.yaml",
+    "svc-sandbox init scenarios/bank.yaml --force": "write another file, over what is there",
+  },
   async run({ words, flags, io }) {
     const [name = ownScenario] = words;
     const file = resolve(io.cwd, name);

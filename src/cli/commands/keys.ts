@@ -4,7 +4,7 @@ import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
 import { declareCommand, flag, oneOf, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { jsonOrFormat, verbose, worldFlags } from "../flags.js";
+import { jsonOrFormat, worldFlags } from "../flags.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { clientEnvironment, environmentLines } from "../serve/client-environment.js";
@@ -14,7 +14,7 @@ export const command = declareCommand({
   summary: "list a scenario's keys and what each one gets",
   description:
     "Lists the keys of a scenario, their secrets, and how a request with each of them ends. Below the table stand the keys that its timeline and story will make.",
-  words: [scenarioWord],
+  words: scenarioWord,
   flags: {
     format: flag(
       "--format <format>",
@@ -24,16 +24,12 @@ export const command = declareCommand({
     ),
     json: jsonOrFormat,
     ...worldFlags,
-    verbose,
   },
-  examples: [
-    { line: "svc-sandbox keys", does: "a table" },
-    {
-      line: 'eval "$(svc-sandbox keys key-states --format env)"',
-      does: "SVC_API_KEY and SVC_KEY_… in your shell",
-    },
-    { line: "svc-sandbox keys my.yaml --format json", does: "for machines" },
-  ],
+  examples: {
+    "svc-sandbox keys": "a table",
+    'eval "$(svc-sandbox keys key-states --format env)"': "SVC_API_KEY and SVC_KEY_… in your shell",
+    "svc-sandbox keys my.yaml --format json": "for machines",
+  },
   async run({ words, flags, io }) {
     const loaded = await loadNamed(words[0], io);
     const world = openNamed(loaded, flags);

@@ -3,18 +3,17 @@ import { bundledScenarios } from "../../scenario/bundled.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, verbose } from "../flags.js";
+import { json } from "../flags.js";
 import { paletteFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "list the bundled scenarios",
   description: "Lists the bundled scenarios, one line each.",
-  words: [],
-  flags: { json, verbose },
-  examples: [
-    { line: "svc-sandbox list", does: "names and what each one shows" },
-    { line: "svc-sandbox list --json", does: "the same for machines" },
-  ],
+  flags: { json },
+  examples: {
+    "svc-sandbox list": "names and what each one shows",
+    "svc-sandbox list --json": "the same for machines",
+  },
   async run({ flags, io }) {
     const rows = Object.entries(bundledScenarios as Readonly<Record<string, Scenario>>).map(
       ([name, scenario]) => ({

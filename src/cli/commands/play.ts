@@ -18,7 +18,7 @@ import {
   toggle,
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { color, json, readHost, readPort, verbose, worldFlags } from "../flags.js";
+import { color, json, readHost, readPort, worldFlags } from "../flags.js";
 import { bundledWithStory, givenIn, hasStory, loadNamed, openNamed } from "../open-scenario.js";
 import { banner } from "../serve/banner.js";
 import { createLog } from "../serve/log.js";
@@ -59,7 +59,6 @@ const flags = {
   ...worldFlags,
   json,
   color,
-  verbose,
 };
 type PlayCall = Call<FlagValues<typeof flags>>;
 
@@ -67,14 +66,14 @@ export const command = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
     "Plays a story: the narration, each request, its answer, and how the clock moves; with pauses to read, or step by step. Keys are shown by their refs. Goes on when an answer is not as the story expects, and exits with 1 then.",
-  words: [scenarioWord],
+  words: scenarioWord,
   flags,
-  examples: [
-    { line: "svc-sandbox play rotation", does: "with time to read" },
-    { line: "svc-sandbox play rotation --step", does: "Enter for the next step, q to end" },
-    { line: "svc-sandbox play my.yaml --step --port 4747", does: "a client of yours meets the same world" },
-    { line: "svc-sandbox play my.yaml --json", does: "for machines: a line for each step" },
-  ],
+  examples: {
+    "svc-sandbox play rotation": "with time to read",
+    "svc-sandbox play rotation --step": "Enter for the next step, q to end",
+    "svc-sandbox play my.yaml --step --port 4747": "a client of yours meets the same world",
+    "svc-sandbox play my.yaml --json": "for machines: a line for each step",
+  },
   async run(call) {
     const { words, flags, io } = call;
     const loaded = await loadNamed(words[0], io);

@@ -4,7 +4,7 @@ import { renderReport } from "../../report/report-document.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { controlToken, formatFlag, jsonOrFormat, thresholdFlags, timeout, verbose } from "../flags.js";
+import { controlToken, formatFlag, jsonOrFormat, thresholdFlags, timeout } from "../flags.js";
 import { paletteFor } from "../terminal.js";
 
 const standardUrl = "http://127.0.0.1:4747";
@@ -14,21 +14,15 @@ export const command = declareCommand({
   summary: "print the report of a running sandbox: paths met, paths missed, advice",
   description:
     "Asks a running sandbox which of the ways in which a request can end its clients have met, how to meet the others, and what to do better. A server's report counts the requests to its instances, too; an instance has a report of its own. Exits with 1 when --min-coverage or --strict does not hold, with 2 when no report can be got.",
-  words: [
-    {
-      spec: "[url]",
-      text: "the sandbox's base URL or control URL (default: SVC_CONTROL_URL, else http://127.0.0.1:4747)",
-    },
-  ],
-  flags: { format: formatFlag, json: jsonOrFormat, ...thresholdFlags, controlToken, timeout, verbose },
-  examples: [
-    { line: "svc-sandbox report", does: "for people" },
-    {
-      line: 'svc-sandbox report --format markdown >> "$GITHUB_STEP_SUMMARY"',
-      does: "in the summary of a CI job",
-    },
-    { line: "svc-sandbox report --min-coverage 80 --strict", does: "with thresholds" },
-  ],
+  words: {
+    "[url]": "the sandbox's base URL or control URL (default: SVC_CONTROL_URL, else http://127.0.0.1:4747)",
+  },
+  flags: { format: formatFlag, json: jsonOrFormat, ...thresholdFlags, controlToken, timeout },
+  examples: {
+    "svc-sandbox report": "for people",
+    'svc-sandbox report --format markdown >> "$GITHUB_STEP_SUMMARY"': "in the summary of a CI job",
+    "svc-sandbox report --min-coverage 80 --strict": "with thresholds",
+  },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const found = await askReport({

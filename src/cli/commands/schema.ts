@@ -1,15 +1,15 @@
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { verbose } from "../flags.js";
 
 export const command = declareCommand({
   summary: "print the JSON Schema of the scenario format",
   description:
     "Prints the JSON Schema (2020-12) of the scenario format, for editors and for other languages.",
-  words: [],
-  flags: { verbose },
-  examples: [{ line: "svc-sandbox schema > scenario.schema.json", does: "keep it in a file" }],
+  flags: {},
+  examples: {
+    "svc-sandbox schema > scenario.schema.json": "keep it in a file",
+  },
   async run({ io }) {
     io.stdout.write(`${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);
     return exitCode.fine;

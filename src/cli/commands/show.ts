@@ -5,17 +5,16 @@ import { readBundledScenario } from "../../node/package-files.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { verbose } from "../flags.js";
 
 export const command = declareCommand({
   summary: "print a scenario's YAML",
   description: "Prints the YAML of a scenario as it stands in its file.",
-  words: [{ spec: "<scenario>", text: "a bundled name or a file" }],
-  flags: { verbose },
-  examples: [
-    { line: "svc-sandbox show key-states", does: "read a bundled scenario" },
-    { line: "svc-sandbox show rotation > my.yaml", does: "begin your own from it" },
-  ],
+  words: { "<scenario>": "a bundled name or a file" },
+  flags: {},
+  examples: {
+    "svc-sandbox show key-states": "read a bundled scenario",
+    "svc-sandbox show rotation > my.yaml": "begin your own from it",
+  },
   async run({ words, io }) {
     const [name = ""] = words;
     const text = isScenarioName(name) ? await readBundledScenario(name) : await readOwn(name, io.cwd);

@@ -16,7 +16,7 @@ import {
   toggle,
 } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, log, quiet, readPort, serverFlags, verbose, worldFlags } from "../flags.js";
+import { json, log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { givenIn, loadNamed, openNamed, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine } from "../serve/banner.js";
@@ -50,7 +50,6 @@ const flags = {
   log: log("pretty"),
   json,
   quiet,
-  verbose,
 };
 type StartCall = Call<FlagValues<typeof flags>>;
 
@@ -58,23 +57,17 @@ export const command = declareCommand({
   summary: "serve a scenario until it is stopped (this runs when no command is named)",
   description:
     "Serves a scenario until SIGINT or SIGTERM. Prints, once requests are accepted, the addresses, the keys and what each one gets; then logs requests on stderr.",
-  words: [scenarioWord],
+  words: scenarioWord,
   flags,
-  examples: [
-    { line: "svc-sandbox", does: "every state of a key, on http://127.0.0.1:4747" },
-    { line: "svc-sandbox revoked --port 0", does: "one bundled scenario, on any free port" },
-    { line: "svc-sandbox ./my.yaml --watch", does: "a file of yours, loaded again when it changes" },
-    { line: "svc-sandbox start --json --log off", does: "one line of JSON for a script, and nothing else" },
-    {
-      line: "svc-sandbox --handlers ./handlers.mjs",
-      does: "endpoints of your own beside the API, made with msw",
-    },
-    { line: "svc-sandbox --state sandbox.json", does: "goes on after a restart where it stopped" },
-    {
-      line: "svc-sandbox --write-env .env.sandbox",
-      does: "base URL and keys for your client's environment",
-    },
-  ],
+  examples: {
+    "svc-sandbox": "every state of a key, on http://127.0.0.1:4747",
+    "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
+    "svc-sandbox ./my.yaml --watch": "a file of yours, loaded again when it changes",
+    "svc-sandbox start --json --log off": "one line of JSON for a script, and nothing else",
+    "svc-sandbox --handlers ./handlers.mjs": "endpoints of your own beside the API, made with msw",
+    "svc-sandbox --state sandbox.json": "goes on after a restart where it stopped",
+    "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
+  },
   async run(call) {
     const { words, flags, io } = call;
     const stop = io.stopSignal();

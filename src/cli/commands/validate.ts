@@ -6,7 +6,7 @@ import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, quiet, verbose } from "../flags.js";
+import { json, quiet } from "../flags.js";
 import type { Io } from "../io.js";
 import { stepsThatFail } from "../open-scenario.js";
 
@@ -22,12 +22,12 @@ export const command = declareCommand({
   summary: "check scenario files without serving them",
   description:
     "Checks scenario files and runs their timeline and story once. Good ones are named on stdout, problems go to stderr with file, line, column and a hint. Exits with 1 when a file has problems, with 2 when one cannot be read.",
-  words: [{ spec: "<file...>", text: "scenario files (or bundled names)" }],
-  flags: { json, quiet, verbose },
-  examples: [
-    { line: "svc-sandbox validate my.yaml", does: "one file" },
-    { line: "svc-sandbox validate scenarios/*.yaml --json", does: "many files, for machines" },
-  ],
+  words: { "<file...>": "scenario files (or bundled names)" },
+  flags: { json, quiet },
+  examples: {
+    "svc-sandbox validate my.yaml": "one file",
+    "svc-sandbox validate scenarios/*.yaml --json": "many files, for machines",
+  },
   async run({ words, flags, io }) {
     const verdicts: Verdict[] = [];
     for (const file of words) verdicts.push(await check(file, io));

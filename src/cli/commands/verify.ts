@@ -7,7 +7,7 @@ import { isScenarioName } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { type Call, declareCommand, type FlagValues, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
-import { color, json, quiet, verbose, worldFlags } from "../flags.js";
+import { color, json, quiet, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { bundledWithStory, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
@@ -24,7 +24,6 @@ const flags = {
   json,
   quiet,
   color,
-  verbose,
 };
 type VerifyCall = Call<FlagValues<typeof flags>>;
 
@@ -32,14 +31,14 @@ export const command = declareCommand({
   summary: "run the stories of scenarios as tests",
   description:
     "Runs the story of each scenario without waiting, in a world of its own whose clock stands still until the story moves it, and says step by step what came of it. A story ends with the first step that is not as it expects; its place in the file is shown. Exits with 1 when a story does not hold or there is none, with 2 when a scenario cannot be read.",
-  words: [{ spec: "[scenario...]", text: "bundled names or files" }],
+  words: { "[scenario...]": "bundled names or files" },
   flags,
-  examples: [
-    { line: "svc-sandbox verify my.yaml", does: "one story" },
-    { line: "svc-sandbox verify my.yaml --watch", does: "again whenever the file changes" },
-    { line: "svc-sandbox verify scenarios/*.yaml --quiet", does: "many, for CI: only what failed" },
-    { line: "svc-sandbox verify --all --profile varied", does: "every bundled story, in another profile" },
-  ],
+  examples: {
+    "svc-sandbox verify my.yaml": "one story",
+    "svc-sandbox verify my.yaml --watch": "again whenever the file changes",
+    "svc-sandbox verify scenarios/*.yaml --quiet": "many, for CI: only what failed",
+    "svc-sandbox verify --all --profile varied": "every bundled story, in another profile",
+  },
   async run(call) {
     const names = namesIn(call);
     return call.flags.watch === true ? verifyOnChange(names, call) : (await verifyAll(names, call)).exitCode;
