@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { variationTable } from "../../src/api/variation/vary.js";
+import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
 import { adviceTable } from "../../src/domain/advice.js";
 import { type AssumptionRow, assumptionTable } from "../../src/domain/assumptions.js";

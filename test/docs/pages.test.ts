@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
-import { anyStatus, refused } from "../../src/api/variation/variant.js";
-import { variationTable } from "../../src/api/variation/vary.js";
+import { anyStatus, refused, variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, limitPaths } from "../../src/check/keys.js";
 import { checkedRules } from "../../src/check/rules.js";
 import { permissions, productionStatuses, validityStatuses } from "../../src/domain/attestation.js";

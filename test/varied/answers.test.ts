@@ -1,6 +1,7 @@
 import { parseList } from "structured-headers";
 import { expect, test } from "vitest";
-import { selector, variationTable } from "../../src/api/variation/vary.js";
+import { variationTable } from "../../src/api/variation/table.js";
+import { selector } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/check/answer.js";
 import { type Outcome, outcomes } from "../../src/domain/outcomes.js";
 import type { World } from "../../src/sandbox/world.js";

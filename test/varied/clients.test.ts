@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { selector, variationTable } from "../../src/api/variation/vary.js";
+import { variationTable } from "../../src/api/variation/table.js";
+import { selector } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/check/answer.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { openTestWorld } from "../support/doors.js";

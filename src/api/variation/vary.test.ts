@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { row, unchanged } from "./variant.js";
+import { row, unchanged } from "./table.js";
 import { selector } from "./vary.js";
 
 const four = { a: unchanged, b: unchanged, c: unchanged, d: unchanged };

@@ -2,25 +2,17 @@ import type { Assumptions } from "../../domain/assumptions.js";
 import { mix32, type RandomStream, randomStream } from "../../domain/seed.js";
 import type { World } from "../../sandbox/world.js";
 import { type ApiAnswer, utf8Length } from "../messages.js";
-import { choiceRows, contextRows, errorRows } from "./answer-rows.js";
-import type { Draft, Variant, VariationRow } from "./variant.js";
-import { headerRows, textRows } from "./wire-rows.js";
+import type { Draft } from "./changes.js";
+import { contextRows, type Variant, type VariationRow, variationTable } from "./table.js";
 
-/**
- * Everything that the profile `varied` varies: one row for each thing that the specification leaves open.
- *
- * The rows apply in this order: what is said, how it is written down, what is sent with it.
- */
-export const variationTable: readonly VariationRow[] = [
-  ...choiceRows,
-  ...contextRows,
-  ...errorRows,
-  ...textRows,
-  ...headerRows,
-];
+/** A variant of a row, with a random stream for what the variant itself leaves open. */
+interface Selected {
+  readonly variant: Variant;
+  readonly random: RandomStream;
+}
 
-/** Selects a variant of each row, with a random stream for what the variant itself leaves open. */
-export type Select = (row: VariationRow) => { readonly variant: Variant; readonly random: RandomStream };
+/** Selects a variant of each row. */
+export type Select = (row: VariationRow) => Selected;
 
 /**
  * The selector for the answer to the request of a number. It depends on the seed, the number and the row alone.
@@ -29,9 +21,9 @@ export type Select = (row: VariationRow) => { readonly variant: Variant; readonl
  */
 export function selector(seed: number, number: number): Select {
   const start = randomStream(seed, "variation", String(number))();
-  return (row) => {
-    let value = mix32(start ^ saltOf(row.id));
-    const variant = row.variants[Math.floor((value / 4_294_967_296) * row.variants.length)] as Variant;
+  return ({ salt, variants }) => {
+    let value = mix32(start ^ salt);
+    const variant = variants[Math.floor((value / 4_294_967_296) * variants.length)] as Variant;
     const random = () => {
       value = mix32(value + 0x9e3779b9);
       return value;
@@ -40,25 +32,13 @@ export function selector(seed: number, number: number): Select {
   };
 }
 
-const salts = new Map<string, number>();
-
-// Remembered: a stream takes a hundred times as long as a mix, and there are some thirty rows.
-function saltOf(id: string): number {
-  let salt = salts.get(id);
-  if (salt === undefined) {
-    salt = randomStream(0, "variation.row", id)();
-    salts.set(id, salt);
-  }
-  return salt;
-}
-
 /** The difference of one answer from that of `minimal`. */
 export interface Variation {
   /** The assumptions for this answer. */
   readonly assumptions: Assumptions;
   readonly requestId: string;
   /** The rows that apply, with their selected variants. */
-  readonly selected: readonly (ReturnType<Select> & { readonly row: VariationRow })[];
+  readonly selected: readonly (Selected & { readonly row: VariationRow })[];
 }
 
 /**
@@ -74,10 +54,11 @@ export function variationOf(
   const selected = variationTable
     .filter(({ fixedBy }) => fixedBy === undefined || givenAssumptions[fixedBy] === undefined)
     .map((row) => ({ row, ...select(row) }));
-  const variants: readonly Variant[] = selected.map(({ variant }) => variant);
+  const usual = requestIds.idOf(number);
+  const form = selected.find(({ variant }) => variant.requestId !== undefined)?.variant.requestId;
   return {
-    assumptions: Object.assign({}, assumptions, ...variants.map(({ assume }) => assume)),
-    requestId: variants.reduce((id, { requestId }) => requestId?.(id) ?? id, requestIds.idOf(number)),
+    assumptions: Object.assign({}, assumptions, ...selected.map(({ variant }) => variant.assume)),
+    requestId: form === undefined ? usual : form(usual.slice("req_".length)),
     selected,
   };
 }
@@ -91,19 +72,18 @@ export function vary(
   { selected }: Variation,
   { isContext = false }: { readonly isContext?: boolean } = {},
 ): ApiAnswer {
-  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: pairsOf(headers) };
+  const pairs = headers.flatMap((name, i) =>
+    i % 2 === 0 ? [[name, headers[i + 1] as string] as const] : [],
+  );
+  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: pairs };
   for (const { row, variant, random } of selected) {
-    if (variant.change === undefined || !row.statuses.includes(status)) continue;
-    if (isContext || !contextRows.includes(row)) variant.change(draft, random);
+    if (!row.statuses.includes(status) || (!isContext && contextRows.includes(row))) continue;
+    variant.change?.(draft, random);
   }
-  for (const header of draft.headers) {
-    if (header[0].toLowerCase() === "content-length") header[1] = String(utf8Length(draft.text));
-  }
-  return { status, headers: draft.headers.flat(), body: draft.text };
-}
-
-function pairsOf(flat: readonly string[]): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i] as string, flat[i + 1] as string]);
-  return pairs;
+  const length = String(utf8Length(draft.text));
+  const flat = draft.headers.flatMap(([name, value]) => [
+    name,
+    name.toLowerCase() === "content-length" ? length : value,
+  ]);
+  return { status, headers: flat, body: draft.text };
 }

@@ -1,0 +1,145 @@
+import type { RandomStream } from "../../domain/seed.js";
+
+/** An answer while it is being varied. */
+export interface Draft {
+  readonly status: number;
+  /** The body as a value, until a row has written it down. */
+  body: Body;
+  /** The body as it will be sent; empty until it has been written down. */
+  text: string;
+  /** The value of `Content-Length` is corrected at the end. */
+  headers: readonly Header[];
+}
+
+interface Body {
+  readonly data?: {
+    readonly [name: string]: unknown;
+    readonly organization: { name: string };
+    readonly scopes: string[];
+    readonly limits: object;
+    readonly usage: object;
+  };
+  readonly error?: object;
+}
+
+type Header = readonly [name: string, value: string];
+
+/** Changes an answer in place. */
+export type Change = (draft: Draft, random: RandomStream) => void;
+
+/** More members of `data`, or of one of its objects. */
+export function dataMembers(added: object, member?: "limits" | "usage"): Change {
+  return ({ body: { data } }) => {
+    if (data !== undefined) Object.assign(member === undefined ? data : data[member], added);
+  };
+}
+
+/** More members of `error`. */
+export function errorMembers(added: object): Change {
+  return ({ body }) => void Object.assign(body.error ?? {}, added);
+}
+
+/** More scopes. */
+export function granting(...scopes: readonly string[]): Change {
+  return ({ body }) => void body.data?.scopes.push(...scopes);
+}
+
+/** More behind the name of the organization. */
+export function named(addition: string): Change {
+  return ({ body }) => {
+    if (body.data !== undefined) body.data.organization.name += addition;
+  };
+}
+
+/** More headers, in this order. */
+export function headers(...added: readonly Header[]): Change {
+  return (draft) => {
+    draft.headers = [...draft.headers, ...added];
+  };
+}
+
+/** Another value for each header of one name. */
+export function headerValue(wanted: string, rewrite: (value: string) => string): Change {
+  return (draft) => {
+    draft.headers = draft.headers.map(([name, value]) => [name, name === wanted ? rewrite(value) : value]);
+  };
+}
+
+/** Another spelling of the name of each header. */
+export function headerNames(spell: (name: string) => string): Change {
+  return (draft) => {
+    draft.headers = draft.headers.map(([name, value]) => [spell(name), value]);
+  };
+}
+
+type Arrange = <Item extends readonly [name: string, value: unknown]>(
+  items: readonly Item[],
+  random: RandomStream,
+) => Item[];
+
+/** The headers in another order. */
+export function headerOrder(arrange: Arrange): Change {
+  return (draft, random) => {
+    draft.headers = arrange(draft.headers, random);
+  };
+}
+
+/** The members of all objects of the body in another order; lists stay as they are. */
+export function memberOrder(arrange: Arrange): Change {
+  const inOrder = <Value>(value: Value, random: RandomStream): Value => {
+    if (Array.isArray(value)) return value.map((item) => inOrder(item, random)) as Value;
+    if (value === null || typeof value !== "object") return value;
+    const members = Object.entries(value).map(([name, member]) => [name, inOrder(member, random)] as const);
+    return Object.fromEntries(arrange(members, random)) as Value;
+  };
+  return (draft, random) => {
+    draft.body = inOrder(draft.body, random);
+  };
+}
+
+export function reversed<Item>(items: readonly Item[]): Item[] {
+  return [...items].reverse();
+}
+
+export function sorted<Item extends readonly [name: string, value: unknown]>(items: readonly Item[]): Item[] {
+  return [...items].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+}
+
+export function shuffled<Item>(items: readonly Item[], random: RandomStream): Item[] {
+  const next = [...items];
+  for (let last = next.length - 1; last > 0; last--) {
+    const chosen = random() % (last + 1);
+    [next[last], next[chosen]] = [next[chosen] as Item, next[last] as Item];
+  }
+  return next;
+}
+
+/** The body written down in one way. */
+export function written(write: (body: Body) => string): Change {
+  return (draft) => {
+    draft.text = write(draft.body);
+  };
+}
+
+// Strings are matched first, so that no colon or comma inside of one is taken for a token.
+export function spaced(body: Body): string {
+  const text = JSON.stringify(body);
+  return text.replace(/("(?:[^"\\]|\\.)*")|[:,]/g, (found, string) => string ?? `${found} `);
+}
+
+/**
+ * The written body with some characters spelled in another way. Every character that has two spellings in JSON stands
+ * within a string, so that the text can be changed as a whole.
+ */
+export function spelled(which: RegExp, spell: (found: string) => string): Change {
+  return (draft) => {
+    draft.text = draft.text.replace(which, spell);
+  };
+}
+
+export function unicodeEscapes(found: string): string {
+  return found
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
+}

@@ -1,0 +1,327 @@
+import type { Assumptions } from "../../domain/assumptions.js";
+import { randomStream } from "../../domain/seed.js";
+import {
+  type Change,
+  dataMembers,
+  errorMembers,
+  granting,
+  headerNames,
+  headerOrder,
+  headers,
+  headerValue,
+  memberOrder,
+  named,
+  reversed,
+  shuffled,
+  sorted,
+  spaced,
+  spelled,
+  unicodeEscapes,
+  written,
+} from "./changes.js";
+
+/** One of the ways in which a real service may fill a gap. */
+export interface Variant {
+  readonly id: string;
+  /** Assumptions that hold for the answer. */
+  readonly assume?: Partial<Assumptions>;
+  /** The form of the request id, from its 24 hex digits; different digits must give different ids. */
+  readonly requestId?: (digits: string) => string;
+  readonly change?: Change;
+}
+
+/** One thing that the specification leaves open; `docs/assumptions.md` says why services differ in it. */
+export interface VariationRow {
+  readonly id: string;
+  /** The statuses of the answers that it applies to. */
+  readonly statuses: readonly number[];
+  /** The assumption that ends the variation where it is given. */
+  readonly fixedBy: keyof Assumptions | undefined;
+  /** The first one is what `minimal` does. */
+  readonly variants: readonly [Variant, ...Variant[]];
+  /** Makes the choices of two rows independent. */
+  readonly salt: number;
+}
+
+type Effects = Readonly<Record<string, Omit<Variant, "id"> | Change>>;
+
+/** A row with the effect of each of its variants. */
+export function row(
+  id: string,
+  statuses: readonly number[],
+  effects: Effects,
+  fixedBy?: keyof Assumptions,
+): VariationRow {
+  const variants = Object.entries(effects).map(([name, effect]) => ({
+    id: name,
+    ...(typeof effect === "function" ? { change: effect } : effect),
+  }));
+  const salt = randomStream(0, "variation.row", id)();
+  return { id, statuses, fixedBy, variants: variants as [Variant, ...Variant[]], salt };
+}
+
+/** A row that the assumption of the same name ends. */
+function assumptionRow(name: keyof Assumptions, statuses: readonly number[], effects: Effects): VariationRow {
+  return row(name, statuses, effects, name);
+}
+
+export const refused: readonly number[] = [400, 401, 403, 404, 405, 409, 422, 429];
+export const anyStatus: readonly number[] = [200, 201, ...refused];
+
+/** No effect: the answer stays as `minimal` gives it. */
+export const unchanged: Effects[string] = {};
+
+/** The rows that are assumptions too, and the form of the id. */
+const choiceRows: readonly VariationRow[] = [
+  assumptionRow("rate_limit_code", [429], {
+    rate_limited: { assume: { rate_limit_code: "rate_limited" } },
+    rate_limit_exceeded: { assume: { rate_limit_code: "rate_limit_exceeded" } },
+    too_many_requests: { assume: { rate_limit_code: "too_many_requests" } },
+    quota_exceeded: { assume: { rate_limit_code: "quota_exceeded" } },
+    RATE_LIMIT_EXCEEDED: { assume: { rate_limit_code: "RATE_LIMIT_EXCEEDED" } },
+    ACCESS_EXCEEDED: { assume: { rate_limit_code: "ACCESS_EXCEEDED" } },
+    "err.request.too_many_requests": { assume: { rate_limit_code: "err.request.too_many_requests" } },
+  }),
+  assumptionRow("request_id_on_errors", refused, {
+    absent: { assume: { request_id_on_errors: false } },
+    present: { assume: { request_id_on_errors: true } },
+  }),
+  assumptionRow("error_details", [403, 429], {
+    absent: { assume: { error_details: false } },
+    empty: { assume: { error_details: false }, change: errorMembers({ details: {} }) },
+    what_was_refused: { assume: { error_details: true } },
+    something_else: {
+      assume: { error_details: false },
+      change: errorMembers({
+        details: { domain: "relying-party", causes: [{ depth: 1, notes: [] }], hint: null },
+      }),
+    },
+  }),
+  assumptionRow("retry_after", [429], {
+    none: { assume: { retry_after: "none" } },
+    seconds: { assume: { retry_after: "seconds" } },
+    date: { assume: { retry_after: "date" } },
+  }),
+  assumptionRow("rate_limit_headers", [200, 429], {
+    none: { assume: { rate_limit_headers: "none" } },
+    draft: { assume: { rate_limit_headers: "draft" } },
+    legacy: { assume: { rate_limit_headers: "legacy" } },
+  }),
+  assumptionRow("www_authenticate", [401], {
+    absent: { assume: { www_authenticate: false } },
+    api_key: { assume: { www_authenticate: true } },
+    bare: {
+      assume: { www_authenticate: true },
+      change: headerValue("WWW-Authenticate", () => "ApiKey"),
+    },
+  }),
+  // Each form keeps the digits that make ids differ, and no two forms have the same length.
+  row("request_id_form", anyStatus, {
+    prefixed: unchanged,
+    uuid: { requestId: uuidOf },
+    trace: { requestId: (digits) => digits + digits.slice(0, 8) },
+    dated: { requestId: (digits) => `1-${digits.slice(16)}-${digits}` },
+    number: { requestId: (digits) => String(Number.parseInt(digits.slice(16), 16)) },
+    opaque: { requestId: (digits) => `gw:7/${digits}+A==` },
+    long: { requestId: (digits) => `${digits}.`.repeat(8) },
+  }),
+];
+
+/** The rows of what a 200 says. The top level and `data.organization` have exactly the members that are named (R1, R2). */
+export const contextRows: readonly VariationRow[] = [
+  row("data_members", [200], {
+    none: unchanged,
+    text: dataMembers({ region: "north" }),
+    nothing: dataMembers({ contact: null }),
+    nested: dataMembers({
+      support: { channels: [{ kind: "email", hours: { from: 8, to: 17 } }], priority: false },
+    }),
+    many: dataMembers(
+      Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`feature_${i + 1}`, i % 2 === 0])),
+    ),
+  }),
+  row("limits_members", [200], {
+    none: unchanged,
+    another_window: dataMembers({ per_hour: 600 }, "limits"),
+    unlimited: dataMembers({ per_month: null }, "limits"),
+    burst: dataMembers({ burst: { size: 10, refill_seconds: 1.5 } }, "limits"),
+  }),
+  row("usage_members", [200], {
+    none: unchanged,
+    another_window: dataMembers({ this_month: 31_415 }, "usage"),
+    time: dataMembers({ counted_since: "2026-01-01T00:00:00Z" }, "usage"),
+    by_endpoint: dataMembers({ by_endpoint: { me: 1 } }, "usage"),
+  }),
+  assumptionRow("scopes", [200], {
+    known: unchanged,
+    one_more: granting("parcels:read"),
+    many_more: granting("attestations:read:self", "webhooks:manage", "consents.export"),
+    everything: granting("*"),
+  }),
+  row("scope_order", [200], {
+    as_granted: unchanged,
+    reversed: ({ body }) => void body.data?.scopes.reverse(),
+    sorted: ({ body }) => void body.data?.scopes.sort(),
+  }),
+  row("organization_name", [200], {
+    as_given: unchanged,
+    accents: named(" – Société Générale d’Épargne & Fils"),
+    decomposed: named(" Cafe\u0301 A\u030angstro\u0308m"),
+    another_script: named(" بنك الحصاد 收穫銀行"),
+    beyond_16_bits: named(" 🌾👩🏽‍🌾 𝒢𝓇𝒶𝒾𝓃"),
+    markup: named(" <b>\"Grain\" \\ 'Co'</b> & {{sons}} %s"),
+    long: named(` ${"of the United Valleys ".repeat(12).trim()}`),
+  }),
+];
+
+const reasonPhrases: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+};
+
+/** The rows of what a refusal says. The top level has `error` alone (R27). */
+const errorRows: readonly VariationRow[] = [
+  row("error_members", refused, {
+    none: unchanged,
+    type: errorMembers({ type: "about:blank" }),
+    status: errorMembers({ status: null, retryable: false }),
+    nested: errorMembers({ links: [{ rel: "help", href: "/help/errors" }] }),
+  }),
+  row(
+    "details_without_reason",
+    [401, 404, 405],
+    {
+      absent: unchanged,
+      empty: errorMembers({ details: {} }),
+      help: errorMembers({ details: { help: "/help/errors", fields: [] } }),
+    },
+    "error_details",
+  ),
+  row("message", refused, {
+    a_sentence: unchanged,
+    reason_phrase: (draft, random) =>
+      errorMembers({ message: reasonPhrases[draft.status] ?? "Error" })(draft, random),
+    other_words: errorMembers({ message: "Your request cannot be processed." }),
+    empty: errorMembers({ message: "" }),
+    other_language: errorMembers({ message: "Die Anfrage wurde zurückgewiesen – 요청이 거부되었습니다 🚫" }),
+    lines: errorMembers({ message: "Request refused.\n\n\t- See the manual.\r\n" }),
+    markup: errorMembers({ message: "<p>Request &quot;refused&quot;</p>" }),
+    long: errorMembers({
+      message: "This request was refused; please read the manual before you try again. ".repeat(40),
+    }),
+  }),
+];
+
+/** The rows of how the body is written down. Every form is the same JSON value. */
+const textRows: readonly VariationRow[] = [
+  row("member_order", anyStatus, {
+    as_documented: unchanged,
+    reversed: memberOrder(reversed),
+    sorted: memberOrder(sorted),
+    shuffled: memberOrder(shuffled),
+  }),
+  row("whitespace", anyStatus, {
+    compact: written((body) => JSON.stringify(body)),
+    indented: written((body) => JSON.stringify(body, null, 2)),
+    tabs: written((body) => JSON.stringify(body, null, "\t")),
+    spaced: written(spaced),
+    line_ending: written((body) => `${JSON.stringify(body)}\n`),
+    leading: written((body) => `\r\n  ${JSON.stringify(body)}`),
+  }),
+  row("escapes", anyStatus, {
+    few: unchanged,
+    slashes: spelled(/\//g, () => "\\/"),
+    not_ascii: spelled(/[^\p{ASCII}]/gu, unicodeEscapes),
+    html: spelled(/[<>&'\u2028\u2029]/g, unicodeEscapes),
+    first_letters: spelled(/(?<=")[a-z]/g, unicodeEscapes),
+  }),
+];
+
+/** The rows of the headers. */
+const headerRows: readonly VariationRow[] = [
+  row("content_type", anyStatus, {
+    bare: unchanged,
+    charset: headerValue("Content-Type", () => "application/json; charset=utf-8"),
+    no_space: headerValue("Content-Type", () => "application/json;charset=UTF-8"),
+    quoted: headerValue("Content-Type", () => 'application/json; charset="utf-8"'),
+    space_before: headerValue("Content-Type", () => "application/json ; charset=utf-8"),
+  }),
+  row("allow", [405], {
+    as_documented: unchanged,
+    reversed: headerValue("Allow", (methods) => methods.split(", ").reverse().join(", ")),
+    no_space: headerValue("Allow", (methods) => methods.replaceAll(", ", ",")),
+  }),
+  row("cache_control", anyStatus, {
+    none: unchanged,
+    no_store: headers(["Cache-Control", "no-store"]),
+    private: headers(["Cache-Control", "private, max-age=0, must-revalidate"]),
+    old_caches: headers(["Cache-Control", "no-cache, no-store"], ["Pragma", "no-cache"], ["Expires", "0"]),
+  }),
+  row("vary", anyStatus, {
+    none: unchanged,
+    encoding: headers(["Vary", "Accept-Encoding"]),
+    twice: headers(["Vary", "Origin"], ["Vary", "Accept-Encoding"]),
+  }),
+  row("server", anyStatus, {
+    none: unchanged,
+    proxy: headers(["Server", "nginx"]),
+    framework: headers(["Server", "gunicorn/22.0.0 (Linux)"], ["X-Powered-By", "relying-party"]),
+  }),
+  row("via", anyStatus, {
+    none: unchanged,
+    gateway: headers(["Via", "1.1 gateway"]),
+    two: headers(["Via", "2 edge, 1.1 gateway (x)"]),
+  }),
+  row("security_headers", anyStatus, {
+    none: unchanged,
+    // A lifetime above zero would make browsers refuse plain HTTP on the developer's own machine.
+    transport: headers(["Strict-Transport-Security", "max-age=0"]),
+    sniffing: headers(
+      ["X-Content-Type-Options", "nosniff"],
+      ["X-Frame-Options", "DENY"],
+      ["Content-Security-Policy", "default-src 'none'"],
+    ),
+  }),
+  row("unknown_headers", anyStatus, {
+    none: unchanged,
+    timing: headers(["Server-Timing", 'gate;dur=0.4, total;dur=1.2;desc="all"']),
+    odd: headers(["X_Upstream.Name", "rp=1; path=/"]),
+    empty: headers(["X-Debug", ""]),
+  }),
+  row("header_order", anyStatus, {
+    as_set: unchanged,
+    reversed: headerOrder(reversed),
+    sorted: headerOrder(sorted),
+    shuffled: headerOrder(shuffled),
+  }),
+  row("header_casing", anyStatus, {
+    usual: unchanged,
+    lower: headerNames((name) => name.toLowerCase()),
+    upper: headerNames((name) => name.toUpperCase()),
+    first_letter: headerNames((name) => name.slice(0, 1) + name.slice(1).toLowerCase()),
+  }),
+];
+
+/**
+ * Everything that the profile `varied` varies: one row for each thing that the specification leaves open.
+ *
+ * The rows apply in this order: what is said, how it is written down, what is sent with it.
+ */
+export const variationTable: readonly VariationRow[] = [
+  ...choiceRows,
+  ...contextRows,
+  ...errorRows,
+  ...textRows,
+  ...headerRows,
+];
+
+function uuidOf(digits: string): string {
+  const all = digits + digits.slice(0, 6);
+  return `${all.slice(0, 8)}-${all.slice(8, 12)}-4${all.slice(12, 15)}-a${all.slice(15, 18)}-${all.slice(18, 30)}`;
+}
