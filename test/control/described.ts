@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
 import { controlOpenApiDocument } from "../../src/node/control/openapi.js";
+import { routes } from "../../src/node/control/routes.js";
 
 /** An operation of the description, as far as tests look at it. */
 export interface Operation {
@@ -14,7 +15,7 @@ export interface Operation {
 type Content = Readonly<Record<string, { readonly schema: object }>>;
 
 /** The control plane's description of itself. */
-export const description = controlOpenApiDocument() as unknown as {
+export const description = controlOpenApiDocument(routes) as unknown as {
   readonly openapi: string;
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;

@@ -91,14 +91,7 @@ function callsPart(): string {
     String(status),
     summary,
   ]);
-  return table(
-    ["call", "takes", "status", "does"],
-    ...rows,
-    ["`GET /events`", "", "200", "[Everything that happens](#events), as server-sent events"],
-    ["`GET /openapi.json`", "", "200", "The OpenAPI document of the relying-party API"],
-    ["`GET /control.openapi.json`", "", "200", "The OpenAPI document of the control plane"],
-    ["`GET /`", "", "200", "A page with the links"],
-  );
+  return table(["call", "takes", "status", "does"], ...rows);
 }
 
 function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {

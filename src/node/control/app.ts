@@ -1,19 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import express, { type Express, type NextFunction, type Request, type Response } from "express";
-import { openApiDocument } from "../../api/openapi.js";
+import express, { type NextFunction, type Request, type Response } from "express";
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
 import { type Actor, requireAdministrator } from "../../sandbox/operations/check-input.js";
 import { checkInput, checkValue } from "../../scenario/problems/check-value.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";
-import { streamEvents } from "./events.js";
 import { guardControl } from "./guard.js";
-import { controlOpenApiDocument } from "./openapi.js";
-import { isYaml, readBody } from "./read-body.js";
+import { HttpRefusal, sendError } from "./refusals.js";
 import type { Route, RouteContext } from "./route.js";
-import { linksPage, type PagePath, routes } from "./routes.js";
-import { sendControlError, sendError } from "./send-error.js";
+import { routes } from "./routes.js";
 
 /**
  * Makes the control plane, `/__sandbox`, of a server and of its instances.
@@ -24,9 +20,7 @@ export function createControlApp(
   surroundings: ControlSurroundings,
   onDefect: (error: unknown) => void,
 ): ControlHandler {
-  const contexts = new WeakMap<IncomingMessage, ControlContext>();
-  const contextOf = (request: Request) => contexts.get(request) as ControlContext;
-
+  const contexts = new WeakMap<IncomingMessage, RouteSurroundings>();
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -34,92 +28,64 @@ export function createControlApp(
   app.set("case sensitive routing", true);
   app.use(guardControl(surroundings));
   for (const path of new Set(routes.map((row) => row.path))) {
-    mount(
-      app,
-      routes.filter((row) => row.path === path),
-      contextOf,
-    );
+    const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
+    const rows = routes.filter((row) => row.path === path);
+    for (const row of rows) {
+      const answer = (request: Request, response: Response) =>
+        runRoute(row, request, response, contexts.get(request) as RouteSurroundings);
+      if (row.method === "GET") mounted.get(answer);
+      else mounted[methodName(row)](requireType(row), readBody, answer);
+    }
+    // A wrong method must never look like a success.
+    mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
   }
-  mountPages(app, contextOf, surroundings.stopping);
-  app.use((request: Request) => {
-    throw new SandboxError(
-      "not_found",
-      `There is nothing at ${redactPath(request.path)} in the control plane.`,
-    );
+  app.use(({ path }: Request) => {
+    throw new SandboxError("not_found", `There is nothing at ${redactPath(path)} in the control plane.`);
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     sendError(response, error, onDefect);
   });
   return (request: IncomingMessage, response: ServerResponse, context: ControlContext) => {
-    contexts.set(request, context);
+    contexts.set(request, { ...context, gone: context.gone ?? surroundings.stopping });
     app(request, response);
   };
 }
 
-type ContextOf = (request: Request) => ControlContext;
-
-function mount(app: Express, rows: readonly Route[], contextOf: ContextOf): void {
-  const path = rows[0]?.path ?? "";
-  const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
-  for (const row of rows) {
-    const answer = (request: Request, response: Response) =>
-      runRoute(row, request, response, contextOf(request));
-    if (row.method === "GET") mounted.get(answer);
-    else mounted[methodName(row)](...readBody({ takesYaml: row.runYaml !== undefined }), answer);
-  }
-  // A wrong method must never look like a success.
-  mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
-}
+type RouteSurroundings = ControlContext & Pick<RouteContext, "gone">;
 
 function methodName({ method }: Route): "post" | "put" | "patch" | "delete" {
   return method.toLowerCase() as "post" | "put" | "patch" | "delete";
 }
 
-function runRoute(
-  row: Route,
-  request: Request,
-  response: Response,
-  { runtime, instances }: ControlContext,
-): void | Promise<void> {
-  const actor = actorOf(request);
-  const context: RouteContext = {
-    runtime,
-    world: runtime.world(),
-    instances,
-    actor,
+async function runRoute(row: Route, request: Request, response: Response, context: RouteSurroundings) {
+  const withYaml = isYaml(request) ? row.runYaml : undefined;
+  const given = {
+    ...context,
+    world: context.runtime.world(),
+    actor: actorOf(request),
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
-    body: undefined,
+    request,
+    response,
   };
-  const written = row.text?.run(context);
-  if (written !== undefined) {
-    response.status(row.status).type(written.type).send(written.text);
-    return;
-  }
-  const answer =
-    row.runYaml !== undefined && isYaml(request)
-      ? row.runYaml({ ...context, body: request.body as string })
-      : row.run({ ...context, body: bodyOf(row, request) as never });
-  const send = (body: unknown) => {
-    if (row.status === 204) response.status(204).end();
-    else response.status(row.status).json(body);
-  };
-  return answer instanceof Promise ? answer.then(send) : send(answer);
+  const body =
+    withYaml === undefined
+      ? await row.run({ ...given, body: bodyOf(row, request) as never })
+      : await withYaml({ ...given, body: textOf(request) });
+  if (response.headersSent) return;
+  response.status(row.status);
+  if (row.status === 204) response.end();
+  else response.json(body);
 }
 
 function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {
   if (query === undefined) return {};
-  const values = Object.entries(request.query).map(([name, value]) => [name, numberIn(value)] as const);
+  const isNumber = (value: unknown) => typeof value === "string" && /^\d+$/.test(value);
+  const values = Object.entries(request.query).map(([name, value]) => [
+    name,
+    isNumber(value) ? Number(value) : value,
+  ]);
   return checkValue(query, Object.fromEntries(values), "The query is not valid");
-}
-
-function numberIn(value: unknown): unknown {
-  return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
-}
-
-// The body of a GET is ignored; one of a write that takes none is refused.
-function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown {
-  return method === "GET" ? {} : checkInput(body, request.body);
 }
 
 /** Reads `X-Sandbox-Actor`; throws `not_an_administrator` for a member's write (R33), or `validation_failed`. */
@@ -135,36 +101,60 @@ function actorOf(request: Request): Actor {
   return actor;
 }
 
-function mountPages(app: Express, contextOf: ContextOf, stopping: AbortSignal): void {
-  const get = (path: PagePath, answer: (request: Request, response: Response) => void) =>
-    app
-      .route(controlPath + path)
-      .get(answer)
-      .all(refuseMethod(["GET", "HEAD"]));
-  get("/openapi.json", (request, response) => {
-    const { preview } = contextOf(request).runtime.world();
-    response.json(openApiDocument({ preview }));
-  });
-  get("/control.openapi.json", (_request, response) => void response.json(controlOpenApiDocument()));
-  get("/events", (request, response) => {
-    const { runtime, gone = stopping } = contextOf(request);
-    streamEvents(runtime, request, response, gone);
-  });
-  get("/", (request, response) => {
-    const { runtime, instances } = contextOf(request);
-    const page = linksPage(runtime.world(), { here: request.path, isInstance: instances === undefined });
-    response.type("html").send(page);
-  });
+const readBody = express.raw({ limit: 1024 * 1024, type: () => true });
+const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+
+function typeOf(request: Request): string {
+  return request.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+// A JSON body may be a text as well, and is no scenario for that.
+function isYaml(request: Request): boolean {
+  return yamlTypes.includes(typeOf(request));
+}
+
+// A page of another origin can send forms and plain text without asking, so no other type is taken.
+function requireType({ runYaml }: Route) {
+  return (request: Request, _response: Response, next: NextFunction): void => {
+    const type = typeOf(request);
+    const charset = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.get("content-type") ?? "")?.[1] ?? "utf-8";
+    const isTaken = type === "application/json" || (runYaml !== undefined && isYaml(request));
+    const hasBody =
+      request.get("transfer-encoding") !== undefined || Number(request.get("content-length") ?? 0) > 0;
+    const isReadable = isTaken ? charset.trim().toLowerCase() === "utf-8" : type === "" && !hasBody;
+    if (isReadable) {
+      next();
+      return;
+    }
+    throw new SandboxError(
+      "unsupported_media_type",
+      `The body must be application/json${runYaml === undefined ? "" : " or application/yaml"} in UTF-8; send it with that Content-Type.`,
+    );
+  };
+}
+
+function textOf({ body }: Request): string {
+  return new TextDecoder().decode(body as Buffer | undefined);
+}
+
+// The body of a GET is ignored; of a write, none is an empty object, and one where none is taken is refused.
+function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown {
+  if (method === "GET") return {};
+  const text = textOf(request);
+  return checkInput(body, text === "" ? {} : parseJson(text));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new HttpRefusal(400, "bad_request", "The body is not valid JSON.");
+  }
 }
 
 function refuseMethod(allowed: readonly string[]) {
-  return (request: Request, response: Response) => {
+  return ({ path }: Request, response: Response): void => {
     response.set("Allow", allowed.join(", "));
-    sendControlError(
-      response,
-      405,
-      "method_not_allowed",
-      `${redactPath(request.path)} takes ${allowed.join(" and ")}.`,
-    );
+    throw new SandboxError("method_not_allowed", `${redactPath(path)} takes ${allowed.join(" and ")}.`);
   };
 }

@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
 // Node's own: in jsdom the global one gives a number, which has no `unref`.
 import { clearInterval, setInterval } from "node:timers";
-import type { Request, Response } from "express";
 import { requestLine, snakeCase } from "../../api/snake-case.js";
 import { createEventLog, type EventLog, type LoggedEvent, type WorldEvent } from "../../sandbox/events.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { pollTimeline } from "../poll-timeline.js";
 import { stepData } from "../step-data.js";
+import type { RouteContext } from "./route.js";
 
 const logs = new WeakMap<Runtime, EventLog>();
 
@@ -28,12 +28,7 @@ const heartbeat = 15_000;
  * A subscriber that does not read is disconnected rather than waited for; it can resume. The stream ends when the
  * server or the instance is `gone`.
  */
-export function streamEvents(
-  runtime: Runtime,
-  request: Request,
-  response: Response,
-  gone: AbortSignal,
-): void {
+export function streamEvents({ runtime, request, response, gone }: RouteContext): void {
   response.writeHead(200, {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",

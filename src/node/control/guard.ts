@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
 import type { ControlSurroundings } from "../server/http-server.js";
 import { isLoopbackHost } from "../server/listen.js";
-import { sendControlError } from "./send-error.js";
+import { HttpRefusal } from "./refusals.js";
 
 /**
  * Keeps foreign pages and other machines out of the control plane.
@@ -11,53 +11,36 @@ import { sendControlError } from "./send-error.js";
  * With a token: every call needs it as `Authorization: Bearer …`.
  */
 export function guardControl({ loopback, token }: ControlSurroundings): RequestHandler {
-  return (request, response, next) => {
+  return ({ headers }, response, next) => {
     // The page shows state: it must not be framed by other pages or kept in a shared cache.
     response.set({
       "Cache-Control": "no-store",
       "X-Frame-Options": "DENY",
       "X-Content-Type-Options": "nosniff",
     });
-    const host = request.headers.host ?? "";
+    const { host = "", origin, "sec-fetch-site": site, authorization } = headers;
     if (loopback && host !== "" && !isLoopbackHost(host)) {
-      sendControlError(
-        response,
+      throw new HttpRefusal(
         403,
         "foreign_host",
         "The control plane answers only to this machine's own names, such as 127.0.0.1 or localhost.",
       );
-      return;
     }
-    if (isCrossSite(request.headers.origin, request.headers["sec-fetch-site"], host)) {
-      sendControlError(
-        response,
-        403,
-        "foreign_origin",
-        "The control plane does not answer to pages of other origins.",
-      );
-      return;
+    const isForeign = origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
+    if (isForeign || site === "cross-site" || site === "same-site") {
+      const message = "The control plane does not answer to pages of other origins.";
+      throw new HttpRefusal(403, "foreign_origin", message);
     }
-    if (token !== undefined && !bearsToken(request.headers.authorization, token)) {
+    if (token !== undefined && !bearsToken(authorization, token)) {
       response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
-      sendControlError(
-        response,
+      throw new HttpRefusal(
         401,
         "control_token_required",
         "Send the control token that was printed at the start: Authorization: Bearer <token>.",
       );
-      return;
     }
     next();
   };
-}
-
-function isCrossSite(
-  origin: string | undefined,
-  fetchSite: string | string[] | undefined,
-  host: string,
-): boolean {
-  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`) return true;
-  return fetchSite === "cross-site" || fetchSite === "same-site";
 }
 
 // Hashes have one length, so that the comparison takes the same time for every wrong token.

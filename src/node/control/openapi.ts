@@ -3,20 +3,13 @@ import { version } from "../package-files.js";
 import { controlPath } from "../server/read-request.js";
 import { answerSchemas } from "./answer-schemas.js";
 import type { Route } from "./route.js";
-import { pages, routes } from "./routes.js";
 
 /** The OpenAPI 3.1.0 description of the control plane, made from its table of routes. */
-export function controlOpenApiDocument(): Record<string, unknown> {
+export function controlOpenApiDocument(routes: readonly Route[]): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const row of routes) {
     const path = controlPath + row.path;
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(row) };
-  }
-  for (const { path, summary, type, schema } of pages) {
-    const content = { [type]: { schema } };
-    paths[controlPath + path] = {
-      get: { summary, responses: { "200": { description: summary, content }, default: refusal } },
-    };
   }
   return {
     openapi: "3.1.0",
@@ -42,34 +35,34 @@ const refusal = {
   content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
 };
 
+const json = "application/json";
+
 function operation(row: Route): Record<string, unknown> {
+  const { summary, status, answer, types = [json] } = row;
   const parameters = parametersOf(row);
-  const texts = (row.text?.types ?? []).map((type) => [type, { schema: { type: "string" } }]);
+  const contents = types.map((type) => [type, { schema: type === json ? answer : { type: "string" } }]);
   return {
-    summary: row.summary,
+    summary,
     ...(row.preview === true && { "x-preview": true }),
     ...(parameters.length > 0 && { parameters }),
-    ...(row.body !== undefined && row.body !== "nothing" && { requestBody: requestBody(row) }),
+    ...requestBodyOf(row),
     responses: {
-      [String(row.status)]: {
-        description: row.summary,
-        ...(row.answer !== undefined && {
-          content: { "application/json": { schema: row.answer }, ...Object.fromEntries(texts) },
-        }),
+      [String(status)]: {
+        description: summary,
+        ...(answer !== undefined && { content: Object.fromEntries(contents) }),
       },
       default: refusal,
     },
   };
 }
 
-function requestBody({ body, runYaml }: Route): Record<string, unknown> {
-  const schema = controlBodySchema(body ?? "nothing");
+function requestBodyOf({ body = "nothing", runYaml }: Route): { readonly requestBody?: unknown } {
+  if (body === "nothing") return {};
+  const schema = controlBodySchema(body);
   const yaml = runYaml !== undefined && { "application/yaml": { schema: { type: "string" } } };
-  return {
-    // No body counts as an empty object, which is enough where no field is required.
-    required: Array.isArray(schema.required) && schema.required.length > 0,
-    content: { "application/json": { schema }, ...yaml },
-  };
+  // No body counts as an empty object, which is enough where no field is required.
+  const required = Array.isArray(schema.required) && schema.required.length > 0;
+  return { requestBody: { required, content: { [json]: { schema }, ...yaml } } };
 }
 
 function parametersOf({ path, query, method }: Route): Record<string, unknown>[] {

@@ -1,7 +1,7 @@
+import type { Request, Response } from "express";
 import type { JsonSchema } from "../../api/endpoint.js";
 import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 import type { Actor } from "../../sandbox/operations/check-input.js";
-import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type {
   ControlBody,
@@ -9,11 +9,13 @@ import type {
   Query,
   QueryValues,
 } from "../../scenario/format/control-bodies.js";
-import type { Instances } from "./instances.js";
+import type { ControlContext } from "../server/http-server.js";
 
 /** The context in which a route runs. */
-export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
-  readonly runtime: Runtime;
+export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
+  extends ControlContext {
+  /** Aborted when the instance or the server is gone, which ends endless answers. */
+  readonly gone: AbortSignal;
   /** The world that runs. */
   readonly world: World;
   readonly actor: Actor;
@@ -21,8 +23,8 @@ export interface RouteContext<Body = unknown, Parameters = Readonly<Record<strin
   readonly params: Readonly<Record<string, string>>;
   readonly query: Parameters;
   readonly body: Body;
-  /** The server's instances; `undefined` inside an instance, which has none of its own. */
-  readonly instances: Instances | undefined;
+  readonly request: Request;
+  readonly response: Response;
 }
 
 /** One route of the control plane: its handler, its 405, its checks and its description are made from it. */
@@ -40,14 +42,10 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Shape ext
   /** The status of its answer, and the schema; 204 has no body. */
   readonly status: 200 | 201 | 204;
   readonly answer: JsonSchema | undefined;
+  /** The content types it answers in. Default: JSON alone. */
+  readonly types?: readonly string[];
+  /** Returns the answer as JSON, or sends another one itself. */
   readonly run: (context: RouteContext<ControlBody<Name>, QueryValues<Shape>>) => unknown;
-  /** The content types it answers in beside JSON, and the answer where the query asks for one of them. */
-  readonly text?: {
-    readonly types: readonly string[];
-    readonly run: (
-      context: RouteContext<unknown, QueryValues<Shape>>,
-    ) => { readonly type: string; readonly text: string } | undefined;
-  };
   /** Runs it with a body sent as YAML; left out where only JSON is accepted. */
   readonly runYaml?: (context: RouteContext<string>) => unknown;
 }

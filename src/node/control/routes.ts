@@ -1,53 +1,54 @@
-import type { JsonSchema } from "../../api/endpoint.js";
-import type { World } from "../../sandbox/world.js";
+import { openApiDocument } from "../../api/openapi.js";
 import { dashboardRoutes } from "./dashboard-routes.js";
+import { streamEvents } from "./events.js";
 import { instanceRoutes } from "./instance-routes.js";
-import type { Route } from "./route.js";
+import { controlOpenApiDocument } from "./openapi.js";
+import { type Route, type RouteContext, route } from "./route.js";
 import { trafficRoutes } from "./traffic-routes.js";
 import { worldRoutes } from "./world-routes.js";
 
-/** Every route of the control plane; the pages are apart. */
+const text = { type: "string" };
+const document = { type: "object" };
+
+/** Every route of the control plane. */
 export const routes: readonly Route[] = [
   ...worldRoutes,
   ...dashboardRoutes,
   ...trafficRoutes,
   ...instanceRoutes,
+  route("GET /events", {
+    summary: "Everything that happens, as server-sent events; resumes after Last-Event-ID",
+    answer: text,
+    types: ["text/event-stream"],
+    run: streamEvents,
+  }),
+  route("GET /openapi.json", {
+    summary: "The OpenAPI document of the relying-party API",
+    answer: document,
+    run: ({ world: { preview } }) => openApiDocument({ preview }),
+  }),
+  route("GET /control.openapi.json", {
+    summary: "The OpenAPI document of the control plane",
+    answer: document,
+    run: () => controlOpenApiDocument(routes),
+  }),
+  route("GET /", {
+    summary: "A page with links to everything there is to see",
+    answer: text,
+    types: ["text/html"],
+    run: (context) => void context.response.type("html").send(linksPage(context)),
+  }),
 ];
 
-/** The pages that GET answers beside the routes: documents, a page of links and the stream of events. */
-export const pages = [
-  page("/", "A page of links to everything there is to see", "text/html", { type: "string" }),
-  page("/openapi.json", "The description of the relying-party API", "application/json", { type: "object" }),
-  page("/control.openapi.json", "This description", "application/json", { type: "object" }),
-  page(
-    "/events",
-    "Everything that happens, as server-sent events; resumes after Last-Event-ID",
-    "text/event-stream",
-    { type: "string" },
-  ),
-] as const;
-
-/** The path of a page. */
-export type PagePath = (typeof pages)[number]["path"];
-
-function page<const Path extends string>(path: Path, summary: string, type: string, schema: JsonSchema) {
-  return { path, summary, type, schema };
-}
-
-/**
- * Renders the page of links.
- *
- * The links are relative to the path of its request, `here`, so that an instance's lead to the instance.
- */
-export function linksPage(world: World, { here, isInstance }: { here: string; isInstance: boolean }): string {
+// The links are relative to the path of the request, so that an instance's lead to the instance.
+function linksPage({ world, request, instances }: RouteContext): string {
   const name = escapeHtml(world.name);
-  const base = here.endsWith("/") ? "." : "./__sandbox";
-  const shown = routes.filter(
-    ({ method, path, preview }) =>
-      method === "GET" && !path.includes("{") && (preview !== true || world.preview),
-  );
-  const links = [...shown, ...pages.filter(({ path }) => path !== "/")]
-    .filter(({ path }) => !(isInstance && path === "/instances"))
+  const base = request.path.endsWith("/") ? "." : "./__sandbox";
+  const links = routes
+    .filter(({ method, path }) => method === "GET" && path !== "/" && !path.includes("{"))
+    .filter(
+      ({ path, preview = false }) => (instances || path !== "/instances") && (world.preview || !preview),
+    )
     .map(({ path }) => `<li><a href="${base}${path}">/__sandbox${path}</a></li>`);
   return `<!doctype html>
 <html lang="en">

@@ -53,14 +53,11 @@ export const trafficRoutes: readonly Route[] = [
     summary: "The paths that clients have covered, and advice on their behaviour; includes the instances'",
     query: query({ format: choice(reportFormats, "The format of the report. Default: json.") }),
     answer: inData.one("Report"),
-    run: ({ runtime }) => ({ data: snakeCase(reportOf(runtime)) }),
-    text: {
-      types: Object.values(reportTypes),
-      run({ runtime, query }) {
-        const { format = "json" } = query;
-        if (format === "json") return undefined;
-        return { type: reportTypes[format], text: renderReport(reportOf(runtime), format) };
-      },
+    types: ["application/json", ...Object.values(reportTypes)],
+    run({ runtime, query: { format = "json" }, response }) {
+      const report = reportOf(runtime);
+      if (format === "json") return { data: snakeCase(report) };
+      return void response.type(reportTypes[format]).send(renderReport(report, format));
     },
   }),
   route("GET /farmers", {

@@ -15,8 +15,8 @@ import { version } from "../package-files.js";
 import { nodePlatform } from "../platform.js";
 import { rehearsalProblems } from "../rehearsal.js";
 import { bare, inData } from "./answer-schemas.js";
+import { scenarioFields } from "./refusals.js";
 import { get, inField, type Route, route } from "./route.js";
-import { scenarioFields } from "./send-error.js";
 
 /** The world as a whole: its state, clock, assumptions, faults and scenario. */
 export const worldRoutes: readonly Route[] = [

@@ -1,0 +1,111 @@
+import type { Response } from "express";
+import { errorBody } from "../../api/reply.js";
+import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
+import { refusals } from "../../domain/outcomes.js";
+import { redactEncoded } from "../../domain/redact.js";
+import { ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
+
+/** A refusal that only calls over HTTP can get. */
+export class HttpRefusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
+  not_found: 404,
+  unknown_ref: 404,
+  scenario_not_found: 404,
+  method_not_allowed: 405,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  scenario_invalid: 422,
+  clock_backwards: 422,
+  overlap_out_of_range: 422,
+  scopes_required: 422,
+  unknown_scope: 422,
+  not_an_administrator: 403,
+  sandbox_access_off: 403,
+  live_access_not_approved: 403,
+  key_limit_reached: 409,
+  key_not_active: 409,
+  name_taken: 409,
+  consent_not_open: 409,
+  attestation_not_open: 409,
+};
+
+// Over HTTP, everything that is not found has one code.
+const codeOverHttp: Readonly<Record<string, string>> = {
+  unknown_ref: "not_found",
+  scenario_not_found: "not_found",
+  scenario_invalid: "validation_failed",
+};
+
+// The mistakes of a client that Express finds itself.
+const bodyProblems: Readonly<Record<string, string>> = {
+  "entity.too.large": "The body is longer than 1 MB.",
+  "encoding.unsupported": "The body may be compressed with gzip, deflate or br alone.",
+};
+
+/** Answers with the API's error body: refusals by their codes, mistakes of the client with 4xx, the rest with 500. */
+export function sendError(response: Response, error: unknown, onDefect: (error: unknown) => void): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { status, code, message, details = {} } = refusalOf(error, onDefect);
+  // Message and details may quote the client, who may have sent a key (R46).
+  const shown = Object.keys(details).length === 0 ? undefined : redactValues(details);
+  const { text } = errorBody(code, redactEncoded(message), shown as typeof details);
+  response.status(status).type("application/json").send(text);
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal {
+  if (error instanceof HttpRefusal) return error;
+  if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
+    const { message, code } = error;
+    const details =
+      error instanceof ScenarioError ? { fields: scenarioFields(error.problems) } : error.details;
+    return { status: statusOfCode[code] as number, code: codeOverHttp[code] ?? code, message, details };
+  }
+  const { status = 500, type = "" } = error as { status?: number; type?: string };
+  if (status >= 400 && status < 500) {
+    const code = status === 415 ? "unsupported_media_type" : "bad_request";
+    return { status, code, message: bodyProblems[type] ?? refusals.bad_request };
+  }
+  onDefect(error);
+  return { status: 500, code: "internal_error", message: refusals.internal_error };
+}
+
+function redactValues(value: unknown): unknown {
+  if (typeof value === "string") return redactEncoded(value);
+  if (Array.isArray(value)) return value.map(redactValues);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [redactEncoded(name), redactValues(member)]),
+  );
+}
+
+/** The problems of a scenario by field, for `details.fields`. */
+export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {
+  const fields = new Map<string, string>();
+  for (const { path, line, column, message, hint } of problems) {
+    const place = line === undefined ? "" : `line ${line}, column ${column}: `;
+    const text = place + message + (hint === undefined ? "" : `: ${hint}`);
+    const field = path || "scenario";
+    const earlier = fields.get(field);
+    fields.set(field, earlier === undefined ? text : `${earlier}; ${text}`);
+  }
+  return Object.fromEntries(fields);
+}
