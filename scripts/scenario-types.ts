@@ -1,5 +1,5 @@
-import { z } from "zod/mini";
 import { choicesOf, definitionOf, type Schema } from "../src/scenario/format/inspect.js";
+import { descriptionOf } from "../src/scenario/format/json-schema.js";
 
 /** The TypeScript type that a schema takes, its descriptions as comments. */
 export function typeOf(schema: Schema, indent = ""): string {
@@ -27,8 +27,6 @@ function mappingOf(shape: Readonly<Record<string, Schema>>, indent: string): str
 
 /** The description of a schema as a comment. */
 export function commentOf(schema: Schema, indent = ""): string {
-  const { innerType } = schema._zod.def as unknown as { innerType?: Schema };
-  const description = z.globalRegistry.get(schema)?.description;
-  if (description === undefined) return innerType === undefined ? "" : commentOf(innerType, indent);
-  return `${indent}/** ${description} */\n`;
+  const description = descriptionOf(schema);
+  return description === undefined ? "" : `${indent}/** ${description} */\n`;
 }

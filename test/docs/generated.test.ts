@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
 import { adviceTable } from "../../src/domain/advice.js";
-import { type AssumptionRow, assumptionTable } from "../../src/domain/assumptions.js";
+import { type AssumptionRow, type Assumptions, assumptionTable } from "../../src/domain/assumptions.js";
+import words from "../../src/domain/assumptions.json" with { type: "json" };
 import { outcomes } from "../../src/index.js";
 import { routes } from "../../src/node/control/routes.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
@@ -53,14 +54,17 @@ function assumptionsPart(): string {
   const rows = Object.entries(assumptionTable as Record<string, AssumptionRow<unknown>>);
   return table(
     ["assumption", "`minimal`", "`typical`", "`varied`", "meaning", "what the specification leaves open"],
-    ...rows.map(([name, { minimal, typical, choices, meaning, gap }]) => [
-      code(name),
-      code(minimal),
-      typical === undefined ? "the same" : code(typical),
-      varies(name) ? "varies" : "as `minimal`",
-      choices === undefined ? meaning : `${meaning} One of ${code(choices)}.`,
-      gap,
-    ]),
+    ...rows.map(([name, { minimal, typical, choices }]) => {
+      const { meaning, gap } = words[name as keyof Assumptions];
+      return [
+        code(name),
+        code(minimal),
+        typical === undefined ? "the same" : code(typical),
+        varies(name) ? "varies" : "as `minimal`",
+        choices === undefined ? meaning : `${meaning} One of ${code(choices)}.`,
+        gap,
+      ];
+    }),
   );
 }
 

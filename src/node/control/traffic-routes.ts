@@ -10,7 +10,7 @@ import { defaultFarmerPage } from "../../sandbox/preview/farmers.js";
 import { runNextStep } from "../../sandbox/story/run-step.js";
 import { kindOf } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
-import { query } from "../../scenario/format/control-bodies.js";
+import { described, query } from "../../scenario/format/control-bodies.js";
 import { choice, count, countUpTo, ref } from "../../scenario/format/fields.js";
 import { stepJson } from "../step-data.js";
 import { inData } from "./answer-schemas.js";
@@ -30,9 +30,9 @@ export const trafficRoutes: readonly Route[] = [
   route("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: query({
-      limit: count("At most this many, the latest ones."),
-      path_id: choice(pathIds, "Only those that ended on this path."),
-      key: ref("Only those with the key of this ref."),
+      limit: described(count(), "At most this many, the latest ones."),
+      path_id: described(choice(pathIds), "Only those that ended on this path."),
+      key: described(ref(), "Only those with the key of this ref."),
     }),
     answer: inData.list("Request"),
     run({ world, query: { limit, path_id: pathId, key } }) {
@@ -51,7 +51,7 @@ export const trafficRoutes: readonly Route[] = [
   }),
   route("GET /report", {
     summary: "The paths that clients have covered, and advice on their behaviour; includes the instances'",
-    query: query({ format: choice(reportFormats, "The format of the report. Default: json.") }),
+    query: query({ format: described(choice(reportFormats), "The format of the report. Default: json.") }),
     answer: inData.one("Report"),
     types: ["application/json", ...Object.values(reportTypes)],
     run({ runtime, query: { format = "json" }, response }) {
@@ -63,8 +63,8 @@ export const trafficRoutes: readonly Route[] = [
   route("GET /farmers", {
     summary: "The synthetic farmers, page by page; `total` is their number",
     query: query({
-      offset: count("The index of the first one. Default: 0."),
-      limit: countUpTo(mostFarmersOnAPage, `At most this many. Default: ${defaultFarmerPage}.`),
+      offset: described(count(), "The index of the first one. Default: 0."),
+      limit: described(countUpTo(mostFarmersOnAPage), `At most this many. Default: ${defaultFarmerPage}.`),
     }),
     answer: inData.page("Farmer"),
     run({ world: { farmers }, query }) {

@@ -1,9 +1,8 @@
 import { z } from "zod/mini";
 import { profiles } from "../../domain/assumptions.js";
-import { faultsSchema } from "./faults.js";
 import { choice, count, duration, flag, text, time } from "./fields.js";
 import { assumptionsSchema } from "./schema.js";
-import { keyCreationFields, organizationChangeFields, replacementRef } from "./steps.js";
+import { faultsSchema, keyCreationFields, organizationChangeFields, replacementRef } from "./steps.js";
 
 // The bodies of the control plane, made of the same fields as scenarios: one spelling, one set of checks and messages.
 
@@ -11,34 +10,26 @@ import { keyCreationFields, organizationChangeFields, replacementRef } from "./s
 export const controlBodies = {
   key_creation: z.strictObject(keyCreationFields),
   key_rotation: z.strictObject({
-    overlap_minutes: z.optional(
-      z.number().check(z.describe("How long the old key goes on working: 0 to 10080 minutes. Default: 60.")),
-    ),
+    overlap_minutes: z.optional(z.number()),
     as: replacementRef,
   }),
   organization_update: z.strictObject(organizationChangeFields),
   clock_change: z.strictObject({
-    now: z.optional(time("Moves the clock on to this time.")),
-    frozen: z.optional(flag("Freezes the clock, or lets it run.")),
+    now: z.optional(time()),
+    frozen: z.optional(flag()),
   }),
   clock_advance: z.strictObject({
-    by: duration("How far to move the clock on."),
+    by: duration(),
   }),
   assumptions_change: assumptionsSchema,
   faults_change: z.strictObject({ faults: faultsSchema }),
-  scenario_choice: z.strictObject({ name: text("The name of a bundled scenario.") }),
+  scenario_choice: z.strictObject({ name: text() }),
   instance_creation: z.strictObject({
-    scenario: z.optional(
-      z
-        .union([z.string(), z.record(z.string(), z.unknown())])
-        .check(z.describe("A bundled name, or a scenario as an object. Default: the server's own.")),
-    ),
-    seed: z.optional(count("Default: the scenario's, else 1.")),
-    now: z.optional(time("When the clock starts. Default: the scenario's, else the real time.")),
-    frozen: z.optional(flag("Whether the clock stands still. Default: the scenario's, else false.")),
-    profile: z.optional(
-      choice(profiles, "The profile of its assumptions. Default: the scenario's, else minimal."),
-    ),
+    scenario: z.optional(z.union([z.string(), z.record(z.string(), z.unknown())])),
+    seed: z.optional(count()),
+    now: z.optional(time()),
+    frozen: z.optional(flag()),
+    profile: z.optional(choice(profiles)),
   }),
   nothing: z.strictObject({}),
 } as const;
@@ -49,5 +40,9 @@ export type ControlBody<Name extends ControlBodyName> = z.output<(typeof control
 /** The parameters of a query, each of which may be left out. */
 export const query = <Parameters extends Readonly<Record<string, z.ZodMiniType>>>(parameters: Parameters) =>
   z.partial(z.strictObject(parameters));
+
+/** A parameter of a query with its description. */
+export const described = <Parameter extends z.ZodMiniType>(parameter: Parameter, description: string) =>
+  parameter.check(z.describe(description)) as Parameter;
 export type Query = ReturnType<typeof query>;
 export type QueryValues<Shape extends Query> = z.output<Shape>;

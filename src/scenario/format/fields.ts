@@ -14,7 +14,8 @@ import {
   waitPattern,
 } from "./time.js";
 
-// The kinds of field that the scenario format and the control plane's bodies are made of.
+// The kinds of field that the scenario format and the control plane's bodies are made of. Each use is a schema of its
+// own, so that it can be described by itself.
 
 /** The words for a field whose value is wrong. */
 export interface Wording {
@@ -31,18 +32,15 @@ export interface Wording {
 export const wordings = z.registry<Wording>();
 
 /** A text of a certain form. */
-export function pattern(wording: Wording, expression: RegExp, description: string) {
-  return z.string().check(z.regex(expression), z.describe(description)).register(wordings, wording);
+export function pattern(wording: Wording, expression: RegExp) {
+  return z.string().check(z.regex(expression)).register(wordings, wording);
 }
 
-export const text = (description: string, longest = 200) =>
-  z.string().check(z.minLength(1), z.maxLength(longest), z.describe(description));
-export const flag = (description: string) => z.boolean().check(z.describe(description));
-export const count = (description: string) => z.int().check(z.minimum(0), z.describe(description));
-export const countUpTo = (most: number, description: string) =>
-  z.int().check(z.minimum(0), z.maximum(most), z.describe(description));
-export const choice = <const Values extends readonly string[]>(values: Values, description: string) =>
-  z.enum(values).check(z.describe(description));
+export const text = (longest = 200) => z.string().check(z.minLength(1), z.maxLength(longest));
+export const flag = () => z.boolean();
+export const count = () => z.int().check(z.minimum(0));
+export const countUpTo = (most: number) => count().check(z.maximum(most));
+export const choice = <const Values extends readonly string[]>(values: Values) => z.enum(values);
 
 const refWording: Wording = {
   noun: "a ref",
@@ -51,14 +49,11 @@ const refWording: Wording = {
   // Not even in another spelling is a key shown (R46).
   hint: (given) => (redactKeys(given) === given ? refHint(given) : "write the short name of the key"),
 };
-export const ref = (description: string) =>
-  pattern(refWording, refPattern, description).check(z.maxLength(maximumRefLength));
+export const ref = () => pattern(refWording, refPattern).check(z.maxLength(maximumRefLength));
 
 const timeWording: Wording = { noun: "a time", code: "bad_time", hint: timeHint };
-export const time = (description: string) =>
-  pattern(timeWording, timePattern, `${description} An ISO 8601 time with a zone.`).check(
-    z.refine((value) => parseTime(value) !== undefined),
-  );
+export const time = () =>
+  pattern(timeWording, timePattern).check(z.refine((value) => parseTime(value) !== undefined));
 
 const durationWording: Wording = {
   noun: "a duration",
@@ -66,8 +61,8 @@ const durationWording: Wording = {
   code: "bad_time",
   hint: durationHint,
 };
-export const duration = (description: string, isAllowed = (_length: number) => true) =>
-  pattern(durationWording, durationPattern, `${description} A duration such as 90s, 10m, 2h, 7d.`).check(
+export const duration = (isAllowed = (_length: number) => true) =>
+  pattern(durationWording, durationPattern).check(
     z.refine((value) => {
       const length = parseDuration(value);
       return length !== undefined && isAllowed(length);
@@ -75,7 +70,7 @@ export const duration = (description: string, isAllowed = (_length: number) => t
   );
 
 /** A duration of real time, up to a longest one. */
-export const wait = (longest: number, description: string) =>
+export const wait = (longest: number) =>
   pattern(
     {
       ...durationWording,
@@ -84,7 +79,6 @@ export const wait = (longest: number, description: string) =>
       hint: (given) => durationHint(given)?.replace(/(\S+)s or \S+m,/, "$1ms or $1s,"),
     },
     waitPattern,
-    `${description} A duration such as 250ms or 2s.`,
   ).check(z.refine((value) => (parseDuration(value) ?? Number.POSITIVE_INFINITY) <= longest));
 
 const timeOrDurationWording: Wording = {
@@ -96,22 +90,18 @@ const timeOrDurationWording: Wording = {
     return parseDuration(given) === undefined ? durationHint(given) : "a duration is 100 years at most";
   },
 };
-export const timeOrDuration = (description: string) =>
-  pattern(
-    timeOrDurationWording,
-    new RegExp(`${timePattern.source}|${durationPattern.source}`),
-    `${description} A duration from the clock's start (10m, -1d), or an ISO 8601 time with a zone.`,
-  ).check(z.refine((value) => parseWhen(value, 0) !== undefined));
+export const timeOrDuration = () =>
+  pattern(timeOrDurationWording, new RegExp(`${timePattern.source}|${durationPattern.source}`)).check(
+    z.refine((value) => parseWhen(value, 0) !== undefined),
+  );
 
 const scopeWording: Wording = { noun: "a scope name", example: "attestations:read" };
-export const scope = (description: string) => pattern(scopeWording, scopePattern, description);
+export const scope = () => pattern(scopeWording, scopePattern);
 
 const sha256Wording: Wording = { noun: "a SHA-256", example: "64 hex digits in lower case" };
-export const sha256 = (description: string) => pattern(sha256Wording, /^[0-9a-f]{64}$/, description);
+export const sha256 = () => pattern(sha256Wording, /^[0-9a-f]{64}$/);
 
-export const limits = z
-  .strictObject({
-    per_minute: z.optional(count("Requests allowed per minute; 0 answers 429 always. Default: 60.")),
-    per_day: z.optional(count("Requests allowed per day; 0 answers 429 always. Default: 1000.")),
-  })
-  .check(z.describe("The limits of the key."));
+export const limits = z.strictObject({
+  per_minute: z.optional(count()),
+  per_day: z.optional(count()),
+});

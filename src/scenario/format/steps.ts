@@ -1,10 +1,10 @@
 import { z } from "zod/mini";
 import { environments } from "../../domain/api-key.js";
 import { refusalCodes } from "../../domain/errors.js";
+import { type FailureStatus, failures } from "../../domain/fault.js";
 import { liveAccessStates, organizationStatuses } from "../../domain/organization.js";
-import { mePath, outcomes } from "../../domain/outcomes.js";
+import { apiPathIds, mePath, outcomes } from "../../domain/outcomes.js";
 import type { ActionName } from "../../domain/steps.js";
-import { faultsSchema } from "./faults.js";
 import {
   choice,
   count,
@@ -16,7 +16,62 @@ import {
   scope,
   text,
   timeOrDuration,
+  wait,
 } from "./fields.js";
+
+// Faults. `rules/faults.ts` checks what their fields say of each other.
+
+const mostFaults = 100;
+const mostRequests = 1000;
+
+// More than an hour is what `hang` is for.
+const longestLatency = 60 * 60_000;
+const latencyTime = () => wait(longestLatency);
+
+const latency = z.union([
+  latencyTime(),
+  z.strictObject({
+    min: latencyTime(),
+    max: latencyTime(),
+  }),
+]);
+
+const positive = () => count().check(z.minimum(1));
+
+const when = z.strictObject({
+  key: z.optional(ref()),
+  organization: z.optional(ref()),
+  path_id: z.optional(choice(apiPathIds)),
+  after: z.optional(timeOrDuration()),
+  until: z.optional(timeOrDuration()),
+  every: z.optional(positive()),
+  requests: z.optional(z.array(positive()).check(z.minLength(1), z.maxLength(mostRequests))),
+  probability: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
+});
+
+const then = z.strictObject({
+  latency: z.optional(latency),
+  status: z.optional(z.literal(Object.keys(failures).map(Number) as FailureStatus[])),
+  body: z.optional(choice(["json", "html"])),
+  reset: z.optional(flag()),
+  hang: z.optional(flag()),
+  truncate: z.optional(flag()),
+  malformed: z.optional(flag()),
+  slow: z.optional(positive()),
+});
+
+/** The shape of a list of faults. */
+export const faultsSchema = z
+  .array(
+    z.strictObject({
+      when: z.optional(when),
+      then,
+      requests_matched: z.optional(count()),
+    }),
+  )
+  .check(z.maxLength(mostFaults));
+
+// Steps.
 
 const mostSteps = 1000;
 const mostRepeats = 10_000;
@@ -24,75 +79,47 @@ const longestNarration = 2000;
 
 /** What a key is created with, by a step or over the control plane. */
 export const keyCreationFields = {
-  organization: ref("The organization that the key is for."),
-  environment: choice(environments, "The environment of the key."),
-  name: text("The name of the key."),
+  organization: ref(),
+  environment: choice(environments),
+  name: text(),
   // An empty list has an error code of its own (R29), and so has a scope that there is not.
-  scopes: z.optional(z.array(scope("A scope name.")).check(z.describe("Default: [attestations:read]."))),
+  scopes: z.optional(z.array(scope())),
   limits: z.optional(limits),
-  ref: z.optional(ref("How to call the key from now on. Default: made from its name.")),
-  expires: z.optional(
-    timeOrDuration("When the key expires; a duration counts from its creation. Default: never."),
-  ),
+  ref: z.optional(ref()),
+  expires: z.optional(timeOrDuration()),
 };
 
 /** What can change about an organization, by a step or over the control plane. */
 export const organizationChangeFields = {
-  status: z.optional(choice(organizationStatuses, "Whether the organization may use the API.")),
-  sandbox_access: z.optional(flag("Whether test keys can be created for it.")),
-  live_access: z.optional(choice(liveAccessStates, "Where it stands with live access.")),
+  status: z.optional(choice(organizationStatuses)),
+  sandbox_access: z.optional(flag()),
+  live_access: z.optional(choice(liveAccessStates)),
 };
 
 /** The ref of the key that a rotation makes. */
-export const replacementRef = z.optional(
-  ref("How to call the replacement. Default: the old ref with the next free number."),
-);
+export const replacementRef = z.optional(ref());
 
-const actor = z.optional(
-  choice(
-    ["administrator", "member"],
-    "Who does it in the dashboard; only administrators may (R33). Default: administrator.",
-  ),
-);
+const actor = z.optional(choice(["administrator", "member"]));
 
 // The same in a timeline and in a story. `rules/steps.ts` checks what a step refers to.
 const actionFields = {
-  create_key: z.optional(
-    z.strictObject({ ...keyCreationFields, actor }).check(z.describe("An administrator creates a key.")),
-  ),
+  create_key: z.optional(z.strictObject({ ...keyCreationFields, actor })),
   rotate: z.optional(
-    z
-      .strictObject({
-        key: ref("The key to replace."),
-        as: replacementRef,
-        overlap: z.optional(
-          duration("How long the old key goes on working: 0s to 7d; 0s ends it at once. Default: 60m."),
-        ),
-        actor,
-      })
-      .check(z.describe("An administrator replaces a key by a new one.")),
+    z.strictObject({
+      key: ref(),
+      as: replacementRef,
+      overlap: z.optional(duration()),
+      actor,
+    }),
   ),
-  revoke: z.optional(
-    z
-      .strictObject({ key: ref("The key to revoke."), actor })
-      .check(z.describe("An administrator revokes a key.")),
-  ),
-  organization: z.optional(
-    z
-      .strictObject({ ref: ref("The organization."), ...organizationChangeFields })
-      .check(z.describe("Something about an organization changes.")),
-  ),
+  revoke: z.optional(z.strictObject({ key: ref(), actor })),
+  organization: z.optional(z.strictObject({ ref: ref(), ...organizationChangeFields })),
   consent: z.optional(
-    z
-      .strictObject({
-        farmer: count("The farmer, by number: 0 is the first one."),
-        do: choice(
-          ["grant", "reject", "revoke"],
-          "What the farmer does about the newest consent request that allows it.",
-        ),
-        organization: z.optional(ref("The organization that asked. Default: any.")),
-      })
-      .check(z.describe("A farmer decides about a consent request; needs preview: true.")),
+    z.strictObject({
+      farmer: count(),
+      do: choice(["grant", "reject", "revoke"]),
+      organization: z.optional(ref()),
+    }),
   ),
   faults: z.optional(faultsSchema),
 } satisfies Record<ActionName, z.ZodMiniType>;
@@ -105,7 +132,6 @@ const method = pattern(
     hint: (given) => (methods.test(given.toUpperCase()) ? `write ${given.toUpperCase()}` : undefined),
   },
   methods,
-  "The method, in upper case. Default: GET.",
 );
 
 // As it goes over the wire: visible ASCII, all else encoded.
@@ -121,19 +147,16 @@ const path = pattern(
     },
   },
   /^\/[!-~]{0,1000}$/,
-  "The path, and a query if there is one. Default: /v1/relying-party/me.",
 );
 
 const headerName = pattern(
   { noun: "the name of a header", example: "X-Trace" },
   /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
-  "The name of a header.",
 );
 // One line of Latin-1: what Node and browsers send.
 const headerValue = pattern(
   { noun: "one line of ASCII or Latin-1", example: "X-Trace: abc" },
   /^[\t\x20-\x7e\x80-\xff]*$/,
-  "The value of a header.",
 );
 
 // Spelled out, so that the types made from it take every JSON value.
@@ -147,82 +170,44 @@ const anything = () =>
     z.record(z.string(), z.unknown()),
   ]);
 
-const request = z
-  .strictObject({
-    key: z.optional(
-      ref(
-        "The ref of the key to send, or none (no key), malformed, or unknown (a key that does not exist). Default: the default key.",
-      ),
-    ),
-    method: z.optional(method),
-    path: z.optional(path),
-    headers: z.optional(
-      z.record(headerName, headerValue).check(z.describe("More headers. The key goes into key instead.")),
-    ),
-    body: z.optional(anything().check(z.describe("A body: a text is sent as it is, all else as JSON."))),
-    repeat: z.optional(
-      count(
-        "How many times to send the request, one after the other; expect is about the last answer. Default: 1.",
-      ).check(z.minimum(1), z.maximum(mostRepeats)),
-    ),
-  })
-  .check(z.describe("A client sends a request to the API."));
+const request = z.strictObject({
+  key: z.optional(ref()),
+  method: z.optional(method),
+  path: z.optional(path),
+  headers: z.optional(z.record(headerName, headerValue)),
+  body: z.optional(anything()),
+  repeat: z.optional(count().check(z.minimum(1), z.maximum(mostRepeats))),
+});
 
-const expect = z
-  .strictObject({
-    status: z.optional(count("The status of the answer.")),
-    code: z.optional(z.nullable(z.string()).check(z.describe("error.code of the answer; null for none."))),
-    path: z.optional(
-      choice(
-        outcomes.map(({ path }) => path),
-        "The path on which the request ends.",
-      ),
-    ),
-    headers: z.optional(
-      z
-        .record(headerName, z.union([z.string(), z.boolean()]))
-        .check(z.describe("Headers of the answer: a value, true (it is there) or false (it is not).")),
-    ),
-    body: z.optional(
-      anything().check(
-        z.describe("What the body holds: of mappings the members that are named, everything else exactly."),
-      ),
-    ),
-    error: z.optional(choice(refusalCodes, "After an action: the code with which it is refused.")),
-  })
-  .check(z.describe("The expected outcome of the step."));
+const expect = z.strictObject({
+  status: z.optional(count()),
+  code: z.optional(z.nullable(z.string())),
+  path: z.optional(choice(outcomes.map(({ path }) => path))),
+  headers: z.optional(z.record(headerName, z.union([z.string(), z.boolean()]))),
+  body: z.optional(anything()),
+  error: z.optional(choice(refusalCodes)),
+});
 
 /** The shape of a timeline. */
 export const timelineSchema = z
   .array(
-    z
-      .strictObject({
-        at: timeOrDuration("When it happens."),
-        ...actionFields,
-        expect: z.optional(
-          z
-            .strictObject({ error: choice(refusalCodes, "The code with which the action is refused.") })
-            .check(z.describe("The expected outcome of the action. Default: any; a refusal stops nothing.")),
-        ),
-      })
-      .check(z.describe("One thing that happens, and when.")),
+    z.strictObject({
+      at: timeOrDuration(),
+      ...actionFields,
+      expect: z.optional(z.strictObject({ error: choice(refusalCodes) })),
+    }),
   )
-  .check(z.maxLength(mostSteps), z.describe("What happens by itself as the clock passes, in order."));
+  .check(z.maxLength(mostSteps));
 
 /** The shape of a story. */
 export const storySchema = z
   .array(
-    z
-      .strictObject({
-        say: z.optional(text("What the narrator says.", longestNarration)),
-        request: z.optional(request),
-        ...actionFields,
-        advance: z.optional(duration("Time passes.", (length) => length > 0)),
-        expect: z.optional(expect),
-      })
-      .check(z.describe("A step does one thing: say, request, advance or an action.")),
+    z.strictObject({
+      say: z.optional(text(longestNarration)),
+      request: z.optional(request),
+      ...actionFields,
+      advance: z.optional(duration((length) => length > 0)),
+      expect: z.optional(expect),
+    }),
   )
-  .check(
-    z.maxLength(mostSteps),
-    z.describe("A script to tell, step by step: what play shows and verify proves."),
-  );
+  .check(z.maxLength(mostSteps));

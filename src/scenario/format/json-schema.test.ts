@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { controlBodies } from "./control-bodies.js";
+import { controlBodySchema, scenarioJsonSchema } from "./json-schema.js";
+
+interface Described {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Described>>;
+  readonly additionalProperties?: Described | boolean;
+  readonly items?: Described;
+  readonly anyOf?: readonly Described[];
+}
+
+function bareFields({ properties = {}, additionalProperties, items, anyOf = [] }: Described): string[] {
+  const own = Object.entries(properties).flatMap(([name, field]) => [
+    ...(field.description === undefined ? [name] : []),
+    ...bareFields(field).map((inner) => `${name}.${inner}`),
+  ]);
+  const inside = [...anyOf, items, additionalProperties].filter((one) => typeof one === "object");
+  return [...own, ...inside.flatMap(bareFields)];
+}
+
+test("every field of a scenario and of the control plane's bodies has a description", () => {
+  expect(bareFields(scenarioJsonSchema())).toEqual([]);
+  for (const name of Object.keys(controlBodies) as (keyof typeof controlBodies)[]) {
+    expect(bareFields(controlBodySchema(name))).toEqual([]);
+  }
+});
