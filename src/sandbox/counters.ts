@@ -44,7 +44,7 @@ export interface Counters {
 }
 
 /** The number of requests kept as examples of an advice. */
-export const mostExamples = 5;
+const mostExamples = 5;
 
 /** Makes counters at zero. */
 export function createCounters(): Counters {

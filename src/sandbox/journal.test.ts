@@ -26,21 +26,6 @@ test("the journal keeps the last entries, oldest first, and counts all", () => {
   expect(journal.total()).toBe(5);
 });
 
-test("a list can be narrowed to a key, a path and the latest", () => {
-  const journal = createJournal(String, 10);
-  for (let i = 1; i <= 6; i++) journal.record(note(i, i % 2 === 0 ? "even" : "odd"));
-  expect(ids(journal.list({ key: "even", limit: 2 }))).toEqual([4, 6]);
-  expect(ids(journal.list({ limit: 0 }))).toEqual([]);
-  expect(ids(journal.list({ pathId: "401.missing" }))).toEqual([]);
-});
-
-test("what is listed is a copy", () => {
-  const journal = createJournal(String, 3);
-  journal.record(note(1));
-  (journal.list()[0] as { path: string }).path = "changed";
-  expect(journal.list()[0]?.path).toBe("/");
-});
-
 test("clear forgets everything, and the ring begins anew", () => {
   const journal = createJournal(String, 2);
   for (let i = 1; i <= 3; i++) journal.record(note(i));
@@ -68,11 +53,4 @@ test("R7 the ids of a seed are the same again, differ from each other, and diffe
   expect(take(1)).toEqual(take(1));
   expect(new Set([...take(1), ...take(2)]).size).toBe(20_000);
   expect(take(1)[0]).toMatch(/^req_[0-9a-f]{24}$/);
-});
-
-test("ids go on where another world left off", () => {
-  const whole = createRequestIds(1);
-  for (let i = 0; i < 5; i++) whole.next();
-  const rest = createRequestIds(1, whole.answered());
-  expect(rest.idOf(rest.next())).toBe(whole.idOf(whole.next()));
 });

@@ -67,6 +67,19 @@ test("the path and the body of a request name farmers, consents and attestations
   expect([code, text]).toEqual([0, expect.any(String)]);
 });
 
+test("a text is sent as what the headers say, else as a text, and anything else as JSON", async () => {
+  const post = "method: POST, path: /v1/relying-party/consent-requests";
+  const [code, text] = await verify(`${head}story:
+  - request: { ${post}, body: "{}" }
+    expect: { status: 400 }
+  - request: { ${post}, body: {} }
+    expect: { status: 422 }
+  - request: { ${post}, headers: { Content-Type: application/json }, body: "{}" }
+    expect: { status: 422 }
+`);
+  expect([code, text]).toEqual([0, expect.any(String)]);
+});
+
 test.each([
   ["{consent.1}", "there is no consent"],
   ["{attestation.3}", "there is no attestation"],

@@ -41,27 +41,14 @@ story:
     expect: { status: 401, code: unauthorized, path: 401.rotated }
 `;
 
-const files = { "contract.yaml": example };
-
 it("verifies the example of the contract, whose timeline comes too late to revoke a key", async () => {
-  const { code, stdout, stderr } = await runCli(["verify", "contract.yaml"], { cwd: temporaryFolder(files) });
+  const { code, stdout, stderr } = await runCli(["verify", "contract.yaml"], {
+    cwd: temporaryFolder({ "contract.yaml": example }),
+  });
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(
     /\n {4,}meanwhile, at 2026-03-02T09:10:00Z: revoke active → refused: key_not_active \(.*retiring.*\)\n/,
   );
   expect(stdout).toMatch(/\ncontract\.yaml: 5 steps, 3 expectations, all hold/);
-  const json = await runCli(["verify", "contract.yaml", "--json"], { cwd: temporaryFolder(files) });
-  const message = expect.stringContaining("active");
-  expect(JSON.parse(json.stdout)[0].steps[3].meanwhile).toEqual([
-    { timeline_step: 1, at: "2026-03-02T09:10:00.000Z", refusal: "key_not_active", message },
-  ]);
-});
-
-it("plays it, and says in words what is refused and why", async () => {
-  const { code, stdout, stderr } = await runCli(["play", "contract.yaml"], { cwd: temporaryFolder(files) });
-  expect([code, stderr]).toEqual([0, ""]);
-  expect(stdout.replace(/\s+/g, " ")).toMatch(
-    /Meanwhile, at 09:10 on 2 March 2026: An administrator tries to revoke the key active\. It is refused: key_not_active\. .*retiring/,
-  );
-  expect(stdout).not.toContain("Not as the story expects");
+  expect(stdout).not.toContain("FAILS");
 });

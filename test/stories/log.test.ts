@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { baseUrl, runCli, startCli } from "../support/run-cli.js";
+import { baseUrl, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const scenario = `version: 1
@@ -99,9 +99,4 @@ it("logs them as JSON, a line each", async () => {
 it.each([["--quiet"], ["--log", "off"]])("logs none of it with %s", async (...argv) => {
   const lines = await tellAll(argv);
   expect(lines.filter((line) => /timeline|story/.test(line))).toEqual([]);
-});
-
-it("logs nothing of the kind while a story is verified", async () => {
-  const { stderr } = await runCli(["verify", "a.yaml"], { cwd: temporaryFolder({ "a.yaml": scenario }) });
-  expect(stderr).toBe("");
 });

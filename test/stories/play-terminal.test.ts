@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { longStory } from "./long-story.js";
+import { longStory } from "./stories.js";
 
 // `script` gives a command a terminal of its own.
 describe.skipIf(process.platform !== "linux" || !existsSync("/usr/bin/script"))(

@@ -2,8 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { type Running, type RunOptions, runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { longStory, narration } from "./long-story.js";
-import { storyScenario } from "./story-scenario.js";
+import { longStory, narration, storyScenario } from "./stories.js";
 
 const slipping = storyScenario([
   "- request: { key: revoked }",

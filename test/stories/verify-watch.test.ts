@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { failing, good } from "./verified-stories.js";
+import { failing, good } from "./stories.js";
 
 describe("svc-sandbox verify --watch", () => {
   function watch(files: Readonly<Record<string, string>>, argv: readonly string[]) {

@@ -2,8 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { type RunOptions, runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { storyScenario } from "./story-scenario.js";
-import { failing, good } from "./verified-stories.js";
+import { failing, good, storyScenario } from "./stories.js";
 
 function verify(files: Readonly<Record<string, string>>, argv: readonly string[], options: RunOptions = {}) {
   return runCli(["verify", ...argv], { cwd: temporaryFolder(files), ...options });
@@ -68,61 +67,62 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
     expect(line).toContain("…");
   });
 
-  it("says when nothing in a story could fail", async () => {
-    const { code, stdout } = await verify({ "a.yaml": storyScenario(["- say: Words."]) }, ["a.yaml"]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^a\.yaml: 1 step, 0 expectations: nothing that could fail/m);
-  });
+  const timeline = (...steps: string[]) =>
+    ["timeline:", ...steps.map((step, i) => `  - { at: ${i + 1}0m, ${step} }`)].join("\n");
 
-  it("fails for a scenario without a story: nothing is proved", async () => {
-    const { code, stdout } = await verify({ "a.yaml": storyScenario([]) }, ["a.yaml"]);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^a\.yaml: the scenario has no story/);
-  });
-
-  it("fails a step that cannot be told, with its message and place", async () => {
-    const story = storyScenario([
-      "- create_key: { organization: a-bank, environment: live, name: Not allowed, ref: never-made }",
-      "  expect: { error: live_access_not_approved }",
-      "- advance: 9999999d",
-    ]);
-    const { code, stdout } = await verify({ "a.yaml": story }, ["a.yaml"]);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/2 {2}FAILS {2}advance 9999999d → validation_failed/);
-    expect(stdout).toMatch(
-      /^a\.yaml:13:5: step 2: Failed to set the clock .*\n +- advance: 9999999d\n +\^$/m,
-    );
-  });
-
-  it("fails a request with a key that is not there yet", async () => {
-    const timeline = "timeline:\n  - { at: 10m, rotate: { key: active, as: active-2 } }";
-    const story = storyScenario(["- request: { key: active-2 }"], timeline);
-    const { code, stdout } = await verify({ "a.yaml": story }, ["a.yaml"]);
-    expect(code).toBe(1);
-    expect(stdout).toContain("request with active-2 → unknown_ref\n");
-    expect(stdout).toMatch(/^a\.yaml:13:5: step 1: .*"active-2"/m);
-  });
-
-  it("shows what the timeline does meanwhile, also what is refused, and goes on", async () => {
-    const more =
-      "timeline:\n  - { at: 10m, revoke: { key: active } }\n  - { at: 20m, rotate: { key: active } }";
-    const { code, stdout } = await verify({ "a.yaml": storyScenario(["- advance: 1h"], more) }, ["a.yaml"]);
-    expect(code).toBe(0);
-    expect(stdout).toContain("meanwhile, at 2026-03-02T09:10:00Z: revoke active\n");
-    expect(stdout).toMatch(/rotate active, overlap 60m → refused: key_not_active \(.+\)\n/);
-  });
-
-  it("fails for what the timeline was to be refused meanwhile, and was not", async () => {
-    const more =
-      "timeline:\n  - { at: 10m, revoke: { key: active } }\n  - { at: 20m, revoke: { key: revoked }, expect: { error: not_an_administrator } }\n  - { at: 30m, create_key: { organization: a-bank, environment: test, name: CI }, expect: { error: name_taken } }";
-    const { code, stdout } = await verify({ "a.yaml": storyScenario(["- advance: 1h"], more) }, ["a.yaml"]);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(
-      /^a\.yaml:12:\d+: step 1: timeline\[1\]\.error: expected "not_an_administrator", found "key_not_active" \(.+\)$/m,
-    );
-    expect(stdout).toMatch(
-      /^a\.yaml:13:\d+: step 1: timeline\[2\]\.error: expected "name_taken", found nothing$/m,
-    );
+  it.each<[title: string, code: number, scenario: string, ...shown: RegExp[]]>([
+    [
+      "says that nothing in a story could fail",
+      0,
+      storyScenario(["- say: Words."]),
+      /^a\.yaml: 1 step, 0 expectations: nothing that could fail/m,
+    ],
+    ["fails without a story: nothing is proved", 1, storyScenario([]), /^a\.yaml: the scenario has no story/],
+    [
+      "fails a step that cannot be told, at its place",
+      1,
+      storyScenario(["- say: Words.", "- advance: 9999999d"]),
+      /2 {2}FAILS {2}advance 9999999d → validation_failed/,
+      /^a\.yaml:12:5: step 2: Failed to set the clock .*\n +- advance: 9999999d\n +\^$/m,
+    ],
+    [
+      "fails a request with a key that is not there yet",
+      1,
+      storyScenario(["- request: { key: active-2 }"], timeline("rotate: { key: active, as: active-2 }")),
+      /request with active-2 → unknown_ref\n/,
+      /^a\.yaml:13:5: step 1: .*"active-2"/m,
+    ],
+    [
+      "shows what the timeline does meanwhile, also what is refused, and goes on",
+      0,
+      storyScenario(["- advance: 1h"], timeline("revoke: { key: active }", "rotate: { key: active }")),
+      /meanwhile, at 2026-03-02T09:10:00Z: revoke active\n/,
+      /rotate active, overlap 60m → refused: key_not_active \(.+\)\n/,
+    ],
+    [
+      "fails for what the timeline was to be refused meanwhile, and was not",
+      1,
+      storyScenario(
+        ["- advance: 1h"],
+        timeline(
+          "revoke: { key: revoked }, expect: { error: not_an_administrator }",
+          "create_key: { organization: a-bank, environment: test, name: CI }, expect: { error: name_taken }",
+        ),
+      ),
+      /^a\.yaml:11:\d+: step 1: timeline\[0\]\.error: expected "not_an_administrator", found "key_not_active" \(.+\)$/m,
+      /^a\.yaml:12:\d+: step 1: timeline\[1\]\.error: expected "name_taken", found nothing$/m,
+    ],
+    [
+      "points into the file that a timeline is inherited from",
+      1,
+      "version: 1\nextends: ./base.yaml\nstory:\n  - advance: 1h\n",
+      /base\.yaml:11:\d+: step 1: timeline\[0\]\.error: .*\n {4}- \{ at: 10m/,
+    ],
+  ])("%s", async (_title, expected, scenario, ...shown) => {
+    const base = storyScenario([], timeline("revoke: { key: revoked }, expect: { error: name_taken }"));
+    const { code, stdout } = await verify({ "a.yaml": scenario, "base.yaml": base }, ["a.yaml"]);
+    expect(code).toBe(expected);
+    for (const pattern of shown) expect(stdout).toMatch(pattern);
   });
 
   it("runs the other scenarios when one fails or cannot be read, and exits with the worse code", async () => {
@@ -145,24 +145,6 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
     expect(stderr.match(/^Failed to find the scenario /gm)).toHaveLength(2);
     const mixed = await verify({ "good.yaml": good }, ["rotatoin", "good.yaml"]);
     expect(mixed.stdout).toMatch(/^good\.yaml {2}seed 1/);
-  });
-
-  it.each([
-    30, 50, 200,
-  ])("keeps the caret under its character on a terminal of %i columns", async (columns) => {
-    const story = storyScenario([
-      "- request: { key: active }",
-      `  expect: { status: 200, body: { data: { environment: test, usage: { today: 1 }, name: "${"long ".repeat(8)}" } } }`,
-    ]);
-    const { stdout } = await verify({ "a.yaml": story }, ["a.yaml", "--no-color"], {
-      terminal: true,
-      columns,
-    });
-    const lines = stdout.split("\n");
-    const at = lines.findIndex((line) => /^ +\^$/.test(line));
-    const [line, caret] = [lines[at - 1] as string, lines[at] as string];
-    expect(Math.max(line.length, caret.length)).toBeLessThanOrEqual(columns);
-    expect(line.slice(caret.indexOf("^"))).toMatch(/^"long/);
   });
 
   it("prints only what failed with --quiet", async () => {
@@ -211,19 +193,6 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
     expect(third).toMatchObject({ passed: false, problems: [{ code: "scenario_not_found" }], steps: [] });
   });
 
-  it("points into the file that a timeline is inherited from", async () => {
-    const timeline = "timeline:\n  - { at: 10m, revoke: { key: revoked }, expect: { error: name_taken } }";
-    const { code, stdout } = await verify(
-      {
-        "base.yaml": storyScenario([], timeline),
-        "a.yaml": "version: 1\nextends: ./base.yaml\nstory:\n  - advance: 1h\n",
-      },
-      ["a.yaml"],
-    );
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/base\.yaml:11:\d+: step 1: timeline\[0\]\.error: .*\n {4}- \{ at: 10m/);
-  });
-
   it("says with which --now to see a failure again when the scenario does not say when it begins", async () => {
     const unpinned = failing.replace("clock: { now: 2026-03-02T09:00:00Z }\n", "");
     const { stdout } = await verify({ "a.yaml": unpinned }, ["a.yaml"]);
@@ -262,15 +231,9 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
     }
   });
 
-  it("asks for scenarios when it is given none", async () => {
-    const { code, stderr } = await verify({}, []);
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringMatching(/^Failed to verify: no scenario was named\. .*--all/),
-    ]);
-  });
-
-  it("takes every bundled scenario with a story by --all", async () => {
+  it("asks for scenarios when it is given none, and takes every bundled one with a story by --all", async () => {
+    const none = await verify({}, []);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("--all")]);
     const { stdout } = await verify({}, ["--all", "--json"]);
     const names = JSON.parse(stdout).map(({ name }: { name: string }) => name);
     expect(names.length).toBeGreaterThan(1);
