@@ -109,49 +109,14 @@ const key: KeyRecord = {
   sha256: "",
 };
 
-test.each<[string, Partial<KeyRecord>, [number, string][]]>([
-  [
-    "R41 revoked at once",
-    { revokedAt: 100 },
-    [
-      [99, "active"],
-      [100, "revoked"],
-    ],
-  ],
-  [
-    "R43 expired at the instant",
-    { expiresAt: 100 },
-    [
-      [99, "active"],
-      [100, "expired"],
-    ],
-  ],
-  [
-    "R38 rotated at the end of its overlap",
-    { overlapEndsAt: 100 },
-    [
-      [99, "retiring"],
-      [100, "rotated"],
-    ],
-  ],
-  [
-    "the first end counts: the overlap",
-    { overlapEndsAt: 100, expiresAt: 200 },
-    [
-      [150, "rotated"],
-      [250, "rotated"],
-    ],
-  ],
-  [
-    "the first end counts: the expiry",
-    { overlapEndsAt: 200, expiresAt: 100 },
-    [
-      [99, "retiring"],
-      [150, "expired"],
-      [250, "expired"],
-    ],
-  ],
-  ["revoked before it would have expired", { revokedAt: 50, expiresAt: 100 }, [[150, "revoked"]]],
+test.each<[string, Partial<KeyRecord>, Readonly<Record<number, string>>]>([
+  ["R41 revoked at once", { revokedAt: 100 }, { 99: "active", 100: "revoked" }],
+  ["R43 expired at the instant", { expiresAt: 100 }, { 99: "active", 100: "expired" }],
+  ["R38 rotated at the end of its overlap", { overlapEndsAt: 100 }, { 99: "retiring", 100: "rotated" }],
+  ["the overlap ends first", { overlapEndsAt: 100, expiresAt: 200 }, { 150: "rotated", 250: "rotated" }],
+  ["the expiry comes first", { overlapEndsAt: 200, expiresAt: 100 }, { 99: "retiring", 150: "expired" }],
+  ["revoked before it would have expired", { revokedAt: 50, expiresAt: 100 }, { 150: "revoked" }],
 ])("%s", (_title, times, states) => {
-  for (const [now, state] of states) expect(keyStateAt({ ...key, ...times }, now)).toBe(state);
+  for (const [now, state] of Object.entries(states))
+    expect(keyStateAt({ ...key, ...times }, Number(now))).toBe(state);
 });

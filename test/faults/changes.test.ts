@@ -93,12 +93,25 @@ test("faults can be set for keys that were made at run time, and are in the snap
   expect(createSandbox({ scenario: sandbox.snapshot() }).faults.list()).toEqual(faults);
 });
 
-test("R46 a key in the place of a ref is refused and not shown", () => {
-  const sandbox = createSandbox({ scenario: scenarioWith([]) });
+test("R46 what is refused changes nothing, and a key in the place of a ref is not shown", () => {
+  const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
+  const before = sandbox.snapshot();
   const secret = sandbox.secret("main");
-  const set = () => sandbox.faults.set([{ when: { key: secret }, then: { hang: true } }]);
-  expect(set).toThrow(expect.objectContaining({ code: "validation_failed" }));
-  expect(set).not.toThrow(secret.slice(20));
+  for (const [fault, field] of [
+    [{ when: { key: secret }, then: { hang: true } }, "faults.0.when.key"],
+    [{ then: { reset: true, status: 503 } }, "faults.0.then.reset"],
+  ] as const) {
+    const set = () => sandbox.faults.set([fault]);
+    const details = { fields: { [field]: expect.any(String) } };
+    expect(set).toThrow(expect.objectContaining({ code: "validation_failed", details }));
+    expect(set).not.toThrow(secret.slice(20));
+  }
+  expect(sandbox.snapshot()).toEqual(before);
+});
+
+test("faults of the scenario that another one extends are replaced as a whole, also by none", () => {
+  expect(parseScenario("version: 1\nextends: bad-day\n").faults).not.toEqual([]);
+  expect(parseScenario("version: 1\nextends: bad-day\nfaults: []\n").faults).toEqual([]);
 });
 
 test("a change of the faults is told, a refused one is not", () => {

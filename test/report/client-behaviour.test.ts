@@ -142,24 +142,6 @@ describe.each(doors)("a client ($name)", (door) => {
   });
 });
 
-test("a client that meets each promised path once gets notes at most", async () => {
-  const sandbox = createSandbox({ frozen: true });
-  // The old keys of the rotation before their replacement, as a client that has kept up.
-  const refs = sandbox.keys.list().map(({ ref }) => ref as string);
-  const late = ["rotated", "retiring", "replacement"];
-  for (const ref of [...refs.filter((one) => !late.includes(one)), ...late]) {
-    await sandbox.fetch(`https://any.example${mePath}`, {
-      headers: { "x-api-key": sandbox.secret(ref as "active") },
-    });
-  }
-  for (const headers of [{}, { "x-api-key": "not-a-key" }, { "x-api-key": sandbox.unknownSecret() }]) {
-    await sandbox.fetch(`https://any.example${mePath}`, { headers: headers as HeadersInit });
-  }
-  const { coverage, advice } = sandbox.report();
-  expect(coverage).toEqual({ percent: 100, met: 17, promised: 17 });
-  expect(new Set(advice.map(({ level }) => level))).toEqual(new Set(["note"]));
-});
-
 test("behind a server of one's own a burst gets no advice, and a retry after a pause does", async () => {
   const { sandbox, me, close } = await expressDoor.open("key-states");
   onTestFinished(close);

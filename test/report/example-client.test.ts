@@ -17,15 +17,18 @@ const { confirmKey } = (await import(`${"../../examples"}/node-test/confirm-key.
 test.each([
   "minimal",
   "typical",
-] as const)("the client of the examples earns notes at most (%s)", async (profile) => {
+] as const)("the client of the examples meets each promised path, and earns notes at most (%s)", async (profile) => {
   const sandbox = createSandbox({ profile, frozen: true, now: "2026-03-02T09:00:20Z" });
   const wait = async (milliseconds: number) => void sandbox.clock.advance(milliseconds);
-  const refs = sandbox.keys.list().map(({ ref }) => ref);
-  // The old key of a rotation before the new one, as a client that has kept up.
-  for (const ref of [...refs.filter((one) => one !== "replacement"), "replacement"]) {
-    const apiKey = sandbox.secret(ref as "active");
+  const refs = sandbox.keys.list().map(({ ref }) => ref as "active");
+  // The old keys of a rotation before the new one, as a client that has kept up; then those that make it wait.
+  const late: string[] = ["rotated", "retiring", "replacement", "rate-limited-minute", "rate-limited"];
+  const inOrder = [...refs.filter((ref) => !late.includes(ref)), ...(late as (typeof refs)[number][])];
+  for (const apiKey of [...inOrder.map(sandbox.secret), sandbox.unknownSecret(), "not-a-key"]) {
     await confirmKey({ baseUrl: "https://any.example", apiKey, fetch: sandbox.fetch, wait, attempts: 4 });
   }
+  await sandbox.fetch("https://any.example/v1/relying-party/me");
+  expect(sandbox.report().coverage).toEqual({ percent: 100, met: 17, promised: 17 });
   expect(sandbox.requests.list({ pathId: "429.per_day" }).length).toBeGreaterThan(
     profile === "minimal" ? 3 : 0,
   );

@@ -50,5 +50,10 @@ it("verifies the example of the contract, whose timeline comes too late to revok
     /\n {4,}meanwhile, at 2026-03-02T09:10:00Z: revoke active → refused: key_not_active \(.*retiring.*\)\n/,
   );
   expect(stdout).toMatch(/\ncontract\.yaml: 5 steps, 3 expectations, all hold/);
-  expect(stdout).not.toContain("FAILS");
+  const json = await runCli(["verify", "contract.yaml", "--json"], {
+    cwd: temporaryFolder({ "contract.yaml": example }),
+  });
+  expect(JSON.parse(json.stdout)[0].steps[3].meanwhile).toMatchObject([
+    { timeline_step: 1, at: "2026-03-02T09:10:00.000Z", refusal: "key_not_active" },
+  ]);
 });

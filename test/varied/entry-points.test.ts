@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { KeyRow } from "../../src/cli/key-rows.js";
 import { createSandbox, guard, type Profile, parseScenario, type Sandbox } from "../../src/index.js";
 import { startServer } from "../../src/node/index.js";
-import { comparable } from "../support/conformance-script.js";
-import { type Client, clientInProcess, doors, mePath, openSandbox, type Seen } from "../support/doors.js";
+import { mePath, openSandbox } from "../support/doors.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 
 // The date of a Retry-After is that of the client's clock, and is to be the same at every door.
@@ -12,43 +11,6 @@ afterEach(() => void vi.useRealTimers());
 
 const varied = (seed: number) => ({ profile: "varied", seed }) as const;
 const open = (seed: number) => openSandbox("key-states", varied(seed));
-const refs = ["active", "live", "revoked", "wrong-scope", "rate-limited", "live-suspended", "expired"];
-
-/** Asks with several keys and none, by several methods, `rounds` times. */
-async function conversation({ sandbox, send }: Client, rounds = 5): Promise<Seen[]> {
-  const seen: Seen[] = [];
-  for (let round = 0; round < rounds; round++) {
-    for (const ref of refs) seen.push(await send({ headers: { "x-api-key": sandbox.secret(ref) } }));
-    seen.push(await send({}), await send({ method: "HEAD" }), await send({ method: "POST" }));
-    seen.push(await send({ path: "/v1/relying-party/nothing" }));
-  }
-  return seen.map(comparable);
-}
-
-const inProcess = (sandbox: Sandbox, rounds?: number) => conversation(clientInProcess(sandbox), rounds);
-
-test.each(doors)("the same seed gives the same bytes through sandbox.fetch and $name", async (door) => {
-  const client = await door.open("key-states", varied(11));
-  onTestFinished(client.close);
-  expect(await conversation(client)).toEqual(await inProcess(open(11)));
-});
-
-test("a reset sandbox varies as it did at first", async () => {
-  const sandbox = open(12);
-  const first = await inProcess(sandbox);
-  sandbox.reset();
-  expect(await inProcess(sandbox)).toEqual(first);
-});
-
-test("a snapshot goes on varying as the sandbox does, also after JSON", async () => {
-  const sandbox = open(13);
-  await inProcess(sandbox, 2);
-  const snapshot = sandbox.snapshot();
-  expect(snapshot.assumptions).toEqual({ profile: "varied" });
-  const continued = createSandbox({ scenario: JSON.parse(JSON.stringify(snapshot)) });
-  expect(await inProcess(continued)).toEqual(await inProcess(sandbox));
-});
-
 test("a snapshot keeps what the scenario gave, which stays fixed", async () => {
   const scenario = parseScenario(
     "version: 1\nextends: key-states\nassumptions: { profile: varied, rate_limit_code: slow_down }",

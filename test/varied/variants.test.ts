@@ -73,16 +73,6 @@ test.each(
   for (const status of statuses) expect(row.statuses).toContain(status);
 });
 
-test("ids are unique, and every row has variants", () => {
-  const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
-  const isUnique = (ids: readonly string[]) => expect(new Set(ids).size).toBe(ids.length);
-  isUnique(idsOf(variationTable));
-  for (const row of variationTable) {
-    expect(row.variants.length).toBeGreaterThan(1);
-    isUnique(idsOf(row.variants));
-  }
-});
-
 const givable: readonly [VariationRow["id"], NonNullable<Scenario["assumptions"]>][] = [
   ["rate_limit_code", { rate_limit_code: "slow_down" }],
   ["request_id_on_errors", { request_id_on_errors: true }],

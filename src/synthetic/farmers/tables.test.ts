@@ -1,75 +1,7 @@
 import { expect, test } from "vitest";
-import { z } from "zod";
 import { farmerLocaleChoices, farmerLocales } from "../../domain/farmer.js";
 import { common, day, spanIn, withinYearFrom } from "./dates.js";
-import { livestockTypes, perils } from "./farmer-schema.js";
-import {
-  type CropName,
-  countries,
-  countryTables,
-  crops,
-  type GrowingSeason,
-  names,
-  resolveLocale,
-} from "./tables.js";
-
-const cropNames = Object.keys(crops) as CropName[];
-const crop = z.enum(cropNames);
-const share = z.number().min(0).max(1);
-const yearDay = z.int().refine((value) => {
-  const date = new Date(Date.UTC(2023, Math.floor(value / 100) - 1, value % 100));
-  return (date.getUTCMonth() + 1) * 100 + date.getUTCDate() === value;
-});
-const calendars = z.partialRecord(
-  crop,
-  z.union([z.tuple([yearDay, yearDay]), z.tuple([yearDay, yearDay, yearDay, yearDay])]),
-);
-const yields = z.partialRecord(crop, z.number().positive());
-const hazards = z.array(z.tuple([z.enum(perils), yearDay, yearDay]));
-const grows = z.array(z.tuple([crop, z.string(), z.number().positive(), share])).min(1);
-const region = z.strictObject({
-  code: z.string().regex(/^[A-Z]{2}-[A-Z0-9]{1,3}$/),
-  name: z.string(),
-  longitude: z.number().min(-180).max(180),
-  latitude: z.number().min(-60).max(60),
-  radiusKm: z.number().positive(),
-  language: z.string().optional(),
-  grows: z.union([z.string(), grows]),
-  yields: yields.optional(),
-  calendars: calendars.optional(),
-  hazards: hazards.optional(),
-});
-const country = z.strictObject({
-  language: z.string().regex(/^[a-z]{2}-[A-Z]{2}$/),
-  cooperatives: z.array(z.string().includes("{{name}}")).min(1),
-  code: z.string().regex(/^[A-Z]{2}$/),
-  currency: z.string().regex(/^[A-Z]{3}$/),
-  digits: z.int().min(0).max(2),
-  unitsPerDollar: z.number().positive(),
-  farmSize: z.strictObject({ median: z.number().positive(), deviation: z.number().positive() }),
-  meanAge: z.number().min(30).max(60),
-  womenShare: share,
-  meanHousehold: z.number().positive(),
-  insuredShare: share,
-  borrowingShare: share,
-  cooperativeShare: share,
-  yields,
-  livestock: z.array(z.tuple([z.enum(livestockTypes), share, z.number().positive()])),
-  seasons: z.record(
-    z.string(),
-    z.strictObject({ month: z.int().min(1).max(12), months: z.int().min(1).max(12), crops: calendars }),
-  ),
-  hazards,
-  droughts: z.array(z.tuple([yearDay, yearDay])).min(1),
-  mixes: z.record(z.string(), grows).optional(),
-  regions: z.array(region).min(5),
-});
-const cropRow = z.strictObject({
-  code: z.string().regex(/^c_\d+$/),
-  name: z.string(),
-  dollarsPerKg: z.number().positive(),
-  stands: z.tuple([z.int().positive(), z.int().positive()]).optional(),
-});
+import { countries, crops, type GrowingSeason, names, resolveLocale } from "./tables.js";
 
 const everywhere = farmerLocales.map((locale) => countries[locale]);
 const grown = everywhere.flatMap(({ seasons, regions }) =>
@@ -81,11 +13,6 @@ const grown = everywhere.flatMap(({ seasons, regions }) =>
     }),
   ),
 );
-
-test("the tables have their shape", () => {
-  for (const table of Object.values(countryTables)) country.parse(table);
-  z.record(z.string(), cropRow).parse(crops);
-});
 
 test.each(farmerLocales)("%s has names, and every region of it something to grow", (locale) => {
   const { code, yields, seasons, regions } = countries[locale];

@@ -16,7 +16,8 @@ import uk from "./tables/uk.json" with { type: "json" };
 import vi from "./tables/vi.json" with { type: "json" };
 
 // The tables lie in `tables/`, one file for each locale with its country, beside the code that reads them: bundles then
-// carry them, in Node and in browsers, and load them with the first farmer. `tables.test.ts` checks their shape.
+// carry them, in Node and in browsers, and load them with the first farmer. `tables.test.ts` checks that they fit
+// each other.
 //
 // Sources. ISO 3166-2 codes and names are those of ISO's Online Browsing Platform. Centres lie in the admin-1 areas of
 // Natural Earth (public domain), at most six tenths of the way to the nearest border. AGROVOC codes and names (FAO,
