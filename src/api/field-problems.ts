@@ -9,19 +9,25 @@ export function invalid(fields: FieldProblems): OwnRefusal {
   return { refused: "422.validation", details: { fields } };
 }
 
-type Problem = readonly [path: string, problem: string];
-
 const mostProblems = 50;
 
-/**
- * Checks a value against a JSON Schema of an endpoint; `undefined` when it is valid.
- *
- * A validator of its own: a library would weigh more than all endpoints of the API in browsers and at each start. It knows
- * the keywords that the endpoints use, and throws on any other, so that none is overlooked.
- */
+/** Checks a value against a JSON Schema of an endpoint; `undefined` when it is valid. */
 export function fieldProblems(schema: JsonSchema, value: unknown, name = "body"): FieldProblems | undefined {
-  const problems = problemsOf(schema, value, "", name).slice(0, mostProblems);
-  return problems.length === 0 ? undefined : Object.fromEntries(problems);
+  const problems = schemaProblems(schema, value).slice(0, mostProblems);
+  if (problems.length === 0) return undefined;
+  return Object.fromEntries(problems.map(({ path, problem }) => [path === "" ? name : path, problem]));
+}
+
+/** A part of a value that does not fit its schema. */
+export interface SchemaProblem {
+  /** Of the part: `limits.per_day`, `scopes[0]`; empty for the whole value. */
+  readonly path: string;
+  /** In words that do not contain the part. */
+  readonly problem: string;
+  /** The schema that it should fit; left out for a member that should not be there. */
+  readonly schema?: JsonSchema;
+  /** The part; `undefined` when it is missing. */
+  readonly value: unknown;
 }
 
 const known = new Set([
@@ -29,35 +35,45 @@ const known = new Set([
   ...["minLength", "maxLength", "minimum", "maximum", "description", "default", "format"],
 ]);
 
-function problemsOf(schema: JsonSchema, value: unknown, path: string, name: string): Problem[] {
+/**
+ * Returns the problems of a value, outermost first.
+ *
+ * A validator of its own: a library would weigh more than all endpoints of the API in browsers and at each start. It knows
+ * the keywords that the endpoints use, and throws on any other, so that none is overlooked.
+ */
+export function schemaProblems(schema: JsonSchema, value: unknown, path = ""): SchemaProblem[] {
   const unknown = Object.keys(schema).find((keyword) => !known.has(keyword));
-  if (unknown !== undefined) throw new Error(`no check for the JSON Schema keyword ${unknown} of ${name}`);
-  const wrong = typeProblem(schema, value) ?? rangeProblem(schema, value);
-  if (wrong !== undefined) return [[path === "" ? name : path, wrong]];
+  if (unknown !== undefined) throw new Error(`no check for the JSON Schema keyword ${unknown} at "${path}"`);
+  const problem = typeProblem(schema, value) ?? rangeProblem(schema, value);
+  if (problem !== undefined) return [{ path, problem, schema, value }];
   if (Array.isArray(value)) {
     return value.flatMap((item, index) =>
-      problemsOf(schema.items as JsonSchema, item, `${path}[${index}]`, name),
+      schemaProblems(schema.items as JsonSchema, item, `${path}[${index}]`),
     );
   }
-  return schema.type === "object" ? memberProblems(schema, value as Record<string, unknown>, path, name) : [];
+  return schema.type === "object" ? memberProblems(schema, value as Record<string, unknown>, path) : [];
 }
 
 function memberProblems(
   schema: JsonSchema,
   value: Readonly<Record<string, unknown>>,
   path: string,
-  name: string,
-): Problem[] {
-  const properties = schema.properties as Readonly<Record<string, JsonSchema>>;
+): SchemaProblem[] {
+  const properties = (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
   const required = (schema.required ?? []) as readonly string[];
   const at = (member: string) => (path === "" ? member : `${path}.${member}`);
-  const problems = Object.entries(properties).flatMap(([member, inner]): Problem[] => {
-    if (Object.hasOwn(value, member)) return problemsOf(inner, value[member], at(member), name);
-    return required.includes(member) ? [[at(member), "is missing"]] : [];
+  const problems = Object.entries(properties).flatMap(([member, inner]): SchemaProblem[] => {
+    if (Object.hasOwn(value, member)) return schemaProblems(inner, value[member], at(member));
+    if (!required.includes(member)) return [];
+    return [{ path: at(member), problem: "is missing", schema: inner, value: undefined }];
   });
+  if (schema.additionalProperties !== false) return problems;
+  const problem = `is none of ${Object.keys(properties).join(", ")}`;
   const extra = Object.keys(value).filter((member) => !Object.hasOwn(properties, member));
-  const expected = Object.keys(properties).join(", ");
-  return [...problems, ...extra.map((member): Problem => [at(shown(member)), `is none of ${expected}`])];
+  return [
+    ...problems,
+    ...extra.map((member) => ({ path: at(shown(member)), problem, value: value[member] })),
+  ];
 }
 
 function typeProblem({ type, enum: choices }: JsonSchema, value: unknown): string | undefined {
@@ -72,11 +88,14 @@ function typeProblem({ type, enum: choices }: JsonSchema, value: unknown): strin
   return `must be one of ${(choices as readonly unknown[]).join(", ")}`;
 }
 
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
 function rangeProblem(schema: JsonSchema, value: unknown): string | undefined {
   const limit = (keyword: string, otherwise: number) => Number(schema[keyword] ?? otherwise);
   if (typeof value === "string") {
     // JSON Schema counts characters, and an emoji is one of them.
     const { length } = [...value];
+    if (schema.format === "uuid" && !uuid.test(value)) return "must be a UUID";
     if (length < limit("minLength", 0)) return `must have ${schema.minLength} characters or more`;
     return length > limit("maxLength", length)
       ? `must have ${schema.maxLength} characters at most`

@@ -1,40 +1,16 @@
-import type { PathId } from "../domain/outcomes.js";
 import { escapeControls } from "../report/plain-text.js";
-import { type Redact, redactDeep } from "./redact.js";
-import type { Difference } from "./rules.js";
+import type { Redact } from "./redact.js";
 
-/** One request of a check. */
-export interface Probe {
-  readonly pathId: PathId;
-  /** The value of the x-api-key header; `undefined` sends none. Never printed. */
-  readonly apiKey: string | undefined;
-  /** The environment variable that the key came from; `undefined` when it came from none. */
-  readonly variable: string | undefined;
-}
-
-/** A request and its answer. */
-export interface Exchange {
-  readonly probe: Probe;
-  readonly answer: Answer;
-}
-
-/** A path with the reply to its request, or with the reason why it was not tried. */
-export interface Attempt {
-  readonly probe: Probe;
-  readonly reply?: Answer | NoAnswer | undefined;
-  readonly reason?: string;
-  /** The judgement where it takes several requests; left out, the reply is judged alone. */
-  readonly difference?: Difference;
-}
-
-/** Sends one request for the key's context; never throws. */
+/** Sends one request for the key's context, without a key for `undefined`; never throws. */
 export type Send = (apiKey: string | undefined) => Promise<RawAnswer | NoAnswer>;
+
+type Headers = readonly (readonly [name: string, value: string])[];
 
 /** An answer as it came. */
 export interface RawAnswer {
   readonly status: number;
   /** Names and values in their order and casing. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: Headers;
   /** Without its content encoding. */
   readonly body: Uint8Array;
 }
@@ -55,8 +31,7 @@ export function isNoAnswer(reply: RawAnswer | Answer | NoAnswer): reply is NoAns
 /** An answer as it may be judged and shown: every key is taken out. */
 export interface Answer {
   readonly status: number;
-  /** Names and values in their order and casing. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: Headers;
   /** The body; `undefined` when it is not UTF-8. */
   readonly text: string | undefined;
   /** The body as a value; `undefined` when it is not JSON. */
@@ -66,15 +41,17 @@ export interface Answer {
 }
 
 /** Reads an answer and takes every key out of it. */
-export function readAnswer({ status, headers, body }: RawAnswer, redact: Redact): Answer {
+export function readAnswer({ status, headers: rawHeaders, body }: RawAnswer, redact: Redact): Answer {
   const text = decodeText(body);
   const value = text === undefined ? undefined : parseBody(text, redact);
-  const repeating = headers.filter(([, value]) => redact.finds(value)).map(([name]) => redact.text(name));
+  const repeating = rawHeaders
+    .filter(([, header]) => redact.finds(header))
+    .map(([name]) => redact.text(name));
   const inBody = text !== undefined && (redact.finds(text) || value?.repeatsKey === true);
   return {
     status,
-    headers: headers.map(([name, value]) => [redact.text(name), redact.text(value)] as const),
-    text: text === undefined ? undefined : redact.text(text),
+    headers: rawHeaders.map(([name, header]) => [redact.text(name), redact.text(header)] as const),
+    text: text && redact.text(text),
     json: value?.json,
     repeatsKeyAt: [...new Set([...repeating, ...(inBody ? ["body"] : [])])],
   };
@@ -93,7 +70,7 @@ function decodeText(body: Uint8Array): string | undefined {
 function parseBody(text: string, redact: Redact): { json: unknown; repeatsKey: boolean } | undefined {
   try {
     const json: unknown = JSON.parse(text);
-    return { json: redactDeep(json, redact), repeatsKey: redact.finds(JSON.stringify(json)) };
+    return { json: redact.value(json), repeatsKey: redact.finds(JSON.stringify(json)) };
   } catch {
     return undefined;
   }
@@ -124,6 +101,12 @@ export function isHtml(answer: Answer): boolean {
   return /^\s*text\/html\b/i.test(type) || /^\s*<(?:!doctype|html)\b/i.test(answer.text ?? "");
 }
 
+/** Describes an answer by its status and the code of its error: `401 unauthorized`. */
+export function describeAnswer(answer: Answer): string {
+  const code = memberAt(answer, "error", "code");
+  return typeof code === "string" ? `${answer.status} ${shown(code)}` : String(answer.status);
+}
+
 /** Describes a body that is not JSON. */
 export function describeBody(answer: Answer): string {
   const { text } = answer;
@@ -131,18 +114,6 @@ export function describeBody(answer: Answer): string {
   if (text === "") return "an empty body";
   const beginning = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);
   return `${isHtml(answer) ? "an HTML page" : "text"} that begins with ${beginning}`;
-}
-
-const longest = 80;
-
-/** Returns a text of the server as it may be shown: one line, nothing unprintable, cut when long. */
-export function shown(text: string): string {
-  return escapeControls(text.length > longest ? `${text.slice(0, longest)}…` : text);
-}
-
-/** Returns a text of the server in quotation marks. */
-export function quoted(text: string): string {
-  return JSON.stringify(shown(text));
 }
 
 /**
@@ -157,6 +128,17 @@ export function describeValue(value: unknown): string {
   if (value === null) return "null";
   if (typeof value === "string") return `the string ${quoted(value)}`;
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
-  if (typeof value === "object") return "an object";
-  return shown(`the ${typeof value} ${value}`);
+  return isObject(value) ? "an object" : `the ${typeof value} ${value}`;
+}
+
+const longest = 80;
+
+/** Returns a text of the server as it may be shown: one line, nothing unprintable, cut when long. */
+export function shown(text: string): string {
+  return escapeControls(text.length > longest ? `${text.slice(0, longest)}…` : text);
+}
+
+/** Returns a text of the server in quotation marks. */
+export function quoted(text: string): string {
+  return JSON.stringify(shown(text));
 }

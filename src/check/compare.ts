@@ -1,13 +1,5 @@
-import {
-  type Answer,
-  describeBody,
-  type Exchange,
-  headerOf,
-  isObject,
-  memberAt,
-  quoted,
-  shown,
-} from "./answer.js";
+import { type Answer, describeBody, headerOf, isObject, memberAt, quoted, shown } from "./answer.js";
+import type { Exchange } from "./judge.js";
 import { type CheckedRule, isDifference, type Observation } from "./rules.js";
 
 /** Compares the 200 answers, in the order in which they came, with one another. */
@@ -16,16 +8,12 @@ export function compareSuccesses(successes: readonly Exchange[]): Observation[] 
 }
 
 function compareRequestIds(successes: readonly Exchange[]): Observation[] {
-  const seen = new Set<string>();
-  return successes.flatMap(({ probe: { pathId }, answer }): Observation[] => {
-    const id = headerOf(answer, "x-request-id") ?? "";
-    if (id === "") return [];
-    const isNew = !seen.has(id);
-    seen.add(id);
+  const ids = successes.map(({ answer }) => headerOf(answer, "x-request-id") ?? "");
+  return successes.flatMap(({ pathId }, index): Observation[] => {
+    const id = ids[index] as string;
+    if (id === "" || ids.indexOf(id) === index) return [];
     const expected = "another request id than that of an earlier answer";
-    return isNew
-      ? []
-      : [{ rules: ["R7"], pathId, at: "X-Request-Id", expected, found: `${shown(id)} again` }];
+    return [{ rules: ["R7"], pathId, at: "X-Request-Id", expected, found: `${shown(id)} again` }];
   });
 }
 
@@ -33,7 +21,7 @@ function compareRequestIds(successes: readonly Exchange[]): Observation[] {
 function compareUsage(successes: readonly Exchange[]): Observation[] {
   const seen = new Map<string, number>();
   const rules: CheckedRule[] = ["R6", "R24"];
-  return successes.flatMap(({ probe: { apiKey = "", pathId }, answer }): Observation[] => {
+  return successes.flatMap(({ apiKey = "", pathId, answer }): Observation[] => {
     const today = memberAt(answer, "data", "usage", "today");
     if (typeof today !== "number") return [];
     const before = seen.get(apiKey);
@@ -51,15 +39,16 @@ function compareLimits(successes: readonly Exchange[]): Observation[] {
   const pathId = "200.replacement";
   const rules: CheckedRule[] = ["R26"];
   const [old, replacement] = ["200.retiring", pathId].map((path) =>
-    successes.find(({ probe }) => probe.pathId === path),
+    successes.find((success) => success.pathId === path),
   );
   if (old === undefined || replacement === undefined) return [];
-  const differences = ["per_minute", "per_day"].flatMap((name) => {
+  const differences = ["per_minute", "per_day"].flatMap((name): Observation[] => {
     const [before, after] = [old, replacement].map(({ answer }) => memberAt(answer, "data", "limits", name));
     if (before === after) return [];
     const expected = shown(`${JSON.stringify(before)}, as for 200.retiring`);
-    const found = shown(`${JSON.stringify(after)}`);
-    return [{ rules, pathId, at: `$.data.limits.${name}`, expected, found } as const];
+    return [
+      { rules, pathId, at: `$.data.limits.${name}`, expected, found: shown(`${JSON.stringify(after)}`) },
+    ];
   });
   return differences.length === 0 ? [{ rules, pathId }] : differences;
 }
@@ -89,16 +78,12 @@ export function compareRejections(rejections: readonly Exchange[], controls: rea
   const varyByThemselves = varying.flat().some(({ kind }) => kind === "form");
   const reveals = revealsReason(varying.flat());
   const rules: CheckedRule[] = ["R14"];
-  const observations = others.flatMap(({ probe: { pathId }, answer }): Observation[] => {
+  const observations = others.flatMap(({ pathId, answer }): Observation[] => {
     const found = contrasts(reference.answer, answer).filter(reveals);
     if (found.length === 0) return [{ rules, pathId }];
-    return found.map(({ at, one, other }) => ({
-      rules,
-      pathId,
-      at,
-      expected: `${one}, as for ${reference.probe.pathId}`,
-      found: other,
-    }));
+    return found.map(({ at, one, other }) => {
+      return { rules, pathId, at, expected: `${one}, as for ${reference.pathId}`, found: other };
+    });
   });
   // A single identical answer shows that answers do not vary by themselves; varying ones vary in more ways than one shows.
   const isSettled = controls.length >= mostControls || varying.some((found) => found.length === 0);
@@ -109,12 +94,12 @@ export function compareRejections(rejections: readonly Exchange[], controls: rea
 // Where members or headers come and go by themselves, so may all that is not promised: only the code is.
 function revealsReason(varying: readonly Contrast[]): (contrast: Contrast) => boolean {
   const innocent = new Set(varying.map(({ at }) => at));
-  const formVaries = varying.some(({ kind }) => kind === "form");
-  const membersVary = varying.some(({ kind, inBody, at }) => kind === "form" && inBody && at !== "body");
+  const forms = varying.filter(({ kind }) => kind === "form");
+  const membersVary = forms.some(({ inBody, at }) => inBody && at !== "body");
   return ({ at, kind, inBody }) => {
     if (innocent.has(at)) return false;
     if (at === "$.error.code") return true;
-    return inBody && kind === "value" ? !membersVary : !formVaries;
+    return inBody && kind === "value" ? !membersVary : forms.length === 0;
   };
 }
 
@@ -136,71 +121,61 @@ function contrasts(one: Answer, other: Answer): Contrast[] {
 }
 
 function bodyContrasts(one: Answer, other: Answer): Contrast[] {
-  const inBody = true;
-  const whole = (kind: Contrast["kind"], describe: (answer: Answer) => string): Contrast[] => [
-    { at: "body", kind, inBody, one: describe(one), other: describe(other) },
-  ];
-  if (one.json === undefined || other.json === undefined) {
-    return whole("value", (answer) => (answer.json === undefined ? describeBody(answer) : "JSON"));
-  }
-  const [mine, theirs] = [membersOf(one), membersOf(other)];
-  const members = [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((at): Contrast[] => {
-    const values = [mine.get(at), theirs.get(at)] as const;
-    if (values[0] === values[1]) return [];
-    const [first, second] = values.map((json) => (json === undefined ? "nothing" : shown(json)));
-    return [{ at: shown(at), kind: kindOf(values), inBody, one: first as string, other: second as string }];
-  });
-  return members.length > 0 ? members : whole("form", ({ text = "" }) => quoted(text));
+  const isJson = one.json !== undefined && other.json !== undefined;
+  const partsOf = (answer: Answer): Parts =>
+    isJson ? membersOf(answer.json) : [["body", answer.json === undefined ? describeBody(answer) : "JSON"]];
+  const found = partsThatDiffer(partsOf(one), partsOf(other), "nothing", shown).map((part) => ({
+    ...part,
+    inBody: true,
+  }));
+  if (found.length > 0) return found;
+  const [first, second] = [quoted(one.text ?? ""), quoted(other.text ?? "")];
+  return [{ at: "body", kind: "form", inBody: true, one: first, other: second }];
 }
 
-function kindOf(values: readonly (string | undefined)[]): Contrast["kind"] {
-  return values.includes(undefined) ? "form" : "value";
-}
-
-// The members of the body and of its `error`, each as JSON that does not depend on the order of members.
-function membersOf(answer: Answer): Map<string, string> {
-  const error = memberAt(answer, "error");
-  const inError = isObject(error)
-    ? Object.entries(error).map(([name, value]) => [`$.error.${name}`, value])
-    : [];
-  const others = isObject(answer.json)
-    ? Object.entries(answer.json)
-        .filter(([name]) => name !== "error" || !isObject(error))
-        .map(([name, value]) => [`$.${name}`, value])
-    : [["$", answer.json]];
-  return new Map([...inError, ...others].map(([at, value]) => [at as string, sortedJson(value)]));
-}
-
-function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) =>
-    isObject(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
-}
-
-// The presence of these is compared, but not their values.
+// Of these the presence is compared, but not the value.
 const freeValues = new Set(["date", "x-request-id"]);
 // These follow from the body.
 const derivedFromBody = new Set(["content-length", "etag"]);
 
 function headerContrasts(one: Answer, other: Answer, bodiesDiffer: boolean): Contrast[] {
-  const inBody = false;
-  const [mine, theirs] = [one, other].map(({ headers }) => headers.map(([name]) => name)) as [
-    string[],
-    string[],
-  ];
-  const names = new Set([...mine, ...theirs].map((name) => name.toLowerCase()));
-  const found = [...names].flatMap((name): Contrast[] => {
-    const values = [headerOf(one, name), headerOf(other, name)] as const;
-    const kind = kindOf(values);
-    if (values[0] === values[1] || (bodiesDiffer && derivedFromBody.has(name))) return [];
-    if (kind === "value" && freeValues.has(name)) return [];
-    const at = [...theirs, ...mine].find((written) => written.toLowerCase() === name) ?? name;
-    const [first, second] = values.map((value) => (value === undefined ? "no such header" : quoted(value)));
-    return [{ at: shown(at), kind, inBody, one: first as string, other: second as string }];
-  });
-  const [first, second] = [mine.join(", "), theirs.join(", ")];
+  const found = partsThatDiffer(one.headers, other.headers, "no such header", quoted)
+    .filter(({ at, kind }) => {
+      const name = at.toLowerCase();
+      return !(kind === "value" && freeValues.has(name)) && !(bodiesDiffer && derivedFromBody.has(name));
+    })
+    .map((part) => ({ ...part, inBody: false }));
+  const [first = "", second = ""] = [one, other].map(({ headers }) =>
+    headers.map(([name]) => name).join(", "),
+  );
   if (found.some(({ kind }) => kind === "form") || first === second) return found;
-  return [...found, { at: "headers", kind: "form", inBody, one: shown(first), other: shown(second) }];
+  return [...found, { at: "headers", kind: "form", inBody: false, one: shown(first), other: shown(second) }];
+}
+
+type Parts = readonly (readonly [at: string, value: string])[];
+
+/** Returns the members of a body and of its `error`, each as JSON. */
+function membersOf(json: unknown, at = "$"): [string, string][] {
+  if (!isObject(json)) return [[at, JSON.stringify(json)]];
+  return Object.entries(json).flatMap(([name, value]) =>
+    at === "$" && name === "error" ? membersOf(value, "$.error") : [[`${at}.${name}`, JSON.stringify(value)]],
+  );
+}
+
+function partsThatDiffer(one: Parts, other: Parts, absent: string, show: (value: string) => string) {
+  const [mine, theirs] = [valuesOf(one), valuesOf(other)];
+  return [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((at): Omit<Contrast, "inBody">[] => {
+    const [first, second] = [mine.get(at), theirs.get(at)];
+    if (first === second) return [];
+    const kind = first === undefined || second === undefined ? "form" : "value";
+    const words = (value: string | undefined) => (value === undefined ? absent : show(value));
+    return [{ at: shown(at), kind, one: words(first), other: words(second) }];
+  });
+}
+
+/** Returns the value of each part; several of one name joined by `, `. */
+function valuesOf(parts: Parts): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const [at, value] of parts) values.set(at, values.has(at) ? `${values.get(at)}, ${value}` : value);
+  return values;
 }

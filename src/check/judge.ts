@@ -1,34 +1,65 @@
+import type { JsonSchema } from "../api/endpoint.js";
 import { me } from "../api/endpoints/me.js";
+import { type SchemaProblem, schemaProblems } from "../api/field-problems.js";
 import { errorSchema } from "../api/openapi.js";
-import { type ApiErrorCode, outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
+import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
+import { escapeControls } from "../report/plain-text.js";
 import {
   type Answer,
-  type Attempt,
+  describeAnswer,
   describeBody,
   describeValue,
-  type Exchange,
   headerOf,
-  isNoAnswer,
   memberAt,
-  type Probe,
   quoted,
   shown,
 } from "./answer.js";
 import { keyPrefixOf, ruleOf } from "./keys.js";
-import { mismatches } from "./match-schema.js";
 import type { CheckedRule, Difference, Observation } from "./rules.js";
 
-/** An observation before its path and request id are added. */
-type Judgement = { readonly rules: readonly CheckedRule[] } | Omit<Difference, "pathId">;
+/** A path with what came of its request. */
+export interface Attempt {
+  readonly pathId: PathId;
+  /** The value of the x-api-key header; left out, none is sent. Never printed. */
+  readonly apiKey?: string | undefined;
+  /** The environment variable that the key came from. */
+  readonly variable?: string | undefined;
+  readonly answer?: Answer | undefined;
+  /** Why there is no answer that can be read. */
+  readonly noAnswer?: string;
+  /** Why it was not tried, or why its answer says nothing about the path. */
+  readonly reason?: string | undefined;
+  /** The judgement where it takes several requests; left out, the answer is judged alone. */
+  readonly difference?: Difference;
+}
 
-/** Compares the reply to an attempt with what the contract says of its path. */
-export function judgeAttempt({ probe, reply, reason, difference }: Attempt): Observation[] {
-  const { pathId } = probe;
+/** An attempt that was answered. */
+export interface Exchange extends Attempt {
+  readonly answer: Answer;
+}
+
+/** An observation before its path and request id are added. */
+type Judgement = Omit<Observation, "pathId"> | Omit<Difference, "pathId">;
+
+/** Compares the answer to an attempt with what the contract says of its path. */
+export function judgeAttempt({
+  pathId,
+  apiKey,
+  answer,
+  noAnswer,
+  reason,
+  difference,
+}: Attempt): Observation[] {
   if (difference !== undefined) return [difference];
-  if (reply === undefined || reason !== undefined) return [];
-  if (!isNoAnswer(reply)) return whyUntried(pathId, reply) === undefined ? judgeAnswer(probe, reply) : [];
-  const rules = [ruleOf(pathId)];
-  return [{ rules, pathId, at: "connection", expected: "an answer", found: reply.found }];
+  if (noAnswer !== undefined) {
+    return [{ rules: [ruleOf(pathId)], pathId, at: "connection", expected: "an answer", found: noAnswer }];
+  }
+  if (answer === undefined || reason !== undefined) return [];
+  const requestId = headerOf(answer, "x-request-id");
+  const id = requestId === undefined || requestId === "" ? {} : { requestId: shown(requestId) };
+  return [...judgeSecrecy(answer, apiKey), ...judgeOutcome(pathId, answer, apiKey)].map((judgement) =>
+    "found" in judgement ? { pathId, ...judgement, ...id } : { pathId, ...judgement },
+  );
 }
 
 /** Returns why an answer says nothing about its path; `undefined` when it does. */
@@ -43,82 +74,69 @@ export function whyUntried(pathId: PathId, { status }: Answer): string | undefin
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
 
-/** Returns the answers of attempts; a limit that was met instead still teaches what a 429 looks like. */
-export function exchangesOf(attempts: readonly Attempt[]): Exchange[] {
-  return attempts.flatMap(({ probe, reply }) => {
-    if (reply === undefined || isNoAnswer(reply)) return [];
-    const isLimited = reply.status === 429 && whyUntried(probe.pathId, reply) !== undefined;
-    return [{ probe: isLimited ? { ...probe, pathId: "429.per_minute" } : probe, answer: reply }];
-  });
-}
-
-function judgeAnswer(probe: Probe, answer: Answer): Observation[] {
-  const { pathId } = probe;
-  const requestId = headerOf(answer, "x-request-id");
-  const id = requestId === undefined || requestId === "" ? {} : { requestId: shown(requestId) };
-  return [...judgeSecrecy(probe, answer), ...judgeOutcome(probe, answer)].map((judgement) =>
-    "found" in judgement ? { pathId, ...judgement, ...id } : { pathId, ...judgement },
-  );
-}
-
-function judgeSecrecy({ apiKey }: Probe, { repeatsKeyAt }: Answer): Judgement[] {
+function judgeSecrecy({ repeatsKeyAt }: Answer, apiKey: string | undefined): Judgement[] {
   const repeated = { rules: ["R34"], expected: "no key", found: "the key that was sent" } as const;
   if (repeatsKeyAt.length > 0) return repeatsKeyAt.map((at) => ({ ...repeated, at }));
   return apiKey === undefined ? [] : [{ rules: ["R34"] }];
 }
 
-function judgeOutcome(probe: Probe, answer: Answer): Judgement[] {
-  const { status } = outcomeOf(probe.pathId);
-  const rule = ruleOf(probe.pathId);
+function judgeOutcome(pathId: PathId, answer: Answer, apiKey = ""): Judgement[] {
+  const { status } = outcomeOf(pathId);
   if (answer.status !== status) {
-    return [{ rules: [rule], at: "status", expected: String(status), found: describeOutcome(answer) }];
+    const found = describeOutcome(answer);
+    return [{ rules: [ruleOf(pathId)], at: "status", expected: String(status), found }];
   }
   const isJson = answer.json !== undefined;
-  if (status !== 200) {
-    return [...judgeForm(answer, "R27"), ...(isJson ? judgeError(probe.pathId, answer) : [])];
-  }
-  return [...judgeForm(answer, "R1"), ...(isJson ? judgeContext(probe, answer) : []), judgeRequestId(answer)];
+  if (status !== 200) return [...judgeForm(answer, "R27"), ...(isJson ? judgeError(pathId, answer) : [])];
+  return [
+    ...judgeForm(answer, "R1"),
+    ...(isJson ? judgeContext(pathId, answer, apiKey) : []),
+    judgeRequestId(answer),
+  ];
 }
 
 function describeOutcome(answer: Answer): string {
-  const { status } = answer;
-  const code = memberAt(answer, "error", "code");
+  const { status, json } = answer;
   const location = headerOf(answer, "location");
-  if (typeof code === "string") return `${status} ${shown(code)}`;
+  if (typeof memberAt(answer, "error", "code") === "string") return describeAnswer(answer);
   if (status >= 300 && status < 400 && location !== undefined) {
     return `${status}, a redirect to ${shown(location)}, which was not followed`;
   }
-  return `${status}${answer.json === undefined ? `, ${describeBody(answer)}` : ""}`;
+  return json === undefined ? `${status}, ${describeBody(answer)}` : String(status);
 }
 
 function judgeForm(answer: Answer, rule: CheckedRule): Judgement[] {
+  const rules = [rule];
   const type = headerOf(answer, "content-type");
   const encoding = headerOf(answer, "content-encoding");
-  const wrong: [at: string, expected: string, found: string][] = [];
+  const wrong: Judgement[] = [];
   if (!/^application\/json\s*(?:;|$)/i.test(type ?? "")) {
-    wrong.push(["Content-Type", "application/json", type === undefined ? "nothing" : quoted(type)]);
+    const found = type === undefined ? "nothing" : quoted(type);
+    wrong.push({ rules, at: "Content-Type", expected: "application/json", found });
   }
   if (encoding !== undefined && !/^identity$/i.test(encoding)) {
-    wrong.push(["Content-Encoding", "nothing, since no encoding was asked for", quoted(encoding)]);
+    const expected = "nothing, since no encoding was asked for";
+    wrong.push({ rules, at: "Content-Encoding", expected, found: quoted(encoding) });
   }
-  if (answer.json === undefined) wrong.push(["body", "JSON", describeBody(answer)]);
-  if (wrong.length === 0) return [{ rules: [rule] }];
-  return wrong.map(([at, expected, found]) => ({ rules: [rule], at, expected, found }));
+  if (answer.json === undefined)
+    wrong.push({ rules, at: "body", expected: "JSON", found: describeBody(answer) });
+  return wrong.length === 0 ? [{ rules }] : wrong;
 }
 
 /** The rule about each member of the context; any other member is R1's. */
 const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] = [
-  ["$.data.organization", "R2"],
-  ["$.data.environment", "R3"],
-  ["$.data.scopes", "R4"],
-  ["$.data.limits", "R5"],
-  ["$.data.usage", "R6"],
+  ["data.organization", "R2"],
+  ["data.environment", "R3"],
+  ["data.scopes", "R4"],
+  ["data.limits", "R5"],
+  ["data.usage", "R6"],
 ];
 
-function judgeContext({ pathId, apiKey = "" }: Probe, answer: Answer): Judgement[] {
-  const found: Omit<Difference, "pathId">[] = mismatches(me.responseSchema, answer.json).map((mismatch) => {
-    const rule = rulesOfMembers.find(([start]) => mismatch.at.startsWith(start))?.[1] ?? "R1";
-    return { rules: [rule], ...mismatch };
+function judgeContext(pathId: PathId, answer: Answer, apiKey: string): Judgement[] {
+  const problems = schemaProblems(me.responseSchema, answer.json);
+  const found: Judgement[] = problems.map((problem) => {
+    const rule = rulesOfMembers.find(([start]) => problem.path.startsWith(start))?.[1] ?? "R1";
+    return mismatch(problem, rule);
   });
   const environment = memberAt(answer, "data", "environment");
   const expected = keyPrefixOf(apiKey)?.environment;
@@ -131,10 +149,29 @@ function judgeContext({ pathId, apiKey = "" }: Probe, answer: Answer): Judgement
     });
   }
   // Without data the rules about its members have nothing to be compared with.
-  const hasData = !found.some(({ at }) => at === "$" || at === "$.data");
+  const hasData = !problems.some(({ path }) => path === "" || path === "data");
   const broken = new Set(found.flatMap(({ rules }) => rules));
   const kept = hasData ? rulesOfMembers.map(([, rule]) => rule).filter((rule) => !broken.has(rule)) : [];
   return [...found, { rules: [ruleOf(pathId), ...kept] }];
+}
+
+function mismatch({ path, schema, value }: SchemaProblem, rule: CheckedRule): Judgement {
+  return {
+    rules: [rule],
+    at: path === "" ? "$" : `$.${escapeControls(path)}`,
+    expected: schema === undefined ? "no such member" : describeSchema(schema),
+    found: describeValue(value),
+  };
+}
+
+function describeSchema({ type, enum: choices, format, minimum, minItems }: JsonSchema): string {
+  if (choices !== undefined) {
+    return (choices as readonly unknown[]).map((one) => JSON.stringify(one)).join(" or ");
+  }
+  if (format === "uuid") return "a UUID";
+  if (type === "integer") return minimum === undefined ? "an integer" : `an integer of at least ${minimum}`;
+  if (type === "array" && minItems !== undefined) return `an array of at least ${minItems}`;
+  return type === "object" || type === "array" ? `an ${type}` : `a ${type}`;
 }
 
 function judgeRequestId(answer: Answer): Judgement {
@@ -145,10 +182,9 @@ function judgeRequestId(answer: Answer): Judgement {
 }
 
 function judgeError(pathId: PathId, answer: Answer): Judgement[] {
-  const wrong = mismatches(errorSchema, answer.json);
+  const wrong = schemaProblems(errorSchema, answer.json).map((problem) => mismatch(problem, "R27"));
   return [
-    ...(wrong.length === 0 ? [{ rules: ["R27" as const] }] : []),
-    ...wrong.map((mismatch) => ({ rules: ["R27" as const], ...mismatch })),
+    ...(wrong.length === 0 ? [{ rules: ["R27" as const] }] : wrong),
     ...judgeCode(pathId, memberAt(answer, "error", "code")),
   ];
 }
@@ -163,8 +199,7 @@ function judgeCode(pathId: PathId, code: unknown): Judgement[] {
     return [{ rules: ["R28"], at, expected: "a code", found: "an empty string" }];
   }
   if (status === 429 || code === expected) return [{ rules: [rule, "R28"] }];
-  const listed = outcomes.filter((row) => row.status === status).map((row) => row.code);
-  const isListed = listed.includes(code as ApiErrorCode);
+  const isListed = outcomes.some((row) => row.status === status && row.code === code);
   const found = isListed ? quoted(code) : `${quoted(code)}, which is not listed for ${status}`;
   return [{ rules: isListed ? [rule] : [rule, "R28"], at, expected: `"${expected}"`, found }];
 }
@@ -175,17 +210,19 @@ export function perMinuteOf({ answer }: Exchange): number | undefined {
   return typeof limit === "number" && Number.isInteger(limit) && limit >= 0 ? limit : undefined;
 }
 
-/** Judges `per_minute` + 1 requests without a 429: a difference (R22), unless a new minute may have begun. */
-export function judgeNoLimit(sent: readonly Exchange[], perMinute: number): Difference | string {
-  const minutes = new Set(sent.map(({ answer }) => minuteOf(headerOf(answer, "date"))));
-  if (minutes.size !== 1 || minutes.has(undefined)) {
-    return `a minute may have ended while ${sent.length} requests were sent; none got 429`;
+/** Judges `per_minute` + 1 answers without a 429: a difference (R22), unless a new minute may have begun. */
+export function judgeNoLimit(
+  answers: readonly Answer[],
+  perMinute: number,
+): Pick<Attempt, "reason" | "difference"> {
+  const minutes = new Set(
+    answers.map((answer) => Math.floor(Date.parse(headerOf(answer, "date") ?? "") / 60_000)),
+  );
+  if (minutes.size !== 1 || minutes.has(Number.NaN)) {
+    return { reason: `a minute may have ended while ${answers.length} requests were sent; none got 429` };
   }
-  const found = `200 for ${sent.length} requests in one minute; per_minute is ${perMinute}`;
-  return { rules: ["R22"], pathId: "429.per_minute", at: "status", expected: "429", found };
-}
-
-function minuteOf(date: string | undefined): number | undefined {
-  const time = Date.parse(date ?? "");
-  return Number.isNaN(time) ? undefined : Math.floor(time / 60_000);
+  const found = `200 for ${answers.length} requests in one minute; per_minute is ${perMinute}`;
+  return {
+    difference: { rules: ["R22"], pathId: "429.per_minute", at: "status", expected: "429", found },
+  };
 }

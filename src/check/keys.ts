@@ -2,14 +2,13 @@ import { type KeyPrefix, keyPrefixes } from "../domain/api-key.js";
 import type { PathId } from "../domain/outcomes.js";
 import type { CheckedRule } from "./rules.js";
 
-/** A path that needs a key. */
+/** A path with the rule about it, and the key that it needs. */
 export interface KeyedPath {
   readonly pathId: PathId;
-  /** The rule about it. */
   readonly rule: CheckedRule;
-  /** The variables that may hold it; the first one whose key fits is taken. */
+  /** The variables that may hold the key; the first one whose key fits is taken. */
   readonly variables: readonly string[];
-  /** The kind of key that it needs. Left out: any. */
+  /** Left out: any. */
   readonly kind?: "test" | "live" | "legacy";
 }
 
@@ -55,11 +54,13 @@ export const keylessPaths = (unknownKey: string) =>
     { pathId: "401.unknown", rule: "R11", apiKey: unknownKey },
   ] as const;
 
-/** Returns the rule about a path. */
+const ruleOfPath = new Map<PathId, CheckedRule>(
+  [...keylessPaths(""), ...keyedPaths, ...limitPaths].map(({ pathId, rule }) => [pathId, rule]),
+);
+
+/** Returns the rule about a path that is checked. */
 export function ruleOf(pathId: PathId): CheckedRule {
-  const row = [...keylessPaths(""), ...keyedPaths, ...limitPaths].find((path) => path.pathId === pathId);
-  if (row === undefined) throw new Error(`a check has no rule about ${pathId}`);
-  return row.rule;
+  return ruleOfPath.get(pathId) as CheckedRule;
 }
 
 /** The environment, as far as a check reads it. */
@@ -70,18 +71,29 @@ export type FoundKey = { readonly variable: string; readonly apiKey: string } | 
 
 /** Finds the key of a path. The reason holds no part of a key. */
 export function findKey({ variables, kind }: KeyedPath, env: Variables): FoundKey {
-  const own = variables.filter((name) => !anyWorking.includes(name) || kind !== "legacy");
   const misfits: string[] = [];
   for (const variable of variables) {
     const apiKey = env[variable]?.trim() ?? "";
     if (apiKey === "") continue;
-    const prefix = prefixOfSendable(apiKey);
-    if (prefix !== undefined && isOfKind(prefix, kind)) return { variable, apiKey };
-    if (prefix === undefined) misfits.push(`${variable} holds no key: it ${whatIsWrong}`);
+    const prefix = keyPrefixOf(apiKey);
+    if (prefix === undefined || !isSendable(apiKey)) {
+      misfits.push(
+        `${variable} holds no key: it does not begin with one of the four prefixes, or has characters that no header takes`,
+      );
+    } else if (kind === undefined || (kind === "legacy" ? prefix.legacy : prefix.environment === kind)) {
+      return { variable, apiKey };
+    }
     // A working key of another kind is the key of another path.
     else if (!anyWorking.includes(variable)) misfits.push(`${variable} holds no ${kind} key`);
   }
-  return { reason: misfits[0] ?? `needs ${kindInWords(kind)}${own.join(" or ")}` };
+  const needed = kind === undefined ? "" : `a ${kind} key in `;
+  return { reason: misfits[0] ?? `needs ${needed}${variables.join(" or ")}` };
+}
+
+// The other characters of real keys are not known, so only those that a header cannot carry are refused. Not by a regular
+// expression: V8 keeps the last string that one was tried on (R46).
+function isSendable(apiKey: string): boolean {
+  return [...apiKey].every((character) => character > " " && character <= "~");
 }
 
 /** Returns variables that are named like those of keys, but for no path. */
@@ -103,24 +115,4 @@ export function secretsIn(env: Variables): string[] {
 /** Returns the prefix of a key; `undefined` when it has none. */
 export function keyPrefixOf(apiKey: string): KeyPrefix | undefined {
   return keyPrefixes.find(({ prefix }) => apiKey.startsWith(prefix));
-}
-
-const whatIsWrong = "does not begin with one of the four prefixes, or has characters that no header takes";
-
-// The other characters of real keys are not known, so only those that a header cannot carry are refused.
-function prefixOfSendable(apiKey: string): KeyPrefix | undefined {
-  for (let i = 0; i < apiKey.length; i++) {
-    const code = apiKey.charCodeAt(i);
-    if (code <= 0x20 || code > 0x7e) return undefined;
-  }
-  return keyPrefixOf(apiKey);
-}
-
-function isOfKind({ environment, legacy }: KeyPrefix, kind: KeyedPath["kind"]): boolean {
-  if (kind === undefined) return true;
-  return kind === "legacy" ? legacy : environment === kind;
-}
-
-function kindInWords(kind: KeyedPath["kind"]): string {
-  return kind === undefined ? "" : `a ${kind} key in `;
 }

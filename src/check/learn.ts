@@ -1,5 +1,6 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../domain/assumptions.js";
-import { type Answer, type Exchange, headerOf, isObject, memberAt, quoted, shown } from "./answer.js";
+import { type Answer, headerOf, isObject, memberAt, quoted, shown } from "./answer.js";
+import type { Attempt } from "./judge.js";
 
 /** An assumption inferred from the answers. */
 export interface InferredAssumption {
@@ -12,19 +13,24 @@ export interface InferredAssumption {
 type Inferred = Omit<InferredAssumption, "name">;
 
 /** Infers all that the specification leaves open, in the order of the assumptions' table. */
-export function inferAssumptions(exchanges: readonly Exchange[]): InferredAssumption[] {
-  const answers = exchanges.map(({ answer }) => answer).filter(({ json }) => json !== undefined);
-  const ofStatus = (...statuses: number[]) => answers.filter(({ status }) => statuses.includes(status));
-  const needed = meScope(exchanges);
+export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumption[] {
+  const answers = attempts.flatMap(({ answer }) => (answer?.json === undefined ? [] : [answer]));
+  /** Infers from the answers of some statuses, if there are any. */
+  const from = (statuses: number[], none: string, infer: (answers: readonly Answer[]) => Inferred) => {
+    const some = answers.filter(({ status }) => statuses.includes(status));
+    return some.length === 0 ? { because: none } : infer(some);
+  };
+  const no429 = "no 429 seen; --probe-limits asks for one";
+  const needed = meScope(attempts);
   const inferred: Readonly<Partial<Record<keyof Assumptions, Inferred>>> = {
-    rate_limit_code: limited(ofStatus(429), rateLimitCode),
-    request_id_on_errors: presence("X-Request-Id", ofStatus(401, 403, 429), "errors"),
-    retry_after: limited(ofStatus(429), retryAfter),
-    rate_limit_headers: rateLimitHeaders(ofStatus(200, 429)),
-    error_details: details(ofStatus(403, 429)),
+    rate_limit_code: from([429], no429, rateLimitCode),
+    request_id_on_errors: from([401, 403, 429], "no errors seen", requestIds),
+    retry_after: from([429], no429, retryAfter),
+    rate_limit_headers: from([200, 429], "no 200 and no 429 seen", rateLimitHeaders),
+    error_details: from([403, 429], "no 403 and no 429 seen", details),
     me_scope: needed,
-    scopes: scopes(ofStatus(200), needed.value),
-    www_authenticate: presence("WWW-Authenticate", ofStatus(401), "answers of 401"),
+    scopes: scopes(answers, needed.value),
+    www_authenticate: from([401], "no answers of 401 seen", challenges),
   };
   return (Object.keys(assumptionTable) as (keyof Assumptions)[]).map((name) => ({
     name,
@@ -33,29 +39,27 @@ export function inferAssumptions(exchanges: readonly Exchange[]): InferredAssump
 }
 
 /** Infers from the presence of something on all answers or on none; `example` describes it when it is there. */
-function presenceOf(values: readonly unknown[], what: string, noun: string, example = ""): Inferred {
+function presence(values: readonly unknown[], what: string, noun: string, example = ""): Inferred {
   const present = values.filter((value) => value !== undefined).length;
   const because = `${what} on ${present} of ${values.length} ${noun}`;
   if (present > 0 && present < values.length) return { because };
   return { value: present > 0, because: present > 0 ? because + example : because };
 }
 
-function presence(header: string, answers: readonly Answer[], noun: string): Inferred {
-  if (answers.length === 0) return { because: `no ${noun} seen` };
-  const values = answers.map((answer) => headerOf(answer, header.toLowerCase()));
-  const example = header === "WWW-Authenticate" ? `: ${shown(values[0] ?? "")}` : "";
-  return presenceOf(values, header, noun, example);
+function requestIds(answers: readonly Answer[]): Inferred {
+  const values = answers.map((answer) => headerOf(answer, "x-request-id"));
+  return presence(values, "X-Request-Id", "errors");
+}
+
+function challenges(answers: readonly Answer[]): Inferred {
+  const values = answers.map((answer) => headerOf(answer, "www-authenticate"));
+  return presence(values, "WWW-Authenticate", "answers of 401", `: ${shown(values[0] ?? "")}`);
 }
 
 function details(answers: readonly Answer[]): Inferred {
-  if (answers.length === 0) return { because: "no 403 and no 429 seen" };
   const values = answers.map((answer) => memberAt(answer, "error", "details"));
   const names = new Set(values.flatMap((value) => (isObject(value) ? Object.keys(value) : [])));
-  return presenceOf(values, "details", "answers of 403 and 429", `: ${shown([...names].join(", "))}`);
-}
-
-function limited(answers: readonly Answer[], infer: (answers: readonly Answer[]) => Inferred): Inferred {
-  return answers.length === 0 ? { because: "no 429 seen; --probe-limits asks for one" } : infer(answers);
+  return presence(values, "details", "answers of 403 and 429", `: ${shown([...names].join(", "))}`);
 }
 
 function rateLimitCode(answers: readonly Answer[]): Inferred {
@@ -79,7 +83,6 @@ function retryAfterForm(value: string | undefined): Assumptions["retry_after"] |
 }
 
 function rateLimitHeaders(answers: readonly Answer[]): Inferred {
-  if (answers.length === 0) return { because: "no 200 and no 429 seen" };
   const names = answers.map(({ headers }) =>
     headers.map(([name]) => name).filter((name) => /^(?:x-)?rate-?limit\b/i.test(name)),
   );
@@ -103,15 +106,13 @@ function onlyOne<Value>(values: readonly Value[]): Value | undefined {
 }
 
 function scopesOf(answer: Answer): string[] {
-  const scopes = memberAt(answer, "data", "scopes");
-  return Array.isArray(scopes) ? scopes.filter((one) => typeof one === "string") : [];
+  const granted = answer.status === 200 ? memberAt(answer, "data", "scopes") : undefined;
+  return Array.isArray(granted) ? granted.filter((one) => typeof one === "string") : [];
 }
 
 // The scope that the endpoint needs has to be one of those that there are.
-function scopes(successes: readonly Answer[], needed: Inferred["value"]): Inferred {
-  const seen = [
-    ...new Set([...successes.flatMap(scopesOf), ...(typeof needed === "string" ? [needed] : [])]),
-  ];
+function scopes(answers: readonly Answer[], needed: Inferred["value"]): Inferred {
+  const seen = [...new Set([...answers.flatMap(scopesOf), ...(typeof needed === "string" ? [needed] : [])])];
   const assumed = assumptionTable.scopes.minimal;
   const added = seen.filter((scope) => !assumed.includes(scope) && scopePattern.test(scope));
   if (seen.length === 0) return { because: "no scope seen" };
@@ -119,18 +120,18 @@ function scopes(successes: readonly Answer[], needed: Inferred["value"]): Inferr
   return { value: [...assumed, ...added], because: `those assumed, and ${shown(added.join(", "))}` };
 }
 
-function meScope(exchanges: readonly Exchange[]): Inferred {
-  const lacking = exchanges.find(({ probe }) => probe.pathId === "403.insufficient_scope")?.answer;
-  if (lacking === undefined) return { because: "no key that lacks a scope was tried" };
+function meScope(attempts: readonly Attempt[]): Inferred {
+  const lacking = attempts.find(({ pathId }) => pathId === "403.insufficient_scope")?.answer;
+  if (lacking === undefined || lacking.status === 429)
+    return { because: "no key that lacks a scope was tried" };
   const named = memberAt(lacking, "error", "details", "required_scope");
   if (typeof named === "string" && scopePattern.test(named)) {
     return { value: named, because: "error.details of the 403 names it" };
   }
-  const permitted = exchanges.map(({ answer }) => answer).filter(({ status }) => status === 200);
-  const granted = permitted.map(scopesOf);
+  const granted = attempts.flatMap(({ answer }) => (answer?.status === 200 ? [scopesOf(answer)] : []));
   const common = (granted[0] ?? []).filter((scope) => granted.every((each) => each.includes(scope)));
   const [only] = common;
-  if (lacking.status === 200 && permitted.length > 1 && only === undefined) {
+  if (lacking.status === 200 && granted.length > 1 && only === undefined) {
     return { value: null, because: "the permitted keys have no scope in common" };
   }
   if (lacking.status !== 403 || common.length !== 1 || only === undefined || !scopePattern.test(only)) {
@@ -161,9 +162,7 @@ export function assumptionsYaml(assumptions: readonly InferredAssumption[]): str
 
 function yamlOf(value: InferredAssumption["value"]): string {
   if (Array.isArray(value)) return `[${value.map(yamlOf).join(", ")}]`;
-  if (typeof value !== "string") return String(value);
-  // Plain where it cannot be taken for anything else; `true` and `null` are such words, and so are some numbers.
-  const isPlain =
-    /^[a-z][a-z0-9_]*(?::[a-z][a-z0-9_]*)*$/.test(value) && !/^(?:true|false|null)$/.test(value);
-  return isPlain ? value : JSON.stringify(value);
+  // JSON is YAML; plain where a text cannot be taken for anything else, as `true` and `null` would be.
+  const isPlain = /^(?!(?:true|false|null)$)[a-z][a-z0-9_]*(?::[a-z][a-z0-9_]*)*$/.test(String(value));
+  return typeof value === "string" && isPlain ? value : JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRedact, redactDeep } from "./redact.js";
+import { createRedact } from "./redact.js";
 
 const secret = "SVC_test_aB3dE5fG7hJ9kL1m";
 const redact = createRedact([secret, "legacysvc_live_tiny"]);
@@ -17,7 +17,7 @@ test.each([
 });
 
 test("R46 keys go out of values and names of members, at any depth", () => {
-  expect(redactDeep({ [secret]: [{ a: secret }, 1, null] }, redact)).toEqual({
+  expect(redact.value({ [secret]: [{ a: secret }, 1, null] })).toEqual({
     "SVC_test_…": [{ a: "SVC_test_…" }, 1, null],
   });
 });

@@ -1,31 +1,31 @@
 import type { PathId } from "../domain/outcomes.js";
-import { type Answer, type Attempt, isNoAnswer, memberAt, type NoAnswer, shown } from "./answer.js";
-import { judgeAttempt, whyUntried } from "./judge.js";
+import { describeAnswer } from "./answer.js";
+import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
 import { type CheckedRule, checkedRules, type Difference, isDifference, type Observation } from "./rules.js";
 
 /** The result of comparing answers with the contract. */
 export type Verdict = "agrees" | "differs" | "not_tried";
 
-/** The result for a path. */
-export interface PathRow {
-  readonly pathId: PathId;
+interface VerdictRow {
   readonly verdict: Verdict;
+  /** Why it was not tried. */
+  readonly reason?: string | undefined;
+}
+
+/** The result for a path. */
+export interface PathRow extends VerdictRow {
+  readonly pathId: PathId;
   /** The variable that the key came from. */
   readonly variable?: string | undefined;
   /** Status and code that came: `401 unauthorized`. */
-  readonly got?: string;
-  /** Why it was not tried. */
-  readonly reason?: string;
+  readonly got?: string | undefined;
 }
 
 /** The result for a rule. */
-export interface RuleRow {
+export interface RuleRow extends VerdictRow {
   readonly rule: CheckedRule;
   readonly title: string;
-  readonly verdict: Verdict;
-  /** Why it was not tried. */
-  readonly reason?: string;
 }
 
 /** The findings of a check; holds no key. */
@@ -36,7 +36,7 @@ export interface CheckReport {
   readonly maxRequests: number;
   readonly verdict: "agrees" | "differs" | "stopped";
   /** Why nothing could be compared, a sentence or two. */
-  readonly stopped?: string;
+  readonly stopped: string | undefined;
   readonly paths: readonly PathRow[];
   readonly rules: readonly RuleRow[];
   readonly differences: readonly Difference[];
@@ -47,44 +47,37 @@ export interface CheckReport {
 }
 
 /** The results that a run has gathered. */
-interface Gathered extends Pick<CheckReport, "url" | "requests" | "maxRequests" | "assumptions" | "notes"> {
-  readonly stopped: string | undefined;
+interface Gathered
+  extends Pick<CheckReport, "url" | "requests" | "maxRequests" | "stopped" | "assumptions" | "notes"> {
   readonly attempts: readonly Attempt[];
   /** The results of comparing answers with one another. */
   readonly compared: readonly Observation[];
 }
 
 /** Judges and sums up what a run has gathered. */
-export function reportOf({ attempts, compared, stopped, ...rest }: Gathered): CheckReport {
+export function reportOf({ attempts, compared, ...rest }: Gathered): CheckReport {
   const observations = [...attempts.flatMap(judgeAttempt), ...compared];
   const differences = observations.filter(isDifference);
   const differing = new Set(differences.map(({ pathId }) => pathId));
+  const verdict = differences.length > 0 ? "differs" : "agrees";
   return {
     ...rest,
-    verdict: stopped !== undefined ? "stopped" : differences.length > 0 ? "differs" : "agrees",
-    ...(stopped !== undefined && { stopped }),
-    paths: attempts.map((attempt) => pathRow(attempt, differing.has(attempt.probe.pathId))),
+    verdict: rest.stopped === undefined ? verdict : "stopped",
+    paths: attempts.map((attempt) => pathRow(attempt, differing.has(attempt.pathId))),
     rules: (Object.keys(checkedRules) as CheckedRule[]).map((rule) => ruleRow(rule, observations)),
     differences,
     assumptionsYaml: assumptionsYaml(rest.assumptions),
   };
 }
 
-function pathRow({ probe: { pathId, variable }, reply, reason }: Attempt, differs: boolean): PathRow {
-  const why = reason ?? (reply === undefined || isNoAnswer(reply) ? undefined : whyUntried(pathId, reply));
+function pathRow({ pathId, variable, answer, noAnswer, reason }: Attempt, differs: boolean): PathRow {
   return {
     pathId,
-    ...(variable !== undefined && { variable }),
-    verdict: differs ? "differs" : why === undefined ? "agrees" : "not_tried",
-    ...(reply !== undefined && { got: describeReply(reply) }),
-    ...(why !== undefined && { reason: why }),
+    variable,
+    verdict: differs ? "differs" : reason === undefined ? "agrees" : "not_tried",
+    got: answer === undefined ? noAnswer && "no answer" : describeAnswer(answer),
+    reason,
   };
-}
-
-function describeReply(reply: Answer | NoAnswer): string {
-  if (isNoAnswer(reply)) return "no answer";
-  const code = memberAt(reply, "error", "code");
-  return typeof code === "string" ? `${reply.status} ${shown(code)}` : String(reply.status);
 }
 
 function ruleRow(rule: CheckedRule, observations: readonly Observation[]): RuleRow {

@@ -1,11 +1,44 @@
-import { outcomeOf, type PathId } from "../domain/outcomes.js";
-import { type Answer, type Attempt, type Exchange, isNoAnswer, type Probe, type Send } from "./answer.js";
+import { outcomeOf } from "../domain/outcomes.js";
+import {
+  type Answer,
+  headerOf,
+  isHtml,
+  isNoAnswer,
+  type NoAnswer,
+  readAnswer,
+  type Send,
+  shown,
+} from "./answer.js";
 import { compareRejections, compareSuccesses } from "./compare.js";
-import { exchangesOf, judgeNoLimit, perMinuteOf } from "./judge.js";
-import { findKey, type KeyedPath, keyedPaths, keylessPaths, limitPaths, unusedVariables } from "./keys.js";
+import { type Attempt, type Exchange, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
+import {
+  findKey,
+  type KeyedPath,
+  keyedPaths,
+  keylessPaths,
+  limitPaths,
+  secretsIn,
+  unusedVariables,
+  type Variables,
+} from "./keys.js";
 import { inferAssumptions } from "./learn.js";
+import { createRedact } from "./redact.js";
 import { type CheckReport, reportOf } from "./report.js";
-import { type CheckOptions, createSession, type Session } from "./session.js";
+
+export interface CheckOptions {
+  /** The URL of the endpoint, for the report. */
+  readonly url: string;
+  /** The environment with the keys. */
+  readonly env: Variables;
+  readonly maxRequests: number;
+  /** Whether a limit may be used up on purpose. */
+  readonly probeLimits: boolean;
+  /** A well-formed key that is unknown. */
+  readonly unknownKey: string;
+}
+
+const variesNote =
+  "Answers to one and the same request differ in their form, so the 401 were compared by what they say; the profile varied answers like this.";
 
 /**
  * Sends requests, one after another, and compares the answers with the contract.
@@ -13,43 +46,118 @@ import { type CheckOptions, createSession, type Session } from "./session.js";
  * Those without a key come first: no key is sent to a host that does not answer them as the API could.
  */
 export async function runCheck(send: Send, options: CheckOptions): Promise<CheckReport> {
+  const { env, maxRequests, unknownKey, url } = options;
   const session = createSession(send, options);
   const attempts: Attempt[] = [];
-  for (const { pathId, apiKey } of keylessPaths(options.unknownKey)) {
-    attempts.push(await session.attempt({ pathId, apiKey, variable: undefined }));
-  }
   const controls: Answer[] = [];
+  for (const { pathId, apiKey } of keylessPaths(unknownKey)) {
+    attempts.push(await session.attempt({ pathId, apiKey }));
+  }
   await settleRejections(session, attempts, controls);
   for (const path of keyedPaths) attempts.push(await tryKeyedPath(session, path));
   await settleRejections(session, attempts, controls);
-  const [working] = withStatus(exchangesOf(attempts), 200);
-  const repeated = await askAgain(session, working);
+  const [working] = withStatus(attempts, 200);
+  // The second answer to the same key shows whether requests are counted.
+  const repeated = working === undefined ? [] : [await session.attempt(working)];
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
-  const exchanges = [...exchangesOf(attempts), ...repeated];
-  const rejections = compareRejections(withStatus(exchanges, 401), controls);
+  const all = [...attempts, ...repeated];
+  const rejections = compareRejections(withStatus(attempts, 401), controls);
   return reportOf({
-    url: options.url,
+    url,
     requests: session.requests(),
-    maxRequests: options.maxRequests,
+    maxRequests,
     stopped: session.stopped(),
     attempts,
-    compared: [...rejections.observations, ...compareSuccesses(withStatus(exchanges, 200))],
-    assumptions: inferAssumptions(exchanges),
+    compared: [...rejections.observations, ...compareSuccesses(withStatus(all, 200))],
+    assumptions: inferAssumptions(all),
     notes: [
       ...(rejections.varyByThemselves ? [variesNote] : []),
-      ...unusedVariables(options.env).map((name) => `${name} is not used: its name tells no path.`),
+      ...unusedVariables(env).map((name) => `${name} is not used: its name tells no path.`),
     ],
   });
 }
 
-const variesNote =
-  "Answers to one and the same request differ in their form, so the 401 were compared by what they say; the profile varied answers like this.";
+/** Begins a check; every key is taken out of its answers. */
+function createSession(send: Send, options: CheckOptions) {
+  const { env, maxRequests, unknownKey, url } = options;
+  const redact = createRedact([...secretsIn(env), unknownKey]);
+  let requests = 0;
+  let unanswered = 0;
+  let stopped: string | undefined;
 
-/** Returns the exchanges that got the status of their path, this one. */
-function withStatus(exchanges: readonly Exchange[], status: number): Exchange[] {
-  return exchanges.filter(
-    ({ probe, answer }) => answer.status === status && outcomeOf(probe.pathId).status === status,
+  /** Returns why no more is sent; `undefined` while requests are left. */
+  function whyNone(): string | undefined {
+    if (stopped !== undefined) return "nothing was sent after the first request";
+    if (unanswered >= mostUnanswered)
+      return `nothing was sent after ${unanswered} requests without an answer`;
+    return requests < maxRequests ? undefined : `the ${maxRequests} requests of --max-requests are used up`;
+  }
+  async function ask(apiKey: string | undefined): Promise<Answer | NoAnswer> {
+    requests += 1;
+    const reply = await send(apiKey);
+    unanswered = isNoAnswer(reply) ? unanswered + 1 : 0;
+    return isNoAnswer(reply) ? reply : readAnswer(reply, redact);
+  }
+  /** Sends the request of a path, if there is one left. */
+  async function attempt({ pathId, apiKey, variable }: Attempt): Promise<Attempt> {
+    const tried = { pathId, apiKey, variable };
+    const reason = whyNone();
+    if (reason !== undefined) return { ...tried, reason };
+    const reply = await ask(apiKey);
+    if (requests === 1) stopped = whyNotTheApi(reply, url);
+    if (isNoAnswer(reply)) return { ...tried, noAnswer: reply.found };
+    return { ...tried, answer: reply, reason: whyUntried(pathId, reply) };
+  }
+  return {
+    options,
+    requests: () => requests,
+    /** Why nothing could be compared. */
+    stopped: () => stopped,
+    left: () => (whyNone() === undefined ? maxRequests - requests : 0),
+    ask,
+    attempt,
+  };
+}
+
+type Session = ReturnType<typeof createSession>;
+
+/** The most requests in a row without an answer. */
+const mostUnanswered = 2;
+
+/**
+ * Returns why the answer to the first request, which has no key, is not the API's; `undefined` when it may be.
+ *
+ * A redirect, a captive portal or a misspelt address must not get a key.
+ */
+function whyNotTheApi(reply: Answer | NoAnswer, url: string): string | undefined {
+  if (isNoAnswer(reply)) return `Failed to reach ${url}: ${reply.found}. ${reply.hint}`;
+  const { status } = reply;
+  const why = (found: string, hint: string) => `Failed to check ${url}: ${found}. ${hint} No key was sent.`;
+  if (status >= 300 && status < 400) {
+    const location = headerOf(reply, "location");
+    return why(
+      `it redirects${location === undefined ? "" : ` to ${shown(location)}`} (${status}), which is not followed`,
+      "Give the address of the API itself; if a proxy or a captive portal redirects, get past it first.",
+    );
+  }
+  if (isHtml(reply)) {
+    return why(
+      `it answers with an HTML page (${status}), not with JSON`,
+      "A gateway that has nothing behind it, a proxy, a captive portal or another web site answers like this.",
+    );
+  }
+  if (status !== 404) return undefined;
+  return why(
+    "there is nothing at this path (404)",
+    "The base URL is what stands before /v1/relying-party/me.",
   );
+}
+
+/** Returns the attempts that got the status of their path, this one. */
+function withStatus(attempts: readonly Attempt[], status: number): Exchange[] {
+  return attempts
+    .filter((one): one is Exchange => one.answer?.status === status)
+    .filter(({ pathId }) => outcomeOf(pathId).status === status);
 }
 
 // Repeats the first rejected request while that may show whether answers differ by themselves.
@@ -58,30 +166,18 @@ async function settleRejections(
   attempts: readonly Attempt[],
   controls: Answer[],
 ): Promise<void> {
-  const rejected = withStatus(exchangesOf(attempts), 401);
+  const rejected = withStatus(attempts, 401);
   while (compareRejections(rejected, controls).wantsControl && session.left() > 0) {
-    const [first] = rejected as [Exchange];
-    const reply = await session.ask(first.probe);
+    const reply = await session.ask(rejected[0]?.apiKey);
     if (isNoAnswer(reply) || reply.status !== 401) return;
     controls.push(reply);
   }
 }
 
-// The second answer to the same key shows whether requests are counted.
-async function askAgain(session: Session, working: Exchange | undefined): Promise<Exchange[]> {
-  if (working === undefined || session.left() < 1) return [];
-  const answer = await session.ask(working.probe);
-  return isNoAnswer(answer) || answer.status !== 200 ? [] : [{ probe: working.probe, answer }];
-}
-
 async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt> {
-  const found = findKey(path, session.options.env);
   const { pathId } = path;
-  return "reason" in found ? skipped(pathId, found.reason) : session.attempt({ pathId, ...found });
-}
-
-function skipped(pathId: PathId, reason: string): Attempt {
-  return { probe: { pathId, apiKey: undefined, variable: undefined }, reason };
+  const found = findKey(path, session.options.env);
+  return "reason" in found ? { pathId, ...found } : session.attempt({ pathId, ...found });
 }
 
 /**
@@ -91,30 +187,24 @@ function skipped(pathId: PathId, reason: string): Attempt {
 async function tryLimit(session: Session, path: KeyedPath, working: Exchange | undefined): Promise<Attempt> {
   const { env, probeLimits } = session.options;
   const { pathId } = path;
-  if (!probeLimits) return skipped(pathId, "limits are only met on purpose with --probe-limits");
+  if (!probeLimits) return { pathId, reason: "limits are only met on purpose with --probe-limits" };
   const hasKey = "apiKey" in findKey(path, env);
   if (hasKey || pathId !== "429.per_minute" || working === undefined) return tryKeyedPath(session, path);
   const perMinute = perMinuteOf(working);
-  if (perMinute === undefined) return skipped(pathId, "the answer to the working key has no per_minute");
+  if (perMinute === undefined) return { pathId, reason: "the answer to the working key has no per_minute" };
   const needed = perMinute + 1;
-  if (session.left() >= needed) {
-    return useUpMinute(session, { ...working.probe, pathId }, perMinute);
-  }
+  if (session.left() >= needed) return useUpMinute(session, { ...working, pathId }, perMinute);
   const enough = session.requests() + needed;
-  return skipped(
-    pathId,
-    `needs ${needed} requests, one more than per_minute, and ${session.left()} are left; --max-requests ${enough} has room for them`,
-  );
+  const reason = `needs ${needed} requests, one more than per_minute, and ${session.left()} are left; --max-requests ${enough} has room for them`;
+  return { pathId, reason };
 }
 
-async function useUpMinute(session: Session, probe: Probe, perMinute: number): Promise<Attempt> {
-  const sent: Exchange[] = [];
-  while (sent.length <= perMinute) {
-    const reply = await session.ask(probe);
-    if (isNoAnswer(reply) || reply.status !== 200) return { probe, reply };
-    sent.push({ probe, answer: reply });
+async function useUpMinute(session: Session, probe: Exchange, perMinute: number): Promise<Attempt> {
+  const answers: Answer[] = [];
+  while (answers.length <= perMinute) {
+    const sent = await session.attempt(probe);
+    if (sent.answer?.status !== 200) return sent;
+    answers.push(sent.answer);
   }
-  const verdict = judgeNoLimit(sent, perMinute);
-  if (typeof verdict === "string") return { probe, reason: verdict };
-  return { probe, reply: sent.at(-1)?.answer, difference: verdict };
+  return { ...probe, answer: answers.at(-1), ...judgeNoLimit(answers, perMinute) };
 }

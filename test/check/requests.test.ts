@@ -187,7 +187,7 @@ describe("a check", () => {
     expect(ran.code).toBe(1);
     const turning = await serve((number) => `Mon, 02 Mar 2026 09:0${number}:00 GMT`);
     const unsure = await runCli(["check", turning.url, "--probe-limits"], { env });
-    expect(unsure.stdout).toMatch(/429\.per_minute +not tried +SVC_API_KEY, a minute may have ended/);
+    expect(unsure.stdout).toMatch(/429\.per_minute +not tried +200, SVC_API_KEY, a minute may have ended/);
   });
 
   test("takes a 429 that it did not ask for as no difference, and learns from it", async () => {
