@@ -46,12 +46,53 @@ export function stateText(state: SavedState): string {
 
 /** Reads the text of a state file; `given` is its name for messages. Throws `state_unreadable`. */
 export function parseState(text: string, given: string): SavedState {
-  try {
-    return checkState(parseJson(text));
-  } catch (error) {
-    if (!(error instanceof Flaw)) throw error;
-    throw unreadableState(given, error.message);
+  const unreadable = (why: string) => unreadableState(given, why);
+  const state = membersOf(jsonOf(text));
+  if (state.svc_sandbox_state === undefined)
+    throw unreadable("it is not a state of svc-sandbox, or only a part");
+  if (state.svc_sandbox_state !== format) {
+    throw unreadable(
+      `it has format ${JSON.stringify(state.svc_sandbox_state)} of svc-sandbox ${JSON.stringify(state.version)}, and svc-sandbox ${version} reads format ${format}`,
+    );
   }
+  const scenarioIn = (member: "world" | "scenario"): Scenario => {
+    try {
+      // A world grows with every key that is made; what could be written has to be read again.
+      return checkScenario(state[member], { mostValues: Number.POSITIVE_INFINITY });
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      const [{ path, message } = { path: "", message: "" }] = error.problems;
+      throw unreadable(`its ${path === "" ? member : `${member}.${path}`} is broken: ${message}`);
+    }
+  };
+  const snapshot = scenarioIn("world");
+  const scenario = scenarioIn("scenario");
+  const there = new Set(describedKeys(snapshot).map(({ ref }) => ref));
+  const lost = describedKeys(scenario).find(({ ref }) => !there.has(ref));
+  if (lost !== undefined) {
+    throw unreadable(`its scenario has a key ${JSON.stringify(lost.ref)} that its world lacks`);
+  }
+  const { name, story_steps_told: told = 0 } = state;
+  const startedWith = membersOf(state.started_with);
+  const savedAt = parseTime(String(state.saved_at));
+  const revokedAt = Object.entries(membersOf(state.revoked_at)).map(
+    ([ref, at]) => [ref, parseTime(String(at))] as const,
+  );
+  const isWhole =
+    [name, startedWith.name, startedWith.sha256].every((one) => typeof one === "string" && one !== "") &&
+    [savedAt, ...revokedAt.map(([, at]) => at), snapshot.clock?.now].every((time) => time !== undefined) &&
+    Number.isSafeInteger(told) &&
+    Number(told) >= 0;
+  if (!isWhole) throw unreadable("a member of it is missing, or no value that svc-sandbox writes");
+  return {
+    name,
+    savedAt,
+    startedWith: { name: startedWith.name, sha256: startedWith.sha256 },
+    snapshot,
+    scenario,
+    revokedAt: Object.fromEntries(revokedAt),
+    told,
+  } as SavedState;
 }
 
 /** Refuses a state file for a reason. */
@@ -62,80 +103,15 @@ export function unreadableState(given: string, why: string): SandboxError {
   );
 }
 
-class Flaw extends Error {}
-
 // The message of JSON.parse is not repeated: it quotes the file.
-function parseJson(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Flaw("it is not JSON, or only a part of it");
+    return undefined;
   }
 }
 
-function checkState(value: unknown): SavedState {
-  const state = membersOf(value);
-  if (state.svc_sandbox_state === undefined) throw new Flaw("it is JSON, but not a state of svc-sandbox");
-  if (state.svc_sandbox_state !== format) {
-    throw new Flaw(
-      `it has format ${JSON.stringify(state.svc_sandbox_state)} of svc-sandbox ${JSON.stringify(state.version)}, and svc-sandbox ${version} reads format ${format}`,
-    );
-  }
-  const startedWith = membersOf(state.started_with);
-  const snapshot = scenarioIn(state, "world");
-  const scenario = scenarioIn(state, "scenario");
-  const revoked = membersOf(state.revoked_at);
-  const told = state.story_steps_told ?? 0;
-  if (snapshot.clock?.now === undefined) throw new Flaw("its world.clock.now is missing");
-  if (!Number.isSafeInteger(told) || Number(told) < 0) throw new Flaw("its story_steps_told is not a count");
-  refuseLostKeys(snapshot, scenario);
-  return {
-    name: textIn(state, "name"),
-    savedAt: timeIn(state, "saved_at"),
-    startedWith: { name: textIn(startedWith, "name"), sha256: textIn(startedWith, "sha256") },
-    snapshot,
-    scenario,
-    revokedAt: Object.fromEntries(Object.keys(revoked).map((ref) => [ref, timeIn(revoked, ref)])),
-    told: told as number,
-  };
-}
-
-function scenarioIn(state: Members, name: "world" | "scenario"): Scenario {
-  try {
-    // A world grows with every key that is made; what could be written has to be read again.
-    return checkScenario(state[name], { mostValues: Number.POSITIVE_INFINITY });
-  } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    const [first] = error.problems;
-    const more = error.problems.length - 1;
-    const path = first?.path === "" ? name : `${name}.${first?.path}`;
-    throw new Flaw(
-      `its ${path} is broken: ${first?.message}${more > 0 ? ` (and ${more} more like it)` : ""}`,
-    );
-  }
-}
-
-function refuseLostKeys(snapshot: Scenario, scenario: Scenario): void {
-  const there = new Set(describedKeys(snapshot).map(({ ref }) => ref));
-  const lost = describedKeys(scenario).find(({ ref }) => !there.has(ref));
-  if (lost !== undefined)
-    throw new Flaw(`its scenario has a key ${JSON.stringify(lost.ref)} that its world lacks`);
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-function membersOf(value: unknown): Members {
-  return typeof value === "object" && value !== null ? (value as Members) : {};
-}
-
-function textIn(members: Members, name: string): string {
-  const text = members[name];
-  if (typeof text === "string" && text !== "") return text;
-  throw new Flaw(`its ${name} is not a text`);
-}
-
-function timeIn(members: Members, name: string): number {
-  const time = parseTime(String(members[name]));
-  if (time !== undefined) return time;
-  throw new Flaw(`its ${name} is not a time`);
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -116,7 +116,6 @@ function refuseOther({ startedWith }: SavedState, own: NamedScenario, { given }:
   );
 }
 
-/** Reads a state; `undefined` when there is no such file. Throws `state_unreadable`. */
 function readState({ file, given }: StatePlace): SavedState | undefined {
   let text: string;
   try {
@@ -142,18 +141,15 @@ function writeState({ file, given }: StatePlace, state: SavedState, whatToDo: st
     writeFileSync(draft, stateText(state), { mode: 0o600, flag: "wx" });
     renameSync(draft, file);
   } catch (error) {
-    discard(draft);
+    try {
+      rmSync(draft, { force: true });
+    } catch {
+      // Where it cannot be removed it could not be made either.
+    }
+    const why = fileFailure(error);
     throw new SandboxError(
       "state_unwritable",
-      `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${whatToDo}`,
+      `Failed to write the state to ${JSON.stringify(given)}: ${why}. ${whatToDo}`,
     );
-  }
-}
-
-function discard(draft: string): void {
-  try {
-    rmSync(draft, { force: true });
-  } catch {
-    // Where it cannot be removed it could not be made either.
   }
 }
