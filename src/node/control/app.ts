@@ -8,7 +8,7 @@ import type { ControlContext, ControlHandler, ControlSurroundings } from "../ser
 import { controlPath } from "../server/read-request.js";
 import { guardControl } from "./guard.js";
 import { HttpRefusal, sendError } from "./refusals.js";
-import type { Route, RouteContext } from "./route.js";
+import type { Route } from "./route.js";
 import { routes } from "./routes.js";
 
 /**
@@ -20,7 +20,7 @@ export function createControlApp(
   surroundings: ControlSurroundings,
   onDefect: (error: unknown) => void,
 ): ControlHandler {
-  const contexts = new WeakMap<IncomingMessage, RouteSurroundings>();
+  const contexts = new WeakMap<IncomingMessage, ControlContext>();
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -32,7 +32,7 @@ export function createControlApp(
     const rows = routes.filter((row) => row.path === path);
     for (const row of rows) {
       const answer = (request: Request, response: Response) =>
-        runRoute(row, request, response, contexts.get(request) as RouteSurroundings);
+        runRoute(row, request, response, contexts.get(request) as ControlContext);
       if (row.method === "GET") mounted.get(answer);
       else mounted[methodName(row)](requireType(row), readBody, answer);
     }
@@ -46,18 +46,16 @@ export function createControlApp(
     sendError(response, error, onDefect);
   });
   return (request: IncomingMessage, response: ServerResponse, context: ControlContext) => {
-    contexts.set(request, { ...context, gone: context.gone ?? surroundings.stopping });
+    contexts.set(request, context);
     app(request, response);
   };
 }
-
-type RouteSurroundings = ControlContext & Pick<RouteContext, "gone">;
 
 function methodName({ method }: Route): "post" | "put" | "patch" | "delete" {
   return method.toLowerCase() as "post" | "put" | "patch" | "delete";
 }
 
-async function runRoute(row: Route, request: Request, response: Response, context: RouteSurroundings) {
+async function runRoute(row: Route, request: Request, response: Response, context: ControlContext) {
   const withYaml = isYaml(request) ? row.runYaml : undefined;
   const given = {
     ...context,

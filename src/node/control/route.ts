@@ -14,8 +14,6 @@ import type { ControlContext } from "../server/http-server.js";
 /** The context in which a route runs. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
   extends ControlContext {
-  /** Aborted when the instance or the server is gone, which ends endless answers. */
-  readonly gone: AbortSignal;
   /** The world that runs. */
   readonly world: World;
   readonly actor: Actor;

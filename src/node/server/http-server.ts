@@ -17,8 +17,8 @@ export interface ControlContext {
   readonly runtime: Runtime;
   /** The server's instances; `undefined` inside an instance. */
   readonly instances: Instances | undefined;
-  /** Aborted when the instance is gone; left out outside of instances. */
-  readonly gone?: AbortSignal;
+  /** Aborted when the instance is gone or the server stops, which ends endless answers. */
+  readonly gone: AbortSignal;
 }
 
 /** Serves one request to the control plane. */
@@ -34,8 +34,6 @@ export interface ControlSurroundings {
   readonly loopback: boolean;
   /** The bearer token that every call needs; `undefined` for none. */
   readonly token: string | undefined;
-  /** Aborted when the server stops, which ends endless answers. */
-  readonly stopping: AbortSignal;
 }
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -45,18 +43,16 @@ const http = process.getBuiltinModule("node:http");
 export type AnyServer = Server | TlsServer;
 
 export interface HttpServerOptions {
-  /** The runtime whose world answers. */
-  readonly runtime: Runtime;
-  /** Serves the control plane. Left out: its paths are unknown paths of the API. */
-  readonly control?: ControlHandler;
-  /** The sandboxes under `/i/{id}`. Left out: those are unknown paths of the API. */
-  readonly instances?: Instances;
-  /** Serves paths that the API does not have. Left out: they get 404. */
-  readonly customHandlers?: CustomHandlers;
+  /** The server's own sandbox, and those under `/i/{id}`; without instances those are unknown paths of the API. */
+  readonly context: ControlContext;
+  /** Serves the control plane; `undefined`: its paths are unknown paths of the API. */
+  readonly control: ControlHandler | undefined;
+  /** Serves paths that the API does not have; `undefined`: they get 404. */
+  readonly customHandlers: CustomHandlers | undefined;
   /** Whether API answers carry `X-Sandbox-Path`. Differs from the service: the real API has no such header. */
   readonly explain: boolean;
-  /** The certificate to serve HTTPS with. Left out: HTTP. */
-  readonly certificate?: CertificatePair;
+  /** The certificate to serve HTTPS with; `undefined`: HTTP. */
+  readonly certificate: CertificatePair | undefined;
   /** Called with a defect of the sandbox; the client has got a 500 then. */
   readonly onDefect: (error: unknown) => void;
 }
@@ -67,7 +63,7 @@ export interface HttpServerOptions {
  * Nothing that a client sends ends the process or goes without an answer.
  */
 export function createHttpServer(options: HttpServerOptions): AnyServer {
-  const { control, customHandlers, explain, onDefect } = options;
+  const { context: outermost, control, customHandlers, certificate, explain, onDefect } = options;
 
   const answerWith = (world: World, read: ApiRequest, response: ServerResponse) => {
     const request =
@@ -78,14 +74,6 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     response.writeHead(whole.status, whole.headers as string[]);
     response.end(whole.body);
   };
-  const answer = (runtime: Runtime, read: ApiRequest, request: IncomingMessage, response: ServerResponse) => {
-    const world = runtime.world();
-    const input = inputAt(world.preview, read.method, read.path);
-    if (input === undefined) return answerWith(world, read, response);
-    readContent(request, input.body !== undefined, (content) =>
-      guarded(response, () => answerWith(runtime.world(), { ...read, content }, response)),
-    );
-  };
   const guarded = (response: ServerResponse, work: () => void) => {
     try {
       work();
@@ -94,28 +82,31 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
       refuse(response, 500);
     }
   };
+  // The world may have been exchanged meanwhile.
+  const answerLater = (runtime: Runtime, read: ApiRequest, response: ServerResponse) =>
+    guarded(response, () => answerWith(runtime.world(), read, response));
   const serveOn = (
     context: ControlContext,
     read: ApiRequest,
     request: IncomingMessage,
     response: ServerResponse,
   ) => {
-    if (control !== undefined && isControlPath(read.path)) {
-      return control(request, response, context);
-    }
+    if (control !== undefined && isControlPath(read.path)) return control(request, response, context);
     const { runtime } = context;
-    if (customHandlers !== undefined && routeAt(read.path, runtime.world().preview) === undefined) {
-      return customHandlers(runtime, request, response, () =>
-        guarded(response, () => answerWith(runtime.world(), read, response)),
-      );
+    const world = runtime.world();
+    if (customHandlers !== undefined && routeAt(read.path, world.preview) === undefined) {
+      return customHandlers(runtime, request, response, () => answerLater(runtime, read, response));
     }
-    answer(runtime, read, request, response);
+    const input = inputAt(world.preview, read.method, read.path);
+    if (input === undefined) return answerWith(world, read, response);
+    readContent(request, input.body !== undefined, (content) =>
+      answerLater(runtime, { ...read, content }, response),
+    );
   };
-  const outermost: ControlContext = { runtime: options.runtime, instances: options.instances };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const read = readRequest(request, response);
     if (read === undefined) return refuse(response, 400);
-    const entered = enterInstance(read.path, options.instances);
+    const entered = enterInstance(read.path, outermost.instances);
     if (entered === undefined) return serveOn(outermost, read, request, response);
     const { runtime, gone } = entered.instance;
     // Inside the instance the path begins behind its id.
@@ -126,15 +117,19 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     guarded(response, () => serve(request, response));
   };
 
-  const server = createServer(options.certificate, listener);
+  const server =
+    certificate === undefined
+      ? http.createServer(serverOptions, listener)
+      : process.getBuiltinModule("node:https").createServer({ ...serverOptions, ...certificate }, listener);
   // Node would leave out every header after the first 1,000, and with it a key or the second of two.
   server.maxHeadersCount = 0;
   // An expectation we do not know is no reason to refuse a request that we understand.
   server.on("checkExpectation", listener);
   server.on("connect", (_request, socket) => refuseSocket(socket));
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === "ECONNRESET" || isHandshakeError(error)) socket.destroy();
-    else refuseSocket(socket, error.code);
+  server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
+    // A client that speaks no TLS, or does not trust the certificate, would not understand an answer.
+    if (code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code)) socket.destroy();
+    else refuseSocket(socket, code);
   });
   return server;
 }
@@ -145,20 +140,6 @@ const serverOptions: ServerOptions = {
   // Checked by `readRequest`, to answer in the API's error body.
   requireHostHeader: false,
 };
-
-function createServer(
-  certificate: CertificatePair | undefined,
-  listener: (request: IncomingMessage, response: ServerResponse) => void,
-): AnyServer {
-  if (certificate === undefined) return http.createServer(serverOptions, listener);
-  const https = process.getBuiltinModule("node:https");
-  return https.createServer({ ...serverOptions, ...certificate }, listener);
-}
-
-// A client that speaks no TLS, or does not trust the certificate, would not understand an answer.
-function isHandshakeError({ code = "" }: NodeJS.ErrnoException): boolean {
-  return code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_");
-}
 
 const instancesPath = "/i/";
 

@@ -50,69 +50,54 @@ export interface RunningServer {
   readonly close: (grace?: number) => Promise<void>;
 }
 
-const defaultHost = "127.0.0.1";
-const defaultGrace = 2000;
-
 /**
  * Serves the world of a runtime on a socket; resolves once requests are accepted.
  *
  * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, or `usage` for handlers that cannot be used.
  */
 export async function serveRuntime(runtime: Runtime, options: ServeOptions): Promise<RunningServer> {
-  const { port, host: bindTo = defaultHost, tls = false, explain = false, onDefect = () => {} } = options;
-  const withControl = options.control !== false;
+  const { port, host: bindTo = "127.0.0.1", tls = false, explain = false, onDefect = () => {} } = options;
   let url = "";
-  let control: ControlHandler | undefined;
-  const stopping = new AbortController();
   const serverUrl = () => url;
-  const instances = withControl
-    ? createInstances({
-        serverUrl,
-        ttl: options.instanceTtl ?? defaultInstanceTtl,
-        counters: runtime.counters,
-      })
-    : undefined;
+  const withControl = options.control !== false;
+  const { instanceTtl: ttl = defaultInstanceTtl } = options;
+  const { counters } = runtime;
+  const instances = withControl ? createInstances({ serverUrl, ttl, counters }) : undefined;
   await loadFarmersFor(runtime.world().scenario);
   const customHandlers = await customHandlersOf(runtime, options, serverUrl);
-  const certificate = tls === false ? undefined : await pairFor(tls, bindTo);
-  if (certificate !== undefined) runtime.counters.curlOptions = "-k";
+  // Loaded when needed: most servers speak HTTP.
+  const certificate =
+    tls === false ? undefined : await (await import("./tls.js")).certificatePair(tls, bindTo);
+  if (certificate !== undefined) counters.curlOptions = "-k";
+  const stopping = new AbortController();
+  // Known once it listens, which is before the first call.
+  const surroundings = { loopback: false, token: options.controlToken || undefined };
   const server = createHttpServer({
-    runtime,
+    context: { runtime, instances, gone: stopping.signal },
+    control: withControl ? lazyControl(surroundings, onDefect) : undefined,
+    customHandlers,
     explain,
+    certificate,
     onDefect,
-    ...(certificate !== undefined && { certificate }),
-    ...(customHandlers !== undefined && { customHandlers }),
-    ...(instances !== undefined && {
-      instances,
-      control: (request, response, context) => control?.(request, response, context),
-    }),
   });
   const address = await listen(server, port, bindTo);
   url = baseUrlOf(address, certificate === undefined ? "http" : "https");
-  const loopback = isLoopback(address);
-  const token =
-    (options.controlToken || undefined) ?? (loopback ? undefined : randomBytes(24).toString("base64url"));
-  control = lazyControl({ loopback, token, stopping: stopping.signal }, onDefect);
+  surroundings.loopback = isLoopback(address);
+  if (!surroundings.loopback) surroundings.token ??= randomBytes(24).toString("base64url");
 
   const stopPolling = pollTimeline(runtime);
   return {
     url,
     controlUrl: withControl ? url + controlPath : undefined,
-    controlToken: withControl ? token : undefined,
+    controlToken: withControl ? surroundings.token : undefined,
     certificate: certificate?.cert,
-    close(grace = defaultGrace) {
+    close(grace = 2000) {
       stopPolling();
       stopping.abort();
       instances?.close();
       return close(server, grace);
     },
   };
-}
-
-// Loaded when needed: most servers speak HTTP.
-async function pairFor(tls: true | CertificatePair, host: string): Promise<CertificatePair> {
-  const { certificatePair } = await import("./tls.js");
-  return certificatePair(tls, host);
 }
 
 // Loaded when needed: most servers have no handlers beside the API.

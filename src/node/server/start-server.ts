@@ -4,12 +4,10 @@ import { starterOf } from "../../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../../library/sandbox.js";
 import { sandboxOn } from "../../library/sandbox-on.js";
 import { type Instant, instantOf } from "../../sandbox/operations/input-times.js";
-import { createRuntime, type GivenOptions, givenOptions } from "../../sandbox/runtime.js";
-import type { World } from "../../sandbox/world.js";
-import { type NamedScenario, resolveSource } from "../../scenario/parse-scenario.js";
+import { createRuntime, givenOptions } from "../../sandbox/runtime.js";
+import { resolveSource } from "../../scenario/parse-scenario.js";
 import { loadScenario } from "../files/load-scenario.js";
 import { loadFarmers, nodePlatform } from "../platform.js";
-import type { KeptState } from "../state/open-state.js";
 import { type RunningServer, type ServeOptions, serveRuntime } from "./serve-runtime.js";
 
 export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
@@ -60,10 +58,15 @@ export async function startServer<const Source extends ScenarioSource | (string 
 ): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>> {
   const { scenario = "key-states", state: file, ...rest } = options;
   // The sandbox has to show farmers without waiting.
-  const [named] = await Promise.all([namedScenario(scenario), loadFarmers()]);
+  const finding = typeof scenario === "string" ? loadScenario(scenario) : resolveSource(scenario);
+  const [named] = await Promise.all([finding, loadFarmers()]);
   const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name });
   const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });
-  const state = file === undefined ? undefined : await openStateFile(file, named, start, given);
+  const stateIn = async (path: string) => {
+    const { openState } = await import("../state/open-state.js");
+    return openState({ file: resolve(path), given: path }, named, start, given);
+  };
+  const state = file === undefined ? undefined : await stateIn(file);
   const runtime = state?.runtime ?? createRuntime(start, { given });
   const running = await serveRuntime(runtime, { ...rest, port: rest.port ?? 0 });
   const close = async (grace?: number) => {
@@ -83,18 +86,4 @@ export async function startServer<const Source extends ScenarioSource | (string 
     [Symbol.asyncDispose]: () => close(),
   };
   return server as SandboxServer<KeyRef<Source>, OrganizationRef<Source>>;
-}
-
-async function namedScenario(source: ScenarioSource | (string & {})): Promise<NamedScenario> {
-  return typeof source === "string" ? loadScenario(source) : resolveSource(source);
-}
-
-async function openStateFile(
-  file: string,
-  own: NamedScenario,
-  start: () => World,
-  given: GivenOptions,
-): Promise<KeptState> {
-  const { openState } = await import("../state/open-state.js");
-  return openState({ file: resolve(file), given: file }, own, start, given);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { pathOf } from "./read-request.js";
+import { PassThrough, Readable } from "node:stream";
+import { pathOf, queryOf } from "./read-request.js";
 
 // Fetch knows no requests with these methods.
 const notOnTheWeb = new Set(["CONNECT", "TRACE", "TRACK"]);
@@ -34,11 +35,9 @@ export function toWebRequest(
 // to the API, because msw decodes every path that it compares.
 function urlOf(target: string, baseUrl: string): URL | undefined {
   const path = pathOf(target);
-  if (!path.startsWith("/")) return undefined;
-  const query = target.indexOf("?");
   try {
     decodeURIComponent(path);
-    return new URL(`${baseUrl}${path}${query === -1 ? "" : target.slice(query)}`);
+    return path.startsWith("/") ? new URL(baseUrl + path + queryOf(target)) : undefined;
   } catch {
     return undefined;
   }
@@ -47,18 +46,13 @@ function urlOf(target: string, baseUrl: string): URL | undefined {
 function webHeaders({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    appendHeader(headers, rawHeaders[i] as string, rawHeaders[i + 1] as string);
+    try {
+      headers.append(rawHeaders[i] as string, rawHeaders[i + 1] as string);
+    } catch {
+      // A header that HTTP allows and the web's Headers does not is left out rather than failing the request.
+    }
   }
   return headers;
-}
-
-// A header that HTTP allows and the web's Headers does not is left out rather than failing the request.
-function appendHeader(headers: Headers, name: string, value: string): void {
-  try {
-    headers.append(name, value);
-  } catch {
-    // Left out.
-  }
 }
 
 /**
@@ -66,36 +60,17 @@ function appendHeader(headers: Headers, name: string, value: string): void {
  *
  * The rest that is unread when the answer is sent is thrown away: the next request on the connection comes behind it.
  */
-function requestBody(request: IncomingMessage, response: ServerResponse): ReadableStream<Uint8Array> {
-  let over = false;
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      const settle = (how: () => void) => {
-        if (!over) how();
-        over = true;
-      };
-      request.on("data", (chunk: Buffer) => {
-        if (over) return;
-        controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-        if ((controller.desiredSize ?? 0) <= 0) request.pause();
-      });
-      request.once("end", () => settle(() => controller.close()));
-      request.once("error", (error) => settle(() => controller.error(error)));
-      request.once("close", () => settle(() => controller.error(new Error("The client has gone."))));
-      response.once("finish", () => {
-        settle(() => controller.error(new Error("The request has been answered; its body is gone.")));
-        request.resume();
-      });
-      request.pause();
-    },
-    pull() {
-      request.resume();
-    },
-    cancel() {
-      over = true;
-      request.resume();
-    },
+function requestBody(request: IncomingMessage, response: ServerResponse): ReadableStream {
+  // Between the two, because a web stream that is cancelled would destroy the request, and with it the connection.
+  const body = request.pipe(new PassThrough());
+  request.once("close", () => {
+    if (!request.complete) body.destroy(new Error("The client has gone."));
   });
+  response.once("finish", () => {
+    request.unpipe(body).resume();
+    body.destroy(new Error("The request has been answered; its body is gone."));
+  });
+  return Readable.toWeb(body) as ReadableStream;
 }
 
 /**
