@@ -41,28 +41,19 @@ export function keyRows(world: World, secrets = scenarioSecrets(world)): KeyRow[
   });
 }
 
-const titles: Readonly<Record<string, string>> = {
-  ref: "KEY",
-  organization: "ORGANIZATION",
-  state: "STATE",
-  secret: "SECRET",
-};
+const titles = { ref: "KEY", organization: "ORGANIZATION", state: "STATE", secret: "SECRET" } as const;
 
 /** The rows as an aligned table under a line of titles; ends with what a request with the key gets. */
 export function keyTable(
   rows: readonly KeyRow[],
-  columns: readonly ("ref" | "organization" | "state" | "secret")[],
+  columns: readonly (keyof typeof titles)[],
   palette: Palette,
 ): string[] {
-  const head = [...columns.map((column) => titles[column] as string), "A REQUEST GETS", "PATH"];
-  const body = rows.map((row) => [...columns.map((column) => row[column]), answerText(row), pathOf(row)]);
-  return alignColumns([head, ...body], (text, index, column) => {
-    const row = rows[index - 1];
-    if (row === undefined) return palette.dim(text);
-    return column === columns.length ? paintStatus(palette, row.status)(text) : text;
-  });
-}
-
-function pathOf({ path_id: pathId, fault_paths: faults }: KeyRow): string {
-  return [pathId, ...faults].join(" or ");
+  const head = [...columns.map((column) => titles[column]), "A REQUEST GETS", "PATH"];
+  const body = rows.map((row) => [
+    ...columns.map((column) => row[column]),
+    paintStatus(palette, row.status)(answerText(row)),
+    [row.path_id, ...row.fault_paths].join(" or "),
+  ]);
+  return alignColumns([head.map((title) => palette.dim(title)), ...body]);
 }

@@ -10,6 +10,20 @@ export function paletteFor(output: Output, env: Io["env"], { color = true } = {}
   return picocolors.createColors(output.isTTY === true && !isForbidden);
 }
 
+/** The options of text that is printed on an output. */
+export interface Style {
+  readonly palette: Palette;
+  /** Whether signs stand for words. */
+  readonly isTerminal: boolean;
+  readonly width: number;
+}
+
+/** The style for an output as it is now: windows are made wider. */
+export function styleFor(output: Output, env: Io["env"], flags: { readonly color?: boolean } = {}): Style {
+  const { isTTY = false, columns = 80 } = output;
+  return { palette: paletteFor(output, env, flags), isTerminal: isTTY, width: columns };
+}
+
 /** Green for answers, yellow for "later", red for refusals. */
 export function paintStatus(palette: Palette, status: number): (text: string) => string {
   if (status < 300) return palette.green;

@@ -3,7 +3,7 @@ import { redactKeys } from "../domain/redact.js";
 import type { StepEvent } from "../sandbox/events.js";
 import { actionIn } from "../sandbox/operations/perform-action.js";
 import { errorCodeOf } from "../sandbox/story/differences.js";
-import { isAsExpected, keysOf, type StepResult } from "../sandbox/story/story.js";
+import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../sandbox/story/story.js";
 
 /** A step of the timeline or the story for the log and for subscribers, flat. Holds no key in full. */
 export function stepData(event: StepEvent): Record<string, unknown> {
@@ -12,15 +12,21 @@ export function stepData(event: StepEvent): Record<string, unknown> {
   return JSON.parse(redactKeys(JSON.stringify(snakeCase(data))));
 }
 
-/** A step of the story as plain JSON: what it sent, what came back, what it did. */
-export function stepJson({ step: _, timeline: __, failure: ___, ...shown }: StepResult) {
-  const { answer } = shown;
-  return snakeCase(answer === null ? shown : { ...shown, answer: { ...answer, code: errorCodeOf(answer) } });
+/**
+ * A step of the story as plain JSON: what it sent, what came back, what it did, and what the timeline did meanwhile.
+ * Holds the key that the step made.
+ */
+export function stepJson({ step: _, answer, timeline, ...shown }: StepResult) {
+  const meanwhile = timeline.map(({ index, at, performed }) => ({
+    timelineStep: index + 1,
+    at,
+    ...refusalOf(performed),
+  }));
+  const sent = { ...shown, answer: answer && { ...answer, code: errorCodeOf(answer) }, meanwhile };
+  return snakeCase(sent) as Record<string, unknown>;
 }
 
-type TimelineStepResult = Extract<StepEvent, { type: "timeline.step" }>["result"];
-
-function timelineData({ at, step, performed }: TimelineStepResult) {
+function timelineData({ at, step, performed }: TimelineResult) {
   return {
     at,
     action: actionIn(step),

@@ -1,31 +1,24 @@
-/** Colours one cell; rows and columns are counted from 0. */
-export type PaintCell = (text: string, row: number, column: number) => string;
+const colourCode = /\p{Cc}\[\d+m/gu;
 
 /**
- * Rows of cells as lines with aligned columns, two spaces between them and none at the end.
+ * Rows of cells, which may be coloured, as lines with aligned columns, two spaces between them and none at the end.
  *
  * @example
  * alignColumns([["a", "1"], ["long", "2"]]); // ["a     1", "long  2"]
  */
-export function alignColumns(
-  rows: readonly (readonly string[])[],
-  paint: PaintCell = (text) => text,
-): string[] {
+export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widthOf = (cell = "") => cell.replace(colourCode, "").length;
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [column, cell] of row.entries()) {
-      widths[column] = Math.max(widths[column] ?? 0, cell.length);
-    }
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
   }
-  return rows.map((row, index) =>
-    row
-      .map((cell, column) => {
-        const padding = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - cell.length);
-        return paint(cell, index, column) + padding;
-      })
-      .join("  ")
-      .trimEnd(),
-  );
+  return rows.map((row) => {
+    const last = row.length - 1;
+    const padded = row.map((cell, column) =>
+      column === last ? cell : cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)),
+    );
+    return padded.join("  ").trimEnd();
+  });
 }
 
 // Controls, lone surrogates, line separators, marks that turn the reading direction, and what XML forbids.

@@ -170,13 +170,14 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
       kind: "request",
       passed: true,
       request: { method: "GET", path: "/v1/relying-party/me", key: "active", times: 1 },
-      status: 401,
-      code: "unauthorized",
-      path_id: "401.rotated",
+      answer: { status: 401, code: "unauthorized", path_id: "401.rotated" },
       now: "2026-03-02T10:01:00.000Z",
       differences: [],
     });
-    expect(first.steps[3]).toMatchObject({ kind: "revoke", refusal: "not_an_administrator" });
+    expect(first.steps[3]).toMatchObject({
+      kind: "revoke",
+      performed: { refusal: { code: "not_an_administrator" } },
+    });
     expect(second).toMatchObject({ name: "bad.yaml", passed: false, not_reached: 1 });
     expect(second.duration_ms).toBeGreaterThan(0);
     expect(second.steps[1]).toMatchObject({

@@ -11,7 +11,7 @@ import { declareCommand, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { json, worldFlags } from "../flags.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { answerText, type Palette, paintStatus, paletteFor } from "../terminal.js";
+import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "say which checks a request with a key meets, and how it ends",
@@ -29,8 +29,7 @@ export const command = declareCommand({
     const loaded = await loadNamed(scenario, io);
     const world = openNamed(loaded, flags);
     const explained = explain(headerOf(word, world), world);
-    const palette = paletteFor(io.stdout, io.env);
-    const lines = describe(explained, loaded.name, palette, io.stdout.isTTY === true);
+    const lines = describe(explained, loaded.name, styleFor(io.stdout, io.env));
     io.stdout.write(`${flags.json ? JSON.stringify(explained, null, 2) : lines.join("\n")}\n`);
     return exitCode.fine;
   },
@@ -77,27 +76,29 @@ function explain(apiKey: string | undefined, world: World) {
   };
 }
 
-const signs = { passed: "✓", refused: "✗", not_reached: "·" } as const;
-const wordsOf = { passed: "passed", refused: "refused", not_reached: "not reached" } as const;
+const marks = {
+  passed: { sign: "✓", word: "passed", colour: "green" },
+  refused: { sign: "✗", word: "refused", colour: "red" },
+  not_reached: { sign: "·", word: "not reached", colour: "dim" },
+} as const;
 
-function describe(explained: Explanation, scenario: string, palette: Palette, isTerminal: boolean): string[] {
+function describe(explained: Explanation, scenario: string, { palette, isTerminal }: Style): string[] {
   const { checks, status, path_id, fault_paths: faults, when } = explained;
-  const colours = { passed: palette.green, refused: palette.red, not_reached: palette.dim };
-  const lines = alignColumns(
-    checks.map(({ name, question, result }) => [(isTerminal ? signs : wordsOf)[result], name, question]),
-    (text, row) => colours[checks[row]?.result ?? "not_reached"](text),
-  );
+  const rows = checks.map(({ name, question, result }) => {
+    const { sign, word, colour } = marks[result];
+    return [isTerminal ? sign : word, name, question].map(palette[colour]);
+  });
   const answer = paintStatus(palette, status)(answerText(explained));
   return [
     `${explained.method} ${explained.path} with ${subject(explained)}, scenario ${scenario}, at ${explained.at}`,
     "",
-    ...lines.map((line) => `  ${line}`),
+    ...alignColumns(rows).map((line) => `  ${line}`),
     "",
     `Answer      ${answer}  ${path_id}  (${when})`,
     `What to do  ${explained.what_to_do}`,
-    ...(faults.length > 0
-      ? [`Faults      ${faults.join(", ")} may come in its way; svc-sandbox show ${scenario}`]
-      : []),
+    ...(faults.length === 0
+      ? []
+      : [`Faults      ${faults.join(", ")} may come in its way; svc-sandbox show ${scenario}`]),
     ...(explained.real_key_suspected ? ["", palette.yellow(realKeyWarning)] : []),
   ];
 }

@@ -50,9 +50,7 @@ async function tableOf(world: World, open: () => World, palette: Palette): Promi
   const hasSteps = world.timeline.steps.length + world.story.steps.length > 0;
   const toCome = hasSteps ? await keysToCome(open) : [];
   if (toCome.length === 0) return `${table.join("\n")}\n`;
-  const below = alignColumns([["KEY", "MADE BY", "SECRET"], ...toCome], (text, index) =>
-    index === 0 ? palette.dim(text) : text,
-  );
+  const below = alignColumns([["KEY", "MADE BY", "SECRET"].map(palette.dim), ...toCome]);
   return `${[...table, "", "Not there yet:", ...below].join("\n")}\n`;
 }
 

@@ -23,10 +23,7 @@ export const command = declareCommand({
       }),
     );
     const palette = paletteFor(io.stdout, io.env);
-    const lines = alignColumns(
-      rows.map(({ name, description }) => [name, description]),
-      (text, _row, column) => (column === 0 ? palette.bold(text) : text),
-    );
+    const lines = alignColumns(rows.map(({ name, description }) => [palette.bold(name), description]));
     io.stdout.write(`${flags.json ? JSON.stringify(rows, null, 2) : lines.join("\n")}\n`);
     return exitCode.fine;
   },

@@ -1,8 +1,8 @@
-import { snakeCase } from "../../api/snake-case.js";
 import { storySender } from "../../api/story-sender.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
+import { stepJson } from "../../node/step-data.js";
 import { pluralize } from "../../report/plain-text.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
@@ -24,9 +24,9 @@ import { banner } from "../serve/banner.js";
 import { createLog } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { type Pauses, pausesFor } from "../story/pauses.js";
-import { openingProse, type Stage, stepProse } from "../story/step-prose.js";
-import { placeProblems, timelineJson } from "../story/verdict.js";
-import { forShell, paletteFor } from "../terminal.js";
+import { openingProse, stepProse } from "../story/step-prose.js";
+import { placeProblems } from "../story/verdict.js";
+import { forShell, paletteFor, type Style, styleFor } from "../terminal.js";
 
 const readSpeed = reader((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;
@@ -121,7 +121,7 @@ interface Playing {
 
 async function playAll({ runtime, loaded, pauses, isServed }: Playing, call: PlayCall): Promise<number> {
   const { flags, io } = call;
-  if (flags.json !== true) io.stdout.write(openingProse(runtime.world(), stageOf(call)));
+  if (flags.json !== true) io.stdout.write(openingProse(runtime.world(), proseStyle(call)));
   let unexpected = 0;
   let last = 0;
   for (;;) {
@@ -131,10 +131,11 @@ async function playAll({ runtime, loaded, pauses, isServed }: Playing, call: Pla
     noteElsewhere(last, result.number, io);
     last = result.number;
     if (!isAsExpected(result)) unexpected += 1;
+    const problems = await placeProblems(result, loaded.name, io.cwd);
     const shown =
       flags.json === true
-        ? stepJsonLine(result)
-        : stepProse(result, await placeProblems(result, loaded.name, io.cwd), world, stageOf(call));
+        ? `${redactKeys(JSON.stringify(stepJson(result)))}\n`
+        : stepProse(result, problems, world, proseStyle(call));
     io.stdout.write(shown);
     if (isServed) announceNewKey(result, call);
     // After the last step a client may still want to see the world.
@@ -159,21 +160,10 @@ function noteElsewhere(last: number, number: number, { stderr }: PlayCall["io"])
   if (missed > 0) stderr.write(`Run elsewhere: ${pluralize(missed, "step")}, up to step ${number - 1}.\n\n`);
 }
 
-// Looked up for each step: windows are made wider.
-function stageOf({ flags, io: { stdout, env } }: PlayCall): Stage {
-  const [narrowest, widest, withoutTerminal] = [20, 100, 80];
-  return {
-    palette: paletteFor(stdout, env, flags),
-    isTerminal: stdout.isTTY === true,
-    width: Math.max(narrowest, Math.min(widest, stdout.columns ?? withoutTerminal)),
-  };
-}
-
-/** A step as one line for machines, with a line end; no key in full. */
-function stepJsonLine({ step: _, performed, timeline, ...shown }: StepResult): string {
-  const { secret: __, ...done } = performed ?? { secret: null };
-  const line = snakeCase({ ...shown, performed: performed && done, meanwhile: timelineJson(timeline) });
-  return `${redactKeys(JSON.stringify(line))}\n`;
+// Longer lines are hard to read.
+function proseStyle({ flags, io: { stdout, env } }: PlayCall): Style {
+  const style = styleFor(stdout, env, flags);
+  return { ...style, width: Math.max(20, Math.min(100, style.width)) };
 }
 
 // A new key is shown once: a client of the presenter's own could not send it otherwise.

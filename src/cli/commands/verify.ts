@@ -3,6 +3,7 @@ import { SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
+import { pluralize } from "../../report/plain-text.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { type Call, declareCommand, type FlagValues, toggle } from "../command.js";
@@ -11,8 +12,8 @@ import { color, json, quiet, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { bundledWithStory, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
-import { type StoryVerdict, totalText, verdictJson, verdictOn, verdictText } from "../story/verdict.js";
-import { paletteFor } from "../terminal.js";
+import { type StoryVerdict, verdictJson, verdictOn, verdictText } from "../story/verdict.js";
+import { paletteFor, styleFor } from "../terminal.js";
 
 const flags = {
   all: toggle("--all", "every bundled scenario that has a story", { variables: [] }),
@@ -41,7 +42,7 @@ export const command = declareCommand({
   },
   async run(call) {
     const names = namesIn(call);
-    return call.flags.watch === true ? verifyOnChange(names, call) : (await verifyAll(names, call)).exitCode;
+    return call.flags.watch === true ? verifyOnChange(names, call) : exitCodeIn(await verifyAll(names, call));
   },
 });
 
@@ -56,16 +57,12 @@ function namesIn({ words, flags }: VerifyCall): string[] {
   );
 }
 
-/** The outcome for one scenario, or for several. */
-interface Verified {
-  readonly exitCode: number;
+/** The outcome for one scenario. */
+interface Outcome {
+  readonly name: string;
   /** The files that it depends on, those that are broken or missing included; absolute. */
   readonly files: readonly string[];
-}
-
-/** The outcome for one scenario. */
-interface Outcome extends Verified {
-  readonly name: string;
+  readonly exitCode: number;
   readonly verdict?: StoryVerdict;
   /** Why it could not be loaded. */
   readonly error?: SandboxError;
@@ -80,21 +77,20 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     log.note(
       "Nothing to watch: these scenarios are bundled. Copy one with `svc-sandbox show <name> > my.yaml`.",
     );
-    return (await verifyAll(names, call)).exitCode;
+    return exitCodeIn(await verifyAll(names, call));
   }
   const { createWatch } = await import("../../node/files/watch.js");
   let followed = "";
   const run = async () => {
     if (stop.aborted) return;
     const readAt = nodePlatform.time();
-    const { files } = await verifyAll(names, call);
-    const found = files.toSorted().join("\n");
-    if (found !== followed) await watching.follow(files, readAt);
-    followed = found;
+    const files = [...new Set((await verifyAll(names, call)).flatMap((outcome) => outcome.files))].toSorted();
+    if (files.join("\n") !== followed) await watching.follow(files, readAt);
+    followed = files.join("\n");
     log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
   };
   const watching = createWatch(
-    () => run().catch((error) => log.problem(describeFailure(error, { verbose: flags.verbose === true }))),
+    () => run().catch((error) => log.problem(describeFailure(error, flags))),
     (error) => log.problem(`Failed to watch: ${(error as Error).message}. Changes may go unseen.`),
   );
   await run();
@@ -104,7 +100,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
 }
 
 // A scenario that is broken does not hold up the others.
-async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verified> {
+async function verifyAll(names: readonly string[], call: VerifyCall): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const name of names) {
     const outcome = await outcomeOf(name, call);
@@ -112,10 +108,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
     outcomes.push(outcome);
   }
   printEnd(outcomes, call);
-  return {
-    exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),
-    files: [...new Set(outcomes.flatMap(({ files }) => files))],
-  };
+  return outcomes;
 }
 
 async function outcomeOf(name: string, { flags, io: { cwd } }: VerifyCall): Promise<Outcome> {
@@ -125,15 +118,15 @@ async function outcomeOf(name: string, { flags, io: { cwd } }: VerifyCall): Prom
     return { name, verdict, files: loaded.files, exitCode: verdict.passed ? exitCode.fine : exitCode.failed };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    return { name, error, files: filesOf(name, error, cwd), exitCode: exitCodeOf(error) };
+    // A problem may stand in a file that the scenario extends.
+    const placed = error instanceof ScenarioError ? error.problems.map(({ file }) => file ?? name) : [];
+    const files = isScenarioName(name) ? [] : [name, ...placed].map((file) => resolve(cwd, file));
+    return { name, error, files, exitCode: exitCodeOf(error) };
   }
 }
 
-// A problem may stand in a file that the scenario extends.
-function filesOf(name: string, error: SandboxError, cwd: string): string[] {
-  if (isScenarioName(name)) return [];
-  const named = error instanceof ScenarioError ? error.problems.map(({ file }) => file ?? name) : [];
-  return [name, ...named].map((file) => resolve(cwd, file));
+function exitCodeIn(outcomes: readonly Outcome[]): number {
+  return Math.max(...outcomes.map((outcome) => outcome.exitCode));
 }
 
 function print({ name, verdict, error }: Outcome, isLater: boolean, { flags, io }: VerifyCall): void {
@@ -141,12 +134,10 @@ function print({ name, verdict, error }: Outcome, isLater: boolean, { flags, io 
     io.stderr.write(`${redactKeys((withCount(error, name) as SandboxError).message)}\n`);
     return;
   }
-  const { stdout, env } = io;
   const quiet = flags.quiet === true;
-  const style = { palette: paletteFor(stdout, env, flags), isTerminal: stdout.isTTY === true, quiet };
-  const text = verdictText(verdict, { ...style, width: stdout.columns ?? 100 });
+  const text = verdictText(verdict, styleFor(io.stdout, io.env, flags), quiet);
   // An empty line between what is long.
-  stdout.write(isLater && !quiet ? `\n${text}` : text);
+  io.stdout.write(isLater && !quiet ? `\n${text}` : text);
 }
 
 function printEnd(outcomes: readonly Outcome[], { flags, io }: VerifyCall): void {
@@ -160,7 +151,11 @@ function printEnd(outcomes: readonly Outcome[], { flags, io }: VerifyCall): void
   if (outcomes.length < 2 || !outcomes.some(wasRead)) return;
   const failed = outcomes.filter(({ verdict }) => verdict?.passed !== true).length;
   if (flags.quiet === true && failed === 0) return;
-  io.stdout.write(`\n${totalText(outcomes.length, failed, paletteFor(io.stdout, io.env, flags))}`);
+  const { green, red } = paletteFor(io.stdout, io.env, flags);
+  const total = pluralize(outcomes.length, "scenario");
+  const verb = failed === 1 ? "does" : "do";
+  const text = failed === 0 ? green(`${total}: all hold`) : red(`${total}: ${failed} ${verb} not hold`);
+  io.stdout.write(`\n${text}\n`);
 }
 
 function wasRead({ verdict }: Outcome): boolean {
@@ -168,7 +163,7 @@ function wasRead({ verdict }: Outcome): boolean {
 }
 
 // The problems of a scenario that cannot be read as `validate` gives them.
-function jsonOf({ name, verdict, error }: Outcome): Record<string, unknown> {
+function jsonOf({ name, verdict, error }: Outcome): unknown {
   if (verdict !== undefined) return verdictJson(verdict);
   const problems =
     error instanceof ScenarioError ? error.problems : [{ code: error?.code, message: error?.message }];

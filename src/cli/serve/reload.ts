@@ -58,7 +58,7 @@ export async function startWatching(
     () =>
       reload().catch((error) => {
         isBroken = true;
-        const failure = describeFailure(error, { verbose: flags.verbose === true }).trimEnd();
+        const failure = describeFailure(error, flags).trimEnd();
         log.problem(`${failure}\nThe scenario that was running goes on.`);
       }),
     (error) =>

@@ -14,8 +14,7 @@ export function requestLines(request: SentRequest, world: World, palette: Palett
   return [
     ...(times === 1 ? [] : [palette.dim(`${times} times, one after the other:`)]),
     palette.bold(escapeControls(`${method} ${path}`)),
-    ...(apiKey === undefined ? [] : [headerLine("x-api-key", apiKey, palette)]),
-    ...Object.entries(headers).map(([name, value]) => headerLine(name, value, palette)),
+    ...headerLines({ ...(apiKey !== undefined && { "x-api-key": apiKey }), ...headers }, palette),
     ...(body === null ? [] : ["", ...bodyLines(body, palette)]),
   ];
 }
@@ -25,18 +24,16 @@ export function answerLines(
   { status, headers, body, pathId, fault }: StoryAnswer,
   palette: Palette,
 ): string[] {
-  const { when } = outcomeOf(pathId);
-  if (status === 0)
-    return [palette.red(silence[pathId] ?? "No answer comes."), palette.dim(`${pathId}: ${when}`)];
-  const paint = paintStatus(palette, status);
-  const shown = Object.entries(headers).filter(([name]) => !uninteresting.has(name));
+  const paths = fault === null || fault === pathId ? [pathId] : [pathId, fault];
+  const ends = paths.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));
+  if (status === 0) return [palette.red(silence[pathId] ?? "No answer comes."), ...ends];
+  const { "content-length": _, date: __, connection: ___, ...shown } = headers;
   return [
-    paint(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
-    ...shown.map(([name, value]) => headerLine(name, value, palette)),
+    paintStatus(palette, status)(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
+    ...headerLines(shown, palette),
     ...(body === "" ? [] : ["", ...bodyLines(body, palette)]),
     "",
-    palette.dim(`${pathId}: ${when}`),
-    ...(fault === null || fault === pathId ? [] : [palette.dim(`${fault}: ${outcomeOf(fault).when}`)]),
+    ...ends,
   ];
 }
 
@@ -45,23 +42,19 @@ const silence: Readonly<Record<string, string>> = {
   "fault.hang": "Nothing comes back. A client without a timeout would wait for ever.",
 };
 
-const uninteresting: ReadonlySet<string> = new Set(["content-length", "date", "connection"]);
-
+// Of a key of the scenario only the part that all keys of its kind have in common.
 function keyHeader(key: string, world: World): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return "…  (malformed: not a key at all)";
   if (key === "unknown") return `${prefixOf("test", false)}${sandboxMark}…  (an unknown key)`;
-  return `${startOfKey(key, world)}…  (${key})`;
+  const { prefix = "", marked = false } = parseApiKey(scenarioSecret(world, key)) ?? {};
+  return `${prefix}${marked ? sandboxMark : ""}…  (${key})`;
 }
 
-// Only the part that all keys of its kind have in common.
-function startOfKey(ref: string, world: World): string {
-  const parsed = parseApiKey(scenarioSecret(world, ref));
-  return parsed === undefined ? "" : `${parsed.prefix}${parsed.marked ? sandboxMark : ""}`;
-}
-
-function headerLine(name: string, value: string, palette: Palette): string {
-  return `${palette.cyan(escapeControls(name))}: ${escapeControls(value)}`;
+function headerLines(headers: Readonly<Record<string, string>>, palette: Palette): string[] {
+  return Object.entries(headers).map(
+    ([name, value]) => `${palette.cyan(escapeControls(name))}: ${escapeControls(value)}`,
+  );
 }
 
 const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;

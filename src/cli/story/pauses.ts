@@ -19,11 +19,6 @@ export interface Pauses {
   readonly close: () => void;
 }
 
-// Presenters' clickers press Page Down and Page Up.
-const forward: ReadonlySet<string> = new Set(["return", "enter", "space", "right", "down", "pagedown"]);
-const back: ReadonlySet<string> = new Set(["left", "up", "b", "backspace", "pageup"]);
-const ends: ReadonlySet<string> = new Set(["q", "escape", "ctrl-c", "ctrl-d"]);
-
 /** The pauses that the flags ask for: by hand, with time to read, or none. */
 export async function pausesFor(flags: PauseFlags, io: Io, stop: AbortSignal): Promise<Pauses> {
   return flags.step === true ? byHand(io, stop) : withTimeToRead(flags, io, stop);
@@ -32,29 +27,27 @@ export async function pausesFor(flags: PauseFlags, io: Io, stop: AbortSignal): P
 // What timers can wait for; a longer one would not wait at all.
 const longestPause = 2 ** 31 - 1;
 
-function withTimeToRead(flags: PauseFlags, io: Io, stop: AbortSignal): Pauses {
-  const { speed = io.stdout.isTTY === true ? 1 : Number.POSITIVE_INFINITY } = flags;
-  const isHurried = flags.json === true || speed === Number.POSITIVE_INFINITY;
+function withTimeToRead({ json, speed: given }: PauseFlags, io: Io, stop: AbortSignal): Pauses {
+  const speed = given ?? (io.stdout.isTTY === true ? 1 : Number.POSITIVE_INFINITY);
+  const isHurried = json === true || speed === Number.POSITIVE_INFINITY;
   return {
     byHand: false,
-    async after(result, shown) {
-      if (!isHurried) await io.wait(Math.min(readingTime(result, shown) / speed, longestPause), stop);
+    async after({ kind }, shown) {
+      // Narration is read word for word, an exchange is only looked over.
+      const perCharacter = kind === "request" ? 18 : 50;
+      const time = shown.replace(/\s+/g, "").length * perCharacter;
+      const pause = Math.min(12_000, Math.max(1200, time)) / speed;
+      if (!isHurried) await io.wait(Math.min(pause, longestPause), stop);
       return !stop.aborted;
     },
     close() {},
   };
 }
 
-/** Milliseconds for each character of what is read word for word, and of what is only looked over. */
-const perCharacter = { prose: 50, exchange: 18 } as const;
-const shortest = 1200;
-const longest = 12_000;
-
-function readingTime({ kind }: StepResult, shown: string): number {
-  const { length } = shown.replace(/\s+/g, "");
-  const time = length * perCharacter[kind === "request" ? "exchange" : "prose"];
-  return Math.min(longest, Math.max(shortest, time));
-}
+// Presenters' clickers press Page Down and Page Up.
+const forward = ["return", "enter", "space", "right", "down", "pagedown"];
+const back = ["left", "up", "b", "backspace", "pageup"];
+const ends = ["q", "escape", "ctrl-c", "ctrl-d"];
 
 async function byHand(io: Io, stop: AbortSignal): Promise<Pauses> {
   const presses = await io.keyPresses();
@@ -71,11 +64,10 @@ async function byHand(io: Io, stop: AbortSignal): Promise<Pauses> {
     async after() {
       for (;;) {
         const key = await Promise.race([stopped, next()]);
-        if (ends.has(key)) return false;
-        if (forward.has(key)) return true;
-        if (back.has(key)) {
-          io.stderr.write("A story cannot go back: what was done is done. q ends; then play it again.\n");
-        }
+        if (ends.includes(key)) return false;
+        if (forward.includes(key)) return true;
+        if (!back.includes(key)) continue;
+        io.stderr.write("A story cannot go back: what was done is done. q ends; then play it again.\n");
       }
     },
     close,

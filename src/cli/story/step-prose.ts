@@ -3,21 +3,13 @@ import { redactKeys } from "../../domain/redact.js";
 import { escapeControls, pluralize } from "../../report/plain-text.js";
 import type { Action, Performed, StepResult } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
-import type { Palette } from "../terminal.js";
+import type { Style } from "../terminal.js";
 import { answerLines, requestLines } from "./exchange.js";
 import { effectsOf, overlapOf } from "./step-line.js";
 import type { PlacedProblem } from "./verdict.js";
 
-/** The options of the prose. */
-export interface Stage {
-  readonly palette: Palette;
-  /** Whether signs are shown beside words. */
-  readonly isTerminal: boolean;
-  readonly width: number;
-}
-
 /** The title of a story and the time at which it begins. */
-export function openingProse({ name, scenario, clock }: World, { palette, width }: Stage): string {
+export function openingProse({ name, scenario, clock }: World, { palette, width }: Style): string {
   const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock stands still.`;
   return [
     ...prose(scenario.name ?? name, width).map(palette.bold),
@@ -35,21 +27,18 @@ export function stepProse(
   result: StepResult,
   problems: readonly PlacedProblem[],
   world: World,
-  stage: Stage,
+  style: Style,
 ): string {
-  return [
-    ...stepLines(result, world, stage),
-    ...timelineLines(result, stage),
-    ...problemLines(problems, stage),
-    "",
-  ]
-    .map((line) => `${line}\n`)
-    .join("");
+  const timeline = result.timeline.flatMap(({ at, step, performed }) =>
+    actionLines(`Meanwhile, at ${timeInWords(at)}: `, step, performed, style),
+  );
+  const lines = [...stepLines(result, world, style), ...timeline, ...problemLines(problems, style), ""];
+  return `${lines.join("\n")}\n`;
 }
 
-function stepLines(result: StepResult, world: World, stage: Stage): string[] {
+function stepLines(result: StepResult, world: World, style: Style): string[] {
   const { say, request, answer, performed, step, failure, now } = result;
-  const { palette, width, isTerminal } = stage;
+  const { palette, width, isTerminal } = style;
   if (say !== null) return prose(say, width);
   // The problem says it.
   if (failure !== null) return [];
@@ -57,24 +46,18 @@ function stepLines(result: StepResult, world: World, stage: Stage): string[] {
     const indented = (line: string) => (line === "" ? "" : `  ${line}`);
     return [...requestLines(request, world, palette), "", ...answerLines(answer, palette)].map(indented);
   }
-  if (performed !== null) return actionLines("", step, performed, stage);
+  if (performed !== null) return actionLines("", step, performed, style);
   const passes = durationInWords(step.advance ?? "");
   const verb = passes.startsWith("1 ") ? "passes" : "pass";
   const clock = `${isTerminal ? "⏱ " : ""}${passes} ${verb}: it is ${timeInWords(now)}.`;
   return prose(clock, width).map(palette.blue);
 }
 
-function timelineLines({ timeline }: StepResult, stage: Stage): string[] {
-  return timeline.flatMap(({ at, step, performed }) =>
-    actionLines(`Meanwhile, at ${timeInWords(at)}: `, step, performed, stage),
-  );
-}
-
 function actionLines(
   before: string,
   action: Action,
   performed: Performed,
-  { palette, width }: Stage,
+  { palette, width }: Style,
 ): string[] {
   const text = prose(before + actionSentences(action, performed), width);
   const { refusal } = performed;
@@ -82,7 +65,7 @@ function actionLines(
   return [...text.map(palette.yellow), ...prose(refusal.message, width).map(palette.dim)];
 }
 
-function problemLines(problems: readonly PlacedProblem[], { palette, width, isTerminal }: Stage): string[] {
+function problemLines(problems: readonly PlacedProblem[], { palette, width, isTerminal }: Style): string[] {
   const mark = isTerminal ? "✗ " : "";
   return problems.flatMap(({ at, message, place }) => {
     const what = at === null ? "This step cannot run" : "Not as the story expects";
@@ -103,15 +86,20 @@ function prose(text: string, width: number): string[] {
 /** An action and its result, in sentences. */
 function actionSentences(action: Action, performed: Performed): string {
   const { refusal } = performed;
+  const { create_key: created, rotate, revoke, faults } = action;
   // Faults are never refused.
-  if (action.faults !== undefined) return faultsInWords(action.faults);
-  const { actor, verb, object, after } = sentenceOf(action, performed);
+  if (faults?.length === 0) return "The network works again: no more faults.";
+  if (faults !== undefined) return `From now on requests may meet faults: ${effectsOf(faults)}.`;
+  const { actor: role = "administrator" } = created ?? rotate ?? revoke ?? {};
+  const administrator = role === "member" ? "A member of the organization" : "An administrator";
+  const { actor = administrator, verb, object, after = "" } = sentenceOf(action, performed);
   if (refusal !== null) return `${actor} tries to ${verb} ${object}. It is refused: ${refusal.code}.`;
-  return [`${actor} ${verb}s ${object}.`, ...(after === undefined ? [] : [after])].join(" ");
+  return `${actor} ${verb}s ${object}.${after}`;
 }
 
 interface Sentence {
-  readonly actor: string;
+  /** Default: the one that the action names. */
+  readonly actor?: string;
   /** One whose third person ends with an s. */
   readonly verb: string;
   readonly object: string;
@@ -121,36 +109,25 @@ interface Sentence {
 
 function sentenceOf(action: Action, { key, replacement }: Performed): Sentence {
   const { create_key: created, rotate, revoke, organization, consent } = action;
-  const actor = actorOf(created ?? rotate ?? revoke ?? {});
   if (created !== undefined) {
-    const ref = key?.ref ?? created.ref;
+    const { ref = key?.ref, environment, organization: owner, name } = created;
     const named = ref === undefined ? "key" : `key ${ref}`;
-    const object = `the ${created.environment} ${named} for ${created.organization} (${JSON.stringify(created.name)})`;
-    return { actor, verb: "create", object };
+    return { verb: "create", object: `the ${environment} ${named} for ${owner} (${JSON.stringify(name)})` };
   }
   if (rotate !== undefined) {
     const made = replacement?.ref ?? rotate.as ?? "another one";
-    const after = `The new key is ${made}; ${oldKey(overlapOf(rotate))}.`;
-    return { actor, verb: "rotate", object: `the key ${rotate.key}`, after };
+    const after = ` The new key is ${made}; ${oldKey(overlapOf(rotate))}.`;
+    return { verb: "rotate", object: `the key ${rotate.key}`, after };
   }
-  if (revoke !== undefined) return { actor, verb: "revoke", object: `the key ${revoke.key}` };
+  if (revoke !== undefined) return { verb: "revoke", object: `the key ${revoke.key}` };
   if (organization !== undefined) {
     const { ref, ...changes } = organization;
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
-    return { actor, verb: "set", object: `${what.join(" and ")} for ${ref}` };
+    return { verb: "set", object: `${what.join(" and ")} for ${ref}` };
   }
   const { farmer, do: verb = "", organization: ref } = consent ?? {};
   const asked = ref === undefined ? "" : ` of ${ref}`;
   return { actor: `The farmer number ${farmer}`, verb, object: `the consent request${asked}` };
-}
-
-function faultsInWords(faults: NonNullable<Action["faults"]>): string {
-  if (faults.length === 0) return "The network works again: no more faults.";
-  return `From now on requests may meet faults: ${effectsOf(faults)}.`;
-}
-
-function actorOf({ actor }: { readonly actor?: string }): string {
-  return actor === "member" ? "A member of the organization" : "An administrator";
 }
 
 function oldKey(overlap: string): string {
@@ -159,30 +136,19 @@ function oldKey(overlap: string): string {
 }
 
 function changeInWords(name: string, value: unknown): string {
-  const words = value === true ? "on" : value === false ? "off" : String(value).replace("_", " ");
+  const words = { true: "on", false: "off" }[String(value)] ?? String(value).replace("_", " ");
   return `the ${name.replace("_", " ")} to ${words}`;
 }
 
-const units: Readonly<Record<string, string>> = {
-  ms: "millisecond",
-  s: "second",
-  m: "minute",
-  h: "hour",
-  d: "day",
-};
+const units: Record<string, string> = { ms: "millisecond", s: "second", m: "minute", h: "hour", d: "day" };
 
 // `61m` is "61 minutes".
 function durationInWords(duration: string): string {
-  const match = /^\+?(\d+)(ms|s|m|h|d)$/.exec(duration);
-  return match === null ? duration : pluralize(Number(match[1]), units[match[2] as string] as string);
+  const [, count, unit = ""] = /^\+?(\d+)([a-z]+)$/.exec(duration) ?? [];
+  return units[unit] === undefined ? duration : pluralize(Number(count), units[unit]);
 }
 
-const date = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "long",
-  year: "numeric",
-  timeZone: "UTC",
-});
+const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
 // `10:01 on 2 March 2026`; seconds only where there are some.
 function timeInWords(iso: string): string {

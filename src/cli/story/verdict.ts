@@ -1,9 +1,11 @@
+import { snakeCase } from "../../api/snake-case.js";
 import { storySender } from "../../api/story-sender.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { placeInScenario } from "../../node/place-in-scenario.js";
+import { stepJson } from "../../node/step-data.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
-import { errorCodeOf, type StepProblem, stepProblems } from "../../sandbox/story/differences.js";
+import { type StepProblem, stepProblems } from "../../sandbox/story/differences.js";
 import { runStory } from "../../sandbox/story/run-step.js";
 import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
 import type { FoundPlace } from "../../scenario/parse-scenario.js";
@@ -11,7 +13,7 @@ import { formatProblem, pathText } from "../../scenario/problems/scenario-error.
 import { narrowExcerpt } from "../../scenario/read/source.js";
 import type { WorldFlags } from "../flags.js";
 import { openNamed } from "../open-scenario.js";
-import { type Palette, shortTime } from "../terminal.js";
+import { type Palette, type Style, shortTime } from "../terminal.js";
 import { stepLine, timelineLine } from "./step-line.js";
 
 /** The outcome of a story that ran as a test. */
@@ -37,88 +39,25 @@ export async function verdictOn(
   flags: WorldFlags,
   cwd: string,
 ): Promise<StoryVerdict> {
+  const { name, scenario } = loaded;
   const world = openNamed(loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = world;
   const started = platform.stopwatch();
   const startedAt = new Date(clock.now()).toISOString();
   const results = await runStory(world, storySender(world));
   const last = results.at(-1);
-  const problems = last === undefined ? [] : await placeProblems(last, loaded.name, cwd);
+  const problems = last === undefined ? [] : await placeProblems(last, name, cwd);
   return {
-    name: loaded.name,
+    name,
     passed: story.steps.length > 0 && problems.length === 0,
     seed,
     startedAt,
-    isPinned: flags.now !== undefined || loaded.scenario.clock?.now !== undefined,
+    isPinned: flags.now !== undefined || scenario.clock?.now !== undefined,
     results,
     stepCount: story.steps.length,
     problems,
     durationMs: platform.stopwatch() - started,
   };
-}
-
-/** A verdict for machines; keys are shortened where it is printed. */
-export function verdictJson(verdict: StoryVerdict): Record<string, unknown> {
-  const { name, passed, seed, startedAt, results, stepCount, problems, durationMs } = verdict;
-  return {
-    name,
-    passed,
-    problems: stepCount === 0 ? [{ code: "no_story", message: "the scenario has no story" }] : [],
-    seed,
-    started_at: startedAt,
-    step_count: stepCount,
-    not_reached: stepCount - results.length,
-    steps: results.map((result, index) => stepJson(result, index === results.length - 1 ? problems : [])),
-    duration_ms: Math.round(durationMs * 10) / 10,
-  };
-}
-
-function stepJson(result: StepResult, problems: readonly PlacedProblem[]): Record<string, unknown> {
-  const { number, kind, say, request, answer, performed, failure, timeline, now } = result;
-  return {
-    number,
-    kind,
-    passed: problems.length === 0,
-    say,
-    request: request && {
-      method: request.method,
-      path: request.path,
-      key: request.key,
-      times: request.times,
-    },
-    status: answer?.status ?? null,
-    code: answer && errorCodeOf(answer),
-    path_id: answer?.pathId ?? null,
-    fault: answer?.fault ?? null,
-    refusal: performed?.refusal?.code ?? null,
-    failure,
-    meanwhile: timelineJson(timeline),
-    now,
-    differences: problems
-      .filter(({ at }) => at !== null)
-      .map(({ at, expected, found, path, place }) => ({
-        at,
-        expected,
-        found,
-        path: pathText(path),
-        place: placeJson(place),
-      })),
-    place: placeJson(problems[0]?.place),
-  };
-}
-
-/** The steps of the timeline that happened during a step of the story, for machines. */
-export function timelineJson(timeline: StepResult["timeline"]) {
-  return timeline.map(({ index, at, performed: { refusal } }) => ({
-    timeline_step: index + 1,
-    at,
-    refusal: refusal?.code ?? null,
-    message: refusal?.message ?? null,
-  }));
-}
-
-function placeJson(place: PlacedProblem["place"]) {
-  return place === undefined ? null : { file: place.file ?? null, line: place.line, column: place.column };
 }
 
 /** A problem of a step, and where it stands. */
@@ -137,33 +76,43 @@ export function placeProblems(result: StepResult, scenario: string, cwd: string)
   );
 }
 
-/** The options of a printed verdict. */
-interface VerdictStyle {
-  readonly palette: Palette;
-  /** Whether signs stand for words. */
-  readonly isTerminal: boolean;
-  readonly width: number;
-  /** Whether only what failed is printed. */
-  readonly quiet: boolean;
+/** A verdict for machines; keys are shortened where it is printed. */
+export function verdictJson(verdict: StoryVerdict): unknown {
+  const { isPinned: _, results, problems, durationMs, ...shown } = verdict;
+  const { length } = results;
+  return snakeCase({
+    ...shown,
+    problems: shown.stepCount === 0 ? [{ code: "no_story", message: "the scenario has no story" }] : [],
+    notReached: shown.stepCount - length,
+    steps: results.map((result) => judgedJson(result, result.number === length ? problems : [])),
+    durationMs: Math.round(durationMs * 10) / 10,
+  });
 }
 
-/** A verdict for people: the steps, the problems, and a line that sums up; ends with a line end. */
-export function verdictText(verdict: StoryVerdict, style: VerdictStyle): string {
-  if (verdict.passed && style.quiet) return "";
+function judgedJson(result: StepResult, problems: readonly PlacedProblem[]) {
+  const placed = problems.map(({ message: _, path, place, ...difference }) => ({
+    ...difference,
+    path: pathText(path),
+    place: place === undefined ? null : { file: place.file ?? null, line: place.line, column: place.column },
+  }));
+  return {
+    ...stepJson(result),
+    passed: problems.length === 0,
+    differences: placed.filter(({ at }) => at !== null),
+    place: placed[0]?.place ?? null,
+  };
+}
+
+/** A verdict for people: the steps, the problems, and a line that sums up; `quiet` leaves out what holds. */
+export function verdictText(verdict: StoryVerdict, style: Style, quiet: boolean): string {
+  if (verdict.passed && quiet) return "";
   const lines = [
-    ...(style.quiet || verdict.stepCount === 0 ? [] : [...stepTable(verdict, style), ""]),
+    ...(quiet || verdict.stepCount === 0 ? [] : [...stepTable(verdict, style), ""]),
     ...verdict.problems.flatMap((problem) => [problemText(problem, verdict, style), ""]),
     summary(verdict, style.palette),
     "",
   ];
   return redactKeys(lines.join("\n"));
-}
-
-/** The last line of several verdicts. */
-export function totalText(count: number, failed: number, palette: Palette): string {
-  const paint = failed === 0 ? palette.green : palette.red;
-  const outcome = failed === 0 ? "all hold" : `${failed} ${failed === 1 ? "does" : "do"} not hold`;
-  return `${paint(`${pluralize(count, "scenario")}: ${outcome}`)}\n`;
 }
 
 const marks = {
@@ -178,32 +127,26 @@ function markOf(result: StepResult): keyof typeof marks {
   return result.step.expect !== undefined || result.performed !== null ? "holds" : "done";
 }
 
-function stepTable({ name, seed, startedAt, results }: StoryVerdict, style: VerdictStyle): string[] {
+function stepTable({ name, seed, startedAt, results }: StoryVerdict, style: Style): string[] {
   const { palette, isTerminal, width } = style;
   const rows = results.flatMap((result) => {
-    const mark = marks[markOf(result)];
+    const { sign, word, colour } = marks[markOf(result)];
     const number = String(result.number).padStart(String(result.of).length);
     const line = stepLine(result, palette, { width: width - 14 });
     const timeline = result.timeline.map((one) => `meanwhile, at ${shortTime(one.at)}: ${timelineLine(one)}`);
-    return [
-      { mark, cells: [number, isTerminal ? mark.sign : mark.word, line] },
-      ...timeline.map((text) => ({ mark, cells: ["", "", text] })),
-    ];
+    const mark = isTerminal ? sign : word;
+    return [[number, mark && palette[colour](mark), line], ...timeline.map((text) => ["", "", text])];
   });
-  const table = alignColumns(
-    rows.map(({ cells }) => cells),
-    (text, row, column) => (column === 1 ? palette[rows[row]?.mark.colour ?? "dim"](text) : text),
-  );
   return [
     `${palette.bold(name)}  ${palette.dim(`seed ${seed}, from ${shortTime(startedAt)}`)}`,
-    ...table.map((line) => `  ${line}`),
+    ...alignColumns(rows).map((line) => `  ${line}`),
   ];
 }
 
 function problemText(
   { message, path, place }: PlacedProblem,
   { name, results }: StoryVerdict,
-  { isTerminal, width }: VerdictStyle,
+  { isTerminal, width }: Style,
 ): string {
   // In a line that the terminal breaks the caret would stand under nothing. Two columns are the indent.
   const excerpt =

@@ -187,6 +187,8 @@ export const answerSchemas = {
         consent: orNull(named("Consent")),
       }),
     ),
+    failure: orNull(object({ code: text, message: text })),
+    meanwhile: list(object({ timeline_step: count, at: time, refusal: textOrNull, message: textOrNull })),
     now: time,
     differences: list(object({ at: text, expected: text, found: text })),
   }),

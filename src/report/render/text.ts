@@ -31,21 +31,16 @@ export function renderText(document: ReportDocument, palette = colourless): stri
 }
 
 function sectionLines({ columns, rows }: Section, palette: ReportPalette): string[] {
-  const toneAt = (row: number, column: number) => toneOf(rows[row]?.cells[column] ?? "");
+  const painted = (cell: Cell) => paint(textOf(cell), toneOf(cell), palette);
   if (rows.every(({ details }) => details === undefined)) {
-    const texts = rows.map(({ cells }) => cells.map(textOf));
-    const table = alignColumns(texts, (text, row, column) => paint(text, toneAt(row, column), palette));
-    return table.map((line) => `  ${line}`);
+    return alignColumns(rows.map(({ cells }) => cells.map(painted))).map((line) => `  ${line}`);
   }
   return rows.flatMap(({ cells, details = [] }) => {
     const head = cells.filter((cell) => textOf(cell) !== "");
     const labelled = details.flatMap((lines, index) =>
       lines.map((line, i) => [i === 0 ? (columns[cells.length + index] ?? "") : "", escapeControls(line)]),
     );
-    return [
-      `  ${head.map((cell) => paint(textOf(cell), toneOf(cell), palette)).join("  ")}`,
-      ...alignColumns(labelled).map((line) => `    ${line}`),
-    ];
+    return [`  ${head.map(painted).join("  ")}`, ...alignColumns(labelled).map((line) => `    ${line}`)];
   });
 }
 
