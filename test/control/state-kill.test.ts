@@ -1,14 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { control } from "../support/call-control.js";
+import { type RunningCommand, startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const bin = join(import.meta.dirname, "../../bin/svc-sandbox.js");
 const kills = 12;
 const writes = 300;
 const organizations = ["first", "second", "third", "fourth"];
@@ -18,8 +15,7 @@ const scenario = {
   organizations: Object.fromEntries(organizations.map((ref) => [ref, { type: "bank" }])),
 };
 
-interface Running {
-  readonly child: ChildProcess;
+interface Running extends RunningCommand {
   readonly controlUrl: string;
 }
 
@@ -33,17 +29,9 @@ interface Acknowledged {
 
 /** Starts the built command on a state; fails when it does not come up. */
 async function start(cwd: string): Promise<Running> {
-  const argv = [bin, "start", "world.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
-  const child = spawn(process.execPath, argv, { cwd, stdio: ["ignore", "pipe", "pipe"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const stderr: string[] = [];
-  child.stderr.setEncoding("utf8").on("data", (text) => stderr.push(text));
-  const ended = once(child, "exit").then(() => {
-    throw new Error(`svc-sandbox did not go on: ${stderr.join("")}`);
-  });
-  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), "line"), ended]);
-  ended.catch(() => {});
-  return { child, controlUrl: JSON.parse(line).control_url };
+  const argv = ["start", "world.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
+  const running = startBin(argv, { cwd });
+  return { ...running, controlUrl: JSON.parse(await running.until(/\n/)).control_url };
 }
 
 /** Creates, rotates and revokes keys of an organization, and advances the clock, until the server is gone. */
@@ -77,9 +65,7 @@ async function writeUntilGone(url: string, organization: string, known: Acknowle
 async function killAmongWrites({ child, controlUrl }: Running, after: number): Promise<Acknowledged> {
   const known: Acknowledged = { states: new Map(), fingerprints: new Map(), clock: "", count: 0 };
   const gone = once(child, "exit");
-  const writing = Promise.allSettled(
-    organizations.map((organization) => writeUntilGone(controlUrl, organization, known)),
-  );
+  const writing = Promise.allSettled(organizations.map((one) => writeUntilGone(controlUrl, one, known)));
   const watching = setInterval(() => known.count >= after && child.kill("SIGKILL"), 1);
   await gone;
   clearInterval(watching);
@@ -108,7 +94,7 @@ test(`after kill -9 in the middle of ${writes} writes no acknowledged one is los
     expect((await control(running.controlUrl, "POST /reset", {})).status).toBe(200);
   }
   running.child.kill("SIGTERM");
-  await once(running.child, "exit");
+  await running.ended;
   const left = readdirSync(cwd).filter((name) => name !== "state.json.tmp");
   expect(left.sort()).toEqual(["state.json", "world.json"]);
 }, 300_000);

@@ -1,14 +1,24 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { root } from "./pages.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+/** The built command line. */
+export const bin = join(root, "bin/svc-sandbox.js");
 
 /** How a command ended, and what it wrote. */
 export interface Ended {
   readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** A command that is running. */
 export interface RunningCommand {
+  readonly child: ChildProcess;
   /** Resolves with the standard output so far, once it matches; rejects when the command ends before. */
   readonly until: (pattern: RegExp) => Promise<string>;
   readonly ended: Promise<Ended>;
@@ -19,55 +29,58 @@ export interface RunningCommand {
 /** Runs a shell command in a folder, in a process group of its own. */
 export function runCommand(
   command: string,
-  options: { cwd: string; env?: Record<string, string> },
+  { cwd, env }: { cwd: string; env?: Record<string, string> },
 ): RunningCommand {
   // The shell outlives the interrupt that ends its command, to say with which code that ended.
   const child = spawn("bash", ["-c", `trap : INT\n${command}`], {
-    cwd: options.cwd,
-    env: { ...process.env, NO_COLOR: "1", ...options.env },
+    cwd,
+    env: { ...process.env, NO_COLOR: "1", ...env },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let stdout = "";
-  let stderr = "";
-  const waiting = new Set<() => void>();
-  child.stdout?.setEncoding("utf8").on("data", (text) => {
-    stdout += text;
-    for (const check of waiting) check();
-  });
-  child.stderr?.setEncoding("utf8").on("data", (text) => {
-    stderr += text;
-  });
-  const ended = new Promise<Ended>((resolve) =>
-    child.on("close", (code) => resolve({ code, stdout, stderr })),
-  );
+  return watched(child, command);
+}
 
+/** Starts the built `svc-sandbox` as its users do, by default in an empty folder; it is gone when the test is over. */
+export function startBin(
+  argv: readonly string[],
+  { cwd = temporaryFolder(), env = {} }: { cwd?: string; env?: Readonly<Record<string, string>> } = {},
+): RunningCommand {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [bin, ...argv], { cwd, env: { PATH, HOME, ...env } });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  // A command that does not read closes its end.
+  child.stdin.on("error", () => {}).end();
+  return watched(child, argv.join(" "));
+}
+
+function watched(child: ChildProcess, title: string): RunningCommand {
+  const written = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text) => {
+      written[name] += text;
+    });
+  }
+  const ended = once(child, "close").then(([code, signal]): Ended => ({ code, signal, ...written }));
   return {
+    child,
     ended,
     until: (pattern) =>
       new Promise((resolve, reject) => {
-        const check = () => {
-          if (!pattern.test(stdout)) return;
-          waiting.delete(check);
-          resolve(stdout);
-        };
-        waiting.add(check);
-        check();
-        ended.then(() =>
-          reject(new Error(`${command} ended before it printed ${pattern}:\n${stdout}\n${stderr}`)),
+        const look = () => void (pattern.test(written.stdout) && resolve(written.stdout));
+        child.stdout?.on("data", look);
+        look();
+        ended.then((end) =>
+          reject(new Error(`${title} ended before it printed ${pattern}: ${JSON.stringify(end)}`)),
         );
       }),
     stop() {
-      signalGroup(child, "SIGINT");
+      try {
+        process.kill(-(child.pid as number), "SIGINT");
+      } catch {
+        // It has ended already.
+      }
       return ended;
     },
   };
-}
-
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-(child.pid as number), signal);
-  } catch {
-    // It has ended already.
-  }
 }

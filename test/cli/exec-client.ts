@@ -1,0 +1,42 @@
+import { type Ended, startBin } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/**
+ * Sends a request for each of its words: with the key of a ref, without one (`none`), with the key in the query
+ * (`?ref`), or to a path of the control plane (`POST:/reset`). Ends with the code that the word `exit:3` says.
+ */
+const clientCode = `
+const { SVC_BASE_URL, SVC_CONTROL_URL } = process.env;
+const keyOf = (ref) => process.env["SVC_KEY_" + ref.toUpperCase().replaceAll("-", "_")];
+const me = SVC_BASE_URL + "/v1/relying-party/me";
+for (const word of process.argv.slice(2)) {
+  const control = /^([A-Z]+):(.*)$/.exec(word);
+  if (control) await fetch(SVC_CONTROL_URL + control[2], { method: control[1] });
+  else if (word.startsWith("exit:")) process.exitCode = Number(word.slice(5));
+  else if (word.startsWith("?")) await fetch(me + "?key=" + keyOf(word.slice(1)));
+  else await fetch(me, { headers: word === "none" ? {} : { "x-api-key": keyOf(word) } });
+}
+`;
+
+/** A folder with the client that the tests of `exec` run, and these files. */
+export function clientFolder(files: Readonly<Record<string, string>> = {}): string {
+  return temporaryFolder({ "client.mjs": clientCode, ...files });
+}
+
+/** The command line of the client. */
+export function client(...words: string[]): string[] {
+  return [process.execPath, "client.mjs", ...words];
+}
+
+/** Starts the built `svc-sandbox exec`, by default in a folder with the client alone. */
+export function startExec(argv: readonly string[], options: Parameters<typeof startBin>[1] = {}) {
+  return startBin(["exec", ...argv], { cwd: clientFolder(), ...options });
+}
+
+/** Runs the built `svc-sandbox exec` to its end. */
+export function runExec(
+  argv: readonly string[],
+  options: Parameters<typeof startBin>[1] = {},
+): Promise<Ended> {
+  return startExec(argv, options).ended;
+}
