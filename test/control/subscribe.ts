@@ -22,8 +22,6 @@ export interface Subscriber {
   readonly leave: () => void;
 }
 
-const patience = 10_000;
-
 /** Subscribes; resolves once the server has answered. `from` is the id of the last event that was seen. */
 export function subscribe(
   url: string,
@@ -45,30 +43,17 @@ function listenTo(asking: ClientRequest, answer: IncomingMessage): Subscriber {
   const events: SeenEvent[] = [];
   let text = "";
   let unread = "";
-  let waiting: (() => void)[] = [];
-  let over = false;
-  const wake = () => {
-    const woken = waiting;
-    waiting = [];
-    for (const one of woken) one();
-  };
   answer.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
-    unread += chunk;
-    const blocks = unread.split("\n\n");
+    const blocks = (unread + chunk).split("\n\n");
     unread = blocks.pop() as string;
     for (const block of blocks) if (block.startsWith("id: ")) events.push(eventOf(block));
-    wake();
-  });
-  const ended = new Promise<"ended" | "cut off">((resolve) => {
-    answer.once("close", () => {
-      over = true;
-      wake();
-      resolve(answer.complete ? "ended" : "cut off");
-    });
   });
   answer.on("error", () => {});
   asking.on("error", () => {});
+  const ended = new Promise<"ended" | "cut off">((resolve) => {
+    answer.once("close", () => resolve(answer.complete ? "ended" : "cut off"));
+  });
   return {
     status: answer.statusCode ?? 0,
     events,
@@ -76,26 +61,17 @@ function listenTo(asking: ClientRequest, answer: IncomingMessage): Subscriber {
     ended,
     leave: () => void asking.destroy(),
     async until(reached) {
-      const deadline = setTimeout(wake, patience);
-      const start = performance.now();
-      while (!reached(events)) {
-        if (over || performance.now() - start >= patience) {
-          throw new Error(`after ${events.length} events what was waited for has not come`);
-        }
-        await new Promise<void>((resolve) => waiting.push(resolve));
-      }
-      clearTimeout(deadline);
+      const late = () => Promise.reject(new Error(`after ${events.length} events, not what was waited for`));
+      const over = ended.then(() => reached(events) || late());
+      while (!reached(events))
+        await Promise.race([new Promise((resolve) => answer.once("data", resolve)), over]);
     },
   };
 }
 
 function eventOf(block: string): SeenEvent {
   const [id, event, data] = block.split("\n").map((line) => line.slice(line.indexOf(": ") + 2));
-  return {
-    id: Number(id),
-    event: event as string,
-    data: JSON.parse(data as string),
-  };
+  return { id: Number(id), event: event as string, data: JSON.parse(data as string) };
 }
 
 /** For `until`: so many events have come. */
