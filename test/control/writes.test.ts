@@ -59,15 +59,9 @@ describe("R33 the actor", () => {
 });
 
 describe("the form of a body", () => {
-  const organization = "/organizations/harvest-bank";
-  const patch = (control: ServedControl, bytes: string | Buffer | undefined, headers: object) =>
-    expectUnchanged(control, () =>
-      control.ask(organization, {
-        method: "PATCH",
-        headers: headers as Record<string, string>,
-        ...(bytes !== undefined && { bytes }),
-      }),
-    );
+  const path = "/organizations/harvest-bank";
+  const patch = (control: ServedControl, bytes: string | Buffer, headers: Record<string, string>) =>
+    expectUnchanged(control, () => control.ask(path, { method: "PATCH", headers, bytes }));
 
   test("415 for every other type, charset or encoding", async () => {
     const control = await serveControl();
@@ -108,7 +102,7 @@ describe("the form of a body", () => {
       ["DELETE", "/requests", 204],
       ["POST", "/instances", 201],
       ["POST", "/keys", 422],
-      ["PATCH", organization, 200],
+      ["PATCH", "/organizations/harvest-bank", 200],
     ] as const) {
       expect([path, (await ask(path, { method })).status]).toEqual([path, status]);
     }
@@ -127,8 +121,10 @@ describe("the form of a body", () => {
 
 const create = "POST /keys";
 const rotate = "POST /keys/active/rotate";
+const organization = "PATCH /organizations/harvest-bank";
 
-const invalid: readonly [call: string, json: unknown, ...fields: string[]][] = [
+/** Writes that are refused: with a code, or for the fields that are wrong. */
+const refused: readonly [call: string, json: unknown, ...says: string[]][] = [
   [create, {}, "organization", "environment", "name"],
   [create, { organization: 7, environment: "sandbox", name: "" }, "organization", "environment", "name"],
   [create, { ...newKey, name: undefined, naem: "CI" }, "naem"],
@@ -140,12 +136,7 @@ const invalid: readonly [call: string, json: unknown, ...fields: string[]][] = [
   [rotate, { overlap_minutes: null }, "overlap_minutes"],
   ["POST /reset", { seed: 1 }, "seed"],
   ["DELETE /requests", { key: "active" }, "key"],
-  [
-    "PATCH /organizations/harvest-bank",
-    { status: "suspended", sandbox_access: "no" },
-    "status",
-    "sandbox_access",
-  ],
+  [organization, { status: "suspended", sandbox_access: "no" }, "status", "sandbox_access"],
   ["PUT /clock", JSON.parse('{"__proto__":{"now":1},"constructor":1}'), "__proto__", "constructor"],
   ["PUT /clock", { now: "2027-01-01T00:00:00" }, "now"],
   ["PUT /clock", { now: "9999-12-31T23:59:59Z" }, "now"],
@@ -160,38 +151,31 @@ const invalid: readonly [call: string, json: unknown, ...fields: string[]][] = [
   ["POST /instances", { scenario: { version: 1, organisations: {} } }, "organisations"],
   ["POST /instances", { scenario: 5 }, "scenario"],
   ["POST /instances", { seed: -1, profile: "typcal", now: "tomorrow" }, "seed", "profile", "now"],
+  [create, { ...newKey, scopes: [] }, "422 scopes_required"],
+  [create, { ...newKey, scopes: ["farms:read"] }, "422 unknown_scope"],
+  [create, { ...newKey, ref: "active" }, "409 name_taken"],
+  [rotate, { overlap_minutes: -1 }, "422 overlap_out_of_range"],
+  [rotate, { overlap_minutes: 1e308 }, "422 overlap_out_of_range"],
+  ["POST /keys/revoked/rotate", {}, "409 key_not_active"],
+  ["POST /keys/actve/revoke", {}, "404 not_found"],
+  ["PATCH /organizations/nowhere", {}, "404 not_found"],
+  ["PUT /clock", { now: "2020-01-01T00:00:00Z", frozen: false }, "422 clock_backwards"],
+  ["POST /clock/advance", { by: "-1m" }, "422 clock_backwards"],
+  ["PUT /scenario", { name: "key-state" }, "404 not_found"],
+  ["PUT /scenario", { name: "./package.json" }, "404 not_found"],
+  ["POST /instances", { scenario: "key-state" }, "404 not_found"],
+  ["DELETE /instances/nothing", undefined, "404 not_found"],
 ];
 
 test.each(
-  invalid.map(([call, sent, ...fields]) => [call, sent, fields] as const),
-)("%s %j is refused with its fields, and changes nothing", async (call, sent, fields) => {
+  refused.map(([call, sent, ...says]) => [call, sent, says] as const),
+)("%s %j is refused, and changes nothing: %j", async (call, sent, says) => {
   const control = await serveControl();
   const [method, path] = call.split(" ") as [string, string];
   const { status, body } = await expectUnchanged(control, () => control.ask(path, { method, json: sent }));
-  expect([status, body.error.code]).toEqual([422, "validation_failed"]);
-  expect(Object.keys(body.error.details.fields).sort()).toEqual([...fields].sort());
-});
-
-test.each<readonly [call: string, json: unknown, status: number, code: string]>([
-  [create, { ...newKey, scopes: [] }, 422, "scopes_required"],
-  [create, { ...newKey, scopes: ["farms:read"] }, 422, "unknown_scope"],
-  [create, { ...newKey, ref: "active" }, 409, "name_taken"],
-  [rotate, { overlap_minutes: -1 }, 422, "overlap_out_of_range"],
-  [rotate, { overlap_minutes: 1e308 }, 422, "overlap_out_of_range"],
-  ["POST /keys/revoked/rotate", {}, 409, "key_not_active"],
-  ["POST /keys/actve/revoke", {}, 404, "not_found"],
-  ["PATCH /organizations/nowhere", {}, 404, "not_found"],
-  ["PUT /clock", { now: "2020-01-01T00:00:00Z", frozen: false }, 422, "clock_backwards"],
-  ["POST /clock/advance", { by: "-1m" }, 422, "clock_backwards"],
-  ["PUT /scenario", { name: "key-state" }, 404, "not_found"],
-  ["PUT /scenario", { name: "./package.json" }, 404, "not_found"],
-  ["POST /instances", { scenario: "key-state" }, 404, "not_found"],
-  ["DELETE /instances/nothing", undefined, 404, "not_found"],
-])("%s %j is refused with %i %s, and changes nothing", async (call, sent, status, code) => {
-  const control = await serveControl();
-  const [method, path] = call.split(" ") as [string, string];
-  const answer = await expectUnchanged(control, () => control.ask(path, { method, json: sent }));
-  expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+  const { code, details } = body.error;
+  const isOfFields = `${status} ${code}` === "422 validation_failed";
+  expect(isOfFields ? Object.keys(details.fields).sort() : [`${status} ${code}`]).toEqual([...says].sort());
 });
 
 test("a scenario with mistakes is refused with line and column of each, and the world goes on", async () => {
@@ -205,10 +189,8 @@ test("a scenario with mistakes is refused with line and column of each, and the 
   const fields = await put(
     "version: 1\norganizations:\n  bank:\n    tpye: bank\n    keys:\n      main: { environment: prod }\n",
   );
-  expect(fields).toMatchObject({
-    "organizations.bank.tpye": expect.stringMatching(/^line 4, column 5: /),
-    "organizations.bank.keys.main.environment": expect.stringMatching(/^line 6, column 28: /),
-  });
+  expect(fields["organizations.bank.tpye"]).toMatch(/^line 4, column 5: /);
+  expect(fields["organizations.bank.keys.main.environment"]).toMatch(/^line 6, column 28: /);
   for (const bytes of ["version: 1\norganizations: [", "- 1"]) {
     expect(Object.values(await put(bytes))[0]).toMatch(/^line \d+, column \d+: /);
   }
@@ -261,7 +243,7 @@ test("any body is accepted as described, or refused with nothing changed", async
     fc.tuple(write, changes),
     fc.tuple(write, fc.jsonValue({ maxDepth: 4 })),
   );
-  const outcomes = { accepted: 0, refused: 0 };
+  const outcomes = [0, 0] as [accepted: number, refused: number];
   await fc.assert(
     fc.asyncProperty(body, async ([{ path, method }, sent]) => {
       const before = control.server.sandbox.snapshot();
@@ -270,12 +252,12 @@ test("any body is accepted as described, or refused with nothing changed", async
       const after = control.server.sandbox.snapshot();
       // The world can still be started from its snapshot.
       parseScenario(JSON.stringify(after));
-      outcomes[status < 300 ? "accepted" : "refused"] += 1;
+      outcomes[status < 300 ? 0 : 1] += 1;
       if (status >= 300) expect(after).toEqual(before);
       control.server.sandbox.reset();
       control.server.sandbox.clock.freeze();
     }),
     { numRuns: 800, ...propertySeed },
   );
-  expect(Math.min(outcomes.accepted, outcomes.refused)).toBeGreaterThan(100);
+  expect(Math.min(...outcomes)).toBeGreaterThan(100);
 });
