@@ -11,51 +11,40 @@ const written =
   "organizations: { bank: { type: bank, keys: { first: { environment: test }, second: { environment: live } } } }\n";
 const large = population("{ organizations: 700, keys_per_organization: 2 }") + written;
 
-function start(file: string, argv: readonly string[]) {
+/** What `start` prints, and the lines that it writes with --write-env. */
+async function started(file: string, ...argv: string[]) {
   const cwd = temporaryFolder({ "many.yaml": file });
-  return { cwd, running: serve(["start", "many.yaml", ...argv], { cwd }) };
+  const running = serve(["start", "many.yaml", "--write-env", "keys.env", ...argv], { cwd });
+  await baseUrl(running);
+  const lines = readFileSync(join(cwd, "keys.env"), "utf8").trimEnd().split("\n");
+  return { text: running.stdout.text(), lines };
 }
 
-test("start shows the keys that are written out, and says how many more there are", async () => {
-  const { running } = start(large, []);
-  await baseUrl(running);
-  const text = running.stdout.text();
-  expect(text.match(/^ {2}\S+ +SVC_\w+ /gm)?.map((line) => line.trim().split(" ")[0])).toEqual([
-    "first",
-    "second",
-  ]);
-  expect(text).toContain("\n  … and 1400 more: svc-sandbox keys many.yaml\n");
-});
-
-test("start shows the first few of a population that stands alone", async () => {
-  const { running } = start(population("{ organizations: 3, keys_per_organization: 2 }"), []);
-  await baseUrl(running);
-  expect(running.stdout.text()).toMatch(/\n {2}organization-1-key-1 +SVC_test_/);
-  expect(running.stdout.text()).toContain("\n  … and 1 more: svc-sandbox keys many.yaml\n");
+test.each([
+  ["the keys that are written out", large, ["first", "second"], 1400],
+  [
+    "the first few of a population that stands alone",
+    population("{ organizations: 3, keys_per_organization: 2 }"),
+    [1, 2, 3].flatMap((one) => [1, 2].map((key) => `organization-${one}-key-${key}`)).slice(0, 5),
+    1,
+  ],
+])("start shows %s, and says how many more there are", async (_what, file, refs, more) => {
+  const { text } = await started(file);
+  expect(text.match(/^ {2}\S+ +SVC_\w+ /gm)?.map((line) => line.trim().split(" ")[0])).toEqual(refs);
+  expect(text).toContain(`\n  … and ${more} more: svc-sandbox keys many.yaml\n`);
 });
 
 test("start --json and --write-env have every key that is written out, and a thousand at most altogether", async () => {
-  const { running, cwd } = start(large, ["--json", "--write-env", "keys.env"]);
-  await baseUrl(running);
-  const line = JSON.parse(running.stdout.text());
-  expect([Object.keys(line.keys).length, line.keys_left_out]).toEqual([1000, 402]);
-  expect(Object.keys(line.keys).slice(0, 3)).toEqual(["first", "second", "organization-1-key-1"]);
-  const lines = readFileSync(join(cwd, "keys.env"), "utf8").trimEnd().split("\n");
+  const { text, lines } = await started(large, "--json");
+  const { keys, keys_left_out } = JSON.parse(text);
+  expect([Object.keys(keys).length, keys_left_out]).toEqual([1000, 402]);
+  expect(Object.keys(keys).slice(0, 3)).toEqual(["first", "second", "organization-1-key-1"]);
   expect(lines.filter((one) => one.startsWith("SVC_KEY_"))).toHaveLength(1000);
   expect(lines.at(-1)).toBe("# 402 more keys: svc-sandbox keys many.yaml --format env");
-});
 
-test("of a small population nothing is left out, and nothing is said of it", async () => {
-  const { running, cwd } = start(population("{ organizations: 3 }") + written, [
-    "--json",
-    "--write-env",
-    "keys.env",
-  ]);
-  await baseUrl(running);
-  const line = JSON.parse(running.stdout.text());
-  expect(Object.keys(line.keys)).toHaveLength(5);
-  expect(line).not.toHaveProperty("keys_left_out");
-  expect(readFileSync(join(cwd, "keys.env"), "utf8")).not.toContain("#");
+  const small = await started(population("{ organizations: 3 }") + written, "--json");
+  expect(Object.keys(JSON.parse(small.text).keys)).toHaveLength(5);
+  expect(small.text + small.lines).not.toMatch(/keys_left_out|#/);
 });
 
 test("keys lists them all, in every format", async () => {
@@ -63,6 +52,5 @@ test("keys lists them all, in every format", async () => {
   const keys = async (format: string) =>
     (await runCli(["keys", "many.yaml", "--format", format], { cwd })).stdout.trimEnd();
   expect(JSON.parse(await keys("json"))).toHaveLength(1402);
-  expect((await keys("env")).split("\n")).toHaveLength(1403);
-  expect((await keys("table")).split("\n")).toHaveLength(1403);
+  for (const format of ["env", "table"]) expect((await keys(format)).split("\n")).toHaveLength(1403);
 });

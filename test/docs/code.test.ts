@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync, symlinkSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -15,8 +15,8 @@ import * as ourNode from "../../src/node/index.js";
 import { noBrowser, openPage } from "../support/chromium-page.js";
 import { claimsChecked, docExamples, runExample } from "../support/examples.js";
 import { type Block, blocksOf, blockWith, root } from "../support/pages.js";
-import { runCommand } from "../support/running-command.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { bin, runCommand } from "../support/running-command.js";
+import { userFolder } from "../support/temporary-folder.js";
 
 // The JavaScript and TypeScript of the pages runs, and its comments are true.
 
@@ -37,15 +37,6 @@ const serves = ({ text }: Block) => text.includes("app.listen(3000)");
 
 /** How many comments of an example say what is to come of the line. */
 const claimsIn = (code: string) => code.split("; // ").length - 1;
-
-/** A folder of a user who has these files, the built package, and what the examples need beside it. */
-function userFolder(files: Record<string, string>): string {
-  const folder = temporaryFolder({ "node_modules/.keep": "", ...files });
-  symlinkSync(root, join(folder, "node_modules/svc-sandbox"));
-  for (const name of ["msw", "vitest"])
-    symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
-  return folder;
-}
 
 const me = (sandbox: core.Sandbox, ref: string) =>
   sandbox.fetch("https://any.example/v1/relying-party/me", { headers: { "x-api-key": sandbox.secret(ref) } });
@@ -105,10 +96,7 @@ test.skipIf(noBrowser).each(titled(inBrowser))("%s: runs in a page", async (_tit
 
 test("--handlers of docs/doors.md serves what the handlers module says", async () => {
   const line = blockWith("docs/doors.md", "sh", "npx svc-sandbox --handlers");
-  const command = line.replace(
-    "npx svc-sandbox",
-    `node "${join(root, "bin/svc-sandbox.js")}" --port 0 --json`,
-  );
+  const command = line.replace("npx svc-sandbox", `node "${bin}" --port 0 --json`);
   const running = runCommand(command, { cwd: userFolder({ "handlers.mjs": handlersModule }) });
   const { base_url, keys } = JSON.parse(await running.until(/\n/));
   const answer = await fetch(`${base_url}/v1/relying-party/attestations`, {

@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { command as exec } from "../../src/cli/commands/exec.js";
 import { type SandboxServer, startServer } from "../../src/node/index.js";
-import { installedFolder } from "../support/installed.js";
 import { blocksOf, blockWith, pageOf } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { type RunningCommand, runCommand } from "../support/running-command.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
 // The commands of the pages do what the pages say, with the built package.
 
@@ -42,13 +41,6 @@ test.each(Object.entries(run))("every block of %s is run", (page, words) => {
   const blocks = blocksOf(page).filter(({ language }) => ["sh", "python", "java"].includes(language));
   expect(blocks.filter(({ text }) => !words.some((one) => text.includes(one)))).toEqual([]);
 });
-
-/** A folder of a user who has installed the package; it is gone when the test is over. */
-function userFolder(): string {
-  const { folder, remove } = installedFolder();
-  onTestFinished(remove);
-  return folder;
-}
 
 /** A command of a page that serves, on a free port; it is stopped when the test is over. */
 function serving(command: string, cwd: string): RunningCommand {
