@@ -1,12 +1,12 @@
-import { isWellFormedKey, noKey } from "../domain/api-key.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../domain/authorize.js";
 import type { ApiPathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { countRequest, settleUsage } from "../sandbox/usage.js";
 import type { World } from "../sandbox/world.js";
+import type { Call } from "./call.js";
 import type { Endpoint, EndpointInput } from "./endpoint.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
-import { type BegunCall, codeOf, errorReply, type Refusal, successReply } from "./reply.js";
+import { codeOf, errorReply, type Refusal, successReply } from "./reply.js";
 import { readInput } from "./request-input.js";
 import { parametersIn, type Route } from "./routes.js";
 
@@ -31,21 +31,21 @@ interface Decision extends Ending {
 }
 
 /** Authorizes, counts and answers a call (R24). */
-export function answerCall(world: World, call: BegunCall, target: Target): Ending {
+export function answerCall(world: World, call: Call, target: Target): Ending {
   const decided = decide(world, call, target);
   decided.commit?.();
   return decided;
 }
 
 /** Answers a call without counting it, for an answer that does not arrive whole. Its changes are made all the same. */
-export function answerUncounted(world: World, call: BegunCall, target: Target): Ending {
+export function answerUncounted(world: World, call: Call, target: Target): Ending {
   const decided = evaluateAnswer(world, call, target);
   decided.commit?.();
   return decided;
 }
 
 /** The dry run of a call: counts and changes nothing. */
-export function evaluateAnswer(world: World, call: BegunCall, target: Target): Decision {
+export function evaluateAnswer(world: World, call: Call, target: Target): Decision {
   const { entry } = call;
   if (entry === undefined) return decide(world, call, target);
   // Counted in a copy, so that a success shows the usage that the caller would have seen.
@@ -53,7 +53,7 @@ export function evaluateAnswer(world: World, call: BegunCall, target: Target): D
   return decide(world, { ...call, entry: { ...entry, usage } }, target);
 }
 
-function decide(world: World, call: BegunCall, { request, route, endpoint }: Target): Decision {
+function decide(world: World, call: Call, { request, route, endpoint }: Target): Decision {
   if (route === undefined) return refuse(world, call, { path: "404.unknown_path" });
   if (endpoint === undefined) return refuse(world, call, { path: "405.method", allow: route.allow });
   const scope = endpoint.scope(world.assumptions);
@@ -78,7 +78,7 @@ function decide(world: World, call: BegunCall, { request, route, endpoint }: Tar
 
 const noQuery: EndpointInput["query"] = Object.freeze({});
 
-function refuse(world: World, call: BegunCall, refusal: Refusal & { readonly path: ApiPathId }): Decision {
+function refuse(world: World, call: Call, refusal: Refusal & { readonly path: ApiPathId }): Decision {
   const { path } = refusal;
   return { pathId: path, answer: errorReply(world, call, refusal), code: codeOf(path, call.assumptions) };
 }
@@ -86,7 +86,7 @@ function refuse(world: World, call: BegunCall, refusal: Refusal & { readonly pat
 /** Authorizes a call and counts it if it is let in (R24); returns its path. */
 export function authorizeAndCount(
   world: World,
-  { presented, entry, now }: BegunCall,
+  { presented, entry, now }: Call,
   scope: string | null,
 ): ApiPathId {
   const { assumptions, windows } = world;
@@ -101,14 +101,6 @@ export function authorizeAndCount(
 /** Whether a request on this path was let in. */
 export function isAdmitted(pathId: ApiPathId): boolean {
   return pathId.startsWith("200");
-}
-
-/** The kind of key that was presented (R9, R10). An empty header is present, but malformed. */
-export function presentedAs(apiKey: string | undefined): Presented {
-  // Looked at in every case: a missing key takes as long as any other (R14).
-  const isWellFormed = isWellFormedKey(apiKey ?? noKey);
-  if (apiKey === undefined) return "missing";
-  return isWellFormed ? "well_formed" : "malformed";
 }
 
 /** The facts that authorize a request with this key at `now`. Settles the usage of the key first. */

@@ -8,6 +8,18 @@ import type { JsonBody } from "./messages.js";
 /** A JSON Schema 2020-12, as plain data. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
+type Properties = Readonly<Record<string, JsonSchema>>;
+
+/** An object that requires each of its members and allows no other. */
+export function closedObject(properties: Properties): JsonSchema {
+  return { type: "object", required: Object.keys(properties), additionalProperties: false, properties };
+}
+
+/** An object that requires each of its members and allows more. */
+export function openObject(properties: Properties): JsonSchema {
+  return { type: "object", required: Object.keys(properties), properties };
+}
+
 /** A path on which an endpoint itself refuses, after authorization. */
 export type OwnRefusalPath = Extract<
   PathId,

@@ -9,7 +9,8 @@ import type { ApiPathId, FaultPathId, PathId } from "../domain/outcomes.js";
 import { matchingFaults } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
-import { authorizationFacts, presentedAs } from "./answer.js";
+import { authorizationFacts } from "./answer.js";
+import { presentedAs } from "./call.js";
 import type { Endpoint } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 

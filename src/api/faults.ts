@@ -3,8 +3,9 @@ import type { ApiPathId, FaultPathId, PathId } from "../domain/outcomes.js";
 import { type FiredFault, fireFault } from "../sandbox/faults.js";
 import type { World } from "../sandbox/world.js";
 import { answerCall, answerUncounted, type Ending, evaluateAnswer, type Target } from "./answer.js";
+import { type Call, requestIdOf } from "./call.js";
 import { type ApiAnswer, utf8Length } from "./messages.js";
-import { answerOf, type BegunCall, errorBody, requestIdOf } from "./reply.js";
+import { answerOf, errorBody } from "./reply.js";
 
 /** The ending of a call that a fault hit. */
 export interface FaultyEnding extends Omit<Ending, "pathId"> {
@@ -19,7 +20,7 @@ export interface FaultyEnding extends Omit<Ending, "pathId"> {
  *
  * A call that is only delayed is authorized and counts; any other counts nothing (R24).
  */
-export function applyFault(world: World, call: BegunCall, target: Target): FaultyEnding | undefined {
+export function applyFault(world: World, call: Call, target: Target): FaultyEnding | undefined {
   let expected: ApiPathId | undefined;
   const fired = fireFault(world.faults.active, call.number, {
     key: call.entry?.key.ref,
@@ -42,7 +43,7 @@ export function applyFault(world: World, call: BegunCall, target: Target): Fault
 
 function faultyAnswer(
   world: World,
-  call: BegunCall,
+  call: Call,
   target: Target,
   { reset, hang, status, html, malformed }: FaultEffect,
 ): Pick<Ending, "answer" | "code"> {
@@ -69,7 +70,7 @@ function deliveryOf({ effect, latency }: FiredFault, { body }: ApiAnswer): Deliv
 const noAnswer: ApiAnswer = { status: 0, headers: [], body: "" };
 
 // A failure of the service, in the API's error body.
-function failureReply(world: World, call: BegunCall, status: FailureStatus): ApiAnswer {
+function failureReply(world: World, call: Call, status: FailureStatus): ApiAnswer {
   const { code, message } = failures[status];
   const requestId = call.assumptions.request_id_on_errors ? ["X-Request-Id", requestIdOf(world, call)] : [];
   return answerOf(status, errorBody(code, message), requestId);
@@ -93,7 +94,7 @@ function gatewayPage(status: FailureStatus): ApiAnswer {
 const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
 
 // A success whose body arrives whole and is no JSON.
-function malformedReply(world: World, call: BegunCall): ApiAnswer {
+function malformedReply(world: World, call: Call): ApiAnswer {
   const body = { text: brokenJson, bytes: utf8Length(brokenJson) };
   return answerOf(200, body, ["X-Request-Id", requestIdOf(world, call)]);
 }

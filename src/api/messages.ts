@@ -55,6 +55,12 @@ export interface JsonBody {
   readonly bytes: number;
 }
 
+/** A value as the body of an answer. */
+export function jsonOf(value: unknown): JsonBody {
+  const text = JSON.stringify(value);
+  return { text, bytes: utf8Length(text) };
+}
+
 /** The length of a text in UTF-8 bytes; a lone surrogate counts as the three bytes that stand in for it. */
 export function utf8Length(text: string): number {
   let bytes = text.length;

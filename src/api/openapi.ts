@@ -1,5 +1,5 @@
-import { type Outcome, outcomeOf, outcomes } from "../domain/outcomes.js";
-import type { Endpoint, JsonSchema } from "./endpoint.js";
+import { type Outcome, outcomes } from "../domain/outcomes.js";
+import { closedObject, type Endpoint, type JsonSchema } from "./endpoint.js";
 import { endpointsOf } from "./routes.js";
 
 /** The version that the specification gives its machine-readable description (section 9). */
@@ -54,38 +54,28 @@ export function openApiDocument({ preview = false }: { preview?: boolean } = {})
   };
 }
 
+type Responses = Record<string, Readonly<Record<string, unknown>>>;
+
 function operation(endpoint: Endpoint): Record<string, unknown> {
-  const { operationId, summary, description, input, status = 200, preview } = endpoint;
-  const headers = { "X-Request-Id": requestIdHeader };
+  const { operationId, summary, description, input, preview } = endpoint;
   const parameters = parametersOf(endpoint);
-  const responses: Record<string, Record<string, unknown>> = {
-    [String(status)]: {
-      description: whenAnswered(200),
-      headers,
-      content: {
-        "application/json": { schema: endpoint.responseSchema, example: endpoint.responseExample },
-      },
-    },
-    ...Object.fromEntries(statusesOf(endpoint).map((one) => [String(one), refusal(one, endpoint)])),
-    default: {
-      description: "Anything that the specification does not list, such as an unknown method.",
-      content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-    },
-  };
+  const responses = responsesOf(endpoint);
   return {
     operationId,
     summary,
     description,
     ...(preview === true && { "x-preview": true }),
     ...(parameters.length > 0 && { parameters }),
-    ...(input?.body !== undefined && {
-      requestBody: { required: true, content: { "application/json": input.body } },
-    }),
+    ...(input?.body !== undefined && { requestBody: { required: true, content: json(input.body) } }),
     responses: preview === true ? inPreview(responses) : responses,
   };
 }
 
-function inPreview(responses: Readonly<Record<string, Record<string, unknown>>>): Record<string, unknown> {
+function json(content: object): object {
+  return { "application/json": content };
+}
+
+function inPreview(responses: Responses): Responses {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
       const headers = { ...(response.headers as object), "X-Sandbox-Preview": previewHeader };
@@ -94,84 +84,70 @@ function inPreview(responses: Readonly<Record<string, Record<string, unknown>>>)
   );
 }
 
-function parametersOf({ path, input }: Endpoint): Record<string, unknown>[] {
+function parametersOf({ path, input = {} }: Endpoint): object[] {
+  const text = { type: "string" };
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
-    schema: { type: "string" },
+    schema: text,
   }));
-  const inQuery = Object.entries(input?.query ?? {}).map(([name, declared]) => ({
-    name,
-    in: "query",
-    ...declared,
-  }));
+  const inQuery = Object.entries(input.query ?? {}).map(([name, given]) => ({ name, in: "query", ...given }));
   const key = {
     name: "Idempotency-Key",
     in: "header",
     description:
       "Lets the request be sent again without a second record; quoted or bare, 1 to 255 characters.",
-    schema: { type: "string" },
+    schema: text,
   };
-  return [...inPath, ...inQuery, ...(input?.idempotencyKey === true ? [key] : [])];
+  return [...inPath, ...inQuery, ...(input.idempotencyKey === true ? [key] : [])];
 }
 
-const ofAuthorization = [401, 403, 429];
+const errorContent = { $ref: "#/components/schemas/Error" };
+const ofAuthorization = [200, 401, 403, 429];
 
-function statusesOf({ refusals = [] }: Endpoint): number[] {
-  return [...new Set([...ofAuthorization, ...refusals.map((path) => outcomeOf(path).status)])].sort(
-    (one, other) => one - other,
+function responsesOf(endpoint: Endpoint): Responses {
+  const { status: success = 200, responseSchema, responseExample, refusals = [] } = endpoint;
+  const rows = (outcomes as readonly Outcome[]).filter(
+    ({ status, path }) => ofAuthorization.includes(status) || (refusals as readonly string[]).includes(path),
   );
-}
-
-function refusal(status: number, { refusals = [] }: Endpoint): Record<string, unknown> {
-  const isMeant = ({ path }: Outcome) =>
-    ofAuthorization.includes(status) || (refusals as readonly string[]).includes(path);
-  return {
-    description: whenAnswered(status, isMeant),
-    content: {
-      "application/json": {
-        schema: { allOf: [{ $ref: "#/components/schemas/Error" }, ...codesOf(status, isMeant)] },
-      },
+  const responses: Responses = {
+    default: {
+      description: "Anything that the specification does not list, such as an unknown method.",
+      content: json({ schema: errorContent }),
     },
   };
+  for (const status of new Set(rows.map((row) => row.status))) {
+    const here = rows.filter((row) => row.status === status);
+    // A 401 never says why (R14), but its description may list what leads to it.
+    const description = here.map(({ when, path }) => `${when} (\`${path}\`)`).join("; ");
+    responses[status === 200 ? success : status] =
+      status === 200
+        ? {
+            description,
+            headers: { "X-Request-Id": requestIdHeader },
+            content: json({ schema: responseSchema, example: responseExample }),
+          }
+        : { description, content: json({ schema: { allOf: [errorContent, ...codesOf(here)] } }) };
+  }
+  return responses;
 }
 
 // The specification does not name the code of a 429, so the description does not either.
-function codesOf(status: number, isMeant: (row: Outcome) => boolean): JsonSchema[] {
-  if (status === 429) return [];
-  const codes = new Set(
-    rowsOf(status)
-      .filter(isMeant)
-      .map((row) => row.code),
-  );
-  return [{ properties: { error: { properties: { code: { enum: [...codes] } } } } }];
-}
-
-// A 401 never says why (R14), but its description may list what leads to it.
-function whenAnswered(status: number, isMeant: (row: Outcome) => boolean = () => true): string {
-  const rows = rowsOf(status).filter(isMeant);
-  return rows.map(({ when, path }) => `${when} (\`${path}\`)`).join("; ");
-}
-
-function rowsOf(status: number): readonly Outcome[] {
-  return (outcomes as readonly Outcome[]).filter((row) => row.status === status);
+function codesOf(rows: readonly Outcome[]): JsonSchema[] {
+  const codes = new Set(rows.filter(({ status }) => status !== 429).map(({ code }) => code));
+  return codes.size === 0 ? [] : [{ properties: { error: { properties: { code: { enum: [...codes] } } } } }];
 }
 
 /** The schema of every error body (section 7 of the specification; R27). */
-export const errorSchema: JsonSchema = {
-  type: "object",
-  required: ["error"],
-  additionalProperties: false,
-  properties: {
-    error: {
-      type: "object",
-      required: ["code", "message"],
-      properties: {
-        code: { type: "string" },
-        message: { type: "string" },
-        details: { type: "object" },
-      },
+export const errorSchema: JsonSchema = closedObject({
+  error: {
+    type: "object",
+    required: ["code", "message"],
+    properties: {
+      code: { type: "string" },
+      message: { type: "string" },
+      details: { type: "object" },
     },
   },
-};
+});

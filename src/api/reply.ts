@@ -1,8 +1,8 @@
 import type { Assumptions } from "../domain/assumptions.js";
-import type { Presented } from "../domain/authorize.js";
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
+import { type Call, requestIdOf } from "./call.js";
 import type { Endpoint, Success } from "./endpoint.js";
 import {
   challengeHeaders,
@@ -14,34 +14,10 @@ import {
   secondsToRetry,
 } from "./limits.js";
 import { type ApiAnswer, type JsonBody, utf8Length } from "./messages.js";
-import { type Variation, vary } from "./variation/vary.js";
-
-/** A call that has begun. */
-export interface BegunCall {
-  /** On the stopwatch. */
-  readonly started: number;
-  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
-  readonly now: number;
-  readonly number: number;
-  readonly apiKey: string | undefined;
-  readonly presented: Presented;
-  readonly sha256: string;
-  readonly entry: KeyEntry | undefined;
-  /** Whether the entry was made for this call. */
-  readonly isNewEntry: boolean;
-  /** The assumptions for its answer. */
-  readonly assumptions: Assumptions;
-  /** The variation of its answer; `undefined` except in the profile `varied`. */
-  readonly variation: Variation | undefined;
-}
-
-/** The id of a call, whether or not its answer carries it. */
-export function requestIdOf(world: World, { number, variation }: BegunCall): string {
-  return variation === undefined ? world.requestIds.idOf(number) : variation.requestId;
-}
+import { vary } from "./variation/vary.js";
 
 /** The success of a call that was let in (R1, R7). */
-export function successReply(world: World, call: BegunCall, endpoint: Endpoint, success: Success): ApiAnswer {
+export function successReply(world: World, call: Call, endpoint: Endpoint, success: Success): ApiAnswer {
   const form = call.assumptions.rate_limit_headers;
   const limits =
     form === "none" || call.entry === undefined
@@ -66,7 +42,7 @@ export interface Refusal {
 }
 
 /** The refusal of a call. Rows that share a code share their bytes, so that nothing tells them apart (R14). */
-export function errorReply(world: World, call: BegunCall, refusal: Refusal): ApiAnswer {
+export function errorReply(world: World, call: Call, refusal: Refusal): ApiAnswer {
   const { path, allow } = refusal;
   const { assumptions } = call;
   const headers = openHeaders(world, call, path);
@@ -101,7 +77,7 @@ function ownReply(
 }
 
 // Which headers a refusal carries depends on its status alone, never on why a key was rejected (R14).
-function openHeaders(world: World, call: BegunCall, path: PathId): FlatHeaders {
+function openHeaders(world: World, call: Call, path: PathId): FlatHeaders {
   const { entry, now, assumptions } = call;
   const { status } = outcomeOf(path);
   const headers: string[] = [];
@@ -117,7 +93,7 @@ function openHeaders(world: World, call: BegunCall, path: PathId): FlatHeaders {
 
 function detailsOf(
   world: World,
-  { entry, now, assumptions }: BegunCall,
+  { entry, now, assumptions }: Call,
   { path, scope = null, details }: Refusal,
 ) {
   if (details !== undefined) return details;

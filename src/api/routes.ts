@@ -26,78 +26,69 @@ export function endpointsOf(preview: boolean): readonly Endpoint[] {
 export interface Route {
   /** Any one segment stands for a name in braces. */
   readonly path: string;
-  /** The path taken apart; `undefined` stands for any segment. */
-  readonly segments: readonly (string | undefined)[];
-  /** The names of the parameters, in order. */
-  readonly parameters: readonly string[];
+  readonly segments: readonly string[];
+  readonly isPattern: boolean;
   readonly methods: ReadonlyMap<string, Endpoint>;
   readonly allow: string;
   readonly preview: boolean;
 }
 
-interface RouteTable {
-  readonly exact: ReadonlyMap<string, Route>;
-  readonly patterns: readonly Route[];
-}
-
-const released = tableOf(endpointsOf(false));
-const all = tableOf(endpointsOf(true));
+const released = routesOf(endpointsOf(false));
+const all = routesOf(endpointsOf(true));
 
 /** The route at exactly this path, with the preview or without; `undefined` when the API has none (404). */
 export function routeAt(path: string, preview = false): Route | undefined {
   const { exact, patterns } = preview ? all : released;
   const route = exact.get(path);
   if (route !== undefined || patterns.length === 0) return route;
-  const segments = path.split("/");
-  return patterns.find((pattern) => fits(pattern, segments));
+  const given = path.split("/");
+  return patterns.find(
+    ({ segments }) =>
+      segments.length === given.length &&
+      segments.every((segment, i) => (isParameter(segment) ? given[i] !== "" : segment === given[i])),
+  );
 }
 
 const noParameters: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The values of the parameters in a path of the route, by name. */
-export function parametersIn(
-  { parameters, segments }: Route,
-  path: string,
-): Readonly<Record<string, string>> {
-  if (parameters.length === 0) return noParameters;
-  const given = path.split("/").filter((_segment, position) => segments[position] === undefined);
-  return Object.fromEntries(parameters.map((name, position) => [name, given[position] as string]));
+export function parametersIn({ isPattern, segments }: Route, path: string): Readonly<Record<string, string>> {
+  if (!isPattern) return noParameters;
+  const given = path.split("/");
+  const values = segments.map((segment, i) => [segment.slice(1, -1), given[i] as string] as const);
+  return Object.fromEntries(values.filter((_, i) => isParameter(segments[i] as string)));
 }
 
-function tableOf(chosen: readonly Endpoint[]): RouteTable {
+function isParameter(segment: string): boolean {
+  return segment.startsWith("{");
+}
+
+function routesOf(chosen: readonly Endpoint[]) {
   const routes = [...new Set(chosen.map(({ path }) => path))].map((path) => routeOf(path, chosen));
   return {
-    exact: new Map(routes.filter(isExact).map((route) => [route.path, route])),
-    patterns: routes.filter((route) => !isExact(route)),
+    exact: new Map(routes.filter(({ isPattern }) => !isPattern).map((route) => [route.path, route])),
+    patterns: routes.filter(({ isPattern }) => isPattern),
   };
 }
 
-function isExact({ parameters }: Route): boolean {
-  return parameters.length === 0;
-}
-
-function fits({ segments }: Route, given: readonly string[]): boolean {
-  return (
-    segments.length === given.length &&
-    segments.every((segment, position) =>
-      segment === undefined ? given[position] !== "" : segment === given[position],
-    )
-  );
-}
-
 function routeOf(path: string, chosen: readonly Endpoint[]): Route {
-  const methods = new Map<string, Endpoint>();
   const here = chosen.filter((endpoint) => endpoint.path === path);
-  for (const endpoint of here) {
-    methods.set(endpoint.method, endpoint);
-    // HEAD answers as GET without the body (RFC 9110).
-    if (endpoint.method === "GET") methods.set("HEAD", endpoint);
-  }
-  const segments = path.split("/").map((segment) => (segment.startsWith("{") ? undefined : segment));
+  // HEAD answers as GET without the body (RFC 9110).
+  const methods = new Map<string, Endpoint>(
+    here.flatMap((one) =>
+      one.method === "GET"
+        ? [
+            ["GET", one],
+            ["HEAD", one],
+          ]
+        : [[one.method, one]],
+    ),
+  );
+  const segments = path.split("/");
   return {
     path,
     segments,
-    parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string),
+    isPattern: segments.some(isParameter),
     methods,
     allow: [...methods.keys()].join(", "),
     preview: here.every(({ preview }) => preview === true),

@@ -1,7 +1,6 @@
 import { authorizeAndCount, isAdmitted } from "../api/answer.js";
-import { beginCall, recordCall } from "../api/handle.js";
-import { describeLeaks } from "../api/leaked-keys.js";
-import { codeOf, errorReply, requestIdOf } from "../api/reply.js";
+import { beginCall, recordCall, requestIdOf } from "../api/call.js";
+import { codeOf, errorReply } from "../api/reply.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { redactKeys, redactPath } from "../domain/redact.js";
 import { hasBody, hasQuery, leakedKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
@@ -58,10 +57,7 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
     status: outcomeOf(pathId).status,
     code: codeOf(pathId, call.assumptions),
     traits,
-    leaks: describeLeaks(world, call, {
-      leaked: leakedKeysIn(traits, search, () => request.headers.get("authorization")),
-      unknownPath: undefined,
-    }),
+    leaked: leakedKeysIn(traits, search, () => request.headers.get("authorization")),
     isMisdirected: false,
     // Handlers of a server do not know the connection.
     connection: options.sandbox === undefined ? undefined : connectionOf(request),

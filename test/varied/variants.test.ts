@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { beginCall } from "../../src/api/call.js";
 import type { Success } from "../../src/api/endpoint.js";
 import { me } from "../../src/api/endpoints/me.js";
-import { beginCall } from "../../src/api/handle.js";
 import type { ApiAnswer } from "../../src/api/messages.js";
 import { errorReply, successReply } from "../../src/api/reply.js";
 import { type VariationRow, variationTable } from "../../src/api/variation/table.js";

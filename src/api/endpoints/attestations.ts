@@ -1,24 +1,26 @@
 import { permissions, productionStatuses, validityStatuses } from "../../domain/attestation.js";
 import { attestedData, viewAttestation } from "../../sandbox/preview/consent-views.js";
-import type { AttestationPlace } from "../../sandbox/preview/consents.js";
-import type { World } from "../../sandbox/world.js";
-import type { Endpoint, JsonSchema } from "../endpoint.js";
+import { closedObject, type Endpoint, type JsonSchema } from "../endpoint.js";
+import { jsonOf } from "../messages.js";
 import { snakeCase } from "../snake-case.js";
-import { guess, jsonOf, object, permissionNames, time, timeOrNull, visibleTo } from "./visible-records.js";
+import { guess, permissionNames, time, visibleTo } from "./visible-records.js";
+
+const timeOrNull = { ...time, type: ["string", "null"] };
+const synthetic = { const: true, description: "The farmer does not exist (R44)." };
 
 // docs/farmers.md describes the members: an announced endpoint needs no longer description than the released one.
 const subjectSchemas = permissions.map((permission) =>
-  object({
+  closedObject({
     farmer_id: { type: "string" },
-    synthetic: { const: true, description: "The farmer does not exist (R44)." },
+    synthetic,
     ...Object.fromEntries(Object.keys(attestedData[permission]).map((name) => [name, {}])),
   }),
 );
 
 /** An attestation in an answer. */
-export const attestationSchema: JsonSchema = object({
+export const attestationSchema: JsonSchema = closedObject({
   id: { type: "string", pattern: "^attestation_[0-9A-Za-z]{20}$" },
-  synthetic: { const: true, description: "The farmer does not exist (R44)." },
+  synthetic,
   type: { ...permissionNames, description: "The permission that the farmer granted." },
   farmer_id: { type: "string" },
   consent_request_id: { type: "string" },
@@ -43,8 +45,7 @@ export const attestationSchema: JsonSchema = object({
   },
 });
 
-/** An example of one. */
-const attestationExample: unknown = {
+const attestationExample = {
   id: "attestation_8sWq3LmZ0vTyKc5RbNd1",
   synthetic: true,
   type: "livestock",
@@ -63,11 +64,6 @@ const attestationExample: unknown = {
     livestock: [{ type: "goat", count: 4 }],
   },
 };
-
-/** An attestation as answers show it at an instant. */
-function attestationRecord(place: AttestationPlace, world: World, now: number): unknown {
-  return snakeCase(viewAttestation(place, world, now));
-}
 
 const defaultLimit = 20;
 const maximumLimit = 100;
@@ -92,25 +88,25 @@ export const listAttestations: Endpoint = {
       offset: { description: "Number of records to skip.", schema: { ...count, default: 0 } },
     },
   },
-  responseSchema: object({
+  responseSchema: closedObject({
     data: { type: "array", items: attestationSchema, maxItems: maximumLimit },
-    page: object({ limit: { ...count, minimum: 1 }, offset: count, total: count }),
+    page: closedObject({ limit: { ...count, minimum: 1 }, offset: count, total: count }),
   }),
   responseExample: { data: [attestationExample], page: { limit: defaultLimit, offset: 0, total: 1 } },
   refusals: ["422.validation"],
   preview: true,
   respond(caller, world, { query, now }) {
     const visible = visibleTo(caller, world);
-    const { consent_request_id: consentId, farmer_id: farmerId, limit = defaultLimit, offset = 0 } = query;
+    const { consent_request_id: consentId, farmer_id: farmerId } = query;
+    const { limit = defaultLimit, offset = 0 } = query as { limit?: number; offset?: number };
     const farmer = farmerId === undefined ? undefined : (visible.farmer(farmerId as string) ?? null);
     const found = visible
       .attestations(now)
       .filter(({ consent }) => consentId === undefined || consent.id === consentId)
       .filter(({ consent }) => farmer === undefined || consent.farmer === farmer);
-    const start = offset as number;
-    const page = found.slice(start, start + (limit as number));
+    const page = found.slice(offset, offset + limit);
     return jsonOf({
-      data: page.map((place) => attestationRecord(place, world, now)),
+      data: page.map((place) => snakeCase(viewAttestation(place, world, now))),
       page: { limit, offset, total: found.length },
     });
   },
@@ -124,13 +120,13 @@ export const getAttestation: Endpoint = {
   summary: "One attestation",
   description: `${guess} Shows those of the key's own organization and environment.`,
   scope: () => "attestations:read",
-  responseSchema: object({ data: attestationSchema }),
+  responseSchema: closedObject({ data: attestationSchema }),
   responseExample: { data: attestationExample },
   refusals: ["404.unknown_record"],
   preview: true,
   respond(caller, world, { params, now }) {
     const place = visibleTo(caller, world).attestation(params.id as string, now);
     if (place === undefined) return { refused: "404.unknown_record", details: { record: "attestation" } };
-    return jsonOf({ data: attestationRecord(place, world, now) });
+    return jsonOf({ data: snakeCase(viewAttestation(place, world, now)) });
   },
 };

@@ -1,6 +1,4 @@
-import { permissions } from "../../domain/attestation.js";
 import {
-  type ConsentStatus,
   consentActions,
   consentStatuses,
   defaultConsentTime,
@@ -21,13 +19,13 @@ import {
 } from "../../sandbox/preview/consents.js";
 import type { World } from "../../sandbox/world.js";
 import { parseTimestamp } from "../../scenario/format/time.js";
-import type { Endpoint, JsonSchema, OwnRefusal } from "../endpoint.js";
+import { closedObject, type Endpoint, type OwnRefusal } from "../endpoint.js";
 import { invalid } from "../field-problems.js";
-import type { JsonBody } from "../messages.js";
+import { type JsonBody, jsonOf } from "../messages.js";
 import { snakeCase } from "../snake-case.js";
-import { guess, jsonOf, object, permissionNames, time, visibleTo } from "./visible-records.js";
+import { guess, permissionNames, time, visibleTo } from "./visible-records.js";
 
-const purposeSchema: JsonSchema = object({
+const purposeSchema = closedObject({
   code: { type: "string", enum: purposeCodes },
   text: {
     type: "string",
@@ -40,15 +38,12 @@ const purposeSchema: JsonSchema = object({
 const status = { type: "string", enum: consentStatuses };
 
 /** A consent request in an answer. */
-const consentSchema: JsonSchema = object({
-  data: object({
+const consentSchema = closedObject({
+  data: closedObject({
     id: { type: "string", pattern: "^consent_[0-9A-Za-z]{20}$" },
     synthetic: { const: true, description: "The farmer does not exist (R44)." },
     farmer_id: { type: "string" },
-    status: {
-      ...status,
-      description: "rejected, revoked, cancelled and expired are final.",
-    },
+    status: { ...status, description: "rejected, revoked, cancelled and expired are final." },
     purpose: purposeSchema,
     permissions: { type: "array", items: permissionNames, minItems: 1 },
     created_at: time,
@@ -57,7 +52,7 @@ const consentSchema: JsonSchema = object({
     history: {
       type: "array",
       minItems: 1,
-      items: object({
+      items: closedObject({
         status,
         at: time,
         by: { type: "string", enum: ["relying_party", "farmer", "system"] },
@@ -67,26 +62,30 @@ const consentSchema: JsonSchema = object({
   }),
 });
 
-const created = "2026-03-02T09:00:00.000Z";
+const asked = {
+  farmer_id: "farmer_0123456789abcdef",
+  purpose: { code: "credit_assessment", text: "To assess an application for a seasonal loan." },
+  permissions: ["identity", "land"],
+};
 
-/** An example of one. */
-function consentExample(current: ConsentStatus = "pending"): unknown {
-  const first = { status: "pending", at: created, by: "relying_party" };
+const created = { status: "pending", at: "2026-03-02T09:00:00.000Z", by: "relying_party" };
+
+/** An example of one, with what happened to it. */
+function consentExample(...later: readonly (typeof created)[]): unknown {
+  const history = [created, ...later];
+  const { farmer_id, purpose, permissions } = asked;
   return {
     data: {
       id: "consent_4xRz0Q7mKfT2bYcW9dHs",
       synthetic: true,
-      farmer_id: "farmer_0123456789abcdef",
-      status: current,
-      purpose: { code: "credit_assessment", text: "To assess an application for a seasonal loan." },
-      permissions: ["identity", "land"],
-      created_at: created,
+      farmer_id,
+      status: history.at(-1)?.status,
+      purpose,
+      permissions,
+      created_at: created.at,
       respond_by: "2026-03-09T09:00:00.000Z",
       expires_at: "2026-05-31T09:00:00.000Z",
-      history:
-        current === "pending"
-          ? [first]
-          : [first, { status: current, at: "2026-03-02T10:00:00.000Z", by: "relying_party" }],
+      history,
     },
   };
 }
@@ -136,11 +135,7 @@ export const createConsentRequest: Endpoint = {
           },
         },
       },
-      example: {
-        farmer_id: "farmer_0123456789abcdef",
-        purpose: { code: "credit_assessment", text: "To assess an application for a seasonal loan." },
-        permissions: permissions.slice(0, 2),
-      },
+      example: asked,
     },
     idempotencyKey: true,
   },
@@ -186,9 +181,7 @@ export const createConsentRequest: Endpoint = {
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, member) => {
     if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
-    return Object.fromEntries(
-      Object.entries(member).sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)),
-    );
+    return Object.fromEntries(Object.entries(member).sort());
   });
 }
 
@@ -234,7 +227,7 @@ export const cancelConsentRequest: Endpoint = {
   description: `${guess} A request that is ${consentActions.cancel.from.join(" or ")} becomes cancelled, and its attestations are revoked. Takes no body.`,
   scope: () => "consents:write",
   responseSchema: consentSchema,
-  responseExample: consentExample("cancelled"),
+  responseExample: consentExample({ ...created, status: "cancelled", at: "2026-03-02T10:00:00.000Z" }),
   refusals: ["404.unknown_record", "409.conflict"],
   preview: true,
   respond(caller, world, { params, now }) {

@@ -2,8 +2,10 @@ import { environments } from "../../domain/api-key.js";
 import { organizationTypes } from "../../domain/organization.js";
 import { mePath } from "../../domain/outcomes.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
-import type { Endpoint } from "../endpoint.js";
+import { closedObject, type Endpoint, openObject } from "../endpoint.js";
 import { type JsonBody, utf8Length } from "../messages.js";
+
+const count = { type: "integer", minimum: 0 };
 
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
 export const me: Endpoint = {
@@ -14,63 +16,33 @@ export const me: Endpoint = {
   description:
     "Confirms the API key and reports its context. The call counts as one request against the key's limits.",
   scope: (assumptions) => assumptions.me_scope,
-  responseSchema: {
-    type: "object",
-    required: ["data"],
-    additionalProperties: false,
-    properties: {
-      data: {
-        type: "object",
-        required: ["organization", "environment", "scopes", "limits", "usage"],
-        properties: {
-          organization: {
-            type: "object",
-            required: ["id", "name", "type"],
-            additionalProperties: false,
-            properties: {
-              id: { type: "string", format: "uuid" },
-              name: { type: "string" },
-              type: { type: "string", enum: organizationTypes },
-            },
-          },
-          environment: {
-            type: "string",
-            enum: environments,
-            description: "The environment of the key, as its prefix says.",
-          },
-          scopes: {
-            type: "array",
-            items: { type: "string" },
-            minItems: 1,
-            description: "The scope names granted to the key.",
-          },
-          limits: {
-            type: "object",
-            required: ["per_minute", "per_day"],
-            properties: {
-              per_minute: {
-                type: "integer",
-                minimum: 0,
-                description: "Requests allowed per minute for the key.",
-              },
-              per_day: { type: "integer", minimum: 0, description: "Requests allowed per day for the key." },
-            },
-          },
-          usage: {
-            type: "object",
-            required: ["today"],
-            properties: {
-              today: {
-                type: "integer",
-                minimum: 1,
-                description: "Requests counted today, including the current one.",
-              },
-            },
-          },
-        },
+  responseSchema: closedObject({
+    data: openObject({
+      organization: closedObject({
+        id: { type: "string", format: "uuid" },
+        name: { type: "string" },
+        type: { type: "string", enum: organizationTypes },
+      }),
+      environment: {
+        type: "string",
+        enum: environments,
+        description: "The environment of the key, as its prefix says.",
       },
-    },
-  },
+      scopes: {
+        type: "array",
+        items: { type: "string" },
+        minItems: 1,
+        description: "The scope names granted to the key.",
+      },
+      limits: openObject({
+        per_minute: { ...count, description: "Requests allowed per minute for the key." },
+        per_day: { ...count, description: "Requests allowed per day for the key." },
+      }),
+      usage: openObject({
+        today: { ...count, minimum: 1, description: "Requests counted today, including the current one." },
+      }),
+    }),
+  }),
   responseExample: {
     data: {
       organization: {

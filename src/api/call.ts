@@ -1,0 +1,182 @@
+import type { AdviceId } from "../domain/advice.js";
+import { fingerprintOf, isWellFormedKey, noKey, parseApiKey } from "../domain/api-key.js";
+import type { Assumptions } from "../domain/assumptions.js";
+import type { Presented } from "../domain/authorize.js";
+import type { FaultPathId, PathId } from "../domain/outcomes.js";
+import { findKeys } from "../domain/redact.js";
+import type { LeakedKeys, RequestTraits } from "../domain/request-traits.js";
+import { noAdvice, type ObservedRequest, observe } from "../sandbox/behaviour/client-behaviour.js";
+import type { AnswerDelivery, Connection } from "../sandbox/behaviour/known-answers.js";
+import type { ShownKey } from "../sandbox/counters.js";
+import { entryOf, type RequestNote } from "../sandbox/journal.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { World } from "../sandbox/world.js";
+import { limitNamedBy, readLimits } from "./limits.js";
+import { type Variation, variationOf } from "./variation/vary.js";
+
+/** A call that has begun. */
+export interface Call {
+  /** On the stopwatch. */
+  readonly started: number;
+  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
+  readonly now: number;
+  readonly number: number;
+  readonly apiKey: string | undefined;
+  readonly presented: Presented;
+  readonly sha256: string;
+  readonly entry: KeyEntry | undefined;
+  /** Whether the entry was made for this call. */
+  readonly isNewEntry: boolean;
+  /** The assumptions for its answer. */
+  readonly assumptions: Assumptions;
+  /** The variation of its answer; `undefined` except in the profile `varied`. */
+  readonly variation: Variation | undefined;
+}
+
+/** Begins a call: looks its key up and gives it its number. */
+export function beginCall(world: World, apiKey: string | undefined): Call {
+  const started = world.platform.stopwatch();
+  const now = world.clock.now();
+  // Hashed and looked up in every case, so that the time taken does not tell the rejections apart (R14).
+  const sha256 = world.platform.sha256(apiKey ?? noKey);
+  const madeBefore = world.registry.made();
+  const entry = world.registry.find(sha256);
+  const isNewEntry = world.registry.made() > madeBefore;
+  const number = world.requestIds.next();
+  const variation = world.profile === "varied" ? variationOf(world, number) : undefined;
+  const assumptions = variation === undefined ? world.assumptions : variation.assumptions;
+  const presented = presentedAs(apiKey);
+  return { started, now, number, apiKey, presented, sha256, entry, isNewEntry, assumptions, variation };
+}
+
+/** The kind of key that was presented (R9, R10). An empty header is present, but malformed. */
+export function presentedAs(apiKey: string | undefined): Presented {
+  // Looked at in every case: a missing key takes as long as any other (R14).
+  const isWellFormed = isWellFormedKey(apiKey ?? noKey);
+  if (apiKey === undefined) return "missing";
+  return isWellFormed ? "well_formed" : "malformed";
+}
+
+/** The id of a call, whether or not its answer carries it. */
+export function requestIdOf(world: World, { number, variation }: Call): string {
+  return variation === undefined ? world.requestIds.idOf(number) : variation.requestId;
+}
+
+/** The end of a call, for journal, counters and advice. */
+interface CallEnding {
+  readonly method: string;
+  readonly path: string;
+  readonly pathId: PathId;
+  readonly status: number;
+  /** The error code of the answer; `null` when it has none. */
+  readonly code: string | null;
+  readonly traits: RequestTraits;
+  /** Whether the API does not have its path, or not with its method. */
+  readonly isMisdirected: boolean;
+  /** Keys in places where no key belongs. */
+  readonly leaked: LeakedKeys | undefined;
+  /** Its path as it was sent, when the API does not have it. */
+  readonly unknownPath?: string | undefined;
+  /** Whether a story or a tool of ours sent it: it is in the journal, and no client is judged by it. Default: false. */
+  readonly isOurs?: boolean;
+  /** Default: unknown. */
+  readonly connection?: Connection | undefined;
+  /** Default: delivered at once, or after the latency of a fault. */
+  readonly delivery?: AnswerDelivery | undefined;
+  /** The fault that hit it, with what it waits for that; default: none. */
+  readonly fault?: FaultPathId | null;
+  readonly delayMs?: number;
+}
+
+/** Writes a call into the journal. The method and path must be fit to be shown (R46). */
+export function recordCall(world: World, call: Call, ending: CallEnding): void {
+  const { method, path, pathId, status, code, fault = null, delayMs = 0, isOurs = false } = ending;
+  const { started, now, number, apiKey, sha256, entry, variation } = call;
+  const fingerprint = fingerprintOf(sha256);
+  const leaks = describeLeaks(world, call, ending);
+  const note: RequestNote = {
+    number,
+    variedId: variation?.requestId,
+    at: now,
+    method,
+    path,
+    key: entry?.key,
+    unknownKey: entry === undefined && apiKey !== undefined ? fingerprint : null,
+    status,
+    code,
+    pathId,
+    fault,
+    advice: isOurs ? noAdvice : observe(world, observed(world, call, ending, leaks?.hasRealKey === true)),
+    durationMs: world.platform.stopwatch() - started + delayMs,
+  };
+  world.journal.record(note);
+  if (!isOurs) world.counters.count(note, world.requestIds.idOf, leaks?.keys);
+  if (world.events.isHeard()) {
+    world.events.announce({ type: "request", request: entryOf(note, world.requestIds.idOf) });
+  }
+}
+
+function observed(world: World, call: Call, ending: CallEnding, hasLeakedRealKey: boolean): ObservedRequest {
+  const { apiKey, presented, sha256, entry, isNewEntry, now, started } = call;
+  const { traits, isMisdirected, connection, pathId, method, delayMs = 0 } = ending;
+  const isLimited = pathId.startsWith("429") && entry !== undefined;
+  return {
+    apiKey,
+    presented,
+    sha256,
+    entry,
+    isNewEntry,
+    traits,
+    hasLeakedRealKey,
+    isMisdirected,
+    now,
+    started,
+    connection,
+    delivery: ending.delivery ?? { at: started + delayMs },
+    pathId,
+    namedLimit: isLimited
+      ? limitNamedBy(call.assumptions, readLimits(entry, world, now), { hasBody: method !== "HEAD" })
+      : undefined,
+  };
+}
+
+/** A description of leaked keys that holds none of them (R46). */
+interface DescribedLeaks {
+  /** Whether one of them may be a real key: well-formed, not made by a sandbox, and unknown here. */
+  readonly hasRealKey: boolean;
+  /** The key that an advice is about, where it is not the one in `x-api-key`. */
+  readonly keys: Readonly<Partial<Record<AdviceId, ShownKey>>>;
+}
+
+// `undefined` when there are none.
+function describeLeaks(
+  world: World,
+  { apiKey = noKey, presented, entry }: Call,
+  { pathId, leaked, unknownPath }: CallEnding,
+): DescribedLeaks | undefined {
+  const isRejected = entry === undefined || pathId.startsWith("401");
+  if (!isRejected && leaked === undefined && unknownPath === undefined) return undefined;
+  // Searched in every case, so that each 401 takes as long (R14); a well-formed key is judged as that of the request.
+  const inText = findKeys(apiKey);
+  const inHeader = presented === "malformed" ? inText : [];
+  const inPath = unknownPath === undefined ? [] : findKeys(unknownPath);
+  if (leaked === undefined && inHeader.length === 0 && inPath.length === 0) return undefined;
+  const { inQuery = [], inAuthorization = [] } = leaked ?? {};
+  const all = [...inQuery, ...inAuthorization, ...inHeader, ...inPath];
+  const real = all.find((key) => parseApiKey(key)?.marked === false && shownKey(world, key).key === null);
+  return {
+    hasRealKey: real !== undefined,
+    keys: {
+      ...(inQuery[0] !== undefined && { "key-in-query": shownKey(world, inQuery[0]) }),
+      ...(inAuthorization[0] !== undefined && {
+        "key-in-authorization": shownKey(world, inAuthorization[0]),
+      }),
+      ...(real !== undefined && { "real-key-suspected": shownKey(world, real) }),
+    },
+  };
+}
+
+function shownKey({ platform, registry }: World, key: string): ShownKey {
+  const sha256 = platform.sha256(key);
+  return { key: registry.find(sha256)?.key.ref ?? null, fingerprint: fingerprintOf(sha256) };
+}
