@@ -24,11 +24,8 @@ describe("svc-sandbox list", () => {
   it("gives name, title and description with --json", async () => {
     const rows = JSON.parse((await runCli(["list", "--json"])).stdout);
     expect(rows.map(({ name }: { name: string }) => name)).toEqual([...scenarioNames]);
-    expect(rows.find(({ name }: { name: string }) => name === "key-states")).toEqual({
-      name: "key-states",
-      title: "Key states",
-      description: expect.stringMatching(/\.$/),
-    });
+    const description = expect.stringMatching(/\.$/);
+    expect(rows).toContainEqual({ name: "key-states", title: "Key states", description });
   });
 });
 
@@ -67,13 +64,13 @@ describe("svc-sandbox init", () => {
 
   it("refuses a folder that is not there, and a folder in the place of a file", async () => {
     const cwd = temporaryFolder({ "here/a.txt": "" });
-    const missing = await runCli(["init", "no/such/a.yaml"], { cwd });
-    expect([missing.code, missing.stderr]).toEqual([
-      2,
-      'Failed to write "no/such/a.yaml": its folder does not exist.\n',
-    ]);
-    const folder = await runCli(["init", "here/", "--force"], { cwd });
-    expect([folder.code, folder.stderr]).toEqual([2, 'Failed to write "here/": it is a directory.\n']);
+    for (const [file, says] of [
+      ["no/such/a.yaml", /: its folder does not exist\.\n$/],
+      ["here/", /: it is a directory\.\n$/],
+    ] as const) {
+      const refused = { code: 2, stderr: expect.stringMatching(says) };
+      expect(await runCli(["init", file, "--force"], { cwd })).toMatchObject(refused);
+    }
     expect(existsSync(join(cwd, "no"))).toBe(false);
   });
 });
@@ -85,9 +82,8 @@ describe("svc-sandbox validate", () => {
       "typo.yaml": scenario("      only: { enviroment: test }\n"),
       "two.yaml": scenario("      Only: { environment: test, state: gone }\n"),
     });
-    const { code, stdout, stderr } = await runCli(["validate", "good.yaml", "typo.yaml", "two.yaml"], {
-      cwd,
-    });
+    const files = ["good.yaml", "typo.yaml", "two.yaml"];
+    const { code, stdout, stderr } = await runCli(["validate", ...files], { cwd });
     expect([code, stdout]).toEqual([1, "ok  good.yaml  1 organization, 1 key\n"]);
     expect(stderr).toMatch(/^typo\.yaml:\d+:\d+: .*enviroment/m);
     expect(stderr).toMatch(/hint: .*environment/);
@@ -96,10 +92,8 @@ describe("svc-sandbox validate", () => {
 
   it("tells machines the same with --json", async () => {
     const cwd = temporaryFolder({ "good.yaml": good, "list.yaml": "- 1\n" });
-    const { code, stdout, stderr } = await runCli(
-      ["validate", "good.yaml", "list.yaml", "gone.yaml", "--json"],
-      { cwd },
-    );
+    const argv = ["validate", "good.yaml", "list.yaml", "gone.yaml", "--json"];
+    const { code, stdout, stderr } = await runCli(argv, { cwd });
     expect([code, stderr]).toEqual([2, ""]);
     expect(JSON.parse(stdout)).toMatchObject([
       { file: "good.yaml", ok: true, problems: [] },
@@ -137,13 +131,9 @@ describe("a scenario that cannot be used", () => {
 
   it("that does not exist is named, with the nearest bundled name", async () => {
     const cwd = temporaryFolder();
-    const { code, stderr } = await runCli(["start", "revokd"], { cwd });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /^Failed to find the scenario "revokd": .*Did you mean "revoked"\?.*svc-sandbox list/,
-    );
-    for (const command of ["show", "keys", "validate"]) {
-      expect((await runCli([command, "revokd"], { cwd })).stderr).toContain('Did you mean "revoked"?');
+    for (const command of ["start", "show", "keys", "validate"]) {
+      const { code, stderr } = await runCli([command, "revokd"], { cwd });
+      expect([code, stderr]).toEqual([2, expect.stringContaining('Did you mean "revoked"?')]);
     }
   });
 
@@ -151,10 +141,7 @@ describe("a scenario that cannot be used", () => {
     const cwd = temporaryFolder({ "secret.yaml": good });
     mkdirSync(join(cwd, "folder.yaml"));
     const folder = await runCli(["folder.yaml"], { cwd });
-    expect([folder.code, folder.stderr]).toEqual([
-      2,
-      expect.stringContaining('"folder.yaml": it is a directory'),
-    ]);
+    expect(folder).toMatchObject({ code: 2, stderr: expect.stringContaining("it is a directory") });
     chmodSync(join(cwd, "secret.yaml"), 0);
     // The superuser may read everything, so there is nothing to see then.
     if (process.getuid?.() === 0) return;
@@ -185,9 +172,7 @@ describe("a first word that is neither a command nor a scenario", () => {
 
   it("is told to come first when it is a command", async () => {
     const { code, stderr } = await runCli(["--json", "list"], { cwd: temporaryFolder() });
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringContaining("a command comes before its flags: svc-sandbox list"),
-    ]);
+    const says = expect.stringContaining("a command comes before its flags: svc-sandbox list");
+    expect([code, stderr]).toEqual([2, says]);
   });
 });

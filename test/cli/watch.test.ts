@@ -1,11 +1,12 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { control } from "../support/call-control.js";
 import { baseUrl, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const world = (keys: readonly string[], more = "") =>
-  `version: 1\n${more}organizations:\n  a-bank:\n    name: A Bank\n    type: bank\n    keys:\n${keys.map((ref) => `      ${ref}: { environment: test }\n`).join("")}`;
+  `version: 1\n${more}organizations: { a-bank: { name: A Bank, type: bank, keys: { ${keys.map((ref) => `${ref}: { environment: test }`).join(", ")} } } }\n`;
 
 async function watch(files: Readonly<Record<string, string>>, flags: readonly string[] = []) {
   const cwd = temporaryFolder(files);
@@ -16,10 +17,8 @@ async function watch(files: Readonly<Record<string, string>>, flags: readonly st
 }
 
 async function keysServed(url: string): Promise<string[]> {
-  const state = (await (await fetch(`${url}/__sandbox/state`)).json()) as {
-    data: { keys: { ref: string }[] };
-  };
-  return state.data.keys.map(({ ref }) => ref);
+  const { body } = await control(`${url}/__sandbox`, "GET /keys");
+  return body.data.map(({ ref }: { ref: string }) => ref);
 }
 
 describe("--watch", () => {
@@ -36,13 +35,7 @@ describe("--watch", () => {
     const story =
       "story:\n  - say: One.\n  - rotate: { key: one, as: next }\n  - request: { key: next }\n  - say: End.\n";
     const { running, url, write } = await watch({ "a.yaml": world(["one"]) + story });
-    const next = () =>
-      fetch(`${url}/__sandbox/story/next`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-      });
-    await next();
-    await next();
+    for (let told = 0; told < 2; told++) await control(`${url}/__sandbox`, "POST /story/next", {});
     write("a.yaml", world(["one"], "description: Other.\n") + story);
     await running.stderr.shows(
       /Loaded a\.yaml again: gone next\. The story, 2 of 4 steps, is back at its beginning\.\n/,
