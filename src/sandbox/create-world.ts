@@ -42,10 +42,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const assumptions = assumptionsFor(profile, assumed);
   const windows = windowsOf(assumptions);
 
-  const registry = createRegistry(
-    buildOrganizations(scenario, seed),
-    scenarioKeys(scenario, { seed, start: now, sha256: platform.sha256, windows }),
-  );
+  const keys = scenarioKeys(scenario, { seed, start: now, sha256: platform.sha256, windows });
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
@@ -72,7 +69,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     timeline: createTimeline(scenario.timeline ?? [], now),
     settle: () => settleTimeline(world),
     story: { steps: scenario.story ?? [], next: 0 },
-    registry,
+    registry: createRegistry(buildOrganizations(scenario, seed), keys),
     events: createAnnouncements(),
     requestIds,
     journal: createJournal(requestIds.idOf),

@@ -12,7 +12,7 @@ interface KeyBehaviour {
   /** The first 200, if the key has replaced another one. */
   worked?: KnownAnswer;
   /** The keys that replaced this one, at once or by way of others, and worked. */
-  replacements?: readonly KeyEntry[];
+  replacements?: readonly UsedKey[];
 }
 
 /** An organization's place in the registry; the record in it is replaced when the organization changes. */
@@ -36,6 +36,9 @@ export interface KeyEntry {
   };
 }
 
+/** A key with the memory of its clients. */
+export type UsedKey = Pick<KeyEntry, "key" | "usage" | "behaviour">;
+
 /** The keys of one world by their refs, in the order in which the scenario lists them and then in which they came. */
 export interface Keys extends Pick<ReadonlyMap<string, KeyEntry>, "has" | "get" | "keys" | "size"> {
   readonly values: () => Iterable<KeyEntry>;
@@ -46,7 +49,9 @@ export interface DescribedKeys {
   readonly described: readonly { readonly ref: string; readonly organization: string }[];
   readonly hashes: HashIndex;
   /** Makes the one at a place, as it was when the world started. */
-  readonly make: (place: number) => Pick<KeyEntry, "key" | "usage">;
+  readonly make: (place: number) => UsedKey;
+  /** An ended key of no organization: an unknown key takes the same work as a known one (R14). */
+  readonly decoy: UsedKey;
 }
 
 /** The organizations and keys of one world. Holds hashes of keys, never keys (R35). */
@@ -57,8 +62,7 @@ export interface Registry {
   readonly keysOf: (organization: string) => KeyEntry[];
   /** The key with this SHA-256, if the world has it. */
   readonly find: (sha256: string) => KeyEntry | undefined;
-  /** An ended key of no organization: an unknown key takes the same work as a known one (R14). */
-  readonly decoy: KeyEntry;
+  readonly decoy: UsedKey;
   /** The number of keys made so far. */
   readonly made: () => number;
   /**
@@ -81,14 +85,13 @@ export interface Registry {
  */
 export function createRegistry(
   records: readonly Organization[],
-  { described, hashes, make }: DescribedKeys,
+  { described, hashes, make, decoy }: DescribedKeys,
 ): Registry {
   const organizations = new Map(records.map((record) => [record.ref, { organization: record }]));
   const holders = described.map(({ organization }) => organization);
   const places = new Map(described.map(({ ref }, place) => [ref, place]));
   const made = new Array<KeyEntry | undefined>(described.length);
   let madeCount = 0;
-  const decoy = createDecoy();
 
   const organization = (ref: string) =>
     organizations.get(ref) ?? unknownRef("organization", ref, organizations);
@@ -97,7 +100,7 @@ export function createRegistry(
     return made[place] ?? enter(place, make(place));
   }
 
-  function enter(place: number, { key, usage }: Pick<KeyEntry, "key" | "usage">): KeyEntry {
+  function enter(place: number, { key, usage }: UsedKey): KeyEntry {
     const entry = { key, holder: organization(key.organization), usage };
     made[place] = entry;
     madeCount += 1;
@@ -146,31 +149,6 @@ export function createRegistry(
       enter(place, { key, usage });
     },
   };
-}
-
-function createDecoy(): KeyEntry {
-  const key: KeyRecord = {
-    ref: "",
-    organization: "",
-    name: "",
-    environment: "test",
-    legacy: false,
-    scopes: [],
-    limits: { perMinute: 0, perDay: 0 },
-    sha256: "",
-    revokedAt: 0,
-  };
-  const organization: Organization = {
-    ref: "",
-    id: "",
-    name: "",
-    type: "bank",
-    status: "active",
-    sandboxAccess: true,
-    liveAccess: "not_approved",
-  };
-  const usage: Usage = { minuteCount: 0, minuteEndsAt: 0, dayCount: 0, dayEndsAt: 0, recent: [] };
-  return { key, holder: { organization }, usage };
 }
 
 /** Refuses a ref that this world does not have, with the nearest one it has. */

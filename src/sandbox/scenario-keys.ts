@@ -9,10 +9,10 @@ import {
 } from "../domain/api-key.js";
 import { defaultLimits } from "../domain/limits.js";
 import { base62From, randomStream } from "../domain/seed.js";
-import { parseDuration } from "../scenario/format/time.js";
+import { parseWhen } from "../scenario/format/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName } from "../synthetic/names.js";
-import { createHashIndex, type DescribedKeys } from "./registry.js";
+import { createHashIndex, type DescribedKeys, type UsedKey } from "./registry.js";
 import { startUsage, type Windows } from "./usage.js";
 
 export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
@@ -78,51 +78,57 @@ export function scenarioKeys(
   { seed, start, sha256, windows }: KeyBuilding,
 ): DescribedKeys {
   const described = describedKeys(scenario);
-  const rotations = rotationsOf(described);
+  const rotationOf = rotationsAmong(described);
   const hashes = createHashIndex(described.length);
   // A key made at run time before a snapshot has only its hash.
   for (const one of described) hashes.add(one.given.sha256 ?? sha256(secretOf(one, seed)));
+  const make = (one: DescribedKey, hash: string): UsedKey => {
+    const { usage } = one.given;
+    return {
+      key: recordOf(one, { rotation: rotationOf(one), seed, start, hash }),
+      usage: startUsage(windows, start, {
+        thisMinute: usage?.this_minute,
+        today: usage?.today,
+        countedAt: usage?.counted_at?.map(Date.parse),
+      }),
+    };
+  };
+  const ended = { environment: "test", state: "revoked", name: "" } as const;
   return {
     described,
     hashes,
-    make(place) {
-      const one = described[place] as DescribedKey;
-      const { usage } = one.given;
-      return {
-        key: recordOf(one, { seed, start, rotation: rotations.get(one.ref), hash: hashes.at(place) }),
-        usage: startUsage(windows, start, {
-          thisMinute: usage?.this_minute,
-          today: usage?.today,
-          countedAt: usage?.counted_at?.map(Date.parse),
-        }),
-      };
-    },
+    make: (place) => make(described[place] as DescribedKey, hashes.at(place)),
+    decoy: make({ ref: "", organization: "", given: ended }, ""),
   };
 }
 
-interface Building {
-  readonly seed: number;
-  readonly start: number;
+interface RecordBuilding extends Pick<KeyBuilding, "seed" | "start"> {
   readonly hash: string;
-  readonly rotation: Rotation | undefined;
+  /** All keys of its rotation, oldest first. */
+  readonly rotation: readonly DescribedKey[];
 }
 
-function recordOf(one: DescribedKey, { seed, start, hash, rotation }: Building): KeyRecord {
-  const { ref, organization, given } = one;
-  const { replaces, common } = rotation ?? { common: sharedBy([one]) };
-  const ended = given.state === "expired" ? start : undefined;
-  const expiresAt = instantOf(given.expires, start) ?? ended;
+function recordOf(
+  { ref, organization, given }: DescribedKey,
+  { rotation, seed, start, hash }: RecordBuilding,
+): KeyRecord {
+  // The keys of one rotation share a setting that any of them gives (R37).
+  const shared = <Value>(read: (key: ScenarioKey) => Value | undefined) =>
+    rotation.map((one) => read(one.given)).find((value) => value !== undefined);
+  const first = rotation[0]?.ref ?? ref;
+  const replaces = rotation[rotation.findIndex((one) => one.ref === ref) - 1]?.ref;
+  const expiresAt = instantOf(given.expires, start) ?? (given.state === "expired" ? start : undefined);
   const overlapEndsAt = overlapEnd(given, start, expiresAt);
   return {
     ref,
     organization,
-    name: common.name ?? inventKeyName(seed, common.first),
+    name: shared(({ name }) => name) ?? inventKeyName(seed, first),
     environment: given.environment,
     legacy: given.legacy ?? (given.secret !== undefined && parseApiKey(given.secret)?.legacy === true),
-    scopes: common.scopes ?? defaultScopes,
+    scopes: shared(({ scopes }) => scopes) ?? defaultScopes,
     limits: {
-      perMinute: common.perMinute ?? defaultLimits.perMinute,
-      perDay: common.perDay ?? defaultLimits.perDay,
+      perMinute: shared(({ limits }) => limits?.per_minute) ?? defaultLimits.perMinute,
+      perDay: shared(({ limits }) => limits?.per_day) ?? defaultLimits.perDay,
     },
     sha256: hash,
     ...(given.state === "revoked" && { revokedAt: start }),
@@ -141,53 +147,23 @@ function overlapEnd(given: ScenarioKey, start: number, expiresAt = start): numbe
   return given.state === "expired" && given.replaced_by !== undefined ? (stated ?? expiresAt) : undefined;
 }
 
-// A duration from the clock's start, or an instant; the scenario's checks leave nothing else.
 function instantOf(text: string | undefined, start: number): number | undefined {
-  if (text === undefined) return undefined;
-  const duration = parseDuration(text);
-  return duration === undefined ? Date.parse(text) : start + duration;
+  return text === undefined ? undefined : parseWhen(text, start);
 }
 
-interface Rotation {
-  /** Ref of the key that this one replaced; left out for the first. */
-  readonly replaces?: string;
-  readonly common: ReturnType<typeof sharedBy>;
-}
-
-// By ref, the keys that were rotated or came from a rotation.
-function rotationsOf(keys: readonly DescribedKey[]): ReadonlyMap<string, Rotation> {
-  const rotations = new Map<string, Rotation>();
-  const replacements = new Set<string>();
-  for (const { given } of keys) if (given.replaced_by !== undefined) replacements.add(given.replaced_by);
-  // Most worlds, and all large ones, have no rotation.
-  if (replacements.size === 0) return rotations;
-  const byRef = new Map(keys.map((one) => [one.ref, one]));
-  for (const first of keys) {
-    if (first.given.replaced_by === undefined || replacements.has(first.ref)) continue;
-    // The scenario's checks refuse circles and keys that replace two.
-    const chain = [first];
-    for (let next = byRef.get(first.given.replaced_by); next !== undefined; ) {
-      chain.push(next);
-      next = byRef.get(next.given.replaced_by ?? "");
+// Finds the keys of a key's rotation, oldest first. The scenario's checks refuse circles and keys that replace two.
+function rotationsAmong(keys: readonly DescribedKey[]): (one: DescribedKey) => readonly DescribedKey[] {
+  const replaced = new Map<string, DescribedKey>();
+  for (const one of keys) if (one.given.replaced_by !== undefined) replaced.set(one.given.replaced_by, one);
+  const replacements = new Map<string | undefined, DescribedKey>();
+  for (const one of keys) if (replaced.has(one.ref)) replacements.set(one.ref, one);
+  return (one) => {
+    const chain = [one];
+    for (let old = replaced.get(one.ref); old !== undefined; old = replaced.get(old.ref)) chain.unshift(old);
+    for (let last: DescribedKey | undefined = one; last !== undefined; ) {
+      last = replacements.get(last.given.replaced_by);
+      if (last !== undefined) chain.push(last);
     }
-    const common = sharedBy(chain);
-    for (const [index, { ref }] of chain.entries()) {
-      const replaces = chain[index - 1]?.ref;
-      rotations.set(ref, { common, ...(replaces !== undefined && { replaces }) });
-    }
-  }
-  return rotations;
-}
-
-// The keys of one rotation, oldest first, share a setting that any of them gives (R37).
-function sharedBy(chain: readonly DescribedKey[]) {
-  const given = <Value>(read: (key: ScenarioKey) => Value | undefined) =>
-    chain.map((one) => read(one.given)).find((value) => value !== undefined);
-  return {
-    first: chain[0]?.ref ?? "",
-    name: given(({ name }) => name),
-    scopes: given(({ scopes }) => scopes),
-    perMinute: given(({ limits }) => limits?.per_minute),
-    perDay: given(({ limits }) => limits?.per_day),
+    return chain;
   };
 }

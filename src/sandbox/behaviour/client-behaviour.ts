@@ -14,7 +14,7 @@ import {
   type RequestTraits,
   shows,
 } from "../../domain/request-traits.js";
-import type { KeyEntry, Registry } from "../registry.js";
+import type { KeyEntry, Registry, UsedKey } from "../registry.js";
 import type { Usage, Windows } from "../usage.js";
 import { isKnown, type KnownAnswer, learn, type SentRequest } from "./known-answers.js";
 
@@ -123,7 +123,7 @@ function wasRejected(
   return isRepeated && apiKey !== undefined;
 }
 
-function observeKey(world: ObservingWorld, entry: KeyEntry, request: ObservedRequest): AdviceId[] {
+function observeKey(world: ObservingWorld, entry: UsedKey, request: ObservedRequest): AdviceId[] {
   const { pathId } = request;
   const advice: AdviceId[] = [];
   if (isTooSoon(world.windows, entry, request)) advice.push("too-soon-after-429");
@@ -133,7 +133,7 @@ function observeKey(world: ObservingWorld, entry: KeyEntry, request: ObservedReq
   return advice;
 }
 
-function isTooSoon(windows: Windows, entry: KeyEntry, request: ObservedRequest): boolean {
+function isTooSoon(windows: Windows, entry: UsedKey, request: ObservedRequest): boolean {
   const { pathId, now } = request;
   const limit = entry.behaviour?.limit;
   // A request that gets 200 has waited long enough.
@@ -157,7 +157,7 @@ function waitUntil(usage: Usage, { sliding }: Windows, { now, namedLimit }: Obse
   return namedLimit === "minute" ? moreAt : Math.min(moreAt, minuteStart(now) + minute);
 }
 
-function hasSeenReplacement({ keys }: Registry, entry: KeyEntry, request: ObservedRequest): boolean {
+function hasSeenReplacement({ keys }: Registry, entry: UsedKey, request: ObservedRequest): boolean {
   if (entry.key.replaces !== undefined) observeReplacement(keys, entry, request);
   let isSeen = false;
   for (const { key, behaviour } of entry.behaviour?.replacements ?? []) {
@@ -168,7 +168,7 @@ function hasSeenReplacement({ keys }: Registry, entry: KeyEntry, request: Observ
   return isSeen;
 }
 
-function observeReplacement({ get }: Registry["keys"], entry: KeyEntry, request: ObservedRequest): void {
+function observeReplacement({ get }: Registry["keys"], entry: UsedKey, request: ObservedRequest): void {
   const worked = entry.behaviour?.worked;
   if (worked !== undefined) isKnown(worked, request);
   if (!request.pathId.startsWith("200")) return;
