@@ -39,7 +39,7 @@ export type {
   ReportedRequest,
 } from "./report/report.js";
 export type { Fault } from "./sandbox/faults.js";
-export type { Duration, Instant } from "./sandbox/operations/input-times.js";
+export type { Duration, Instant } from "./sandbox/operations/input.js";
 export type { AttestationView, ConsentView } from "./sandbox/preview/consent-views.js";
 export type { KeyView, OrganizationView, RequestView } from "./sandbox/views.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";

@@ -1,5 +1,5 @@
 import { storySender } from "../api/story-sender.js";
-import { advanceClock } from "../sandbox/operations/change-world.js";
+import { advanceClock } from "../sandbox/operations/world.js";
 import { stepProblems } from "../sandbox/story/differences.js";
 import { tryNextStep } from "../sandbox/story/run-step.js";
 import type { Performed, TimelineResult } from "../sandbox/story/story.js";

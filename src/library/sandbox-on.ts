@@ -1,8 +1,8 @@
 import { snakeCase } from "../api/snake-case.js";
 import { reportOf } from "../report/build-report.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
-import { requireFields, requirePreview } from "../sandbox/operations/check-input.js";
-import type { Decision } from "../sandbox/operations/decide-consent.js";
+import type { Decision } from "../sandbox/operations/consents.js";
+import { requireFields, requirePreview } from "../sandbox/operations/input.js";
 import { operations } from "../sandbox/operations/operations.js";
 import {
   attestationsOf as allAttestations,

@@ -1,7 +1,7 @@
 import { snakeCase } from "../api/snake-case.js";
 import { redactKeys } from "../domain/redact.js";
 import type { StepEvent } from "../sandbox/events.js";
-import { actionIn } from "../sandbox/operations/perform-action.js";
+import { actionIn } from "../sandbox/operations/operations.js";
 import { errorCodeOf } from "../sandbox/story/differences.js";
 import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../sandbox/story/story.js";
 

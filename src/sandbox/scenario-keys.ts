@@ -1,14 +1,13 @@
 import {
   defaultOverlap,
   defaultScopes,
-  type Environment,
   type KeyRecord,
   parseApiKey,
   prefixOf,
   sandboxMark,
 } from "../domain/api-key.js";
 import { defaultLimits } from "../domain/limits.js";
-import { base62From, randomStream } from "../domain/seed.js";
+import { base62From, type RandomStream, randomStream } from "../domain/seed.js";
 import { parseWhen } from "../scenario/format/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName } from "../synthetic/names.js";
@@ -32,23 +31,16 @@ export function describedKeys(scenario: Scenario): DescribedKey[] {
   );
 }
 
-/** The number of random characters after the mark of a sandbox key. */
-export const secretLength = 29;
+type KeyKind = Pick<KeyRecord, "environment" | "legacy">;
 
-/**
- * The full key that the seed and the ref give: prefix, `sbx`, 29 base62 characters.
- *
- * Computed on every call, so that it is kept nowhere (R35).
- *
- * @example
- * deriveSecret(1, { ref: "active", environment: "test", legacy: false }); // "SVC_test_sbx…"
- */
-export function deriveSecret(
-  seed: number,
-  key: { readonly ref: string; readonly environment: Environment; readonly legacy: boolean },
-): string {
-  const random = randomStream(seed, "key.secret", key.ref);
-  return prefixOf(key.environment, key.legacy) + sandboxMark + base62From(random, secretLength);
+/** A full key: prefix, `sbx`, 29 base62 characters from the stream. */
+export function secretFrom(random: RandomStream, { environment, legacy }: KeyKind): string {
+  return prefixOf(environment, legacy) + sandboxMark + base62From(random, 29);
+}
+
+/** The full key that the seed and the ref give. Computed on every call, so that it is kept nowhere (R35). */
+export function deriveSecret(seed: number, key: KeyKind & Pick<KeyRecord, "ref">): string {
+  return secretFrom(randomStream(seed, "key.secret", key.ref), key);
 }
 
 /** A well-formed key that the seed gives and no world holds: a request with it meets `401.unknown`. */

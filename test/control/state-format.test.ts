@@ -5,7 +5,7 @@ import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { sandboxOn } from "../../src/library/sandbox-on.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { parseState, type SavedState, stateText } from "../../src/node/state/format.js";
-import { changeAssumptions } from "../../src/sandbox/operations/change-assumptions.js";
+import { changeAssumptions } from "../../src/sandbox/operations/world.js";
 import { createRuntime } from "../../src/sandbox/runtime.js";
 import { restoreWorld, snapshotWorld } from "../../src/sandbox/snapshot.js";
 import type { World } from "../../src/sandbox/world.js";

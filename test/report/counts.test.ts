@@ -6,7 +6,7 @@ import { loadFarmers, openWorld } from "../../src/node/platform.js";
 import { reportOf } from "../../src/report/build-report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { JournalEntry } from "../../src/sandbox/journal.js";
-import { advanceClock, clearRequests } from "../../src/sandbox/operations/change-world.js";
+import { advanceClock, clearRequests } from "../../src/sandbox/operations/world.js";
 import { createRuntime, type Runtime } from "../../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";

@@ -9,7 +9,7 @@ import {
   purposeCodes,
 } from "../../domain/consent.js";
 import { containsKey } from "../../domain/redact.js";
-import { changeConsent } from "../../sandbox/operations/decide-consent.js";
+import { changeConsent } from "../../sandbox/operations/consents.js";
 import { viewConsent } from "../../sandbox/preview/consent-views.js";
 import {
   type ConsentDraft,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
-import { type Actor, requireAdministrator } from "../../sandbox/operations/check-input.js";
+import { type Actor, requireAdministrator } from "../../sandbox/operations/input.js";
 import { checkInput, checkValue } from "../../scenario/problems/check-value.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";

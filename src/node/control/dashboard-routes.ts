@@ -1,6 +1,6 @@
 import { snakeCase } from "../../api/snake-case.js";
-import { requirePreview } from "../../sandbox/operations/check-input.js";
-import type { Decision } from "../../sandbox/operations/decide-consent.js";
+import type { Decision } from "../../sandbox/operations/consents.js";
+import { requirePreview } from "../../sandbox/operations/input.js";
 import { operations } from "../../sandbox/operations/operations.js";
 import { viewConsent } from "../../sandbox/preview/consent-views.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../sandbox/views.js";

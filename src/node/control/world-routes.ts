@@ -1,8 +1,8 @@
 import { snakeCase } from "../../api/snake-case.js";
 import { starterOf } from "../../library/create-sandbox.js";
 import { describeFaults, type Fault } from "../../sandbox/faults.js";
-import type { AssumptionsInput } from "../../sandbox/operations/change-assumptions.js";
 import { operations } from "../../sandbox/operations/operations.js";
+import type { AssumptionsInput } from "../../sandbox/operations/world.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { viewClock, viewKeys, viewOrganizations } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";

@@ -1,16 +1,18 @@
+import { type RefusalCode, refusalCodes, SandboxError } from "../../domain/errors.js";
+import { type ActionName, actionNames } from "../../domain/steps.js";
+import type { Action, Performed } from "../story/story.js";
 import type { World } from "../world.js";
-import { changeAssumptions } from "./change-assumptions.js";
+import { decideConsent, suspendAttestation } from "./consents.js";
+import type { Duration, Initiator } from "./input.js";
+import { createKey, revokeKey, rotateKey } from "./keys.js";
 import {
   advanceClock,
+  changeAssumptions,
   changeClock,
   changeFaults,
   clearRequests,
   updateOrganization,
-} from "./change-world.js";
-import { createKey } from "./create-key.js";
-import { decideConsent, suspendAttestation } from "./decide-consent.js";
-import type { Duration } from "./input-times.js";
-import { revokeKey, rotateKey } from "./rotate-key.js";
+} from "./world.js";
 
 /**
  * Every change that users make to a running world, by name.
@@ -32,3 +34,42 @@ export const operations = {
   advance: (world: World, { by }: { readonly by: Duration }) => advanceClock(world, by),
   clear_requests: clearRequests,
 };
+
+const nothing: Performed = {
+  refusal: null,
+  key: null,
+  replacement: null,
+  secret: null,
+  organization: null,
+  consent: null,
+};
+
+/**
+ * Runs the operation of a step.
+ *
+ * A refusal of the dashboard is a result; any other error is thrown. New keys get the secrets that the seed and their
+ * refs give, so that a scenario plays the same way each time.
+ */
+export function performAction(world: World, action: Action): Performed {
+  const name = actionIn(action);
+  if (name === undefined) return nothing;
+  // The schema of the step has checked that the input is the one of this operation.
+  const operation = operations[name] as (world: World, input: unknown, by: Initiator) => Partial<Performed>;
+  const { actor, ...input } = action[name] as { readonly actor?: Initiator["actor"] };
+  try {
+    const by = { actor, isScripted: true };
+    return { ...nothing, ...operation(world, name === "faults" ? action.faults : input, by) };
+  } catch (error) {
+    if (!(error instanceof SandboxError) || !isRefusal(error.code)) throw error;
+    return { ...nothing, refusal: { code: error.code, message: error.message } };
+  }
+}
+
+/** The name of the action in a step; `undefined` when there is none. */
+export function actionIn(step: Action): ActionName | undefined {
+  return actionNames.find((name) => step[name] !== undefined);
+}
+
+function isRefusal(code: string): code is RefusalCode {
+  return (refusalCodes as readonly string[]).includes(code);
+}

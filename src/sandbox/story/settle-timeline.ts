@@ -1,5 +1,5 @@
 import { isoOf } from "../clock.js";
-import { performAction } from "../operations/perform-action.js";
+import { performAction } from "../operations/operations.js";
 import type { World } from "../world.js";
 import { actionDifferences } from "./differences.js";
 import type { Timeline } from "./timeline.js";

@@ -9,14 +9,14 @@ import {
 } from "../preview/consent-views.js";
 import { type ConsentEntry, statusAt, withDecision } from "../preview/consents.js";
 import type { World } from "../world.js";
-import { requirePreview } from "./check-input.js";
+import { requirePreview } from "./input.js";
 
 /** The decisions a farmer makes about a consent request. */
-export const decisions = ["grant", "reject", "revoke"] as const satisfies readonly ConsentAction[];
+const decisions = ["grant", "reject", "revoke"] as const satisfies readonly ConsentAction[];
 export type Decision = (typeof decisions)[number];
 
 /** A decision about one request, or about the newest request to a farmer that allows it. */
-export type ConsentInput = { readonly do: Decision } & (
+type ConsentInput = { readonly do: Decision } & (
   | { readonly id: string }
   | {
       /** Index of the farmer. */
@@ -55,7 +55,7 @@ export function changeConsent(world: World, entry: ConsentEntry, record: Consent
 }
 
 /** An attestation to suspend, or whose suspension to end. */
-export interface AttestationInput {
+interface AttestationInput {
   readonly id: string;
   readonly do: "suspend" | "resume";
 }

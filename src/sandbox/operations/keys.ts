@@ -1,0 +1,249 @@
+import {
+  defaultOverlap,
+  defaultScopes,
+  type Environment,
+  type KeyRecord,
+  keyStateAt,
+  maximumActiveKeys,
+  maximumOverlap,
+} from "../../domain/api-key.js";
+import { SandboxError } from "../../domain/errors.js";
+import { defaultLimits } from "../../domain/limits.js";
+import type { Organization } from "../../domain/organization.js";
+import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/ref.js";
+import { parseDuration } from "../../scenario/format/time.js";
+import { didYouMean, listed } from "../../scenario/problems/words.js";
+import { isInstant } from "../clock.js";
+import type { KeyEntry } from "../registry.js";
+import { deriveSecret, secretFrom } from "../scenario-keys.js";
+import { settleUsage, startUsage, type Usage } from "../usage.js";
+import { type KeyView, viewKey } from "../views.js";
+import type { World } from "../world.js";
+import {
+  type Duration,
+  durationOf,
+  type Initiator,
+  type Instant,
+  instantFrom,
+  requireAdministrator,
+  requireFields,
+} from "./input.js";
+
+/** A key to create (R29). */
+interface CreateKeyInput {
+  /** Ref of the organization. */
+  readonly organization: string;
+  readonly environment: Environment;
+  readonly name: string;
+  /** Default: `attestations:read`. */
+  readonly scopes?: readonly string[] | undefined;
+  /** Default: 60 a minute, 1000 a day. */
+  readonly limits?:
+    | { readonly per_minute?: number | undefined; readonly per_day?: number | undefined }
+    | undefined;
+  /** Default: made from the name. */
+  readonly ref?: string | undefined;
+  /** A time, or a duration (as text) from now. Default: that of the assumptions, else never. */
+  readonly expires?: Instant | undefined;
+}
+
+/**
+ * Creates an active key; returns its secret, for the only time (R34).
+ *
+ * Throws `validation_failed`, `unknown_ref`, `sandbox_access_off` (R30), `live_access_not_approved` (R31),
+ * `scopes_required` (R29), `unknown_scope`, `key_limit_reached` (R32) or `name_taken`, and changes nothing then.
+ */
+export function createKey(
+  world: World,
+  input: CreateKeyInput,
+  by: Initiator = {},
+): { readonly key: KeyView; readonly secret: string } {
+  requireAdministrator(by);
+  const { environment, name, scopes = defaultScopes, limits, expires } = input;
+  const expiresAt = expires === undefined ? undefined : instantFrom(world.clock.now(), expires);
+  const isTooLate = expiresAt !== undefined && !isInstant(expiresAt);
+  requireFields("create a key", {
+    scopes: new Set(scopes).size < scopes.length ? "must not name a scope twice" : undefined,
+    expires: isTooLate ? "must be a time before the year 10000" : undefined,
+  });
+  const { organization } = world.registry.organization(input.organization);
+  requireAccess(organization, environment);
+  requireScopes(world, scopes);
+  requireRoomForKey(world, input);
+  const ref = input.ref ?? freeRef(world, refOfName(name));
+  const described = {
+    ref,
+    organization: input.organization,
+    name,
+    environment,
+    scopes: [...scopes],
+    limits: {
+      perMinute: limits?.per_minute ?? defaultLimits.perMinute,
+      perDay: limits?.per_day ?? defaultLimits.perDay,
+    },
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+  const { key, secret } = issueKey(world, described, by);
+  world.events.announce({ type: "key.created", key });
+  return { key, secret };
+}
+
+/** A key to rotate, and how. */
+interface RotateInput {
+  readonly key: string;
+  /** The overlap in which the old key goes on working: 0 to 7 days. Default: 60 minutes. */
+  readonly overlap?: Duration | undefined;
+  /** The ref of the replacement. Default: the old ref with the next free number. */
+  readonly as?: string | undefined;
+}
+
+/**
+ * Replaces an active key by a new one with the same name, scopes and limits (R37); the old one works until the
+ * overlap ends (R38–R40). The replacement does not inherit an expiry, so that an expiring key can be rotated.
+ *
+ * Throws `unknown_ref`, `key_not_active`, `overlap_out_of_range`, `validation_failed`, `key_limit_reached` or
+ * `name_taken`, and changes nothing then.
+ */
+export function rotateKey(
+  world: World,
+  input: RotateInput,
+  by: Initiator = {},
+): { readonly key: KeyView; readonly replacement: KeyView; readonly secret: string } {
+  requireAdministrator(by);
+  const entry = requireActiveKey(world, input.key, "rotate");
+  const overlap = overlapOf(input.overlap);
+  const { ref, organization, name, environment, scopes, limits } = entry.key;
+  // Where a retiring key counts as active, there must be room for both during the overlap.
+  if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, entry.key);
+  const replacedBy = input.as ?? freeRef(world, ref);
+  const described = { ref: replacedBy, organization, name, environment, scopes, limits, replaces: ref };
+  const { key: replacement, secret } = issueKey(world, described, by, inheritedUsage(world, entry));
+  entry.key = { ...entry.key, overlapEndsAt: world.clock.now() + overlap, replacedBy };
+  const key = viewKey(entry, world);
+  world.events.announce({ type: "key.rotated", key, replacement });
+  return { key, replacement, secret };
+}
+
+/** Revokes an active key; the very next request with it gets 401 (R41). Throws `key_not_active` (R42) or `unknown_ref`. */
+export function revokeKey(
+  world: World,
+  input: { readonly key: string },
+  by: Initiator = {},
+): { readonly key: KeyView } {
+  requireAdministrator(by);
+  const entry = requireActiveKey(world, input.key, "revoke");
+  entry.key = { ...entry.key, revokedAt: world.clock.now() };
+  const key = viewKey(entry, world);
+  world.events.announce({ type: "key.revoked", key });
+  return { key };
+}
+
+// Adds a new key to the world, which keeps only its hash (R35). New keys always have the current prefix (R17).
+function issueKey(
+  world: World,
+  described: Omit<KeyRecord, "sha256" | "legacy">,
+  { isScripted = false }: Initiator,
+  usage: Usage = startUsage(world.windows, world.clock.now()),
+): { readonly key: KeyView; readonly secret: string } {
+  const { registry, platform, seed } = world;
+  const { ref, environment, replaces } = described;
+  requireFields("create a key", { [replaces === undefined ? "ref" : "as"]: refProblem(ref) });
+  if (registry.keys.has(ref)) {
+    throw new SandboxError(
+      "name_taken",
+      `Failed to create the key ${JSON.stringify(ref)}: there is one of that ref already.`,
+      { ref },
+    );
+  }
+  const kind = { ref, environment, legacy: false };
+  const secret = isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
+  // None by default: the specification does not say that keys expire by themselves.
+  const lifetime = parseDuration(world.assumptions.default_expiry);
+  const expiresAt = lifetime === undefined ? {} : { expiresAt: world.clock.now() + lifetime };
+  registry.addKey({ ...expiresAt, ...described, legacy: false, sha256: platform.sha256(secret) }, usage);
+  return { key: viewKey(registry.key(ref), world), secret };
+}
+
+function requireActiveKey(world: World, ref: string, verb: "rotate" | "revoke"): KeyEntry {
+  const entry = world.registry.key(ref);
+  const state = keyStateAt(entry.key, world.clock.now());
+  if (state === "active") return entry;
+  throw new SandboxError(
+    "key_not_active",
+    `Failed to ${verb} the key ${JSON.stringify(ref)}: it is ${state}, and only an active key can be ${verb}d.`,
+    { ref, state },
+  );
+}
+
+function requireAccess({ ref, sandboxAccess, liveAccess }: Organization, environment: Environment): void {
+  if (environment === "test" && !sandboxAccess) {
+    throw new SandboxError(
+      "sandbox_access_off",
+      `Failed to create a test key: sandbox access is not turned on for ${ref}.`,
+      { organization: ref },
+    );
+  }
+  if (environment === "live" && liveAccess !== "approved") {
+    throw new SandboxError(
+      "live_access_not_approved",
+      `Failed to create a live key: the compliance application of ${ref} is not approved (live_access: ${liveAccess}).`,
+      { organization: ref, live_access: liveAccess },
+    );
+  }
+}
+
+function requireScopes({ assumptions: { scopes: known } }: World, scopes: readonly string[]): void {
+  if (scopes.length === 0) {
+    throw new SandboxError("scopes_required", "Failed to create a key: it needs one scope or more.");
+  }
+  const unknown = scopes.find((scope) => !known.includes(scope));
+  if (unknown === undefined) return;
+  throw new SandboxError(
+    "unknown_scope",
+    `Failed to create a key: there is no scope ${JSON.stringify(unknown)}; there are ${known.join(", ")}.${didYouMean(unknown, known)}`,
+    { scope: unknown, known: [...known] },
+  );
+}
+
+// An organization has at most five active keys in an environment (R32).
+function requireRoomForKey(
+  { registry, clock, assumptions }: World,
+  { organization, environment }: Pick<KeyRecord, "organization" | "environment">,
+): void {
+  const now = clock.now();
+  const counted = assumptions.retiring_counts_as_active ? ["active", "retiring"] : ["active"];
+  const keys = registry.keysOf(organization).filter(({ key }) => key.environment === environment);
+  const active = keys.filter(({ key }) => counted.includes(keyStateAt(key, now))).length;
+  if (active < maximumActiveKeys) return;
+  throw new SandboxError(
+    "key_limit_reached",
+    `Failed to create a key: ${organization} holds ${active} active ${environment} keys, and ${maximumActiveKeys} is the most (R32). Revoke one first.`,
+    { organization, environment, active, maximum: maximumActiveKeys },
+  );
+}
+
+function freeRef({ registry }: World, ref: string): string {
+  return freeRefIn((taken) => registry.keys.has(taken), ref);
+}
+
+function refProblem(ref: string): string | undefined {
+  if (isReserved(ref))
+    return `must not be ${listed(reservedKeyRefs, "or")}: stories use these words for no key`;
+  return isRef(ref) ? undefined : "must not be a name that means something to JavaScript";
+}
+
+function inheritedUsage({ assumptions, windows, clock }: World, { usage }: KeyEntry): Usage | undefined {
+  if (assumptions.replacement_usage === "fresh") return undefined;
+  settleUsage(usage, windows, clock.now());
+  return { ...usage, recent: [...usage.recent] };
+}
+
+function overlapOf(input: Duration = defaultOverlap): number {
+  const overlap = typeof input === "number" ? input : durationOf(input);
+  if (Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= maximumOverlap) return overlap;
+  throw new SandboxError(
+    "overlap_out_of_range",
+    `Failed to rotate with an overlap of ${overlap} ms: it must be between 0 and 7 days (${maximumOverlap} ms).`,
+    { overlap, maximum: maximumOverlap },
+  );
+}

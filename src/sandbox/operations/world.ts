@@ -1,0 +1,167 @@
+import { keyStateAt, maximumActiveKeys } from "../../domain/api-key.js";
+import { type Assumptions, assumptionsFor, type Profile } from "../../domain/assumptions.js";
+import { minuteStart } from "../../domain/limits.js";
+import type { Organization } from "../../domain/organization.js";
+import { validationError } from "../../scenario/problems/scenario-error.js";
+import { faultProblems } from "../../scenario/rules/faults.js";
+import { isoOf } from "../clock.js";
+import { activateFaults, type Fault } from "../faults.js";
+import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../usage.js";
+import { type ClockView, type OrganizationView, viewClock, viewOrganization } from "../views.js";
+import type { World } from "../world.js";
+import {
+  type Duration,
+  durationOf,
+  type Initiator,
+  type Instant,
+  instantOf,
+  requireAdministrator,
+  requireFields,
+} from "./input.js";
+
+/** An organization to change, and how. */
+interface OrganizationInput {
+  readonly ref: string;
+  readonly status?: Organization["status"] | undefined;
+  readonly sandbox_access?: boolean | undefined;
+  readonly live_access?: Organization["liveAccess"] | undefined;
+}
+
+/** Changes an organization from the next request on; throws `unknown_ref`, and changes nothing then. */
+export function updateOrganization(
+  world: World,
+  input: OrganizationInput,
+  by: Initiator = {},
+): { readonly organization: OrganizationView } {
+  requireAdministrator(by);
+  const entry = world.registry.organization(input.ref);
+  const { status, sandboxAccess, liveAccess } = entry.organization;
+  entry.organization = {
+    ...entry.organization,
+    status: input.status ?? status,
+    sandboxAccess: input.sandbox_access ?? sandboxAccess,
+    liveAccess: input.live_access ?? liveAccess,
+  };
+  const organization = viewOrganization(entry.organization);
+  world.events.announce({ type: "organization.updated", organization });
+  return { organization };
+}
+
+/**
+ * Replaces the active faults by others of valid shape; durations in them count from now.
+ *
+ * Throws `validation_failed` with every contradiction, and changes nothing then.
+ */
+export function changeFaults(world: World, faults: readonly Fault[]): void {
+  const { clock, registry, seed, events } = world;
+  const now = clock.now();
+  const problems = faultProblems(faults, {
+    refs: { key: registry.keys, organization: registry.organizations },
+    preview: world.preview,
+    now: isoOf(now),
+  });
+  if (problems.length > 0) throw validationError("Failed to change the faults", problems);
+  world.faults.active = activateFaults(faults, seed, now);
+  events.announce({ type: "faults.changed" });
+}
+
+/** A change of the clock: to a later time, frozen or running. */
+interface ClockInput {
+  readonly now?: Instant | undefined;
+  readonly frozen?: boolean | undefined;
+}
+
+/** Sets, freezes or resumes the clock; throws `clock_backwards` or `validation_failed`, and changes nothing then. */
+export function changeClock(world: World, { now, frozen }: ClockInput): ClockView {
+  const { clock } = world;
+  if (now !== undefined) clock.set(instantOf(now));
+  if (frozen === true) clock.freeze();
+  if (frozen === false) clock.resume();
+  return announceClock(world);
+}
+
+/** Advances the clock; throws `clock_backwards` or `validation_failed`, and changes nothing then. */
+export function advanceClock(world: World, by: Duration): ClockView {
+  world.clock.advance(durationOf(by));
+  return announceClock(world);
+}
+
+function announceClock(world: World): ClockView {
+  world.events.announce({ type: "clock.moved", ...viewClock(world.clock) });
+  world.settle();
+  return viewClock(world.clock);
+}
+
+/** Clears the journal and the counters of the report; the usage of the keys stays. */
+export function clearRequests({ journal, counters, events }: World): void {
+  journal.clear();
+  counters.clear();
+  events.announce({ type: "requests.cleared" });
+}
+
+/** Assumptions to change, and the profile to base all others on. */
+export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profile };
+
+/**
+ * Changes assumptions from the next request on; with a profile, all others become the profile's. What keys have used
+ * in their minute and day stays counted.
+ *
+ * Throws `validation_failed` for assumptions that contradict the world, and changes nothing then.
+ */
+export function changeAssumptions(world: World, { profile, ...input }: AssumptionsInput): Assumptions {
+  const given = profile === undefined ? { ...world.givenAssumptions, ...input } : input;
+  const next = assumptionsFor(profile ?? world.profile, given);
+  requireFields("change the assumptions", {
+    me_scope: neededScopeProblem(next),
+    scopes: heldScopeProblem(world, next),
+    retiring_counts_as_active: tooManyActiveProblem(world, next),
+  });
+  const now = world.clock.now();
+  const windows = windowsOf(next);
+  for (const { usage } of world.registry.keys.values()) carryOver(usage, world.windows, windows, now);
+  world.assume(profile ?? world.profile, given);
+  world.events.announce({ type: "assumptions.changed" });
+  return next;
+}
+
+function neededScopeProblem({ me_scope: needed, scopes }: Assumptions): string | undefined {
+  if (needed === null || scopes.includes(needed)) return undefined;
+  return `is ${JSON.stringify(needed)}, which is not one of scopes`;
+}
+
+function heldScopeProblem({ registry }: World, { scopes }: Assumptions): string | undefined {
+  for (const { key } of registry.keys.values()) {
+    const held = key.scopes.find((scope) => !scopes.includes(scope));
+    if (held !== undefined) return `lack ${held}, which the key ${JSON.stringify(key.ref)} has`;
+  }
+  return undefined;
+}
+
+function tooManyActiveProblem({ registry, clock }: World, next: Assumptions): string | undefined {
+  if (!next.retiring_counts_as_active) return undefined;
+  const counts = new Map<string, number>();
+  for (const { key } of registry.keys.values()) {
+    if (!["active", "retiring"].includes(keyStateAt(key, clock.now()))) continue;
+    const holder = `${key.organization} (${key.environment})`;
+    counts.set(holder, (counts.get(holder) ?? 0) + 1);
+  }
+  const [crowded] = [...counts].find(([, count]) => count > maximumActiveKeys) ?? [];
+  return crowded === undefined
+    ? undefined
+    : `would give ${crowded} more than ${maximumActiveKeys} active keys (R32)`;
+}
+
+function carryOver(usage: Usage, from: Windows, to: Windows, now: number): void {
+  settleUsage(usage, from, now);
+  const thisMinute =
+    from.sliding && !to.sliding ? countSince(usage.recent, minuteStart(now)) : usage.minuteCount;
+  // A fixed minute does not record when its requests came; in a sliding one they count as of now.
+  const countedAt = from.sliding && to.sliding ? [...usage.recent] : undefined;
+  const { recent, ...counts } = startUsage(to, now, { thisMinute, today: usage.dayCount, countedAt });
+  Object.assign(usage, counts);
+  usage.recent.splice(0, usage.recent.length, ...recent);
+}
+
+function countSince(times: readonly number[], start: number): number {
+  return times.filter((time) => time >= start).length;
+}
