@@ -14,9 +14,9 @@ const mostRequests = 5_000;
  *
  * `open` opens a world of the scenario, whose clock stands still.
  */
-export async function rehearse(open: () => World): Promise<Diagnostic[]> {
+export function rehearse(open: () => World): Diagnostic[] {
   const inStory = new Set<number>();
-  const story = await rehearseStory(open(), (result) => {
+  const story = rehearseStory(open(), (result) => {
     if (failureOf(result) === undefined) inStory.add(result.index);
   });
   const timeline = new Map<number, Diagnostic>();
@@ -38,7 +38,7 @@ function rehearseTimeline(world: World, onResult: OnResult): void {
   advanceClock(world, Math.max(0, last.at - world.clock.now()));
 }
 
-async function rehearseStory(world: World, onResult: OnResult): Promise<Diagnostic[]> {
+function rehearseStory(world: World, onResult: OnResult): Diagnostic[] {
   const failed: Diagnostic[] = [];
   listen(world, onResult);
   const send = storySender(world);
@@ -47,7 +47,7 @@ async function rehearseStory(world: World, onResult: OnResult): Promise<Diagnost
     const { request } = world.story.steps[world.story.next] ?? {};
     requests += request === undefined ? 0 : (request.repeat ?? 1);
     if (requests > mostRequests) return failed;
-    const result = await tryNextStep(world, send);
+    const result = tryNextStep(world, send);
     if (result === undefined) return failed;
     const { answer, performed } = result;
     const refused = performed === null ? undefined : refusalOf(performed);

@@ -19,7 +19,7 @@ export async function rehearsalProblems(
   given: GivenOptions = {},
 ): Promise<ScenarioProblem[]> {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
-  const failed = await rehearse(() => openWorld(scenario, { name, ...given, frozen: true }));
+  const failed = rehearse(() => openWorld(scenario, { name, ...given, frozen: true }));
   return Promise.all(
     failed.slice(0, mostProblems).map(async ({ code, path, message, hint }) => {
       const { file = name, ...place } = (await placeOf(path)) ?? {};

@@ -14,8 +14,7 @@ import { buildConsents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import { createRegistry } from "./registry.js";
 import { scenarioKeys } from "./scenario-keys.js";
-import { settleTimeline } from "./story/settle-timeline.js";
-import { createTimeline } from "./story/timeline.js";
+import { createTimeline, settleTimeline } from "./story/timeline.js";
 import { windowsOf } from "./usage.js";
 import type { World, WorldOptions } from "./world.js";
 

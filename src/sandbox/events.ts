@@ -46,10 +46,15 @@ export function createAnnouncements(): Announcements {
   let others: Announcements | undefined;
   return {
     announce(event) {
-      let failure: Failure | undefined;
-      for (const listener of listeners) failure = tell(listener, event) ?? failure;
-      if (others !== undefined) failure = tell(others.announce, event) ?? failure;
-      if (failure !== undefined) throw failure.error;
+      const failures: unknown[] = [];
+      for (const listener of others === undefined ? listeners : [...listeners, others.announce]) {
+        try {
+          listener(event);
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures.at(-1);
     },
     subscribe(listener) {
       listeners.add(listener);
@@ -60,19 +65,6 @@ export function createAnnouncements(): Announcements {
     },
     isHeard: () => listeners.size > 0 || (others?.isHeard() ?? false),
   };
-}
-
-interface Failure {
-  readonly error: unknown;
-}
-
-function tell(listener: EventListener, event: WorldEvent): Failure | undefined {
-  try {
-    listener(event);
-    return undefined;
-  } catch (error) {
-    return { error };
-  }
 }
 
 /** An event and its place in the order of all events; the first one is 1. */

@@ -1,6 +1,6 @@
 import { type Counters, createCounters } from "./counters.js";
 import { type Announcements, createAnnouncements } from "./events.js";
-import { settleTimeline } from "./story/settle-timeline.js";
+import { settleTimeline } from "./story/timeline.js";
 import type { World, WorldOptions } from "./world.js";
 
 /** The options of a runtime, which override those of every scenario that it starts. */

@@ -10,8 +10,7 @@ import type { Journal, RequestIds } from "./journal.js";
 import type { Consents } from "./preview/consents.js";
 import type { Farmers } from "./preview/farmers.js";
 import type { Registry } from "./registry.js";
-import type { Story } from "./story/story.js";
-import type { Timeline } from "./story/timeline.js";
+import type { Story, Timeline } from "./story/story.js";
 import type { Windows } from "./usage.js";
 
 /** Time, randomness, a hash and the tables of farmers, passed in so that a world runs in Node and in browsers. */

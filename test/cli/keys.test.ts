@@ -87,7 +87,7 @@ story:
     // They are the keys that are made.
     const sandbox = createSandbox({ scenario: parseScenario(readFileSync(join(cwd, "a.yaml"), "utf8")) });
     for (let step = 0; step < 4; step++) {
-      await runNextStep(runtimeOf(sandbox).world(), storySender(runtimeOf(sandbox).world()));
+      runNextStep(runtimeOf(sandbox).world(), storySender(runtimeOf(sandbox).world()));
     }
     for (const row of rows.slice(1)) {
       const [, ref = "", told] = /^(\S+) .* (\S+)$/.exec(row) ?? [];

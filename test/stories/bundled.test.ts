@@ -7,7 +7,7 @@ import { createWorld } from "../../src/sandbox/create-world.js";
 import { createRuntime } from "../../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
-import type { SendStoryRequest, StepResult, StoryStep } from "../../src/sandbox/story/story.js";
+import type { StepResult, StoryAnswer, StoryRequest, StoryStep } from "../../src/sandbox/story/story.js";
 import type { World } from "../../src/sandbox/world.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -31,17 +31,14 @@ function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 
   return createWorld(scenario, { platform, frozen: true, profile, seed });
 }
 
-async function tell(world: World, send: SendStoryRequest): Promise<Told> {
+function tellInCore(scenario: Scenario, options = {}): Told {
+  const world = openStory(scenario, options);
   const steps: StepResult[] = [];
-  for (let told = await runNextStep(world, send); told !== undefined; told = await runNextStep(world, send)) {
+  for (;;) {
+    const told = runNextStep(world, storySender(world));
+    if (told === undefined) return { world, steps };
     steps.push(told);
   }
-  return { world, steps };
-}
-
-function tellInCore(scenario: Scenario, options = {}): Promise<Told> {
-  const world = openStory(scenario, options);
-  return tell(world, storySender(world));
 }
 
 async function tellOverSocket(scenario: Scenario, options = {}): Promise<Told> {
@@ -51,7 +48,23 @@ async function tellOverSocket(scenario: Scenario, options = {}): Promise<Told> {
     { port: 0 },
   );
   try {
-    return await tell(world, socketSender(Number(new URL(server.url).port), world));
+    const send = socketSender(Number(new URL(server.url).port), world);
+    // The same world beside it says what is to be sent; its answers are replaced by those of the server.
+    const twin = openStory(scenario, options);
+    const steps: StepResult[] = [];
+    for (;;) {
+      const sent: StoryRequest[] = [];
+      const told = runNextStep(twin, (request) => {
+        sent.push(request);
+        return storySender(twin)(request);
+      });
+      if (told === undefined) return { world, steps };
+      let answer: StoryAnswer | null = null;
+      for (const request of sent) answer = await send(request);
+      if (answer === null) runNextStep(world, storySender(world));
+      else world.story.next += 1;
+      steps.push({ ...told, answer });
+    }
   } finally {
     await server.close(0);
   }
@@ -93,15 +106,39 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const steps: StepResult[] = [];
     for (;;) {
       time += 20_000;
-      const told = await runNextStep(runtime.world(), storySender(runtime.world()));
+      const told = runNextStep(runtime.world(), storySender(runtime.world()));
       if (told === undefined) break;
       steps.push(told);
     }
     expect(wrongSteps({ world, steps })).toEqual([]);
   });
 
+<<<<<<< HEAD
+=======
+  test("leaves its requests in the journal, each on the path that it tells of", async () => {
+    const { world, steps } = tellInCore(withStory(name));
+    const reserved = ["none", "malformed", "unknown"];
+    const owed = steps.flatMap(({ request, answer }) =>
+      request === null || answer === null
+        ? []
+        : Array.from({ length: request.times }, (_, sent) => ({
+            method: request.method,
+            key: reserved.includes(request.key) ? null : request.key,
+            // Only the last one of several is told of.
+            ...(sent === request.times - 1 && {
+              pathId: answer.pathId,
+              fault: answer.fault,
+              status: answer.status,
+            }),
+          })),
+    );
+    expect(world.journal.list()).toMatchObject(owed);
+    expect(world.journal.total()).toBe(owed.length);
+  });
+
+>>>>>>> 5b7dcbc (A step of a story runs at once; the journal keeps its notes as they come)
   test("shows the key that a step makes once, and no key anywhere else (R34, R46)", async () => {
-    const { world, steps } = await tellInCore(withStory(name));
+    const { world, steps } = tellInCore(withStory(name));
     const made = steps.flatMap(({ performed }) => performed?.secret ?? []);
     for (const secret of made) expect(secret).toMatch(/^SVC_(test|live)_sbx\w{29}$/);
     const makers = steps.filter(
@@ -122,14 +159,14 @@ describe.each(scenarioNames)("the story of %s", (name) => {
 describe.each(["minimal", "typical", "varied"] as const)("with the profile %s", (profile) => {
   test.each(scenarioNames)("the story of %s holds with every seed", async (name) => {
     for (const seed of [1, 7, 42]) {
-      expect(wrongSteps(await tellInCore(withStory(name), { profile, seed }))).toEqual([]);
+      expect(wrongSteps(tellInCore(withStory(name), { profile, seed }))).toEqual([]);
     }
   });
 
   test.each(scenarioNames)("the story of %s is the same over a socket", async (name) => {
     const scenario = withoutWaiting(withStory(name));
     const { steps } = await tellOverSocket(scenario, { profile });
-    expect(steps).toEqual((await tellInCore(scenario, { profile })).steps);
+    expect(steps).toEqual(tellInCore(scenario, { profile }).steps);
     expect(steps.flatMap(({ differences }) => differences)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { type IncomingMessage, request } from "node:http";
-import type { SendStoryRequest, StoryAnswer } from "../../src/sandbox/story/story.js";
+import type { StoryAnswer, StoryRequest } from "../../src/sandbox/story/story.js";
 import type { World } from "../../src/sandbox/world.js";
 import { isOfTheConnection, textOf } from "./send.js";
 
@@ -8,7 +8,7 @@ type Received = Pick<StoryAnswer, "status" | "headers" | "body">;
 const nothing: Received = { status: 0, headers: {}, body: "" };
 
 /** Sends the requests of a world's story to the server of that world, one connection each; the journal tells the paths. */
-export function socketSender(port: number, world: World): SendStoryRequest {
+export function socketSender(port: number, world: World): (request: StoryRequest) => Promise<StoryAnswer> {
   return async (sent) => {
     const received = await exchange(port, world, sent);
     const [entry] = world.journal.list({ limit: 1 });
@@ -17,7 +17,7 @@ export function socketSender(port: number, world: World): SendStoryRequest {
   };
 }
 
-function exchange(port: number, world: World, sent: Parameters<SendStoryRequest>[0]): Promise<Received> {
+function exchange(port: number, world: World, sent: StoryRequest): Promise<Received> {
   const { method, path, headers, body } = sent;
   const gaveUp = new AbortController();
   // A client with a time limit gives up some time; this one knows at once that nothing will come.

@@ -48,16 +48,16 @@ export const command = declareCommand({
 async function tableOf(world: World, open: () => World, palette: Palette): Promise<string> {
   const table = keyTable(keyRows(world), ["ref", "organization", "state", "secret"], palette);
   const hasSteps = world.timeline.steps.length + world.story.steps.length > 0;
-  const toCome = hasSteps ? await keysToCome(open) : [];
+  const toCome = hasSteps ? keysToCome(open) : [];
   if (toCome.length === 0) return `${table.join("\n")}\n`;
   const below = alignColumns([["KEY", "MADE BY", "SECRET"].map(palette.dim), ...toCome]);
   return `${[...table, "", "Not there yet:", ...below].join("\n")}\n`;
 }
 
 // The keys that the timeline and the story make when they run, each with its step and its secret.
-async function keysToCome(open: () => World): Promise<string[][]> {
+function keysToCome(open: () => World): string[][] {
   const rows = new Map<string, string[]>();
-  await rehearse(() => {
+  rehearse(() => {
     const world = open();
     world.events.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;

@@ -126,7 +126,7 @@ async function playAll({ runtime, loaded, pauses, isServed }: Playing, call: Pla
   let last = 0;
   for (;;) {
     const world = runtime.world();
-    const result = await tryNextStep(world, storySender(world));
+    const result = tryNextStep(world, storySender(world));
     if (result === undefined) break;
     noteElsewhere(last, result.number, io);
     last = result.number;

@@ -44,7 +44,7 @@ export async function verdictOn(
   const { platform, clock, seed, story } = world;
   const started = platform.stopwatch();
   const startedAt = new Date(clock.now()).toISOString();
-  const results = await runStory(world, storySender(world));
+  const results = runStory(world, storySender(world));
   const last = results.at(-1);
   const problems = last === undefined ? [] : await placeProblems(last, name, cwd);
   return {

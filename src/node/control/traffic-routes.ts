@@ -82,9 +82,9 @@ export const trafficRoutes: readonly Route[] = [
     summary:
       "Runs the next step of the story; `step` is null after the last one. POST /reset starts it again",
     answer: inData.told,
-    async run({ world }) {
+    run({ world }) {
       requireStory(world);
-      const step = await runNextStep(world, storySender(world));
+      const step = runNextStep(world, storySender(world));
       const { steps, told, over } = storyView(world);
       return { data: { step: step === undefined ? null : stepJson(step), steps, told, over } };
     },

@@ -45,6 +45,15 @@ export interface Story {
   next: number;
 }
 
+/** The steps of a world's timeline, and how far it has run. */
+export interface Timeline {
+  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
+  /** The index of the next step. */
+  next: number;
+  /** When the next step happens (epoch milliseconds); `Infinity` when none is left. */
+  dueAt: number;
+}
+
 /** A request of a story, ready to be sent. */
 export interface StoryRequest {
   readonly method: string;
@@ -67,7 +76,7 @@ export interface StoryAnswer {
 }
 
 /** Sends a request to the API of the world and returns what came back. */
-export type SendStoryRequest = (request: StoryRequest) => StoryAnswer | Promise<StoryAnswer>;
+export type SendStoryRequest = (request: StoryRequest) => StoryAnswer;
 
 /** A request as it is shown: of the key its ref, or `none`, `malformed` or `unknown`. */
 export interface SentRequest extends Omit<StoryRequest, "headers" | "body"> {
