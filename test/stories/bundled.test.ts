@@ -113,30 +113,6 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     expect(wrongSteps({ world, steps })).toEqual([]);
   });
 
-<<<<<<< HEAD
-=======
-  test("leaves its requests in the journal, each on the path that it tells of", async () => {
-    const { world, steps } = tellInCore(withStory(name));
-    const reserved = ["none", "malformed", "unknown"];
-    const owed = steps.flatMap(({ request, answer }) =>
-      request === null || answer === null
-        ? []
-        : Array.from({ length: request.times }, (_, sent) => ({
-            method: request.method,
-            key: reserved.includes(request.key) ? null : request.key,
-            // Only the last one of several is told of.
-            ...(sent === request.times - 1 && {
-              pathId: answer.pathId,
-              fault: answer.fault,
-              status: answer.status,
-            }),
-          })),
-    );
-    expect(world.journal.list()).toMatchObject(owed);
-    expect(world.journal.total()).toBe(owed.length);
-  });
-
->>>>>>> 5b7dcbc (A step of a story runs at once; the journal keeps its notes as they come)
   test("shows the key that a step makes once, and no key anywhere else (R34, R46)", async () => {
     const { world, steps } = tellInCore(withStory(name));
     const made = steps.flatMap(({ performed }) => performed?.secret ?? []);

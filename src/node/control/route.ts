@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { JsonSchema } from "../../api/endpoint.js";
 import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
-import type { Actor } from "../../sandbox/operations/check-input.js";
+import type { Actor } from "../../sandbox/operations/input.js";
 import type { World } from "../../sandbox/world.js";
 import type {
   ControlBody,
