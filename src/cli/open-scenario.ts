@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SandboxError } from "../domain/errors.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
+import type { Log } from "../node/log.js";
 import { openWorld } from "../node/platform.js";
 import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
@@ -11,7 +12,6 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { withStory } from "../scenario/stories.js";
 import type { WorldFlags } from "./flags.js";
 import type { Io } from "./io.js";
-import type { Log } from "./serve/log.js";
 
 /** The file that is taken when no scenario is named, and the bundled scenario when it is not there. */
 export const ownScenario = "svc-sandbox.yaml";

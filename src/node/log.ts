@@ -1,16 +1,18 @@
 import pino from "pino";
 import { requestLine } from "../api/snake-case.js";
 import { redactKeys } from "../domain/redact.js";
-import type { StepEvent } from "../sandbox/events.js";
-import type { JournalEntry } from "../sandbox/journal.js";
+import type { StepEvent, WorldEvent } from "../sandbox/events.js";
 import { stepData } from "./step-data.js";
 
-/** A log of one JSON object per line. */
-export interface JsonLog {
-  readonly request: (entry: JournalEntry) => void;
-  /** A step of the timeline or the story. */
-  readonly step: (event: StepEvent) => void;
+/** A request, or a step of the timeline or the story. */
+export type LoggedEvent = StepEvent | Extract<WorldEvent, { readonly type: "request" }>;
+
+/** The messages of a running sandbox. */
+export interface Log {
+  readonly event: (event: LoggedEvent) => void;
+  /** Something good to know. */
   readonly note: (message: string) => void;
+  /** Something that went wrong. */
   readonly problem: (message: string) => void;
 }
 
@@ -19,7 +21,7 @@ const secretMembers = ["secret", "api_key", "control_token", "authorization", "x
 const redact = secretMembers.flatMap((name) => [`["${name}"]`, `*["${name}"]`]);
 
 /** Makes a log that writes JSON lines; requests have the names of the journal. Never writes a full key (R46). */
-export function createJsonLog(write: (line: string) => void): JsonLog {
+export function createJsonLog(write: (line: string) => void): Log {
   const log = pino(
     {
       base: null,
@@ -32,8 +34,10 @@ export function createJsonLog(write: (line: string) => void): JsonLog {
     { write },
   );
   return {
-    request: (entry) => log.info({ event: "request", ...requestLine(entry) }),
-    step: (event) => log.info({ event: event.type, ...stepData(event) }),
+    event(event) {
+      const data = event.type === "request" ? requestLine(event.request) : stepData(event);
+      log.info({ event: event.type, ...data });
+    },
     note: (message) => log.info({ event: "note" }, redactKeys(message)),
     problem: (message) => log.error({ event: "problem" }, redactKeys(message)),
   };

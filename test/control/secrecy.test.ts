@@ -19,7 +19,7 @@ async function openRecorded(): Promise<{ control: ServedControl; everything: () 
   const said: string[] = [];
   const log = createJsonLog((line) => said.push(line));
   control.runtime.subscribe((event) => {
-    if (event.type === "request") log.request(event.request);
+    if (event.type === "request") log.event(event);
     else log.note(JSON.stringify(event));
   });
   const subscriber = await subscribe(control.server.url);

@@ -1,7 +1,7 @@
 import { redactKeys } from "../../domain/redact.js";
 import { loadFarmers } from "../../node/platform.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
-import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
+import { serveRuntime } from "../../node/server/serve-runtime.js";
 import { reportOf } from "../../report/build-report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { createCounters } from "../../sandbox/counters.js";
@@ -103,10 +103,11 @@ async function runServed(
   io: Io,
   takeSignals: CommandOptions["takeSignals"],
 ): Promise<CommandEnd> {
-  const log = createLog(flags, io);
-  logEvents(runtime, log);
+  const log = await createLog(flags, io);
+  logEvents(runtime, flags, log);
   const server = await serveRuntime(runtime, await serveOptions(flags, io, log));
-  if (flags.verbose) log.note(servedText(runtime, server));
+  const { name, seed, profile } = runtime.world();
+  if (flags.verbose) log.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
   try {
     const { env, remove } = await execEnvironment(io.env, runtime.world(), server);
     try {
@@ -117,13 +118,7 @@ async function runServed(
   } finally {
     // Requests that are still under way are counted, too.
     await server.close();
-    await log.written();
   }
-}
-
-function servedText(runtime: Runtime, { url }: RunningServer): string {
-  const { name, seed, profile } = runtime.world();
-  return `Serving ${name} (seed ${seed}, profile ${profile}) on ${url}.`;
 }
 
 // Why a command could not be started, with the exit code that shells give then.

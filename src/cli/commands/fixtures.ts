@@ -1,4 +1,9 @@
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
+import type { Organization } from "../../domain/organization.js";
+import { buildOrganizations } from "../../sandbox/create-world.js";
+import { populatedOrganization, populatedRef } from "../../scenario/population.js";
+import { farmerFeatures, farmerRow } from "../../synthetic/farmers/farmer-export.js";
+import { farmerAt } from "../../synthetic/farmers/farmers.js";
 import { resolveLocale } from "../../synthetic/farmers/tables.js";
 import {
   type Call,
@@ -10,15 +15,8 @@ import {
   wholeNumber,
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import {
-  farmerRecords,
-  fixtureFormats,
-  organizationRecords,
-  type RecordKind,
-  recordTexts,
-  writeTexts,
-} from "../fixture-records.js";
 import { readSeed, readTime } from "../flags.js";
+import { type RecordKind, recordFormats, writeRecords } from "../write-records.js";
 
 /** The start of the clocks of the bundled scenarios: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
@@ -56,7 +54,7 @@ const flags = {
   format: flag(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
-    oneOf(fixtureFormats),
+    oneOf(recordFormats),
     { variables: [] },
   ),
   locale: flag(
@@ -94,8 +92,7 @@ export const command = declareCommand({
         `Failed to read the command line: --from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Give less.`,
       );
     }
-    const texts = await recordTexts(kindOf(call), { from, count, format });
-    await writeTexts(texts, io.stdout, io.stopSignal());
+    await writeRecords(kindOf(call), { from, count, format }, io.stdout, io.stopSignal());
     return exitCode.fine;
   },
 });
@@ -104,10 +101,27 @@ function kindOf({ words: [word = ""], flags }: FixturesCall): RecordKind<object>
   const { seed = 1, now: start = defaultNow, locale, format } = flags;
   if (oneOf(["organizations", "farmers"])(word, "the kind of records") === "farmers") {
     const locales = locale === undefined ? undefined : resolveLocale(locale);
-    return farmerRecords({ seed, start, ...(locales !== undefined && { locales }) }) as RecordKind<object>;
+    const source = { seed, start, ...(locales !== undefined && { locales }) };
+    const kind = { at: (index: number) => farmerAt(source, index), row: farmerRow, features: farmerFeatures };
+    return kind as RecordKind<object>;
   }
   if (locale === undefined && format !== "geojson") return organizationRecords(seed) as RecordKind<object>;
   throw usageError(
     "Failed to read the command line: --locale and --format geojson are for farmers: organizations have no location.",
   );
+}
+
+// The organizations of a scenario's population, as the API shows them, under their refs; index 0 is `organization-1`.
+function organizationRecords(seed: number): RecordKind<Pick<Organization, "ref" | "id" | "name" | "type">> {
+  return {
+    at(index) {
+      const number = index + 1;
+      const organizations = { [populatedRef(number)]: populatedOrganization(number, 0) };
+      const [made] = buildOrganizations({ version: 1, organizations }, seed);
+      const { ref, id, name, type } = made as Organization;
+      return { ref, id, name, type };
+    },
+    row: (organization) => ({ ...organization }),
+    features: () => [],
+  };
 }

@@ -105,7 +105,7 @@ function requireStory({ scenario, name }: LoadedScenario): void {
 // Serves the world of the story where the flags ask for that, and says on stderr how to reach it.
 async function serve(runtime: Runtime, { flags, io }: PlayCall): Promise<RunningServer | undefined> {
   if (flags.port === undefined && flags.host === undefined) return undefined;
-  const server = await serveRuntime(runtime, await serveOptions(flags, io, createLog(flags, io)));
+  const server = await serveRuntime(runtime, await serveOptions(flags, io, await createLog(flags, io)));
   const palette = paletteFor(io.stderr, io.env, flags);
   io.stderr.write(banner(runtime.world(), server, palette, server.controlToken !== undefined));
   return server;

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { SandboxError } from "../../domain/errors.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import type { Log } from "../../node/log.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import type { KeptState } from "../../node/state/open-state.js";
-import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
+import { createRuntime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import { listed, quote } from "../../scenario/problems/words.js";
 import {
@@ -21,7 +21,7 @@ import { aborted } from "../io.js";
 import { givenIn, loadNamed, openNamed, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
-import { createLog, type Log, logEvents } from "../serve/log.js";
+import { createLog, logEvents } from "../serve/log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { paletteFor } from "../terminal.js";
@@ -72,19 +72,28 @@ export const command = declareCommand({
     const { words, flags, io } = call;
     const stop = io.stopSignal();
     const loaded = await loadNamed(words[0], io);
-    const log = createLog(flags, io);
+    const log = await createLog(flags, io);
     const startWorld = () => openNamed(loaded, flags);
     const state = await openNamedState(loaded, startWorld, call, log);
     const runtime = state?.runtime ?? createRuntime(startWorld, { given: givenIn(flags) });
-    logEvents(runtime, log);
+    logEvents(runtime, flags, log);
     const options = await serveOptions(flags, io, log);
     const server = await serveRuntime(runtime, options);
+    const writeVariables = async () => {
+      if (flags.envFile !== undefined) await writeEnvFile(flags.envFile, io.cwd, runtime.world(), server);
+    };
     let stopWatching = async () => {};
     try {
       state?.keep((error) => options.onDefect?.(error));
-      await announceVariables(runtime, server, call);
-      if (flags.watch) stopWatching = await watch(call, { loaded, runtime, server, state, log });
-      announce(runtime, server, call);
+      await writeVariables();
+      if (flags.watch) {
+        const onReload = async (fresh: LoadedScenario) => {
+          await writeVariables().catch((error) => log.problem(error.message));
+          await warnOfSteps(fresh, flags, io, log);
+        };
+        stopWatching = await startWatching(call, { loaded, runtime, state, log, onReload });
+      }
+      announce(runtime.world(), server, call);
       await warnOfSteps(loaded, flags, io, log);
       await aborted(stop);
       log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
@@ -92,65 +101,22 @@ export const command = declareCommand({
       await stopWatching();
       await server.close();
       state?.close();
-      await log.written();
     }
     return exitCode.fine;
   },
 });
 
-function announce(runtime: Runtime, server: RunningServer, { flags, io }: StartCall): void {
+function announce(world: World, server: RunningServer, { flags, io }: StartCall): void {
   const tokenIsNew = server.controlToken !== undefined && flags.controlToken === undefined;
   if (flags.json) {
-    io.stdout.write(listeningLine(runtime.world(), server));
+    io.stdout.write(listeningLine(world, server));
   } else if (flags.quiet) {
     io.stdout.write(`${server.url}\n`);
     // It is shown nowhere else.
     if (tokenIsNew) io.stderr.write(`Control token: ${server.controlToken}\n`);
   } else {
-    io.stdout.write(banner(runtime.world(), server, paletteFor(io.stdout, io.env), tokenIsNew));
+    io.stdout.write(banner(world, server, paletteFor(io.stdout, io.env), tokenIsNew));
   }
-}
-
-async function announceVariables(
-  runtime: Runtime,
-  server: RunningServer,
-  { flags: { envFile }, io }: StartCall,
-): Promise<void> {
-  if (envFile !== undefined) await writeEnvFile(envFile, io.cwd, runtime.world(), server);
-}
-
-interface Served {
-  readonly loaded: LoadedScenario;
-  readonly runtime: Runtime;
-  readonly server: RunningServer;
-  readonly state: KeptState | undefined;
-  readonly log: Log;
-}
-
-function watch(
-  call: StartCall,
-  { loaded, runtime, server, state, log }: Served,
-): Promise<() => Promise<void>> {
-  // The new world is served even when a file of ours cannot be written.
-  const report = (error: Error) => log.problem(error.message);
-  return startWatching(loaded, call.flags, call.io, {
-    world: runtime.world,
-    log,
-    async exchange(start, fresh) {
-      try {
-        runtime.exchange(() => {
-          const world = start();
-          state?.startsWith(fresh);
-          return world;
-        });
-      } catch (error) {
-        if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
-        report(error);
-      }
-      await announceVariables(runtime, server, call).catch(report);
-      await warnOfSteps(fresh, call.flags, call.io, log);
-    },
-  });
 }
 
 // Opens the state that `--state` names, and says when it continues; `undefined` without the flag.
@@ -163,15 +129,13 @@ async function openNamedState(
   const { state: given } = flags;
   if (given === undefined) return undefined;
   const { openState } = await import("../../node/state/open-state.js");
-  const state = openState({ file: resolve(io.cwd, given), given }, loaded, start, givenIn(flags));
+  const options = givenIn(flags);
+  const state = openState({ file: resolve(io.cwd, given), given }, loaded, start, options);
   if (state.savedAt !== undefined) {
-    const note = `Going on from ${quote(given)}, saved ${new Date(state.savedAt).toISOString()}.`;
-    const ignored = Object.keys(givenIn(flags)).map((name) => `--${name}`);
-    log.note(
-      ignored.length === 0
-        ? note
-        : `${note} It wins over ${listed(ignored, "and")}; remove it to start anew.`,
-    );
+    const ignored = Object.keys(options).map((name) => `--${name}`);
+    const wins =
+      ignored.length === 0 ? "" : ` It wins over ${listed(ignored, "and")}; remove it to start anew.`;
+    log.note(`Going on from ${quote(given)}, saved ${new Date(state.savedAt).toISOString()}.${wins}`);
   }
   return state;
 }

@@ -72,7 +72,7 @@ interface Outcome {
 async function verifyOnChange(names: readonly string[], call: VerifyCall): Promise<number> {
   const { flags, io } = call;
   const stop = io.stopSignal();
-  const log = createLog(flags, io);
+  const log = await createLog(flags, io);
   if (names.every(isScenarioName)) {
     log.note(
       "Nothing to watch: these scenarios are bundled. Copy one with `svc-sandbox show <name> > my.yaml`.",

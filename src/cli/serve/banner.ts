@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { me } from "../../api/endpoints/me.js";
 import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
 import type { RunningServer } from "../../node/server/serve-runtime.js";
+import { alignColumns } from "../../report/plain-text.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
 import { keyRows, keyTable } from "../key-rows.js";
@@ -14,21 +15,25 @@ const shownKeys = 40;
 export function banner(world: World, server: RunningServer, palette: Palette, tokenIsNew: boolean): string {
   const { url, controlUrl, controlToken, certificate } = server;
   const { keys, leftOut } = firstKeys(world, shownKeys);
-  const rows = keyRows(world, secretsOf(keys, world));
+  const facts = {
+    "Base URL": url,
+    Control: controlUrl,
+    Dashboard: controlUrl && `${controlUrl}/`,
+    Token: tokenIsNew && controlToken && `${controlToken}  (for the control plane: Authorization: Bearer …)`,
+    TLS: certificate && certificateText(certificate),
+    Scenario: `${world.name}, seed ${world.seed}`,
+    Clock: `${new Date(world.clock.now()).toISOString()}, ${world.clock.isFrozen() ? "frozen" : "running"}`,
+    Profile: profileText(world),
+  };
+  const known = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
   return [
     palette.bold(`svc-sandbox is listening on ${url}`),
     "",
-    `  Base URL   ${url}`,
-    ...(controlUrl === undefined ? [] : [`  Control    ${controlUrl}`, `  Dashboard  ${controlUrl}/`]),
-    ...(controlToken !== undefined && tokenIsNew
-      ? [`  Token      ${controlToken}  (for the control plane: Authorization: Bearer …)`]
-      : []),
-    ...(certificate === undefined ? [] : [`  TLS        ${certificateText(certificate)}`]),
-    `  Scenario   ${world.name}, seed ${world.seed}`,
-    `  Clock      ${clockText(world)}`,
-    `  Profile    ${profileText(world)}`,
+    ...alignColumns(known).map((line) => `  ${line}`),
     "",
-    ...keyTable(rows, ["ref", "secret"], palette).map((line) => `  ${line}`),
+    ...keyTable(keyRows(world, secretsOf(keys, world)), ["ref", "secret"], palette).map(
+      (line) => `  ${line}`,
+    ),
     ...(leftOut > 0 ? [`  … and ${leftOut} more: svc-sandbox keys ${world.name}`] : []),
     "",
     "Try it:",
@@ -50,8 +55,9 @@ export function listeningLine(world: World, server: RunningServer): string {
     seed: world.seed,
     keys: secretsOf(keys, world),
     ...(leftOut > 0 && { keys_left_out: leftOut }),
-    ...(controlToken !== undefined && { control_token: controlToken }),
-    ...(certificate !== undefined && { certificate }),
+    // Left out where there is none.
+    control_token: controlToken,
+    certificate,
   };
   return `${JSON.stringify(line)}\n`;
 }
@@ -69,10 +75,6 @@ function curlLine(world: World, { url, certificate }: RunningServer): string {
   // Works with any certificate; a client that checks it has to be given it.
   const unchecked = certificate === undefined ? "" : "-k ";
   return `curl -i ${unchecked}${header}${target}`;
-}
-
-function clockText({ clock }: World): string {
-  return `${new Date(clock.now()).toISOString()}, ${clock.isFrozen() ? "frozen" : "running"}`;
 }
 
 // The profile, and the assumptions that the scenario sets in another way.

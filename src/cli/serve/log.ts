@@ -1,28 +1,13 @@
-import { type AdviceId, adviceOf } from "../../domain/advice.js";
+import { adviceOf } from "../../domain/advice.js";
 import { outcomes } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
-import type { JsonLog } from "../../node/log.js";
+import type { Log } from "../../node/log.js";
 import { escapeControls } from "../../report/plain-text.js";
-import type { StepEvent, WorldEvent } from "../../sandbox/events.js";
 import type { JournalEntry } from "../../sandbox/journal.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
 import { answerText, type Palette, paintStatus, paletteFor } from "../terminal.js";
-
-type LoggedEvent = StepEvent | Extract<WorldEvent, { readonly type: "request" }>;
-
-/** The messages of a running command, all of them on stderr. */
-export interface Log {
-  /** A request, or a step of the timeline or the story; left out when requests are not logged. */
-  readonly event?: (event: LoggedEvent) => void;
-  /** Something good to know; not with `--quiet`. */
-  readonly note: (message: string) => void;
-  /** Something that went wrong; always. */
-  readonly problem: (message: string) => void;
-  /** Resolves once everything said so far is written. */
-  readonly written: () => Promise<void>;
-}
 
 /** The flags that say what is logged. */
 export interface LogFlags {
@@ -31,56 +16,36 @@ export interface LogFlags {
   readonly verbose?: boolean;
 }
 
-/** Makes the log that the flags ask for. */
-export function createLog(flags: LogFlags, io: Io): Log {
-  const { log = "pretty", quiet = false, verbose = false } = flags;
-  const said = log === "json" ? jsonLog(io) : textLog(io, verbose);
-  const { event, ...rest } = said;
-  return { ...rest, ...(log !== "off" && !quiet && { event }), note: quiet ? () => {} : said.note };
+/** Makes the log that the flags ask for, on stderr; `--quiet` leaves out the notes. */
+export async function createLog({ log, quiet = false, verbose = false }: LogFlags, io: Io): Promise<Log> {
+  const write = (text: string) => io.stderr.write(text);
+  const said =
+    log === "json"
+      ? // The library that writes JSON lines is loaded for them alone.
+        (await import("../../node/log.js")).createJsonLog(write)
+      : textLog(write, paletteFor(io.stderr, io.env), verbose);
+  return quiet ? { ...said, note: () => {} } : said;
 }
 
-/** Logs the requests to a runtime and the steps of its timeline and story, if requests are logged. Without a subscriber no event is put together. */
-export function logEvents(runtime: Runtime, { event: logEvent }: Log): void {
-  if (logEvent === undefined) return;
+/** Logs the requests to a runtime and the steps of its timeline and story, if the flags say so. */
+export function logEvents(runtime: Runtime, { log = "pretty", quiet = false }: LogFlags, said: Log): void {
+  // Without a subscriber no event is put together.
+  if (log === "off" || quiet) return;
   runtime.subscribe((event) => {
     const { type } = event;
-    if (type === "request" || type === "timeline.step" || type === "story.step") logEvent(event);
+    if (type === "request" || type === "timeline.step" || type === "story.step") said.event(event);
   });
 }
 
-function textLog(io: Io, verbose: boolean): Required<Log> {
-  const palette = paletteFor(io.stderr, io.env);
-  const write = (message: string) => io.stderr.write(`${redactKeys(message).trimEnd()}\n`);
+function textLog(write: (text: string) => void, palette: Palette, verbose: boolean): Log {
+  const say = (message: string) => write(`${redactKeys(message).trimEnd()}\n`);
   return {
     event(event) {
-      if (event.type === "request") io.stderr.write(`${requestLine(event.request, palette, verbose)}\n`);
-      else write(stepLogLine(event, palette));
+      if (event.type === "request") write(`${requestLine(event.request, palette, verbose)}\n`);
+      else say(stepLogLine(event, palette));
     },
-    note: write,
-    problem: (message) => write(palette.red(message)),
-    written: () => Promise.resolve(),
-  };
-}
-
-// The library that writes JSON lines is loaded with the first of them: nothing waits for it before.
-function jsonLog(io: Io): Required<Log> {
-  let queue: Promise<JsonLog> | undefined;
-  const say = (line: (log: JsonLog) => void) => {
-    queue ??= import("../../node/log.js").then(({ createJsonLog }) =>
-      createJsonLog((text) => io.stderr.write(text)),
-    );
-    queue = queue.then((log) => {
-      line(log);
-      return log;
-    });
-  };
-  return {
-    event: (event) => say((log) => (event.type === "request" ? log.request(event.request) : log.step(event))),
-    note: (message) => say((log) => log.note(message)),
-    problem: (message) => say((log) => log.problem(message)),
-    written: async () => {
-      await queue;
-    },
+    note: say,
+    problem: (message) => say(palette.red(message)),
   };
 }
 
@@ -96,10 +61,10 @@ const pathWidth = "/v1/relying-party/me".length;
  */
 export function requestLine(entry: JournalEntry, palette: Palette, verbose = false): string {
   const { at, method, path, status, pathId, fault, key, fingerprint, advice, durationMs } = entry;
-  // Without fractions of a second: the order of the lines says what they would.
-  const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
+  const adviceColour = { error: palette.red, warning: palette.yellow, note: palette.dim };
   return [
-    palette.dim(time),
+    // Without fractions of a second: the order of the lines says what they would.
+    palette.dim(`${new Date(at).toISOString().slice(0, 19)}Z`),
     escapeControls(method).padEnd(4),
     escapeControls(path).padEnd(pathWidth),
     paintStatus(palette, status)(answerText(entry).padEnd(answerWidth)),
@@ -108,11 +73,7 @@ export function requestLine(entry: JournalEntry, palette: Palette, verbose = fal
     key ?? fingerprint ?? "-",
     // A fault that only delays the answer; any other is the path itself.
     ...(fault === null || fault === pathId ? [] : [palette.dim(fault)]),
-    ...advice.map((id) => paintAdvice(palette, id)),
+    ...advice.map((id) => adviceColour[adviceOf(id).level](id)),
     ...(verbose ? [palette.dim(entry.id)] : []),
   ].join("  ");
-}
-
-function paintAdvice({ red, yellow, dim }: Palette, id: AdviceId): string {
-  return { error: red, warning: yellow, note: dim }[adviceOf(id).level](id);
 }

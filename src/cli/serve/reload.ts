@@ -1,18 +1,22 @@
+import { SandboxError } from "../../domain/errors.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import type { Log } from "../../node/log.js";
+import type { KeptState } from "../../node/state/open-state.js";
+import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
+import type { Call } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
-import type { Io } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import type { Log } from "./log.js";
 
-/** The world that a scenario's files are watched for. */
-interface Watched {
-  /** The world that runs now. */
-  readonly world: () => World;
-  /** Replaces the old world by the one that `start` starts from the loaded scenario. */
-  readonly exchange: (start: () => World, loaded: LoadedScenario) => Promise<void>;
+/** A scenario that is served, and what has to know of another version of it. */
+interface Served {
+  readonly loaded: LoadedScenario;
+  readonly runtime: Runtime;
+  readonly state: KeptState | undefined;
   readonly log: Log;
+  /** Called once the world of another version runs. */
+  readonly onReload: (loaded: LoadedScenario) => Promise<void>;
 }
 
 /**
@@ -21,10 +25,8 @@ interface Watched {
  * A broken scenario is reported and leaves the running world as it is; so does an unchanged one.
  */
 export async function startWatching(
-  first: LoadedScenario,
-  flags: WorldFlags & { readonly verbose?: boolean },
-  io: Io,
-  { world, exchange, log }: Watched,
+  { flags, io }: Call<WorldFlags>,
+  { loaded: first, runtime, state, log, onReload }: Served,
 ): Promise<() => Promise<void>> {
   const { name } = first;
   if (first.files.length === 0) {
@@ -33,6 +35,19 @@ export async function startWatching(
     );
     return async () => {};
   }
+  const serve = (fresh: LoadedScenario) => {
+    try {
+      runtime.exchange(() => {
+        const world = openNamed(fresh, flags);
+        state?.startsWith(fresh);
+        return world;
+      });
+    } catch (error) {
+      // The new world is served even when a file of ours cannot be written.
+      if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
+      log.problem(error.message);
+    }
+  };
   let loaded = first;
   let isBroken = false;
   const reload = async () => {
@@ -43,12 +58,13 @@ export async function startWatching(
     loaded = fresh;
     isBroken = false;
     if (isChanged) {
-      const old = world();
+      const old = runtime.world();
+      serve(fresh);
+      await onReload(fresh);
       const { next, steps } = old.story;
-      await exchange(() => openNamed(fresh, flags), fresh);
       const story =
         next === 0 ? "" : ` The story, ${next} of ${steps.length} steps, is back at its beginning.`;
-      log.note(`Loaded ${name} again: ${difference(old, world())}.${story}`);
+      log.note(`Loaded ${name} again: ${difference(old, runtime.world())}.${story}`);
     } else if (wasBroken) {
       log.note(`${name} is sound again, and the same as before: the world goes on.`);
     }
@@ -58,8 +74,7 @@ export async function startWatching(
     () =>
       reload().catch((error) => {
         isBroken = true;
-        const failure = describeFailure(error, flags).trimEnd();
-        log.problem(`${failure}\nThe scenario that was running goes on.`);
+        log.problem(`${describeFailure(error, flags)}The scenario that was running goes on.`);
       }),
     (error) =>
       log.problem(
@@ -80,5 +95,5 @@ function difference({ registry: old }: World, { registry: fresh }: World): strin
     ["other secrets for", refs.filter((ref) => old.keys.has(ref) && isOther(ref))],
   ] as const;
   const parts = lists.flatMap(([what, found]) => (found.length === 0 ? [] : `${what} ${found.join(", ")}`));
-  return parts.length === 0 ? "the same keys, in a new world" : parts.join("; ");
+  return parts.join("; ") || "the same keys, in a new world";
 }

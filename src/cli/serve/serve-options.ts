@@ -1,11 +1,10 @@
 import { SandboxError } from "../../domain/errors.js";
+import type { Log } from "../../node/log.js";
 import type { ServeOptions } from "../../node/server/serve-runtime.js";
-import type { CertificatePair } from "../../node/server/tls.js";
 import type { FlagValues } from "../command.js";
 import { describeFailure, usageError } from "../exit-codes.js";
 import type { serverFlags } from "../flags.js";
 import type { Io } from "../io.js";
-import type { Log } from "./log.js";
 
 /** The flags that say how a scenario is served. */
 export interface ServeFlags extends FlagValues<typeof serverFlags> {
@@ -13,38 +12,38 @@ export interface ServeFlags extends FlagValues<typeof serverFlags> {
   readonly verbose?: boolean;
 }
 
-const defaultPort = 4747;
-
 /** The options that the flags set for a server; loads the files that they name. */
 export async function serveOptions(flags: ServeFlags, io: Io, log: Log): Promise<ServeOptions> {
-  const { port, host, explain, control, controlToken, instanceTtl } = flags;
+  // The other flags have the names of the options.
+  const { port = 4747, tls: _, cert: __, key: ___, handlers: module, verbose, ...others } = flags;
   const tls = await tlsOf(flags, io);
   return {
-    port: port ?? defaultPort,
-    ...(host !== undefined && { host }),
+    ...others,
+    port,
     ...(tls !== undefined && { tls }),
-    ...(explain !== undefined && { explain }),
-    ...(control !== undefined && { control }),
-    ...(controlToken !== undefined && { controlToken }),
-    ...(instanceTtl !== undefined && { instanceTtl }),
-    ...(await ownHandlers(flags, io)),
-    onDefect: (error) => log.problem(describeDefect(error, flags)),
-    onHandlerError: (error) => log.problem(describeHandlerError(error)),
+    ...(module !== undefined && (await ownHandlers(module, io))),
+    onDefect(error) {
+      const failure = describeFailure(error, flags);
+      // Also reported when no request waits for it.
+      const isOurs = !(error instanceof SandboxError && error.code === "state_unwritable");
+      log.problem(isOurs ? `A request was answered with 500. ${failure}` : failure);
+    },
+    onHandlerError(error) {
+      // With its stack: the user has to mend their own code, and wants to know where.
+      const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      log.problem(`A handler failed, and its request was answered with 500: ${failure}`);
+    },
   };
 }
 
 // Loaded only when asked for, the loader included.
-async function ownHandlers({ handlers }: ServeFlags, { cwd }: Io): Promise<Partial<ServeOptions>> {
-  if (handlers === undefined) return {};
+async function ownHandlers(module: string, { cwd }: Io): Promise<Partial<ServeOptions>> {
   const { loadHandlers } = await import("../../node/server/load-handlers.js");
-  const loaded = await loadHandlers(handlers, cwd);
-  return { handlers: loaded.handlers, handlersFile: loaded.file };
+  const { handlers, file } = await loadHandlers(module, cwd);
+  return { handlers, handlersFile: file };
 }
 
-async function tlsOf(
-  { tls, cert, key }: ServeFlags,
-  { cwd }: Io,
-): Promise<boolean | CertificatePair | undefined> {
+async function tlsOf({ tls, cert, key }: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {
   if (cert === undefined && key === undefined) return tls;
   if (cert === undefined || key === undefined) {
     const [given, missing] = key === undefined ? ["--cert", "--key"] : ["--key", "--cert"];
@@ -54,17 +53,4 @@ async function tlsOf(
   }
   const { readPair } = await import("../../node/server/tls.js");
   return readPair({ cert, key }, cwd);
-}
-
-function describeDefect(error: unknown, { verbose = false }: ServeFlags): string {
-  const what = describeFailure(error, { verbose });
-  // Also reported when no request waits for it.
-  const isOurs = !(error instanceof SandboxError && error.code === "state_unwritable");
-  return isOurs ? `A request was answered with 500. ${what}` : what;
-}
-
-// With its stack: the user has to mend their own code, and wants to know where.
-function describeHandlerError(error: unknown): string {
-  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `A handler failed, and its request was answered with 500: ${what}`;
 }
