@@ -19,14 +19,15 @@ const textOrNull = { type: ["string", "null"] };
 const time = { type: "string", format: "date-time" };
 const timeOrNull = { type: ["string", "null"], format: "date-time" };
 const count = { type: "integer", minimum: 0 };
-const status = { type: "integer" };
 const flag = { type: "boolean" };
 const texts = { type: "object", additionalProperties: text };
 const pathId = { enum: outcomes.map(({ path }) => path) };
 const fault = { enum: [...faultPathIds, null] };
 const advice = { enum: adviceIds };
 
-function object(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+type Members = Readonly<Record<string, JsonSchema>>;
+
+function object(properties: Members): JsonSchema {
   return { type: "object", required: Object.keys(properties), additionalProperties: false, properties };
 }
 
@@ -38,15 +39,17 @@ function orNull(schema: JsonSchema): JsonSchema {
   return { anyOf: [schema, { type: "null" }] };
 }
 
+function every(schema: JsonSchema, ...names: readonly string[]): Members {
+  return Object.fromEntries(names.map((name) => [name, schema]));
+}
+
 // Any text, so that named parts can refer to each other.
 function named(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
 // Assumptions and faults are shown as they are sent.
-const { properties: assumptions } = controlBodySchema("assumptions_change") as {
-  properties: Readonly<Record<string, JsonSchema>>;
-};
+const { properties: assumptions } = controlBodySchema("assumptions_change") as { properties: Members };
 const { properties: faultsBody } = controlBodySchema("faults_change") as {
   properties: { faults: { items: JsonSchema } };
 };
@@ -55,56 +58,47 @@ const { properties: faultsBody } = controlBodySchema("faults_change") as {
 const { $schema: _, ...farmer } = farmerSchema as JsonSchema;
 
 const step = { kind: { enum: stepKinds }, say: textOrNull };
-const instance = { id: text, base_url: text, control_url: text, scenario: text, seed: count };
+const instance = { ...every(text, "id", "base_url", "control_url", "scenario"), seed: count };
 const requestOfClient = {
-  id: text,
+  ...every(text, "id", "method", "path"),
   at: time,
-  method: text,
-  path: text,
-  key: textOrNull,
-  fingerprint: textOrNull,
+  ...every(textOrNull, "key", "fingerprint"),
 };
+const progress = { steps: count, told: count, over: flag };
+const running = { scenario: text, seed: count };
 
 /** The named parts of the answers. */
 export const answerSchemas = {
   Key: object({
-    ref: text,
-    organization: text,
-    name: text,
+    ...every(text, "ref", "organization", "name"),
     environment: { enum: environments },
     legacy: flag,
     fingerprint: { type: "string", pattern: "^[0-9a-f]{12}$" },
     state: { enum: keyStates },
     scopes: list(text),
-    limits: object({ per_minute: count, per_day: count }),
-    usage: object({ this_minute: count, today: count }),
-    revoked_at: timeOrNull,
-    expires_at: timeOrNull,
-    overlap_ends_at: timeOrNull,
-    replaced_by: textOrNull,
-    replaces: textOrNull,
+    limits: object(every(count, "per_minute", "per_day")),
+    usage: object(every(count, "this_minute", "today")),
+    ...every(timeOrNull, "revoked_at", "expires_at", "overlap_ends_at"),
+    ...every(textOrNull, "replaced_by", "replaces"),
   }),
+  RevokedKey: object({ key: named("Key") }),
+  IssuedKey: object({ key: named("Key"), secret: text }),
   Organization: object({
-    ref: text,
+    ...every(text, "ref", "name"),
     id: { type: "string", format: "uuid" },
-    name: text,
     type: { enum: organizationTypes },
     status: { enum: organizationStatuses },
     sandbox_access: flag,
     live_access: { enum: liveAccessStates },
   }),
   Consent: object({
-    id: text,
+    ...every(text, "id", "organization", "farmer_id"),
     synthetic: { const: true },
-    organization: text,
     farmer: count,
-    farmer_id: text,
     status: { enum: consentStatuses },
     purpose: object({ code: { enum: purposeCodes }, text }),
     permissions: list({ enum: permissions }),
-    created_at: time,
-    respond_by: time,
-    expires_at: time,
+    ...every(time, "created_at", "respond_by", "expires_at"),
     history: list(
       object({
         status: { enum: consentStatuses },
@@ -127,7 +121,7 @@ export const answerSchemas = {
   Fault: faultsBody.faults.items,
   Request: object({
     ...requestOfClient,
-    status,
+    status: count,
     code: textOrNull,
     path_id: pathId,
     fault,
@@ -135,16 +129,14 @@ export const answerSchemas = {
     duration_ms: { type: "number", minimum: 0 },
   }),
   Report: object({
-    scenario: text,
-    seed: count,
+    ...running,
     profile: { enum: profiles },
     requests: count,
-    coverage: object({ percent: { ...count, maximum: 100 }, met: count, promised: count }),
+    coverage: object({ percent: { ...count, maximum: 100 }, ...every(count, "met", "promised") }),
     paths: list(
       object({
         path_id: pathId,
-        promised: flag,
-        met: flag,
+        ...every(flag, "promised", "met"),
         count,
         when: text,
         how_to_meet: textOrNull,
@@ -154,34 +146,28 @@ export const answerSchemas = {
       object({
         id: advice,
         level: { enum: adviceLevels },
-        rule: text,
         count,
-        meaning: text,
-        what_to_do: text,
+        ...every(text, "rule", "meaning", "what_to_do"),
         examples: list(object({ ...requestOfClient, did_you_mean: textOrNull })),
       }),
     ),
   }),
   Farmer: farmer,
-  Story: object({
-    steps: count,
-    told: count,
-    over: flag,
-    next: orNull(object({ number: count, ...step })),
-  }),
+  Story: object({ ...progress, next: orNull(object({ number: count, ...step })) }),
+  NextStep: object({ ...progress, step: orNull(named("StepResult")) }),
   StepResult: object({
-    number: count,
-    of: count,
+    ...every(count, "number", "of"),
     ...step,
     request: orNull(
-      object({ method: text, path: text, key: text, headers: texts, body: textOrNull, times: count }),
+      object({ ...every(text, "method", "path", "key"), headers: texts, body: textOrNull, times: count }),
     ),
-    answer: orNull(object({ status, headers: texts, body: text, code: textOrNull, path_id: pathId, fault })),
+    answer: orNull(
+      object({ status: count, headers: texts, body: text, code: textOrNull, path_id: pathId, fault }),
+    ),
     performed: orNull(
       object({
-        refusal: orNull(object({ code: text, message: text })),
-        key: orNull(named("Key")),
-        replacement: orNull(named("Key")),
+        refusal: orNull(object(every(text, "code", "message"))),
+        ...every(orNull(named("Key")), "key", "replacement"),
         secret: textOrNull,
         organization: orNull(named("Organization")),
         consent: orNull(named("Consent")),
@@ -190,16 +176,24 @@ export const answerSchemas = {
     failure: orNull(object({ code: text, message: text })),
     meanwhile: list(object({ timeline_step: count, at: time, refusal: textOrNull, message: textOrNull })),
     now: time,
-    differences: list(object({ at: text, expected: text, found: text })),
+    differences: list(object(every(text, "at", "expected", "found"))),
   }),
-  Health: object({ status: { const: "ok" }, version: text, scenario: text, seed: count, now: time }),
-  Scenario: object({ name: text, title: text, description: text }),
-  Running: object({ scenario: text, seed: count, now: time, warnings: list(text) }),
+  Health: object({ status: { const: "ok" }, version: text, ...running, now: time }),
+  State: object({
+    ...running,
+    clock: named("Clock"),
+    assumptions: named("Assumptions"),
+    faults: list(named("Fault")),
+    organizations: list(named("Organization")),
+    keys: list(named("Key")),
+  }),
+  Scenario: object(every(text, "name", "title", "description")),
+  Running: object({ ...running, now: time, warnings: list(text) }),
   Instance: object({ ...instance, keys: texts }),
   InstanceSummary: object(instance),
   Error: object({
     error: {
-      ...object({ code: text, message: text, details: { type: "object" } }),
+      ...object({ ...every(text, "code", "message"), details: { type: "object" } }),
       required: ["code", "message"],
     },
   }),
@@ -210,25 +204,9 @@ type PartName = keyof typeof answerSchemas;
 /** An answer that is a named part itself. */
 export const bare: (name: PartName) => JsonSchema = named;
 
-/** Answers that hold one part, or parts by name, in `data`. */
+/** Answers that hold one part, or a list of them, in `data`. */
 export const inData = {
   one: (name: PartName) => object({ data: named(name) }),
   list: (name: PartName) => object({ data: list(named(name)) }),
   page: (name: PartName) => object({ data: list(named(name)), total: count }),
-  told: object({
-    data: object({ step: orNull(named("StepResult")), steps: count, told: count, over: flag }),
-  }),
-  key: object({ data: object({ key: named("Key") }) }),
-  issuedKey: object({ data: object({ key: named("Key"), secret: text }) }),
-  state: object({
-    data: object({
-      scenario: text,
-      seed: count,
-      clock: named("Clock"),
-      assumptions: named("Assumptions"),
-      faults: list(named("Fault")),
-      organizations: list(named("Organization")),
-      keys: list(named("Key")),
-    }),
-  }),
 };

@@ -37,7 +37,7 @@ export const dashboardRoutes: readonly Route[] = [
     summary: "Creates a key; its secret is in this answer and nowhere else",
     body: "key_creation",
     status: 201,
-    answer: inData.issuedKey,
+    answer: inData.one("IssuedKey"),
     run({ world, actor, body }) {
       // An unknown ref is a missing page in a path, but a wrong field in a body.
       inField("organization", () => world.registry.organization(body.organization), ["unknown_ref"]);
@@ -51,7 +51,7 @@ export const dashboardRoutes: readonly Route[] = [
     summary: "Replaces an active key; the old one works until its overlap ends",
     body: "key_rotation",
     status: 201,
-    answer: inData.issuedKey,
+    answer: inData.one("IssuedKey"),
     run({ world, actor, params, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions; rounding removes those of a millisecond.
       const overlap = minutes === undefined ? undefined : Math.round(minutes * minute);
@@ -61,7 +61,7 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   route("POST /keys/{ref}/revoke", {
     summary: "Revokes an active key at once",
-    answer: inData.key,
+    answer: inData.one("RevokedKey"),
     run: ({ world, actor, params }) => ({
       data: snakeCase(operations.revoke(world, { key: params.ref as string }, { actor })),
     }),

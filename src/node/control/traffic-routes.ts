@@ -81,7 +81,7 @@ export const trafficRoutes: readonly Route[] = [
   route("POST /story/next", {
     summary:
       "Runs the next step of the story; `step` is null after the last one. POST /reset starts it again",
-    answer: inData.told,
+    answer: inData.one("NextStep"),
     run({ world }) {
       requireStory(world);
       const step = runNextStep(world, storySender(world));

@@ -25,8 +25,11 @@ export const worldRoutes: readonly Route[] = [
     answer: bare("Health"),
     run: ({ world }) => ({ status: "ok", version, ...summaryOf(world) }),
   }),
-  get("/state", "The whole world: organizations, keys, clock, assumptions", inData.state, ({ world }) =>
-    worldState(world),
+  get(
+    "/state",
+    "The whole world: organizations, keys, clock, assumptions",
+    inData.one("State"),
+    ({ world }) => worldState(world),
   ),
   get("/clock", "The sandbox's clock", inData.one("Clock"), ({ world }) => viewClock(world.clock)),
   route("PUT /clock", {
