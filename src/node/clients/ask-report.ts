@@ -3,31 +3,46 @@ import { SandboxError } from "../../domain/errors.js";
 import { redactEncoded } from "../../domain/redact.js";
 import { parseReport, type Report } from "../../report/report.js";
 import { controlPath } from "../server/read-request.js";
-import { readHttpUrl } from "./endpoint-url.js";
-import { sendOnce } from "./send-once.js";
+import { readHttpUrl, sendOnce } from "./send-once.js";
 
 const maxReport = 16 * 1024 * 1024;
 
-/** The question for a running sandbox. */
-export interface ReportQuestion {
-  /** Its base URL or that of its control plane; an instance's, too. */
+/**
+ * Asks a running sandbox for its report; throws `usage` when there is none to be had.
+ *
+ * `url` is its base URL or that of its control plane, an instance's too; `timeout` is in milliseconds.
+ */
+export async function askReport({
+  url: given,
+  token,
+  timeout,
+}: {
   readonly url: string;
-  /** The bearer token of its control plane. */
   readonly token?: string | undefined;
-  /** Milliseconds to wait for the answer. */
   readonly timeout: number;
-}
-
-/** Asks a running sandbox for its report; throws `usage` when there is none to be had. */
-export async function askReport({ url: given, token, timeout }: ReportQuestion): Promise<Report> {
+}): Promise<Report> {
   const url = reportUrl(given);
+  const failed = (why: string) =>
+    new SandboxError("usage", `Failed to get the report from ${redactEncoded(url.href)}: ${why}`);
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const answer = await sendOnce(url, { headers, timeout, maxBody: maxReport });
-  if (isNoAnswer(answer)) throw failed(url, `${answer.found}. ${answer.hint}`);
-  const body = bodyOf(answer);
-  const report = answer.status === 200 ? parseReport(body?.data) : undefined;
-  if (report === undefined) throw failed(url, whyNot(answer.status, body?.error?.code, token !== undefined));
-  return report;
+  if (isNoAnswer(answer)) throw failed(`${answer.found}. ${answer.hint}`);
+  const { status } = answer;
+  const { data, error } = jsonOf(answer);
+  const report = status === 200 ? parseReport(data) : undefined;
+  if (report !== undefined) return report;
+  if (error?.code === "control_token_required") {
+    throw failed(
+      token === undefined
+        ? "it asks for its token: give it with --control-token."
+        : "it does not take this --control-token.",
+    );
+  }
+  throw failed(
+    status === 404
+      ? "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is no sandbox."
+      : `it answered ${status}, and not with a report. Is it a sandbox of this version?`,
+  );
 }
 
 function reportUrl(given: string): URL {
@@ -45,31 +60,13 @@ function reportUrl(given: string): URL {
   return new URL(`${url.origin}${control}/report`);
 }
 
-interface ReportAnswer {
+function jsonOf({ body }: RawAnswer): {
   readonly data?: unknown;
   readonly error?: { readonly code?: unknown };
-}
-
-function bodyOf({ body }: RawAnswer): ReportAnswer | undefined {
+} {
   try {
-    return JSON.parse(new TextDecoder().decode(body)) ?? undefined;
+    return JSON.parse(new TextDecoder().decode(body)) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
-}
-
-function whyNot(status: number, code: unknown, hasToken: boolean): string {
-  if (code === "control_token_required") {
-    return hasToken
-      ? "it does not take this --control-token."
-      : "it asks for its token: give it with --control-token.";
-  }
-  if (status === 404) {
-    return "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is no sandbox.";
-  }
-  return `it answered ${status}, and not with a report. Is it a sandbox of this version?`;
-}
-
-function failed(url: URL, why: string): SandboxError {
-  return new SandboxError("usage", `Failed to get the report from ${redactEncoded(url.href)}: ${why}`);
 }

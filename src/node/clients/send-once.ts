@@ -1,27 +1,42 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
+import { me } from "../../api/endpoints/me.js";
 import type { NoAnswer, RawAnswer, Send } from "../../check/answer.js";
+import { SandboxError } from "../../domain/errors.js";
 import { version } from "../package-files.js";
-import { describeConnectionError } from "./connection-errors.js";
 
-export interface SendOptions {
-  readonly headers: http.OutgoingHttpHeaders;
-  /** Milliseconds to wait for the whole answer. */
-  readonly timeout: number;
-  /** The most bytes of the body that are read. */
-  readonly maxBody: number;
+/** Reads a URL of HTTP or HTTPS without a name or a password in it; `undefined` for anything else. */
+export function readHttpUrl(text: string): URL | undefined {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  return isHttp && url.username === "" && url.password === "" ? url : undefined;
 }
 
-/** An answer of the API has some hundred bytes. */
-const maxApiBody = 64 * 1024;
+/**
+ * Returns the URL of the endpoint under a base URL, which may have a path and a slash at its end.
+ *
+ * Throws `usage` for anything else, without repeating it: it may hold a password or a key.
+ */
+export function endpointUnder(base: string): URL {
+  const url = readHttpUrl(base);
+  if (url === undefined || url.search !== "" || url.hash !== "") {
+    throw new SandboxError(
+      "usage",
+      "Failed to read the base URL: it has to begin with http: or https: and to have no password, query or fragment. Give one such as https://api.example; keys come from SVC_KEY_<REF> variables.",
+    );
+  }
+  const path = url.pathname.replace(/\/+$/, "");
+  url.pathname = path.endsWith(me.path) ? path : path + me.path;
+  return url;
+}
 
-/** Makes the function that sends the requests of a check. */
+/** Makes the function that sends the requests of a check; an answer of the API has some hundred bytes. */
 export function createSend(url: URL, timeout: number): Send {
   return (apiKey) =>
     sendOnce(url, {
       timeout,
-      maxBody: maxApiBody,
+      maxBody: 64 * 1024,
       headers: {
         accept: "application/json",
         // An answer that is compared byte by byte should come as it was written.
@@ -30,6 +45,14 @@ export function createSend(url: URL, timeout: number): Send {
         ...(apiKey !== undefined && { "x-api-key": apiKey }),
       },
     });
+}
+
+interface SendOptions {
+  readonly headers: http.OutgoingHttpHeaders;
+  /** Milliseconds to wait for the whole answer. */
+  readonly timeout: number;
+  /** The most bytes of the body that are read. */
+  readonly maxBody: number;
 }
 
 // A timer for longer ends at once.
@@ -53,7 +76,11 @@ export function sendOnce(
       sent.destroy();
     };
     let begun = false;
-    const timer = setTimeout(() => end(timedOut(timeout, begun)), Math.min(timeout, longestTimer));
+    const timeOut = () => {
+      const what = begun ? "the answer did not end" : "no answer came";
+      end({ found: `${what} within ${timeout / 1000} s`, hint: "--timeout waits longer." });
+    };
+    const timer = setTimeout(timeOut, Math.min(timeout, longestTimer));
     sent.on("error", (error: NodeJS.ErrnoException) => end(describeConnectionError(error)));
     sent.on("response", (response) => {
       begun = true;
@@ -69,28 +96,34 @@ function readAnswer(
   end: (reply: RawAnswer | NoAnswer) => void,
 ): void {
   const { statusCode: status = 0, rawHeaders, headers } = response;
+  const pairs = rawHeaders.flatMap((name, i): [string, string][] =>
+    i % 2 === 0 ? [[name, rawHeaders[i + 1] as string]] : [],
+  );
+  const tooLarge: NoAnswer = {
+    found: `a body of more than ${maxBody / 1024} kB, which was not read to its end`,
+    hint: "An answer of the API has some hundred bytes.",
+  };
   const chunks: Buffer[] = [];
   let length = 0;
+  const truncated = () => {
+    const announced = headers["content-length"] === undefined ? "" : ` of ${headers["content-length"]}`;
+    const found = `a body that was cut off after ${length}${announced} bytes`;
+    end({ found, hint: "The server, or something between, is broken." });
+  };
   response.on("data", (chunk: Buffer) => {
     length += chunk.length;
     chunks.push(chunk);
-    if (length > maxBody) end(tooLarge(maxBody));
+    if (length > maxBody) end(tooLarge);
   });
-  response.on("error", () => end(truncated(length, headers["content-length"])));
+  response.on("error", truncated);
   response.on("end", () => {
-    if (!response.complete) return end(truncated(length, headers["content-length"]));
+    if (!response.complete) return truncated();
     const body = decodedBody(Buffer.concat(chunks), headers["content-encoding"], maxBody);
-    end(body === undefined ? tooLarge(maxBody) : { status, headers: pairsOf(rawHeaders), body });
+    end(body === undefined ? tooLarge : { status, headers: pairs, body });
   });
 }
 
-function pairsOf(flat: readonly string[]): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i] as string, flat[i + 1] as string]);
-  return pairs;
-}
-
-const decoders: Readonly<Record<string, (body: Buffer, options: { maxOutputLength: number }) => Buffer>> = {
+const decoders: Readonly<Record<string, typeof gunzipSync>> = {
   gzip: gunzipSync,
   "x-gzip": gunzipSync,
   deflate: inflateSync,
@@ -111,22 +144,53 @@ function decodedBody(body: Buffer, encoding: string | undefined, maxBody: number
   }
 }
 
-function tooLarge(maxBody: number): NoAnswer {
-  return {
-    found: `a body of more than ${maxBody / 1024} kB, which was not read to its end`,
-    hint: "An answer of the API has some hundred bytes.",
-  };
-}
+const checkNetwork = "Check the network, the VPN and the firewall.";
+const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: string])[] = [
+  [
+    /^(?:ENOTFOUND|EAI_\w+|ENODATA)$/,
+    "the name of the host cannot be resolved",
+    "Check its spelling, and whether this machine's DNS knows it.",
+  ],
+  [/^ECONNREFUSED$/, "nothing listens at this address and port", "Is it running, and is the port right?"],
+  [/^(?:E(?:HOST|NET)\w+|EADDRNOTAVAIL|EACCES|EPERM|EINVAL)$/, "there is no way to this host", checkNetwork],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    "its certificate is for another name",
+    "Use the name that the certificate has.",
+  ],
+  [
+    /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
+    "its certificate is not valid today",
+    "It has to be renewed, or this machine's clock is wrong.",
+  ],
+  [
+    /SELF_SIGNED_CERT|^(?:UNABLE_TO_\w+|CERT_\w+|INVALID_CA|HOSTNAME_MISMATCH)$/,
+    "its certificate is not trusted on this machine",
+    "If it should be, name a file with the certificate of its authority in NODE_EXTRA_CA_CERTS; there is no flag that looks away.",
+  ],
+  [
+    /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
+    "no secure connection could be made",
+    "Does this port speak HTTPS? If it speaks plain HTTP, begin the URL with http://.",
+  ],
+  [/^ETIMEDOUT$/, "it could not be connected to in time", checkNetwork],
+  [
+    /^HPE_\w+$/,
+    "what it sends is not HTTP",
+    "Does this port speak HTTP? If it speaks HTTPS, begin the URL with https://.",
+  ],
+  [
+    /^/,
+    "the connection was closed before an answer came",
+    "A port that speaks HTTPS does so to http://; else the server, or something between, is broken or refuses this client.",
+  ],
+];
 
-function truncated(length: number, announced: string | undefined): NoAnswer {
-  const of = announced === undefined ? "" : ` of ${announced}`;
-  return {
-    found: `a body that was cut off after ${length}${of} bytes`,
-    hint: "The server, or something between, is broken.",
-  };
-}
-
-function timedOut(timeout: number, begun: boolean): NoAnswer {
-  const what = begun ? "the answer did not end" : "no answer came";
-  return { found: `${what} within ${timeout / 1000} s`, hint: "--timeout waits longer." };
+/** Describes an error of a connection and what to do about it. */
+function describeConnectionError(error: NodeJS.ErrnoException): NoAnswer {
+  // When several addresses were tried, the first error stands for all.
+  const [first] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];
+  const code = error.code ?? first?.code ?? "";
+  const [, found = "", hint = ""] = connectionErrors.find(([codes]) => codes.test(code)) ?? [];
+  return { found: found + (code === "" ? "" : ` (${code})`), hint };
 }

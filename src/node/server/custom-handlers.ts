@@ -17,9 +17,6 @@ export type UserHandlers =
   | readonly UserHandler[]
   | ((context: { readonly sandbox: Sandbox }) => readonly UserHandler[] | Promise<readonly UserHandler[]>);
 
-/** Answers a request from handlers; `undefined` when none takes it. */
-type HandlerAnswer = (request: Request) => Promise<Response | undefined>;
-
 interface Msw {
   readonly getResponse: (
     handlers: readonly UserHandler[],
@@ -56,65 +53,56 @@ export async function createCustomHandlers(
 ): Promise<CustomHandlers> {
   const handlers = await readHandlers(given, sandbox);
   const { getResponse } = loadMsw(file);
-  const answer: HandlerAnswer = (request) => getResponse(handlers, request, { baseUrl: baseUrl() });
   const current = currentSandboxes(() => new AsyncLocalStorage());
 
+  const ask = async (request: Request) => {
+    try {
+      return await getResponse(handlers, request, { baseUrl: baseUrl() });
+    } catch (error) {
+      // A handler may throw its response, as msw allows.
+      if (error instanceof Response) return error;
+      throw error;
+    }
+  };
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const asked = toWebRequest(request, response, baseUrl());
     if (asked === undefined) return false;
-    const answered = (await askThrowing(answer, asked)) ?? (await askAsGet(answer, asked));
+    let answered = await ask(asked);
+    if (answered === undefined && asked.method === "HEAD") {
+      // HEAD is GET without the body, but `http.get` takes GET alone.
+      answered = await ask(new Request(asked.url, { headers: asked.headers, signal: asked.signal }));
+    }
     if (answered === undefined || answered.headers.get("x-msw-intention") === "passthrough") return false;
     if (response.destroyed) await answered.body?.cancel();
     else if (answered.type === "error") resetConnection(response);
     else await sendWebResponse(answered, response, request.method !== "HEAD");
     return true;
   };
-  return (runtime, request, response, fallback) => {
-    current
-      .run(sandboxOn(runtime), () => take(request, response))
-      .then(
-        (taken) => {
-          if (!taken) fallback();
-        },
-        (error) => {
-          // A handler that fails because its client has gone has done nothing wrong.
-          if (response.destroyed) return;
-          onHandlerError(error);
-          refuse(response, 500);
-        },
-      );
+  return async (runtime, request, response, fallback) => {
+    try {
+      const taken = await current.run(sandboxOn(runtime), () => take(request, response));
+      if (!taken) fallback();
+    } catch (error) {
+      // A handler that fails because its client has gone has done nothing wrong.
+      if (response.destroyed) return;
+      onHandlerError(error);
+      refuse(response, 500);
+    }
   };
 }
 
-// A handler may throw its response, as msw allows.
-async function askThrowing(answer: HandlerAnswer, request: Request): Promise<Response | undefined> {
-  try {
-    return await answer(request);
-  } catch (error) {
-    if (error instanceof Response) return error;
-    throw error;
-  }
-}
-
-// HEAD is GET without the body, but `http.get` takes GET alone.
-async function askAsGet(answer: HandlerAnswer, request: Request): Promise<Response | undefined> {
-  if (request.method !== "HEAD") return undefined;
-  return askThrowing(answer, new Request(request.url, { headers: request.headers, signal: request.signal }));
-}
-
+// Checked at the start: msw would fail with every request.
 async function readHandlers(given: UserHandlers, sandbox: Sandbox): Promise<readonly UserHandler[]> {
   const handlers: unknown = typeof given === "function" ? await makeHandlers(given, sandbox) : given;
-  if (!Array.isArray(handlers)) {
-    throw unusable("they are not a list of msw request handlers.");
-  }
-  for (const [index, handler] of handlers.entries()) refuseNonHandler(handler, index + 1);
-  return handlers;
+  if (!Array.isArray(handlers)) throw unusable("they are not a list of msw request handlers.");
+  const wrong = handlers.findIndex((one) => typeof one?.run !== "function" || one.kind === "websocket");
+  if (wrong === -1) return handlers;
+  throw unusable(
+    `number ${wrong + 1} of them is none. Make it with msw's \`http\`, spread lists ([...handlers]), and leave WebSocket handlers out.`,
+  );
 }
 
-async function makeHandlers(
-  given: (context: { sandbox: Sandbox }) => unknown,
-  sandbox: Sandbox,
-): Promise<unknown> {
+async function makeHandlers(given: Extract<UserHandlers, CallableFunction>, sandbox: Sandbox) {
   try {
     return await given({ sandbox });
   } catch (error) {
@@ -122,18 +110,6 @@ async function makeHandlers(
     const refusal = new SandboxError("usage", `Failed to make the handlers: ${message}`);
     throw Object.assign(refusal, { cause: error });
   }
-}
-
-// At the start: msw would fail with every request.
-function refuseNonHandler(handler: unknown, position: number): void {
-  const { run, kind } = (handler ?? {}) as { run?: unknown; kind?: unknown };
-  if (typeof run === "function" && kind !== "websocket") return;
-  const what = Array.isArray(handler)
-    ? "is a list. Spread it: [...handlers]"
-    : kind === "websocket"
-      ? "takes WebSocket connections, which are not served. Leave it out"
-      : "is none. Make it with msw's `http`";
-  throw unusable(`number ${position} of them ${what}.`);
 }
 
 function loadMsw(from: string): Msw {
