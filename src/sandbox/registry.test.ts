@@ -1,22 +1,9 @@
-import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { propertySeed } from "../../test/support/property-seed.js";
 import { createHashIndex } from "./registry.js";
 
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-
-test("finds what was put in at its place, also after it has grown, and nothing else", () => {
-  const index = createHashIndex(2);
-  const hashes = Array.from({ length: 5000 }, (_, place) => sha256(`key ${place}`));
-  for (const hash of hashes) index.add(hash);
-  expect(index.size()).toBe(5000);
-  expect(hashes.map((hash) => index.find(hash))).toEqual(hashes.map((_, place) => place));
-  expect(hashes.map((_, place) => index.at(place))).toEqual(hashes);
-  expect(index.find(sha256("another"))).toBeUndefined();
-});
-
-test("tells apart hashes that begin alike, and that differ in one digit anywhere", () => {
+test("finds what was put in, also after it has grown, and tells apart hashes that differ in one digit", () => {
   const digits = fc.constantFrom(..."0123456789abcdef");
   const alike = fc
     .tuple(
@@ -26,9 +13,10 @@ test("tells apart hashes that begin alike, and that differ in one digit anywhere
     .map(([start, rest]) => start + rest.join(""));
   fc.assert(
     fc.property(fc.uniqueArray(alike, { minLength: 1, maxLength: 40 }), fc.nat(63), (hashes, changed) => {
-      const index = createHashIndex(hashes.length);
+      const index = createHashIndex(2);
       for (const hash of hashes) index.add(hash);
       expect(hashes.map((hash) => index.find(hash))).toEqual(hashes.map((_, place) => place));
+      expect(hashes.map((_, place) => index.at(place))).toEqual(hashes);
       const [first] = hashes as [string];
       const other = `${first.slice(0, changed)}${first[changed] === "7" ? "8" : "7"}${first.slice(changed + 1)}`;
       expect(index.find(other)).toBe(hashes.includes(other) ? hashes.indexOf(other) : undefined);

@@ -4,30 +4,6 @@ import { headerOf } from "../support/doors.js";
 import { expectError } from "../support/expect-error.js";
 
 test.each([
-  ["R9 without a key", undefined, "401.missing"],
-  ["R10 with a malformed key", { header: "Bearer 123" }, "401.malformed"],
-  ["R10 with an empty header", { header: "" }, "401.malformed"],
-  ["R12 with a revoked key", { ref: "revoked" }, "401.revoked"],
-  ["R13 with an expired key", { ref: "expired" }, "401.expired"],
-  ["R13 with a replaced key whose overlap is over", { ref: "rotated" }, "401.rotated"],
-])("%s the answer is 401 unauthorized", async (_title, key, path) => {
-  const { me, lastPath } = openApi("key-states");
-  expectError(await me(key), 401, "unauthorized");
-  expect(lastPath()).toBe(path);
-});
-
-test.each([
-  ["active", "SVC_test_", "SVC_live_"],
-  ["live", "SVC_live_", "SVC_test_"],
-  ["legacy", "legacysvc_test_", "legacysvc_live_"],
-  ["active", "SVC_test_", "legacysvc_test_"],
-])("R11 R15 the body of %s behind the prefix of another key than %s is an unknown key: %s", async (ref, mine, other) => {
-  const { sandbox, me, lastPath } = openApi("key-states");
-  expectError(await me({ header: sandbox.secret(ref).replace(mine, other) }), 401, "unauthorized");
-  expect(lastPath()).toBe("401.unknown");
-});
-
-test.each([
   ["R18", "organization-inactive", "access_denied", "403.access_denied"],
   ["R19", "live-not-approved", "live_access_not_approved", "403.live_not_approved"],
   ["R20", "live-suspended", "live_access_not_approved", "403.live_suspended"],

@@ -63,7 +63,8 @@ const rejected: readonly (readonly [title: string, ...lines: string[]])[] = [
   ["R11 an unknown key", "X-Api-Key: {unknown}"],
   ["R11 an unknown key with white space around it", "X-Api-Key: \t {unknown} \t "],
   ["R11 a key that looks like one of the real service", "X-Api-Key: SVC_live_4eC39HqLyjWDarjtT1zdp7dc"],
-  ["R11 R15 a good key behind the other prefix", "X-Api-Key: {other environment}"],
+  ["R11 R15 a good key behind the prefix of the other environment", "X-Api-Key: {SVC_live_}"],
+  ["R11 R15 a good key behind the prefix of a legacy key", "X-Api-Key: {legacysvc_test_}"],
   ["R12 a revoked key", "X-Api-Key: {revoked}"],
   ["R13 an expired key", "X-Api-Key: {expired}"],
   ["R38 a rotated key", "X-Api-Key: {rotated}"],
@@ -72,7 +73,7 @@ const rejected: readonly (readonly [title: string, ...lines: string[]])[] = [
 function filled(line: string): string {
   return line.replace(/\{([\w ]+)\}/g, (_all, ref: string) => {
     if (ref === "unknown") return unknownSecret(world.seed);
-    if (ref === "other environment") return secretOf("active").replace("SVC_test_", "SVC_live_");
+    if (ref.endsWith("_")) return secretOf("active").replace("SVC_test_", ref);
     return ref === "ACTIVE" ? secretOf("active").toUpperCase() : secretOf(ref);
   });
 }

@@ -88,14 +88,6 @@ test("slow: the head at once, then so many bytes per second, and the answer coun
   expect(over).toBe("given up");
 });
 
-test("slow: a client that goes away in the middle leaves nothing behind", async () => {
-  await serve({ slow: 20 });
-  const abort = new AbortController();
-  const response = await call({ signal: abort.signal });
-  setTimeout(() => abort.abort(), 150);
-  expect((await failureOf(response.text())).name).toBe("AbortError");
-});
-
 test.each<[Fault["then"], status: number, over: Watched["over"]]>([
   [{ status: 503 }, 503, "given up"],
   [{ malformed: true }, 200, "given up"],

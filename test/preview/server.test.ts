@@ -15,7 +15,6 @@ import {
   consentsPath,
   type Json,
   json,
-  openPreview,
   previewClient,
   previewScenario,
   purpose,
@@ -210,20 +209,6 @@ test("R48 the description has the announced endpoints where the preview is on, e
   const operations = Object.values(announced).flatMap((path) => Object.values(path as Json)) as Json[];
   expect(operations.map((operation) => operation["x-preview"])).toEqual([true, true, true, true, true]);
   for (const { description } of operations) expect(description).toMatch(/^Preview: .* guess/);
-});
-
-test("the library lists and decides, refuses what is not open, and starts again without requests", async () => {
-  const { sandbox, ask } = openPreview();
-  const { id } = (await ask("bank", 2)).json.data;
-  expect(sandbox.consents.list()).toMatchObject([{ id, status: "pending" }]);
-  expect(sandbox.consents.grant(id)).toMatchObject({ id, status: "granted" });
-  sandbox.clock.advance("1m");
-  const attestation = sandbox.attestations.list()[0]?.id as string;
-  expect(sandbox.attestations.suspend(attestation)).toMatchObject({ validity: "suspended", subject: null });
-  expect(() => sandbox.consents.reject(id)).toThrow(expect.objectContaining({ code: "consent_not_open" }));
-  expect(() => sandbox.consents.grant("x")).toThrow(expect.objectContaining({ code: "unknown_ref" }));
-  sandbox.reset();
-  expect(sandbox.consents.list()).toEqual([]);
 });
 
 test("a state file keeps consent requests, each written before it is answered", async () => {

@@ -176,11 +176,3 @@ test("a page of farmers ends with the last one, and a wrong one is refused", () 
     expect(() => farmers.get(id)).toThrow(expect.objectContaining({ code: "unknown_ref" }));
   }
 });
-
-test("while the clock runs, farmers hang on the instant at which it starts", () => {
-  const source: Scenario = { ...withoutPopulation, clock: { now: "2026-03-02T09:00:00Z" } };
-  const sandboxes = Array.from({ length: 200 }, () => createSandbox({ scenario: source }));
-  expect(new Set(sandboxes.map((one) => one.snapshot().population?.as_of))).toEqual(
-    new Set(["2026-03-02T09:00:00.000Z"]),
-  );
-});

@@ -63,14 +63,6 @@ describe("svc-sandbox play", () => {
     expect(plain.replace(/\s+/g, " ")).toContain(narration);
   });
 
-  it("is plain text in a pipe and with --no-color, and coloured on a terminal", async () => {
-    expect((await play(longStory)).stdout).not.toContain("\u001b");
-    expect((await play(longStory, ["--no-color"], { terminal: true })).stdout).not.toContain("\u001b");
-    expect((await play(longStory, [], { terminal: true })).stdout).toContain(
-      "\u001b[1mGET /v1/relying-party/me",
-    );
-  });
-
   it("never shows a key in full", async () => {
     const secret = "SVC_test_sbx0123456789abcdefghijklmnopqrs";
     const story = `${longStory}  - say: The key is ${secret}.\n  - request: { path: "/${secret}", headers: { x-o: ${secret} } }\n`;
