@@ -1,10 +1,7 @@
 import got from "got";
 import ky from "ky";
-import { setupServer } from "msw/node";
-import { Agent, RetryAgent, request } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox, type Fault, type Sandbox, type Scenario } from "../../src/index.js";
-import { createHandlers } from "../../src/msw/index.js";
 import { startServer } from "../../src/node/index.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
@@ -36,21 +33,6 @@ const kyOver =
       retry: { limit: 2, delay: () => 10, retryOnTimeout: true },
     }).json();
 
-const undiciClient: Client = async ({ url, headers }) => {
-  const agent = new Agent({ headersTimeout: 600, bodyTimeout: 600 });
-  const dispatcher = new RetryAgent(agent, {
-    maxRetries: 2,
-    minTimeout: 10,
-    errorCodes: ["ECONNRESET", "UND_ERR_SOCKET", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"],
-  });
-  try {
-    const { body } = await request(url, { headers, dispatcher });
-    return (await body.json()) as Awaited<ReturnType<Client>>;
-  } finally {
-    await agent.destroy();
-  }
-};
-
 const everyOther = (then: Fault["then"]) =>
   scenarioWith([{ when: { key: "main", requests: [1, 3, 5] }, then }]);
 
@@ -60,26 +42,16 @@ interface Reached {
   readonly client: Client;
 }
 
-async function served(scenario: Scenario): Promise<Pick<Reached, "sandbox" | "url">> {
-  const server = await startServer({ scenario });
-  onTestFinished(() => server.close(0));
-  return server;
-}
-
 /** Each client, over the entry point that it uses. */
 const ways: Readonly<Record<string, (scenario: Scenario) => Promise<Reached>>> = {
-  "got over a socket": async (scenario) => ({ ...(await served(scenario)), client: gotClient }),
-  "undici over a socket": async (scenario) => ({ ...(await served(scenario)), client: undiciClient }),
+  "got over a socket": async (scenario) => {
+    const { sandbox, url, close } = await startServer({ scenario });
+    onTestFinished(() => close(0));
+    return { sandbox, url, client: gotClient };
+  },
   "ky over sandbox.fetch": async (scenario) => {
     const sandbox = createSandbox({ scenario });
     return { sandbox, url: "https://api.example", client: kyOver(sandbox.fetch as typeof fetch) };
-  },
-  "got over msw": async (scenario) => {
-    const [sandbox, url] = [createSandbox({ scenario }), "http://api.example"];
-    const server = setupServer(...createHandlers(sandbox, { baseUrl: url }));
-    server.listen({ onUnhandledRequest: "error" });
-    onTestFinished(() => server.close());
-    return { sandbox, url, client: gotClient };
   },
 };
 
