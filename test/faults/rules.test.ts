@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import type { Fault } from "../../src/index.js";
@@ -5,8 +6,82 @@ import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { World } from "../../src/sandbox/world.js";
 import { mePath, openTestWorld } from "../support/doors.js";
 import { met, scenarioWith, send, unavailable, used, worldWith } from "../support/faulty.js";
+import { propertySeed } from "../support/property-seed.js";
+
+/** What a request must be for a fault to hit it; the times are minutes after the clock's start. */
+const condition = fc.record(
+  {
+    key: fc.constantFrom("main", "other", "revoked", "third"),
+    organization: fc.constantFrom("bank", "insurer"),
+    path_id: fc.constantFrom("200.test", "401.revoked"),
+    after: fc.nat(6),
+    until: fc.nat(9),
+    every: fc.integer({ min: 1, max: 4 }),
+    requests: fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 5 }),
+  },
+  { requiredKeys: [] },
+);
+type Condition = typeof condition extends fc.Arbitrary<infer Value> ? Value : never;
+const effects = [{ reset: true }, { hang: true }, { truncate: true }, unavailable] as const;
+const hits = ["fault.reset", "fault.hang", "fault.truncate", "fault.status"];
+
+/** The fault that each request meets: every fault counts what it matches, and the first one that hits is met. */
+function modelled(conditions: readonly Condition[], sent: readonly { key: string; minute: number }[]) {
+  const counts = conditions.map(() => 0);
+  return sent.map(({ key, minute }) => {
+    const hit = conditions.map(({ every = 1, requests, after = 0, until = 99, ...wanted }, index) => {
+      const request = {
+        key,
+        organization: key === "third" ? "insurer" : "bank",
+        path_id: key === "revoked" ? "401.revoked" : "200.test",
+      };
+      const isMatching = Object.entries(wanted).every(([name, value]) => request[name as "key"] === value);
+      if (!isMatching || minute < after || minute >= until) return false;
+      const count = (counts[index] ?? 0) + 1;
+      counts[index] = count;
+      return count % every === 0 && (requests?.includes(count) ?? true);
+    });
+    return hits[hit.indexOf(true)] ?? null;
+  });
+}
 
 describe("when a fault hits", () => {
+  test("a fault counts the requests that match all its conditions, and the first fault that hits is met", () => {
+    const conditions = fc.array(condition, { minLength: 1, maxLength: 4 });
+    const requests = fc.array(
+      fc.record({ key: fc.constantFrom("main", "other", "revoked", "third"), minute: fc.nat(9) }),
+    );
+    fc.assert(
+      fc.property(conditions, requests, (given, unordered) => {
+        fc.pre(given.every(({ after = 0, until = 99 }) => after < until));
+        const sent = unordered.toSorted((one, other) => one.minute - other.minute);
+        const world = worldWith(
+          ...given.map(({ after, until, ...when }, index): Fault => {
+            const span = { ...(after && { after: `${after}m` }), ...(until && { until: `${until}m` }) };
+            return { when: { ...when, ...span } as object, then: effects[index] as Fault["then"] };
+          }),
+        );
+        const start = world.clock.now();
+        const met = sent.map(({ key, minute }) => {
+          world.clock.set(start + minute * 60_000);
+          return send(world, { key }).fault;
+        });
+        expect(met).toEqual(modelled(given, sent));
+      }),
+      { numRuns: 500, ...propertySeed },
+    );
+  });
+
+  test("after and until may be instants, and are met to the millisecond", () => {
+    const when = { after: "2026-03-02T10:01:00+01:00", until: "2m" };
+    const world = worldWith({ when, then: unavailable });
+    const at = (ms: number) => {
+      world.clock.set(Date.parse("2026-03-02T09:00:00Z") + ms);
+      return send(world).fault !== null;
+    };
+    expect([59_999, 60_000, 119_999, 120_000].map(at)).toEqual([false, true, true, false]);
+  });
+
   test("without a condition it hits every request to the API, unknown paths and methods too", () => {
     for (const faults of [[{ then: unavailable }], [{ when: {}, then: unavailable }]]) {
       const world = worldWith(...faults);
@@ -14,17 +89,6 @@ describe("when a fault hits", () => {
       expect(send(world, { path: "/nowhere" }).status).toBe(503);
       expect(send(world, { method: "POST" }).status).toBe(503);
     }
-  });
-
-  test("a key and an organization narrow it, whatever state the key is in", () => {
-    const byKey = worldWith({ when: { key: "revoked" }, then: unavailable });
-    expect(send(byKey, { key: "revoked" }).pathId).toBe("fault.status");
-    expect(send(byKey).pathId).toBe("200.test");
-    const byOrganization = worldWith({ when: { organization: "bank" }, then: unavailable });
-    expect(send(byOrganization, { key: "other" }).pathId).toBe("fault.status");
-    expect(send(byOrganization, { key: "third" }).pathId).toBe("200.test");
-    handle(byOrganization, { method: "GET", path: mePath, apiKey: undefined });
-    expect(byOrganization.journal.list({ limit: 1 })).toMatchObject([{ pathId: "401.missing", fault: null }]);
   });
 
   test("a path id means the path on which the request would end, and finding that out counts nothing", () => {
@@ -49,42 +113,6 @@ describe("when a fault hits", () => {
     expect(send(elsewhere, { method: "PUT" }).pathId).toBe("405.method");
   });
 
-  test("every and requests count the requests that match, and no others", () => {
-    const world = worldWith({ when: { key: "main", every: 3 }, then: unavailable });
-    expect(met(world, 2)).toEqual([false, false]);
-    expect(met(world, 5, { key: "other" })).not.toContain(true);
-    expect(met(world, 4)).toEqual([true, false, false, true]);
-    const listed = worldWith({ when: { requests: [3, 4] }, then: unavailable });
-    expect(met(listed, 6)).toEqual([false, false, true, true, false, false]);
-  });
-
-  test("after and until go by the sandbox's clock, from its start", () => {
-    const world = worldWith({ when: { after: "1m", until: "2m" }, then: unavailable });
-    const at = (ms: number) => {
-      world.clock.set(Date.parse("2026-03-02T09:00:00Z") + ms);
-      return send(world).fault !== null;
-    };
-    expect([at(0), at(59_999), at(60_000), at(119_999), at(120_000)]).toEqual([
-      false,
-      false,
-      true,
-      true,
-      false,
-    ]);
-    const times = worldWith({
-      when: { after: "2026-03-02T09:00:00Z", until: "2026-03-02T10:00+01:00" },
-      then: unavailable,
-    });
-    expect(send(times).fault).toBeNull();
-  });
-
-  test("requests outside of after and until are not counted by every", () => {
-    const world = worldWith({ when: { after: "1m", every: 2 }, then: unavailable });
-    expect(met(world, 3)).toEqual([false, false, false]);
-    world.clock.advance(60_000);
-    expect(met(world, 4)).toEqual([false, true, false, true]);
-  });
-
   test("a probability is met about so often; 0 is never and 1 is always", () => {
     for (const [probability, least, most] of [
       [0, 0, 0],
@@ -96,37 +124,6 @@ describe("when a fault hits", () => {
       expect(hit).toBeGreaterThanOrEqual(least);
       expect(hit).toBeLessThanOrEqual(most);
     }
-  });
-
-  test("all conditions must hold, and the first fault that hits is the one", () => {
-    const world = worldWith(
-      { when: { key: "main", every: 2, after: "1m" }, then: { reset: true } },
-      { when: { key: "main" }, then: unavailable },
-      { then: { hang: true } },
-    );
-    expect(send(world).pathId).toBe("fault.status");
-    expect(send(world, { key: "other" }).pathId).toBe("fault.hang");
-    world.clock.advance(60_000);
-    expect([send(world).pathId, send(world).pathId]).toEqual(["fault.status", "fault.reset"]);
-  });
-
-  test("a fault counts the requests that another one hits, so that one more in front changes only those", () => {
-    const behind: Fault = { when: { every: 3 }, then: { reset: true } };
-    const alone = worldWith(behind);
-    const second = worldWith({ when: { requests: [1, 3] }, then: unavailable }, behind);
-    const paths = (world: World) => Array.from({ length: 7 }, () => send(world).pathId);
-    expect(paths(alone).map((path) => path === "fault.reset")).toEqual(
-      [3, 6].reduce<boolean[]>((hit, nth) => hit.with(nth - 1, true), new Array(7).fill(false)),
-    );
-    expect(paths(second).map((path) => path.slice(0, 9))).toEqual([
-      "fault.sta",
-      "200.test",
-      "fault.sta",
-      "200.test",
-      "200.test",
-      "fault.res",
-      "200.test",
-    ]);
   });
 });
 
