@@ -8,8 +8,7 @@ import type {
   TestCase,
   Tone,
 } from "../report/render/document.js";
-import { render } from "../report/render/render.js";
-import type { ReportPalette } from "../report/render/text.js";
+import { type ReportPalette, render } from "../report/render/render.js";
 import type { CheckReport, Verdict } from "./report.js";
 import type { Difference } from "./rules.js";
 

@@ -1,10 +1,10 @@
-import { type AdviceId, adviceTable } from "../domain/advice.js";
+import { endpointsOf, routeAt } from "../api/routes.js";
+import { adviceTable } from "../domain/advice.js";
 import { outcomes } from "../domain/outcomes.js";
-import type { AdviceExample, Counts } from "../sandbox/counters.js";
 import type { Runtime } from "../sandbox/runtime.js";
-import type { Coverage, Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report.js";
+import { nearest } from "../scenario/problems/words.js";
+import type { Report, ReportedPath } from "./report.js";
 import { howToCover } from "./reproduce.js";
-import { suggestEndpoint } from "./suggest-endpoint.js";
 
 /**
  * Builds the report of all clients of a runtime: over every world that ran there, since the start or since the requests were
@@ -19,42 +19,52 @@ export function reportOf({ world, counters }: Pick<Runtime, "world" | "counters"
     const met = count > 0;
     return { pathId, promised, met, count, when, howToMeet: met ? null : hints(pathId) };
   });
+  const promised = paths.filter((row) => row.promised);
+  const met = promised.filter((row) => row.met).length;
+  const advice = adviceTable.map(({ id, level, rule, meaning, whatToDo }) => {
+    const { count, examples } = counted.advice[id];
+    const requests = examples.map((request) => {
+      const suggestion =
+        id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, running.preview);
+      return { ...request, at: new Date(request.at).toISOString(), didYouMean: suggestion || null };
+    });
+    return { id, level, rule, count, meaning, whatToDo, examples: requests };
+  });
   return {
     scenario: running.name,
     seed: running.seed,
     profile: running.profile,
     requests: counted.requests,
-    coverage: coverageOf(paths),
+    coverage: {
+      percent: Math.floor((met * 100) / promised.length),
+      met,
+      promised: promised.length,
+    },
     paths,
-    advice: adviceIn(counted, running.preview),
+    advice: advice.filter(({ count }) => count > 0),
   };
 }
 
-function coverageOf(paths: readonly ReportedPath[]): Coverage {
-  const promised = paths.filter((row) => row.promised);
-  const met = promised.filter((row) => row.met).length;
-  return { percent: Math.floor((met * 100) / promised.length), met, promised: promised.length };
+/**
+ * Suggests a method and path of the API for a request that it does not have; `undefined` when none is near. Those of the
+ * preview are suggested only where there is one (R49).
+ *
+ * @example
+ * suggestEndpoint("GET", "/v1/Relying-Party/me/"); // "GET /v1/relying-party/me"
+ */
+export function suggestEndpoint(method: string, path: string, preview = false): string | undefined {
+  const route = routeAt(path, preview) ?? routeAt(nearestPath(path, preview) ?? "", preview);
+  if (route === undefined) return undefined;
+  const methods = [...route.methods.keys()];
+  return `${methods.includes(method) ? method : methods[0]} ${route.path}`;
 }
 
-function adviceIn({ advice }: Counts, preview: boolean): ReportedAdvice[] {
-  return adviceTable
-    .filter(({ id }) => advice[id].count > 0)
-    .map(({ id, level, rule, meaning, whatToDo }) => {
-      const { count, examples } = advice[id];
-      return {
-        id,
-        level,
-        rule,
-        count,
-        meaning,
-        whatToDo,
-        examples: examples.map((one) => requestOf(one, id, preview)),
-      };
-    });
-}
-
-function requestOf(example: AdviceExample, id: AdviceId, preview: boolean): ReportedRequest {
-  const suggestion =
-    id === "wrong-method-or-path" ? suggestEndpoint(example.method, example.path, preview) : undefined;
-  return { ...example, at: new Date(example.at).toISOString(), didYouMean: suggestion ?? null };
+function nearestPath(path: string, preview: boolean): string | undefined {
+  const paths = endpointsOf(preview).map((endpoint) => endpoint.path);
+  const asked = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  const nameOf = (one: string) => one.slice(one.lastIndexOf("/") + 1);
+  // The same endpoint under another parent, or continued.
+  const related = (one: string) =>
+    nameOf(asked) === nameOf(one) || asked.startsWith(`${one}/`) || asked.startsWith(`${one}.`);
+  return paths.find(related) ?? nearest(asked, paths);
 }

@@ -1,9 +1,8 @@
 import { snakeCase } from "../api/snake-case.js";
 import { type AdviceLevel, adviceTable } from "../domain/advice.js";
 import { pluralize } from "./plain-text.js";
-import type { ReportDocument, ReportFormat, Row, Section, Suite, Tone } from "./render/document.js";
-import { render } from "./render/render.js";
-import type { ReportPalette } from "./render/text.js";
+import type { ReportDocument, ReportFormat, Row, Section, Suite, TestCase, Tone } from "./render/document.js";
+import { type ReportPalette, render } from "./render/render.js";
 import type { Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report.js";
 import { splitInstruction } from "./reproduce.js";
 
@@ -102,55 +101,67 @@ function suitesOf(report: Report, failures: readonly string[]): Suite[] {
   const { requests, coverage, paths, advice } = report;
   const name = "has called the API";
   const summary = conclusion(report);
-  const client: Suite = {
-    name: "client",
-    properties: {
-      requests,
-      "coverage.percent": coverage.percent,
-      "coverage.met": coverage.met,
-      "coverage.promised": coverage.promised,
-    },
-    cases: [
-      requests === 0
-        ? { name, verdict: "skipped", message: summary }
-        : { name, verdict: "passed", output: `${pluralize(requests, "request")}. ${summary}` },
-    ],
-  };
-  const pathCases = paths
-    .filter(({ promised }) => promised)
-    .map(({ pathId, met, when, howToMeet }) =>
-      met
-        ? { name: pathId, verdict: "passed" as const }
-        : {
-            name: pathId,
-            verdict: "skipped" as const,
-            message: `not met: ${when}`,
-            output: howToMeet ?? undefined,
-          },
-    );
-  const adviceCases = adviceTable.map(({ id, level, rule, meaning, whatToDo }) => {
-    const earned = advice.find((one) => one.id === id);
-    if (earned === undefined) return { name: id, verdict: "passed" as const };
-    const message = `${pluralize(earned.count, "request")}: ${meaning}`;
-    const output = [`${level} (${rule}), ${message}`, whatToDo, ...earned.examples.map(requestLine)].join(
-      "\n",
-    );
-    return {
-      name: id,
-      verdict: level === "error" ? ("failed" as const) : ("passed" as const),
-      message,
-      output,
-    };
-  });
-  const failed = failures.map((message, index) => ({
-    name: `threshold ${index + 1}`,
-    verdict: "failed" as const,
-    message,
-  }));
+  const { percent, met, promised } = coverage;
   return [
-    client,
-    { name: "paths", cases: pathCases },
-    { name: "advice", cases: adviceCases },
-    ...(failures.length === 0 ? [] : [{ name: "thresholds", cases: failed }]),
+    {
+      name: "client",
+      properties: {
+        requests,
+        "coverage.percent": percent,
+        "coverage.met": met,
+        "coverage.promised": promised,
+      },
+      cases: [
+        requests === 0
+          ? { name, verdict: "skipped", message: summary }
+          : { name, verdict: "passed", output: `${pluralize(requests, "request")}. ${summary}` },
+      ],
+    },
+    { name: "paths", cases: paths.filter((path) => path.promised).map(pathCase) },
+    { name: "advice", cases: adviceTable.map(({ id }) => adviceCase(id, advice)) },
+    ...(failures.length === 0 ? [] : [{ name: "thresholds", cases: failures.map(thresholdCase) }]),
   ];
+}
+
+function pathCase({ pathId, met, when, howToMeet }: ReportedPath): TestCase {
+  if (met) return { name: pathId, verdict: "passed" };
+  return {
+    name: pathId,
+    verdict: "skipped",
+    message: `not met: ${when}`,
+    output: howToMeet ?? undefined,
+  };
+}
+
+function adviceCase(name: string, all: readonly ReportedAdvice[]): TestCase {
+  const earned = all.find(({ id }) => id === name);
+  if (earned === undefined) return { name, verdict: "passed" };
+  const { level, rule, count, meaning, whatToDo, examples } = earned;
+  const message = `${pluralize(count, "request")}: ${meaning}`;
+  const lines = [`${level} (${rule}), ${message}`, whatToDo, ...examples.map(requestLine)];
+  return { name, verdict: level === "error" ? "failed" : "passed", message, output: lines.join("\n") };
+}
+
+function thresholdCase(message: string, index: number): TestCase {
+  return { name: `threshold ${index + 1}`, verdict: "failed", message };
+}
+
+/** The least that a report must reach for a run to pass. */
+export interface Thresholds {
+  /** In percent. Default: none. */
+  readonly minCoverage?: number | undefined;
+  /** Whether advice of the level error fails the run. Default: false. */
+  readonly strict?: boolean | undefined;
+}
+
+/** Returns a sentence for each threshold that the report does not reach. */
+export function unmetThresholds(
+  { coverage, advice }: Report,
+  { minCoverage = 0, strict = false }: Thresholds,
+): string[] {
+  const { percent, met, promised } = coverage;
+  const errors = advice.filter(({ level }) => level === "error").map(({ id }) => id);
+  const low = `The coverage is ${percent} %, and ${minCoverage} % is asked for: ${promised - met} of ${promised} promised paths were not met.`;
+  const found = `There is advice of the level error, and none is asked for: ${errors.join(", ")}.`;
+  return [...(percent < minCoverage ? [low] : []), ...(strict && errors.length > 0 ? [found] : [])];
 }

@@ -79,18 +79,16 @@ export function parseReport(plain: unknown): Report | undefined {
   const report = camelCase(plain) as Partial<Report> | null | undefined;
   if (typeof report !== "object" || report === null) return undefined;
   const { scenario, requests, coverage, paths, advice } = report;
+  const areNamed = (list: unknown, member: string) =>
+    Array.isArray(list) && list.every((item) => typeof item?.[member] === "string");
   const isReport =
     typeof scenario === "string" &&
     typeof requests === "number" &&
     typeof coverage?.percent === "number" &&
-    isListOf(paths, "pathId") &&
-    isListOf(advice, "id") &&
-    advice.every(({ examples }) => isListOf(examples, "id"));
+    areNamed(paths, "pathId") &&
+    areNamed(advice, "id") &&
+    advice?.every(({ examples }) => areNamed(examples, "id"));
   return isReport ? (report as Report) : undefined;
-}
-
-function isListOf<Item>(list: readonly Item[] | undefined, member: keyof Item): list is readonly Item[] {
-  return Array.isArray(list) && list.every((item: Item) => typeof item?.[member] === "string");
 }
 
 function camelCase(value: unknown): unknown {

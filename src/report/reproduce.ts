@@ -20,16 +20,12 @@ import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 
 /** A request that certainly ends on a path. */
 interface Reproduction {
-  readonly method: string;
+  /** The key to send, in words. */
+  readonly words: string;
   readonly path: string;
-  /** The ref of a key of the scenario, or what to send instead of one. */
-  readonly key: { readonly ref: string } | "none" | "malformed" | "unknown";
-  /** More headers. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  /** The options of curl, as a shell takes them. */
+  readonly options: readonly string[];
 }
-
-type Reproductions = ReadonlyMap<PathId, Reproduction>;
 
 /** The bundled scenarios to try for a path that the running world cannot end on. */
 const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day", "announced-endpoints"];
@@ -41,21 +37,23 @@ const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day", "an
  * Counts nothing and changes nothing.
  */
 export function howToCover(world: World, curlOptions = ""): (pathId: PathId) => string | null {
-  let here: Reproductions | undefined;
-  let elsewhere: readonly { name: ScenarioName; requests: Reproductions }[] | undefined;
-  const requestsIn = (name: ScenarioName) =>
-    reproductionsIn(createWorld(bundledScenarios[name], { platform: world.platform, name }));
+  const known = new Map<ScenarioName | undefined, Instructions>();
+  const instructionIn = (name: ScenarioName | undefined, pathId: PathId) => {
+    const found = known.get(name) ?? instructionsIn(worldOf(name), curlOptions);
+    known.set(name, found);
+    return found.get(pathId);
+  };
+  const worldOf = (name: ScenarioName | undefined) =>
+    name === undefined ? world : createWorld(bundledScenarios[name], { platform: world.platform, name });
   return (pathId) => {
-    here ??= reproductionsIn(world);
-    const request = here.get(pathId);
-    if (request !== undefined) return instruction(pathId, request, curlOptions);
-    elsewhere ??= fallbackScenarios.map((name) => ({ name, requests: requestsIn(name) }));
-    const other = elsewhere.find(({ requests }) => requests.has(pathId));
+    const here = instructionIn(undefined, pathId);
+    if (here !== undefined) return here;
+    const other = fallbackScenarios.find((name) => instructionIn(name, pathId) !== undefined);
     if (other === undefined) return null;
-    const line = instruction(pathId, other.requests.get(pathId) as Reproduction, curlOptions);
-    if (other.name === world.name) return `reset the sandbox (POST $SVC_CONTROL_URL/reset), then ${line}`;
+    const line = instructionIn(other, pathId);
+    if (other === world.name) return `reset the sandbox (POST $SVC_CONTROL_URL/reset), then ${line}`;
     const needs = outcomeOf(pathId).preview === true ? " (it has preview: true)" : "";
-    return `start svc-sandbox ${other.name}${needs}, then ${line}`;
+    return `start svc-sandbox ${other}${needs}, then ${line}`;
   };
 }
 
@@ -65,26 +63,39 @@ export function splitInstruction(text: string): string | { readonly text: string
   return cut === -1 ? text : { text: text.slice(0, cut + 1), code: text.slice(cut + 2) };
 }
 
-/** Returns for each path the first request that certainly ends on it now. */
-function reproductionsIn(world: World): Reproductions {
-  const found = new Map<PathId, Reproduction>();
-  const add = (request: Reproduction, apiPath: ApiPathId, entry?: KeyEntry) => {
+/** The instruction for each path that a world can end on. */
+type Instructions = ReadonlyMap<PathId, string>;
+
+/** Tells for each path which request certainly ends on it now; the first one found. */
+function instructionsIn(world: World, curlOptions: string): Instructions {
+  const found = new Map<PathId, string>();
+  const add = (apiPath: ApiPathId, { words, path, options }: Reproduction, entry?: KeyEntry) => {
     for (const pathId of pathsBehindFaults(world, apiPath, entry)) {
-      if (!found.has(pathId)) found.set(pathId, request);
+      if (found.has(pathId)) continue;
+      // Without a timeout curl waits for ever.
+      const all = [curlOptions, pathId === "fault.hang" ? "-m 5" : "", ...options].filter(Boolean);
+      found.set(pathId, `${words}: ${["curl", ...all, `"$SVC_BASE_URL${path}"`].join(" ")}`);
     }
   };
-  const get = { method: "GET", path: me.path };
+  const { path } = me;
   // Only keys whose secret clients find in their environment.
   for (const { ref } of announcedKeys(world).keys) {
     const entry = world.registry.key(ref);
-    add({ ...get, key: { ref } }, evaluateKey(world, ref).pathId, entry);
-    for (const [pathId, request] of previewReproductions(world, ref)) add(request, pathId, entry);
+    const words = `send ${variableOf(ref)} (ref ${ref})`;
+    const header = `-H "x-api-key: $${variableOf(ref)}"`;
+    add(evaluateKey(world, ref).pathId, { words, path, options: [header] }, entry);
+    for (const { pathId, path, options } of previewRequests(world, entry)) {
+      add(pathId, { words, path, options: [...options, header] }, entry);
+    }
   }
-  add({ ...get, key: "none" }, "401.missing");
-  add({ ...get, key: "malformed" }, "401.malformed");
-  add({ ...get, key: "unknown" }, "401.unknown");
-  add({ method: "GET", path: "/v1/relying-party/nothing", key: "none" }, "404.unknown_path");
-  add({ method: "DELETE", path: me.path, key: "none" }, "405.method");
+  const malformed = ['-H "x-api-key: not-a-key"'];
+  // In two pieces, which the shell puts together: a report holds nothing that looks like a key.
+  const unknown = ["-H 'x-api-key: SVC_test_''sbx-nobody-holds-this'"];
+  add("401.missing", { words: "send no key", path, options: [] });
+  add("401.malformed", { words: "send a malformed key", path, options: malformed });
+  add("401.unknown", { words: "send an unknown key", path, options: unknown });
+  add("404.unknown_path", { words: "send no key", path: "/v1/relying-party/nothing", options: [] });
+  add("405.method", { words: "send no key", path, options: ["-X DELETE"] });
   return found;
 }
 
@@ -110,62 +121,39 @@ function pathsBehindFaults(world: World, apiPath: ApiPathId, entry: KeyEntry | u
 }
 
 /** Returns the requests with a key that end on the paths of the preview; none without a preview. */
-function previewReproductions(world: World, ref: string): [ApiPathId, Reproduction][] {
-  if (!world.preview) return [];
-  const found: [ApiPathId, Reproduction][] = [];
-  const add = (pathId: ApiPathId, endpoint: Endpoint, more: Partial<Reproduction> = {}) => {
-    if (!evaluateKey(world, ref, endpoint).pathId.startsWith("200")) return;
-    found.push([pathId, { method: endpoint.method, path: endpoint.path, key: { ref }, ...more }]);
+function previewRequests(world: World, { key }: KeyEntry) {
+  const found: (Omit<Reproduction, "words"> & { pathId: ApiPathId })[] = [];
+  const add = (pathId: ApiPathId, endpoint: Endpoint, path = endpoint.path, more: string[] = []) => {
+    if (!evaluateKey(world, key.ref, endpoint).pathId.startsWith("200")) return;
+    found.push({ pathId, path, options: endpoint.method === "GET" ? more : ["-X POST", ...more] });
   };
-  const withId = ({ path }: Endpoint, id: string) => ({ path: path.replace("{id}", id) });
+  if (!world.preview) return found;
+  const withId = ({ path }: Endpoint, id: string) => path.replace("{id}", id);
   add("400.bad_request", createConsentRequest);
   add("404.unknown_record", getConsentRequest, withId(getConsentRequest, "consent_nothing"));
-  add("422.validation", listAttestations, { path: `${listAttestations.path}?limit=0` });
-  const { key } = world.registry.key(ref);
+  add("422.validation", listAttestations, `${listAttestations.path}?limit=0`);
   if (key.environment === "live") return found;
   const own = world.consents.all.filter(({ organization }) => organization === key.organization);
   const ended = own.find((entry) => !isAllowed("cancel", statusAt(entry, world.clock.now())));
   if (ended !== undefined) add("409.conflict", cancelConsentRequest, withId(cancelConsentRequest, ended.id));
-  const kept = own.find(({ idempotency }) => idempotency !== undefined);
-  if (kept !== undefined) add("422.idempotency_key", createConsentRequest, reusedKey(kept, world));
+  const earlier = own.find(({ idempotency }) => idempotency !== undefined);
+  if (earlier !== undefined) {
+    const { path } = createConsentRequest;
+    add("422.idempotency_key", createConsentRequest, path, reuse(earlier, world));
+  }
   return found;
 }
 
 /** Another request under the idempotency key of an earlier one. */
-function reusedKey({ idempotency, farmer }: ConsentEntry, { farmers }: World): Partial<Reproduction> {
+function reuse({ idempotency, farmer }: ConsentEntry, { farmers }: World): string[] {
+  const idempotencyKey = shellQuoted(`Idempotency-Key: ${JSON.stringify(idempotency?.key)}`);
   const purpose = { code: "monitoring", text: "Another purpose than before." };
-  return {
-    headers: { "Content-Type": "application/json", "Idempotency-Key": JSON.stringify(idempotency?.key) },
-    body: JSON.stringify({ farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] }),
-  };
-}
-
-/** Returns words and, after a colon, a line for a shell that has the environment for clients. */
-function instruction(pathId: PathId, request: Reproduction, curlOptions: string): string {
-  const { method, path, key, headers = {}, body } = request;
-  const { words, header } = presentedKey(key);
-  const options = [
-    curlOptions,
-    // Without a timeout curl waits for ever.
-    pathId === "fault.hang" ? "-m 5" : "",
-    method === "GET" ? "" : `-X ${method}`,
-    header === undefined ? "" : `-H ${header}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
-    body === undefined ? "" : `-d ${shellQuoted(body)}`,
-    `"$SVC_BASE_URL${path}"`,
+  const body = { farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] };
+  return [
+    "-H 'Content-Type: application/json'",
+    `-H ${idempotencyKey}`,
+    `-d ${shellQuoted(JSON.stringify(body))}`,
   ];
-  return `${words}: curl ${options.filter((option) => option !== "").join(" ")}`;
-}
-
-function presentedKey(key: Reproduction["key"]): { words: string; header?: string } {
-  if (typeof key === "object") {
-    const variable = variableOf(key.ref);
-    return { words: `send ${variable} (ref ${key.ref})`, header: `"x-api-key: $${variable}"` };
-  }
-  if (key === "malformed") return { words: "send a malformed key", header: '"x-api-key: not-a-key"' };
-  if (key === "none") return { words: "send no key" };
-  // In two pieces, which the shell puts together: a report holds nothing that looks like a key.
-  return { words: "send an unknown key", header: "'x-api-key: SVC_test_''sbx-nobody-holds-this'" };
 }
 
 function shellQuoted(text: string): string {

@@ -3,7 +3,7 @@ import { loadFarmers } from "../../node/platform.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
 import { serveRuntime } from "../../node/server/serve-runtime.js";
 import { reportOf } from "../../report/build-report.js";
-import { unmetThresholds } from "../../report/thresholds.js";
+import { unmetThresholds } from "../../report/report-document.js";
 import { createCounters } from "../../sandbox/counters.js";
 import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
 import { quote } from "../../scenario/problems/words.js";

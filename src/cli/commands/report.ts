@@ -1,7 +1,6 @@
 import { redactKeys } from "../../domain/redact.js";
 import { askReport } from "../../node/clients/ask-report.js";
-import { renderReport } from "../../report/report-document.js";
-import { unmetThresholds } from "../../report/thresholds.js";
+import { renderReport, unmetThresholds } from "../../report/report-document.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { controlToken, formatFlag, jsonOrFormat, thresholdFlags, timeout } from "../flags.js";

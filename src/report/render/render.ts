@@ -1,18 +1,116 @@
-import type { ReportDocument, ReportFormat } from "./document.js";
+import { alignColumns, escapeControls } from "../plain-text.js";
+import type { Cell, ReportDocument, ReportFormat, Section, Tone } from "./document.js";
 import { renderJunit } from "./junit.js";
-import { renderMarkdown } from "./markdown.js";
-import { type ReportPalette, renderText } from "./text.js";
+
+type Paint = (text: string) => string;
+
+/** Functions that colour a text, or leave it alone. */
+export interface ReportPalette {
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly green: Paint;
+  readonly yellow: Paint;
+  readonly red: Paint;
+}
+
+const same: Paint = (text) => text;
+const colourless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
 
 /** Renders a document in a format, with a line end; `palette` colours the text format. */
-export function render(document: ReportDocument, format: ReportFormat, palette?: ReportPalette): string {
-  switch (format) {
-    case "json":
-      return `${JSON.stringify(document.json, null, 2)}\n`;
-    case "markdown":
-      return renderMarkdown(document);
-    case "junit":
-      return renderJunit(document);
-    default:
-      return renderText(document, palette);
+export function render(document: ReportDocument, format: ReportFormat, palette = colourless): string {
+  if (format === "json") return `${JSON.stringify(document.json, null, 2)}\n`;
+  if (format === "markdown") return renderMarkdown(document);
+  return format === "junit" ? renderJunit(document) : renderText(document, palette);
+}
+
+/** The document for people: aligned tables and lists. */
+function renderText(document: ReportDocument, palette: ReportPalette): string {
+  const { title, sections, yaml, notes, conclusion, failures } = document;
+  return [
+    escapeControls(title),
+    "",
+    ...sections.flatMap((section) => [palette.bold(section.title), ...sectionLines(section, palette), ""]),
+    ...(yaml === undefined ? [] : [palette.bold(yaml.title), "", yaml.text]),
+    ...notes.flatMap((note) => [escapeControls(note), ""]),
+    paint(conclusion.text, conclusion.tone, palette),
+    ...failures.map((failure) => palette.red(failure)),
+    "",
+  ].join("\n");
+}
+
+function sectionLines({ columns, rows }: Section, palette: ReportPalette): string[] {
+  const painted = (cell: Cell) => paint(textOf(cell), toneOf(cell), palette);
+  if (rows.every(({ details }) => details === undefined)) {
+    return alignColumns(rows.map(({ cells }) => cells.map(painted))).map((line) => `  ${line}`);
   }
+  return rows.flatMap(({ cells, details = [] }) => {
+    const head = cells.filter((cell) => textOf(cell) !== "");
+    const labelled = details.flatMap((lines, index) =>
+      lines.map((line, i) => [i === 0 ? (columns[cells.length + index] ?? "") : "", escapeControls(line)]),
+    );
+    return [`  ${head.map(painted).join("  ")}`, ...alignColumns(labelled).map((line) => `    ${line}`)];
+  });
+}
+
+function textOf(cell: Cell): string {
+  if (typeof cell === "string") return escapeControls(cell);
+  return escapeControls("code" in cell ? `${cell.text} ${cell.code}` : cell.text);
+}
+
+function toneOf(cell: Cell): Tone | undefined {
+  return typeof cell === "object" && "tone" in cell ? cell.tone : undefined;
+}
+
+function paint(text: string, tone: Tone | undefined, palette: ReportPalette): string {
+  if (tone === undefined) return text;
+  const { green: good, yellow: warning, red: bad, dim: quiet } = palette;
+  return { good, warning, bad, quiet }[tone](text);
+}
+
+/** The document as GitHub's Markdown, for the summary of a CI job or a pull request: a table for each section. */
+function renderMarkdown(document: ReportDocument): string {
+  const { title, sections, yaml, notes, conclusion, failures } = document;
+  return [
+    `# ${markdownText(conclusion.text)}`,
+    "",
+    `${markdownText(title)}.`,
+    "",
+    ...failures.flatMap((failure) => [`**${markdownText(failure)}**`, ""]),
+    ...sections.flatMap(table),
+    ...(yaml === undefined ? [] : [`${yaml.title}:`, "", "```yaml", yaml.text.trimEnd(), "```", ""]),
+    ...notes.flatMap((note) => [markdownText(note), ""]),
+  ].join("\n");
+}
+
+function table({ columns, rows }: Section): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [
+    line(columns),
+    `|${"---|".repeat(columns.length)}`,
+    ...rows.map(({ cells, details = [] }) =>
+      line([...cells.map(cellText), ...details.map((lines) => lines.map(markdownText).join("<br>"))]),
+    ),
+    "",
+  ];
+}
+
+function cellText(cell: Cell): string {
+  if (typeof cell === "string") return markdownText(cell);
+  return "code" in cell ? `${markdownText(cell.text)} ${tableCode(cell.code)}` : markdownText(cell.text);
+}
+
+// Fenced with more backticks than there are in a row in it. Only in tables is a bar escaped in code, too.
+function tableCode(code: string): string {
+  const longest = Math.max(0, ...(code.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = "`".repeat(longest + 1);
+  const space = /^`|`$|^ .* $/.test(code) ? " " : "";
+  return fence + space + code.replaceAll("|", "\\|") + space + fence;
+}
+
+// A text that was sent must not end a cell, begin a tag, or mention a user. An underscore within a word does none of these.
+function markdownText(text: string): string {
+  return escapeControls(text).replace(
+    /[\\|`*<[\]~&@]|(?<![a-z0-9])_|_(?![a-z0-9])/gi,
+    (found) => `&#${found.charCodeAt(0)};`,
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { suggestEndpoint } from "./suggest-endpoint.js";
+import { suggestEndpoint } from "./build-report.js";
 
 test.each([
   ["POST", "/v1/relying-party/me"],
@@ -13,7 +13,6 @@ test.each([
   ["GET", "/me"],
   ["GET", "/api/v1/relying-party/me"],
   ["GET", "/v1/me"],
-  ["GET", "/v1/relying-party/whoami"],
   ["GET", "/v1/relying-party/me.json"],
   ["GET", "/v1/relying-party/me/"],
   ["GET", "/v1/relying-party/me/SVC_test_…"],
@@ -31,6 +30,7 @@ test.each([
   "",
   "/favicon.ico",
   "/v1/farmers",
+  "/v1/relying-party/whoami",
   "/v1/relying-party/attestations",
   "/e",
   `/${"x".repeat(200)}`,
