@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { openApi } from "../support/api-client.js";
+import { oneKey, openApi } from "../support/api-client.js";
 import { headerOf, mePath } from "../support/doors.js";
-import { oneKey } from "../support/one-key.js";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -1,10 +1,8 @@
 import { parseList } from "structured-headers";
 import { expect, test } from "vitest";
 import type { Scenario } from "../../src/index.js";
-import { openApi } from "../support/api-client.js";
+import { expectError, oneKey, openApi } from "../support/api-client.js";
 import { headerOf } from "../support/doors.js";
-import { expectError } from "../support/expect-error.js";
-import { oneKey } from "../support/one-key.js";
 
 type Assumptions = NonNullable<Scenario["assumptions"]>;
 

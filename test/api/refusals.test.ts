@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { openApi } from "../support/api-client.js";
+import { expectError, openApi } from "../support/api-client.js";
 import { headerOf } from "../support/doors.js";
-import { expectError } from "../support/expect-error.js";
 
 test.each([
   ["R18", "organization-inactive", "access_denied", "403.access_denied"],

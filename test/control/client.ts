@@ -1,8 +1,9 @@
-import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { Agent, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/node/server/start-server.js";
 import type { Runtime } from "../../src/sandbox/runtime.js";
+import { exchange } from "../support/exchange.js";
 import { expectDescribed } from "./described.js";
 
 /** What to ask the control plane. */
@@ -60,48 +61,28 @@ export async function serveControl(options: ServerOptions = {}): Promise<ServedC
   };
 }
 
-/** A client of the control plane of a server. Not `fetch`, which would not send a foreign `Host` or a wrong body. */
+/** A client of the control plane of a server. */
 export function clientOf(url: string, heard: string[] = []): Ask {
-  const { hostname, port } = new URL(url);
   const agent = new Agent({ keepAlive: true });
-  return (path, { method = "GET", headers = {}, json, bytes, base = "" } = {}) => {
+  return async (path, { method = "GET", headers = {}, json, bytes, base = "" } = {}) => {
     const body = json === undefined ? bytes : JSON.stringify(json);
-    const sent = {
-      ...(json !== undefined && { "content-type": "application/json" }),
-      ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }),
-      ...(headers as Record<string, string>),
-    };
+    const typed = json === undefined ? headers : { "content-type": "application/json", ...headers };
     const whole = `${base}/__sandbox${path}`;
-    return new Promise((resolve, reject) => {
-      const sending = httpRequest(
-        { host: hostname, port, path: whole, method, headers: sent, agent },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on("data", (chunk) => chunks.push(chunk));
-          response.on("error", reject);
-          response.on("end", () => {
-            const text = Buffer.concat(chunks).toString();
-            heard.push(`${response.statusCode} ${response.rawHeaders.join("\n")}\n${text}`);
-            const answer = { status: response.statusCode ?? 0, headers: response.headers, text };
-            const type = (sent as Record<string, string>)["content-type"];
-            try {
-              const sent = { type, json: json ?? jsonOf(bytes) };
-              expectDescribed({ ...answer, method, path: whole, sent });
-              resolve({ ...answer, body: isJson(answer) ? JSON.parse(text) : undefined });
-            } catch (error) {
-              reject(error);
-            }
-          });
-        },
-      );
-      sending.on("error", reject);
-      sending.end(body);
+    const answer = await exchange(url, {
+      method,
+      path: whole,
+      headers: typed,
+      ...(body !== undefined && { body }),
+      agent,
     });
+    const text = answer.bytes.toString();
+    heard.push(`${answer.status} ${answer.pairs.flat().join("\n")}\n${text}`);
+    const seen = { status: answer.status, headers: answer.headers, text };
+    const type = typed["content-type"] as string | undefined;
+    expectDescribed({ ...seen, method, path: whole, sent: { type, json: json ?? jsonOf(bytes) } });
+    const isJson = text !== "" && answer.headers["content-type"]?.startsWith("application/json");
+    return { ...seen, body: isJson ? JSON.parse(text) : undefined };
   };
-}
-
-function isJson({ headers, text }: Pick<ControlAnswer, "headers" | "text">): boolean {
-  return text !== "" && String(headers["content-type"]).startsWith("application/json");
 }
 
 function jsonOf(bytes: string | Buffer | undefined): unknown {

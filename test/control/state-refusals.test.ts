@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startServer } from "../../src/node/index.js";
-import { oneKey } from "../support/one-key.js";
+import { oneKey } from "../support/api-client.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Leaves behind the state of the bundled `rotation`. */

@@ -8,8 +8,7 @@ import { permissions, productionStatuses, validityStatuses } from "../../src/dom
 import { consentStatuses, purposeCodes } from "../../src/domain/consent.js";
 import { type Outcome, outcomeOf } from "../../src/domain/outcomes.js";
 import { openApiDocument, outcomes, scenarioNames } from "../../src/index.js";
-import { pageNames, pageOf, root, sectionOf } from "../support/pages.js";
-import { membersIn, scenarioSchema } from "../support/schemas.js";
+import { membersIn, pageNames, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
 
 // Each page names all that there is of its subject, and its links lead somewhere.
 
@@ -101,7 +100,7 @@ test("docs/preview.md names every endpoint with its scope, every refusal, member
   const records = announced
     .flatMap(([, methods]) => membersIn(methods, ["subject"]))
     .filter((name) => !envelope.includes(name));
-  const fields = membersIn(scenarioSchema.properties.consents);
+  const fields = membersIn(scenarioSchema().properties.consents);
   const values = [consentStatuses, purposeCodes, permissions, productionStatuses, validityStatuses].flat();
   expect([records, fields]).toEqual([
     expect.arrayContaining(["respond_by"]),
@@ -136,7 +135,7 @@ test("docs/scenarios.md names every bundled scenario, and every field of timelin
   expect(missingOn(sectionOf(page, "Bundled scenarios"), scenarioNames)).toEqual([]);
   const sections = ["Timeline", "Actions", "Story"].map((title) => sectionOf(page, title)).join("\n");
   // The members of keys and faults are told where keys and faults are.
-  const { timeline, story } = scenarioSchema.properties;
+  const { timeline, story } = scenarioSchema().properties;
   const fields = membersIn([timeline, story], ["limits", "faults"]);
   expect(fields).toContain("overlap");
   expect(fields.filter((field) => !sections.includes(`\`${field}`) && field !== "expect")).toEqual([]);

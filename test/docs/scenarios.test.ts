@@ -4,9 +4,16 @@ import { expect, test } from "vitest";
 import { personaOf } from "../../src/domain/farmer.js";
 import { parseScenario, type Sandbox } from "../../src/index.js";
 import { openSandbox } from "../support/doors.js";
-import { blocksOf, blockWith, pageNames, pageOf, sectionOf } from "../support/pages.js";
+import {
+  blocksOf,
+  blockWith,
+  membersIn,
+  pageNames,
+  pageOf,
+  scenarioSchema,
+  sectionOf,
+} from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
-import { membersIn, scenarioSchema } from "../support/schemas.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The scenarios of the pages are valid, and do what the pages say of them.
@@ -120,7 +127,7 @@ test("the file of `init` shows every field of the format, those of snapshots asi
   const ofSnapshots =
     "requests_answered sha256 counted_at requests_matched suspensions suspended permission".split(" ");
   const yaml = await starter();
-  const missing = membersIn(scenarioSchema).filter((field) => !new RegExp(`\\b${field}:`).test(yaml));
+  const missing = membersIn(scenarioSchema()).filter((field) => !new RegExp(`\\b${field}:`).test(yaml));
   expect(missing.filter((field) => !ofSnapshots.includes(field))).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-import { request } from "node:https";
+import { exchange } from "./exchange.js";
 
 /** What came back over HTTPS. */
 export interface HttpsAnswer {
@@ -9,36 +9,18 @@ export interface HttpsAnswer {
 }
 
 /** Asks over HTTPS, trusting this certificate alone; rejects when the server shows another one. */
-export function askHttps(
+export async function askHttps(
   url: string,
   ca: string | undefined,
-  {
-    method = "GET",
-    headers = {},
-    json,
-  }: { method?: string; headers?: Record<string, string>; json?: object } = {},
+  { json, ...sent }: { method?: string; headers?: Record<string, string>; json?: object } = {},
 ): Promise<HttpsAnswer> {
-  return new Promise((resolve, reject) => {
-    const sent = json === undefined ? headers : { ...headers, "content-type": "application/json" };
-    const sending = request(
-      url,
-      { method, headers: sent, ...(ca !== undefined && { ca }), agent: false },
-      (response) => {
-        let text = "";
-        response.setEncoding("utf8").on("data", (chunk) => {
-          text += chunk;
-        });
-        response.on("end", () => {
-          const isJson =
-            String(response.headers["content-type"]).startsWith("application/json") && text !== "";
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            body: isJson ? JSON.parse(text) : text,
-          });
-        });
-      },
-    );
-    sending.on("error", reject).end(json === undefined ? undefined : JSON.stringify(json));
+  const asJson = json && { body: JSON.stringify(json), headers: { "content-type": "application/json" } };
+  const { status, headers, bytes } = await exchange(url, {
+    ...sent,
+    ...asJson,
+    ...(ca !== undefined && { ca }),
   });
+  const text = bytes.toString();
+  const isJson = headers["content-type"]?.startsWith("application/json") && text !== "";
+  return { status, headers, body: isJson ? JSON.parse(text) : text };
 }

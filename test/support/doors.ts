@@ -34,7 +34,6 @@ export interface Client {
 
 /** A client behind one entry point of the package. */
 export interface OpenDoor extends Client {
-  readonly takesGetBody: boolean;
   /** The world of the sandbox, for tests that still look inside. */
   readonly world: World;
 }
@@ -42,8 +41,6 @@ export interface OpenDoor extends Client {
 /** An entry point through which a client of this process reaches a sandbox. */
 export interface Door {
   readonly name: string;
-  /** Whether its client can send a GET with a body, which Fetch forbids. */
-  readonly takesGetBody: boolean;
   readonly open: (scenario: ScenarioName | Scenario, options?: OpenOptions) => Promise<Client>;
 }
 
@@ -72,14 +69,11 @@ export function clientInProcess(sandbox: Sandbox): Client {
 
 const core: Door = {
   name: "core",
-  takesGetBody: false,
   open: async (scenario, options) => clientInProcess(openSandbox(scenario, options)),
 };
 
 const msw: Door = {
   name: "msw",
-  // msw's own fetch lets it pass.
-  takesGetBody: true,
   async open(scenario, options) {
     const sandbox = openSandbox(scenario, options);
     const baseUrl = "https://api.example";
@@ -91,7 +85,6 @@ const msw: Door = {
 
 const socket: Door = {
   name: "socket",
-  takesGetBody: true,
   async open(scenario, options) {
     const { sandbox, url, close } = await startServer({ scenario, frozen: true, ...options });
     const port = Number(new URL(url).port);
@@ -115,10 +108,10 @@ export function describeDoors(
   title: string,
   tests: (open: (scenario: ScenarioName | Scenario, options?: OpenOptions) => Promise<OpenDoor>) => void,
 ): void {
-  describe.each(doors)(`${title} ($name)`, ({ takesGetBody, open }) => {
+  describe.each(doors)(`${title} ($name)`, ({ open }) => {
     tests(async (scenario, options) => {
       const client = await open(scenario, options);
-      return { ...client, takesGetBody, world: runtimeOf(client.sandbox).world() };
+      return { ...client, world: runtimeOf(client.sandbox).world() };
     });
   });
 }

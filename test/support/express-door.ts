@@ -9,7 +9,6 @@ import { sendOnSocket } from "./send-on-socket.js";
 /** A partner's own Express app, with the sandbox mounted in it as `docs/doors.md` says. */
 export const expressDoor: Door = {
   name: "express",
-  takesGetBody: true,
   async open(scenario, options) {
     const sandbox = openSandbox(scenario, options);
     const app = express();

@@ -1,0 +1,47 @@
+import { type Agent, type IncomingHttpHeaders, request } from "node:http";
+import { request as requestTls } from "node:https";
+
+/** What to send to a server; headers and path go out as they are given. */
+export interface Outgoing {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Buffer;
+  /** Default: each request has a connection of its own. */
+  readonly agent?: Agent;
+  /** The only certificate that is trusted over HTTPS. */
+  readonly ca?: string;
+}
+
+/** An answer as it came over the wire. */
+export interface Incoming {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly pairs: readonly (readonly [name: string, value: string])[];
+  readonly bytes: Buffer;
+}
+
+/** Sends with Node's own client, which sends whatever it is told to, unlike `fetch`. */
+export function exchange(url: string, { headers, body, ...options }: Outgoing): Promise<Incoming> {
+  const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+  const sent = {
+    agent: false as const,
+    ...options,
+    headers: { ...length, ...headers } as Record<string, string>,
+  };
+  return new Promise((resolve, reject) => {
+    const sending = (url.startsWith("https:") ? requestTls : request)(url, sent as object, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        const { statusCode = 0, headers, rawHeaders } = response;
+        const pairs = rawHeaders.flatMap((name, i) =>
+          i % 2 === 0 ? [[name, rawHeaders[i + 1] as string] as const] : [],
+        );
+        resolve({ status: statusCode, headers, pairs, bytes: Buffer.concat(chunks) });
+      });
+    });
+    sending.on("error", reject).end(body);
+  });
+}
