@@ -23,10 +23,7 @@ export interface Ending {
   readonly answer: ApiAnswer;
   /** The error code of the answer; `null` when it has none. */
   readonly code: string | null;
-}
-
-/** An ending whose changes to the world are not made yet. */
-interface Decision extends Ending {
+  /** Makes the changes to the world that the answer tells of. */
   readonly commit?: (() => void) | undefined;
 }
 
@@ -45,7 +42,7 @@ export function answerUncounted(world: World, call: Call, target: Target): Endin
 }
 
 /** The dry run of a call: counts and changes nothing. */
-export function evaluateAnswer(world: World, call: Call, target: Target): Decision {
+export function evaluateAnswer(world: World, call: Call, target: Target): Ending {
   const { entry } = call;
   if (entry === undefined) return decide(world, call, target);
   // Counted in a copy, so that a success shows the usage that the caller would have seen.
@@ -53,7 +50,7 @@ export function evaluateAnswer(world: World, call: Call, target: Target): Decisi
   return decide(world, { ...call, entry: { ...entry, usage } }, target);
 }
 
-function decide(world: World, call: Call, { request, route, endpoint }: Target): Decision {
+function decide(world: World, call: Call, { request, route, endpoint }: Target): Ending {
   if (route === undefined) return refuse(world, call, { path: "404.unknown_path" });
   if (endpoint === undefined) return refuse(world, call, { path: "405.method", allow: route.allow });
   const scope = endpoint.scope(world.assumptions);
@@ -78,7 +75,7 @@ function decide(world: World, call: Call, { request, route, endpoint }: Target):
 
 const noQuery: EndpointInput["query"] = Object.freeze({});
 
-function refuse(world: World, call: Call, refusal: Refusal & { readonly path: ApiPathId }): Decision {
+function refuse(world: World, call: Call, refusal: Refusal & { readonly path: ApiPathId }): Ending {
   const { path } = refusal;
   return { pathId: path, answer: errorReply(world, call, refusal), code: codeOf(path, call.assumptions) };
 }

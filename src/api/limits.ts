@@ -16,14 +16,10 @@ export interface LimitReading {
   readonly reset: number;
 }
 
-const second = 1000;
+type Limits = readonly [minute: LimitReading, day: LimitReading];
 
-/** Both limits of a key whose usage is settled at `now`, the minute's first. */
-export function readLimits(
-  { key, usage }: KeyEntry,
-  { windows }: World,
-  now: number,
-): readonly [LimitReading, LimitReading] {
+/** Both limits of a key whose usage is settled at `now`. */
+export function readLimits({ key, usage }: KeyEntry, { windows }: World, now: number): Limits {
   // In a sliding minute there is more quota as soon as its oldest request is a minute old.
   const minuteEnds = windows.sliding ? (usage.recent[0] ?? now) + minute : usage.minuteEndsAt;
   return [
@@ -42,29 +38,25 @@ function reading(
   return {
     name,
     quota,
-    window: length / second,
+    window: length / 1000,
     remaining: Math.max(0, quota - used),
-    reset: Math.max(1, Math.ceil(left / second)),
+    reset: Math.max(1, Math.ceil(left / 1000)),
   };
 }
 
+// Of the limits that are used up the one that is so for the longest time.
+function lastToReset(limits: Limits): LimitReading | undefined {
+  return limits.filter(({ remaining }) => remaining === 0).sort((one, other) => other.reset - one.reset)[0];
+}
+
+// The limit that is nearest to its end.
+function tightestOf([minute, day]: Limits): LimitReading {
+  return day.remaining < minute.remaining ? day : minute;
+}
+
 /** Seconds until the key may try again: the latest reset among the limits that are used up. */
-export function secondsToRetry(limits: readonly LimitReading[]): number {
+export function secondsToRetry(limits: Limits): number {
   return lastToReset(limits)?.reset ?? 1;
-}
-
-/** Of the limits that are used up the one that is so for the longest time. */
-function lastToReset(limits: readonly LimitReading[]): LimitReading | undefined {
-  const [last] = limits
-    .filter(({ remaining }) => remaining === 0)
-    .sort((one, other) => other.reset - one.reset);
-  return last;
-}
-
-/** The limit that is nearest to its end. */
-function tightestOf(limits: readonly LimitReading[]): LimitReading | undefined {
-  const [tightest] = [...limits].sort((one, other) => one.remaining - other.remaining);
-  return tightest;
 }
 
 /**
@@ -74,12 +66,12 @@ function tightestOf(limits: readonly LimitReading[]): LimitReading | undefined {
  */
 export function limitNamedBy(
   assumptions: Assumptions,
-  limits: readonly LimitReading[],
+  limits: Limits,
   { hasBody }: { readonly hasBody: boolean },
 ): NamedLimit {
   const { retry_after: retryAfter, rate_limit_headers: form, error_details: hasDetails } = assumptions;
   if (retryAfter !== "none" || form === "draft") return lastToReset(limits)?.name;
-  if (form === "legacy") return tightestOf(limits)?.name;
+  if (form === "legacy") return tightestOf(limits).name;
   return hasDetails && hasBody ? lastToReset(limits)?.name : undefined;
 }
 
@@ -92,10 +84,7 @@ export type FlatHeaders = readonly string[];
  * `draft` is that of draft-ietf-httpapi-ratelimit-headers-10: two lists of structured fields (RFC 9651), the limits by
  * name, `q` requests in `w` seconds, `r` of them left, more after `t` seconds.
  */
-export function rateLimitHeaders(
-  form: Assumptions["rate_limit_headers"],
-  limits: readonly LimitReading[],
-): FlatHeaders {
+export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits: Limits): FlatHeaders {
   if (form === "none") return [];
   if (form === "draft") {
     return [
@@ -106,15 +95,11 @@ export function rateLimitHeaders(
     ];
   }
   // The old headers know one limit: the one that is nearest to its end. Reset is in seconds from now.
-  const tightest = tightestOf(limits);
-  if (tightest === undefined) return [];
+  const { quota, remaining, reset } = tightestOf(limits);
   return [
-    "X-RateLimit-Limit",
-    String(tightest.quota),
-    "X-RateLimit-Remaining",
-    String(tightest.remaining),
-    "X-RateLimit-Reset",
-    String(tightest.reset),
+    ...["X-RateLimit-Limit", String(quota)],
+    ...["X-RateLimit-Remaining", String(remaining)],
+    ...["X-RateLimit-Reset", String(reset)],
   ];
 }
 
@@ -125,7 +110,7 @@ export function rateLimitHeaders(
  */
 export function retryAfterHeaders(
   form: Assumptions["retry_after"],
-  limits: readonly LimitReading[],
+  limits: Limits,
   wallClock: () => number,
 ): FlatHeaders {
   if (form === "none") return [];

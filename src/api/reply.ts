@@ -1,19 +1,17 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
-import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import { type Call, requestIdOf } from "./call.js";
 import type { Endpoint, Success } from "./endpoint.js";
 import {
   challengeHeaders,
   type FlatHeaders,
-  type LimitReading,
   rateLimitHeaders,
   readLimits,
   retryAfterHeaders,
   secondsToRetry,
 } from "./limits.js";
-import { type ApiAnswer, type JsonBody, utf8Length } from "./messages.js";
+import { type ApiAnswer, type JsonBody, jsonOf } from "./messages.js";
 import { vary } from "./variation/vary.js";
 
 /** The success of a call that was let in (R1, R7). */
@@ -38,24 +36,25 @@ export interface Refusal {
   /** The methods that the path takes, for a 405. */
   readonly allow?: string;
   /** Details of the endpoint's own refusal. */
-  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly details?: Details | undefined;
 }
+
+type Details = Readonly<Record<string, unknown>>;
 
 /** The refusal of a call. Rows that share a code share their bytes, so that nothing tells them apart (R14). */
 export function errorReply(world: World, call: Call, refusal: Refusal): ApiAnswer {
-  const { path, allow } = refusal;
-  const { assumptions } = call;
+  const { path, allow, details = detailsOf(world, call, refusal) } = refusal;
+  const { assumptions, variation } = call;
+  const isPlain = variation === undefined && details === undefined;
+  const own = isPlain ? plainReply(path, assumptions) : ownReply(path, assumptions, details);
   const headers = openHeaders(world, call, path);
-  const details = detailsOf(world, call, refusal);
-  const plain = call.variation === undefined ? plainReply(path, assumptions) : ownReply(path, assumptions);
-  const detailed = details === undefined ? plain : ownReply(path, assumptions, details);
-  const extra = allow === undefined ? headers : ["Allow", allow, ...headers];
-  const answer = extra.length === 0 ? detailed : { ...detailed, headers: [...detailed.headers, ...extra] };
-  return call.variation === undefined ? answer : vary(answer, call.variation);
+  if (allow !== undefined) headers.unshift("Allow", allow);
+  const answer = headers.length === 0 ? own : { ...own, headers: [...own.headers, ...headers] };
+  return variation === undefined ? answer : vary(answer, variation);
 }
 
 // A refusal without open parts depends on its path and the assumptions alone, so that it is made once.
-const plainReplies = new WeakMap<Assumptions, ReadonlyMap<PathId, ApiAnswer>>();
+const plainReplies = new WeakMap<Assumptions, Map<PathId, ApiAnswer>>();
 
 function plainReply(path: PathId, assumptions: Assumptions): ApiAnswer {
   let replies = plainReplies.get(assumptions);
@@ -67,17 +66,13 @@ function plainReply(path: PathId, assumptions: Assumptions): ApiAnswer {
   return replies.get(path) as ApiAnswer;
 }
 
-function ownReply(
-  path: PathId,
-  assumptions: Assumptions,
-  details?: Readonly<Record<string, unknown>>,
-): ApiAnswer {
+function ownReply(path: PathId, assumptions: Assumptions, details?: Details): ApiAnswer {
   const { status, message } = outcomeOf(path);
   return answerOf(status, errorBody(String(codeOf(path, assumptions)), String(message), details), []);
 }
 
 // Which headers a refusal carries depends on its status alone, never on why a key was rejected (R14).
-function openHeaders(world: World, call: Call, path: PathId): FlatHeaders {
+function openHeaders(world: World, call: Call, path: PathId): string[] {
   const { entry, now, assumptions } = call;
   const { status } = outcomeOf(path);
   const headers: string[] = [];
@@ -94,13 +89,27 @@ function openHeaders(world: World, call: Call, path: PathId): FlatHeaders {
 function detailsOf(
   world: World,
   { entry, now, assumptions }: Call,
-  { path, scope = null, details }: Refusal,
-) {
-  if (details !== undefined) return details;
-  const { status } = outcomeOf(path);
-  if (!assumptions.error_details || entry === undefined || (status !== 403 && status !== 429))
-    return undefined;
-  return errorDetails(path, entry, scope, readLimits(entry, world, now));
+  { path, scope = null }: Refusal,
+): Details | undefined {
+  if (!assumptions.error_details || entry === undefined) return undefined;
+  const { organization } = entry.holder;
+  switch (path) {
+    case "403.access_denied":
+      return { organization_status: organization.status };
+    case "403.live_not_approved":
+    case "403.live_suspended":
+      return { live_access: organization.liveAccess };
+    case "403.insufficient_scope":
+      return { required_scope: scope };
+    case "429.per_minute":
+    case "429.per_day": {
+      const seconds = secondsToRetry(readLimits(entry, world, now));
+      return { limit: path.slice("429.".length), retry_after_seconds: seconds };
+    }
+    default:
+      // A 401 never says why (R14).
+      return undefined;
+  }
 }
 
 /** An answer with its fixed headers. */
@@ -141,34 +150,6 @@ export function expectedCode(world: World, path: PathId): string | null {
 }
 
 /** The error body of the API (section 7 of the specification; R27). */
-export function errorBody(
-  code: string,
-  message: string,
-  details?: Readonly<Record<string, unknown>>,
-): JsonBody {
-  const text = JSON.stringify({ error: { code, message, ...(details !== undefined && { details }) } });
-  return { text, bytes: utf8Length(text) };
-}
-
-// `undefined` for a 401, which never says why (R14).
-function errorDetails(
-  path: PathId,
-  { holder }: KeyEntry,
-  scope: string | null,
-  limits: readonly LimitReading[],
-) {
-  switch (path) {
-    case "403.access_denied":
-      return { organization_status: holder.organization.status };
-    case "403.live_not_approved":
-    case "403.live_suspended":
-      return { live_access: holder.organization.liveAccess };
-    case "403.insufficient_scope":
-      return { required_scope: scope };
-    case "429.per_minute":
-    case "429.per_day":
-      return { limit: path.slice("429.".length), retry_after_seconds: secondsToRetry(limits) };
-    default:
-      return undefined;
-  }
+export function errorBody(code: string, message: string, details?: Details): JsonBody {
+  return jsonOf({ error: { code, message, ...(details !== undefined && { details }) } });
 }

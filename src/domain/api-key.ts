@@ -40,14 +40,13 @@ export interface ParsedApiKey extends KeyPrefix {
  * parseApiKey("Bearer abc"); // undefined
  */
 export function parseApiKey(presented: string): ParsedApiKey | undefined {
-  const row = keyPrefixes.find(({ prefix }) => presented.startsWith(prefix));
-  if (row === undefined || !isWellFormedKey(presented)) return undefined;
-  return { ...row, marked: isMarked(presented) };
+  if (!isWellFormedKey(presented)) return undefined;
+  return { ...(prefixIn(presented) as KeyPrefix), marked: isMarked(presented) };
 }
 
 /** Whether a well-formed key was made by a sandbox, or pretends to be. */
 export function isMarked(key: string): boolean {
-  return key.startsWith(sandboxMark, prefixLength(key));
+  return key.startsWith(sandboxMark, prefixIn(key)?.prefix.length);
 }
 
 /** A text as long as a key that can be none: a missing key takes the same work as one that is sent (R14). */
@@ -61,8 +60,8 @@ export const noKey = `SVC_test_${sandboxMark} no key, and as long as one`;
  */
 export function isWellFormedKey(presented: string): boolean {
   if (presented.length > maximumKeyLength) return false;
-  const start = prefixLength(presented);
-  if (start === 0 || start === presented.length) return false;
+  const start = prefixIn(presented)?.prefix.length;
+  if (start === undefined || start === presented.length) return false;
   // Not a regular expression: V8 keeps the last string that one was tried on, and this string is a key (R35).
   for (let i = start; i < presented.length; i++) {
     if (!isKeyCharacter(presented.charCodeAt(i))) return false;
@@ -75,11 +74,9 @@ export function isKeyCharacter(code: number): boolean {
   return keyCharacters[code] === 1;
 }
 
-function prefixLength(presented: string): number {
-  for (const { prefix } of keyPrefixes) {
-    if (presented.startsWith(prefix)) return prefix.length;
-  }
-  return 0;
+function prefixIn(presented: string): KeyPrefix | undefined {
+  for (const row of keyPrefixes) if (presented.startsWith(row.prefix)) return row;
+  return undefined;
 }
 
 // By character code: 1 for the letters, digits, `_` and `-`.
@@ -89,10 +86,8 @@ const keyCharacters = new Uint8Array(128).map((_zero, code) =>
 
 /** The prefix that a key of this environment and kind begins with. */
 export function prefixOf(environment: Environment, legacy: boolean): string {
-  const row = keyPrefixes.find((one) => one.environment === environment && one.legacy === legacy);
-  // The table above holds all four combinations, so this only fails when it is edited wrongly.
-  if (row === undefined) throw new Error(`no key prefix for ${environment}, legacy ${legacy}`);
-  return row.prefix;
+  const isWanted = (row: KeyPrefix) => row.environment === environment && row.legacy === legacy;
+  return (keyPrefixes.find(isWanted) as KeyPrefix).prefix;
 }
 
 /** The fingerprint of a key for lists and logs: the first 12 hex digits of its SHA-256. */

@@ -1,3 +1,5 @@
+import { day, minute } from "./limits.js";
+
 /** The status of a consent request. */
 export const consentStatuses = ["pending", "granted", "rejected", "revoked", "cancelled", "expired"] as const;
 export type ConsentStatus = (typeof consentStatuses)[number];
@@ -36,12 +38,8 @@ export const longestPurpose = 500;
 export const personas = ["grants", "refuses", "silent", "grants_then_revokes"] as const;
 export type Persona = (typeof personas)[number];
 
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
-
 /** Time from a request to its answer, in milliseconds. */
-const answerDelay = 2 * hour;
+const answerDelay = 120 * minute;
 /** Time from granting to revoking, in milliseconds. */
 const revokeDelay = 30 * day;
 /** Time that a farmer has to answer, in milliseconds. */
@@ -95,21 +93,25 @@ function replay(
 ): { readonly life: readonly ConsentTransition[]; readonly effective: readonly ConsentDecision[] } {
   const life: ConsentTransition[] = [{ status: "pending", at: record.createdAt, by: "relying_party" }];
   const effective: ConsentDecision[] = [];
-  let done = 0;
-  for (;;) {
-    const decision = record.decisions[done];
-    const automatic = automaticTransition(record, life);
-    // An automatic transition comes before a decision, also in the same instant.
-    const next =
-      automatic !== undefined && automatic.at <= (decision?.at ?? now) ? automatic : transitionOf(decision);
-    if (next === undefined || next.at > now) return { life, effective };
-    if (next !== automatic) {
-      done += 1;
-      if (!isPossible(decision, life)) continue;
-      effective.push(decision as ConsentDecision);
+  const current = () => life.at(-1) as ConsentTransition;
+  const pass = (until: number) => {
+    for (;;) {
+      const next = automaticTransition(record, current());
+      if (next === undefined || next.at > until) return;
+      life.push(next);
     }
-    life.push(next);
+  };
+  for (const decision of record.decisions) {
+    if (decision.at > now) break;
+    // An automatic transition comes before a decision, also in the same instant.
+    pass(decision.at);
+    if (!isAllowed(decision.action, current().status)) continue;
+    const { to, by } = consentActions[decision.action];
+    life.push({ status: to, at: decision.at, by });
+    effective.push(decision);
   }
+  pass(now);
+  return { life, effective };
 }
 
 /** Whether a request of this status allows an action. */
@@ -122,21 +124,10 @@ export function respondBy({ createdAt, expiresAt }: ConsentRecord): number {
   return Math.min(createdAt + timeToAnswer, expiresAt);
 }
 
-function isPossible(decision: ConsentDecision | undefined, life: readonly ConsentTransition[]): boolean {
-  return decision !== undefined && isAllowed(decision.action, (life.at(-1) as ConsentTransition).status);
-}
-
-function transitionOf(decision: ConsentDecision | undefined): ConsentTransition | undefined {
-  if (decision === undefined) return undefined;
-  const { to, by } = consentActions[decision.action];
-  return { status: to, at: decision.at, by };
-}
-
 function automaticTransition(
   record: ConsentRecord,
-  life: readonly ConsentTransition[],
+  { status, at }: ConsentTransition,
 ): ConsentTransition | undefined {
-  const { status, at } = life.at(-1) as ConsentTransition;
   if (status === "pending") {
     return earlier({ status: "expired", at: respondBy(record), by: "system" }, answerOf(record));
   }
