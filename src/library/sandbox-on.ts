@@ -4,12 +4,7 @@ import { describeFaults, type Fault } from "../sandbox/faults.js";
 import type { Decision } from "../sandbox/operations/consents.js";
 import { requireFields, requirePreview } from "../sandbox/operations/input.js";
 import { operations } from "../sandbox/operations/operations.js";
-import {
-  attestationsOf as allAttestations,
-  type ConsentView,
-  viewAttestation,
-  viewConsent,
-} from "../sandbox/preview/consent-views.js";
+import { attestationsOf, viewAttestation, viewConsent } from "../sandbox/preview/consent-views.js";
 import { defaultFarmerPage } from "../sandbox/preview/farmers.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import { unknownSecret } from "../sandbox/scenario-keys.js";
@@ -23,25 +18,22 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import type { World } from "../sandbox/world.js";
 import { checkInput } from "../scenario/problems/check-value.js";
 import { attachRuntime } from "./current-sandbox.js";
-import type {
-  Sandbox,
-  SandboxAttestations,
-  SandboxClock,
-  SandboxConsents,
-  SandboxFarmers,
-  SandboxFaults,
-  SandboxKeys,
-  SandboxOrganizations,
-  SandboxRequests,
-} from "./sandbox.js";
+import type { Sandbox } from "./sandbox.js";
 import { fetchAnswer } from "./web-request.js";
 
 /** Makes the sandbox of a runtime; it always works on the world that runs there at the time. */
 export function sandboxOn(runtime: Runtime): Sandbox {
   const { world } = runtime;
+  const previewWorld = () => {
+    const running = world();
+    requirePreview(running);
+    return running;
+  };
+  const decide = (decision: Decision) => (id: string) =>
+    operations.consent(world(), { id, do: decision }).consent;
+  const listFaults = () => describeFaults(world().faults);
   const sandbox: Sandbox = {
     get name() {
       return world().name;
@@ -59,14 +51,81 @@ export function sandboxOn(runtime: Runtime): Sandbox {
     secret: (ref) => scenarioSecret(world(), ref),
     unknownSecret: () => unknownSecret(world().seed),
     fetch: (input, init) => fetchAnswer(world, input, init),
-    clock: clockOf(world),
-    keys: keysOf(world),
-    organizations: organizationsOf(world),
-    farmers: farmersOf(world),
-    consents: consentsOf(world),
-    attestations: attestationsOf(world),
-    faults: faultsOf(world),
-    requests: requestsOf(world),
+    clock: {
+      now: () => viewClock(world().clock).now,
+      isFrozen: () => world().clock.isFrozen(),
+      advance: (by) => operations.advance(world(), { by }).now,
+      set: (now) => operations.clock(world(), { now }).now,
+      freeze: () => void operations.clock(world(), { frozen: true }),
+      resume: () => void operations.clock(world(), { frozen: false }),
+    },
+    keys: {
+      list: () => viewKeys(world()),
+      get: (ref) => viewKey(world().registry.key(ref), world()),
+      create({ expires, ...creation }, by) {
+        const input = checkInput("key_creation", snakeCase(creation), "Failed to create a key");
+        return operations.create_key(world(), { ...input, expires }, by);
+      },
+      rotate(key, { overlap, ...rotation } = {}, by) {
+        const { as } = checkInput("key_rotation", rotation, "Failed to rotate the key");
+        const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
+        return { key: replacement, secret };
+      },
+      revoke: (key, by) => operations.revoke(world(), { key }, by).key,
+    },
+    organizations: {
+      list: () => viewOrganizations(world()),
+      get: (ref) => viewOrganization(world().registry.organization(ref).organization),
+      update(ref, change, by) {
+        const failure = "Failed to change the organization";
+        const input = checkInput("organization_update", snakeCase(change), failure);
+        return operations.organization(world(), { ...input, ref }, by).organization;
+      },
+    },
+    farmers: {
+      get count() {
+        return world().farmers.count;
+      },
+      at: (index) => world().farmers.at(index),
+      get: (id) => world().farmers.get(id),
+      list({ offset = 0, limit = defaultFarmerPage } = {}) {
+        requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
+        return world().farmers.list({ offset, limit });
+      },
+    },
+    consents: {
+      list() {
+        const running = previewWorld();
+        return running.consents.all.map((entry) => viewConsent(entry, running));
+      },
+      grant: decide("grant"),
+      reject: decide("reject"),
+      revoke: decide("revoke"),
+    },
+    attestations: {
+      list() {
+        const running = previewWorld();
+        const now = running.clock.now();
+        return attestationsOf(running.consents.all, now).flatMap(
+          (place) => viewAttestation(place, running, now) ?? [],
+        );
+      },
+      suspend: (id) => operations.attestation(world(), { id, do: "suspend" }).attestation,
+      resume: (id) => operations.attestation(world(), { id, do: "resume" }).attestation,
+    },
+    faults: {
+      list: listFaults,
+      set(faults) {
+        const input = checkInput("faults_change", { faults: faults ?? null }, "Failed to change the faults");
+        operations.faults(world(), input.faults as Fault[]);
+        return listFaults();
+      },
+    },
+    requests: {
+      list: (query) => world().journal.list(query).map(viewRequest),
+      total: () => world().journal.total(),
+      clear: () => operations.clear_requests(world()),
+    },
     report: () => reportOf(runtime),
     snapshot: () => snapshotWorld(world()),
     reset: runtime.reset,
@@ -74,109 +133,6 @@ export function sandboxOn(runtime: Runtime): Sandbox {
   return attachRuntime(sandbox, runtime);
 }
 
-function clockOf(world: () => World): SandboxClock {
-  return {
-    now: () => viewClock(world().clock).now,
-    isFrozen: () => world().clock.isFrozen(),
-    advance: (by) => operations.advance(world(), { by }).now,
-    set: (now) => operations.clock(world(), { now }).now,
-    freeze: () => void operations.clock(world(), { frozen: true }),
-    resume: () => void operations.clock(world(), { frozen: false }),
-  };
-}
-
-function keysOf(world: () => World): SandboxKeys {
-  return {
-    list: () => viewKeys(world()),
-    get: (ref) => viewKey(world().registry.key(ref), world()),
-    create({ expires, ...creation }, by) {
-      const input = checkInput("key_creation", snakeCase(creation), "Failed to create a key");
-      return operations.create_key(world(), { ...input, expires }, by);
-    },
-    rotate(key, { overlap, ...rotation } = {}, by) {
-      const { as } = checkInput("key_rotation", rotation, "Failed to rotate the key");
-      const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
-      return { key: replacement, secret };
-    },
-    revoke: (key, by) => operations.revoke(world(), { key }, by).key,
-  };
-}
-
-function organizationsOf(world: () => World): SandboxOrganizations {
-  return {
-    list: () => viewOrganizations(world()),
-    get: (ref) => viewOrganization(world().registry.organization(ref).organization),
-    update(ref, change, by) {
-      const input = checkInput("organization_update", snakeCase(change), "Failed to change the organization");
-      return operations.organization(world(), { ...input, ref }, by).organization;
-    },
-  };
-}
-
-function farmersOf(world: () => World): SandboxFarmers {
-  return {
-    get count() {
-      return world().farmers.count;
-    },
-    at: (index) => world().farmers.at(index),
-    get: (id) => world().farmers.get(id),
-    list({ offset = 0, limit = defaultFarmerPage } = {}) {
-      requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
-      return world().farmers.list({ offset, limit });
-    },
-  };
-}
-
 function countProblem(value: unknown): string | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
-}
-
-function consentsOf(world: () => World): SandboxConsents {
-  const decide = (decision: Decision) => (id: string) =>
-    operations.consent(world(), { id, do: decision }).consent;
-  return {
-    list(): ConsentView[] {
-      const running = world();
-      requirePreview(running);
-      return running.consents.all.map((entry) => viewConsent(entry, running));
-    },
-    grant: decide("grant"),
-    reject: decide("reject"),
-    revoke: decide("revoke"),
-  };
-}
-
-function attestationsOf(world: () => World): SandboxAttestations {
-  return {
-    list() {
-      const running = world();
-      requirePreview(running);
-      const now = running.clock.now();
-      return allAttestations(running.consents.all, now).flatMap(
-        (place) => viewAttestation(place, running, now) ?? [],
-      );
-    },
-    suspend: (id) => operations.attestation(world(), { id, do: "suspend" }).attestation,
-    resume: (id) => operations.attestation(world(), { id, do: "resume" }).attestation,
-  };
-}
-
-function faultsOf(world: () => World): SandboxFaults {
-  const list = () => describeFaults(world().faults);
-  return {
-    list,
-    set(faults) {
-      const input = checkInput("faults_change", { faults: faults ?? null }, "Failed to change the faults");
-      operations.faults(world(), input.faults as Fault[]);
-      return list();
-    },
-  };
-}
-
-function requestsOf(world: () => World): SandboxRequests {
-  return {
-    list: (query) => world().journal.list(query).map(viewRequest),
-    total: () => world().journal.total(),
-    clear: () => operations.clear_requests(world()),
-  };
 }

@@ -51,15 +51,6 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     assumptions,
     givenAssumptions: assumed,
     windows,
-    assume(base, givenNext) {
-      const next = assumptionsFor(base, givenNext);
-      Object.assign(world, {
-        profile: base,
-        assumptions: next,
-        givenAssumptions: givenNext,
-        windows: windowsOf(next),
-      });
-    },
     clock,
     faults: { active: activateFaults(scenario.faults ?? [], seed, now) },
     farmers: farmersOf(scenario, { seed, start: now, make: platform.farmers }),

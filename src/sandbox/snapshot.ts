@@ -4,7 +4,7 @@ import { isoOf, lastClockInstant } from "./clock.js";
 import { createWorld } from "./create-world.js";
 import { describeFaults } from "./faults.js";
 import { describeConsents } from "./preview/consents.js";
-import type { KeyEntry, Registry } from "./registry.js";
+import type { KeyEntry } from "./registry.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./scenario-keys.js";
 import { remainingSteps } from "./story/timeline.js";
 import { settleUsage } from "./usage.js";
@@ -21,21 +21,16 @@ export function snapshotWorld(world: World): Scenario {
   const { story: _story, timeline: _timeline, ...scenario } = world.scenario;
   const timeline = remainingSteps(world.timeline);
   const given = new Map(describedKeys(world.scenario).map((one) => [one.ref, one.given]));
-  const held = keysByOrganization(registry);
-  const organizations: Record<string, ScenarioOrganization> = {};
+  const organizations: Record<string, ScenarioOrganization & { keys: Record<string, ScenarioKey> }> = {};
   for (const [ref, { organization }] of registry.organizations) {
-    const keys = held.get(ref) ?? [];
-    organizations[ref] = {
-      name: organization.name,
-      id: organization.id,
-      type: organization.type,
-      status: organization.status,
-      sandbox_access: organization.sandboxAccess,
-      live_access: organization.liveAccess,
-      keys: Object.fromEntries(
-        keys.map((entry) => [entry.key.ref, snapshotKey(entry, given.get(entry.key.ref), world)]),
-      ),
-    };
+    const { name, id, type, status, sandboxAccess, liveAccess } = organization;
+    const access = { sandbox_access: sandboxAccess, live_access: liveAccess };
+    organizations[ref] = { name, id, type, status, ...access, keys: {} };
+  }
+  for (const entry of registry.keys.values()) {
+    const { ref, organization } = entry.key;
+    const { keys } = organizations[organization] as { keys: Record<string, ScenarioKey> };
+    keys[ref] = snapshotKey(entry, given.get(ref), world);
   }
   return {
     ...scenario,
@@ -54,17 +49,6 @@ export function snapshotWorld(world: World): Scenario {
     population: { ...scenario.population, as_of: isoOf(world.farmers.start) },
     ...(timeline.length > 0 && { timeline }),
   };
-}
-
-// Gone through once: a world that is kept in a file is written with every change.
-function keysByOrganization({ keys }: Registry): Map<string, KeyEntry[]> {
-  const held = new Map<string, KeyEntry[]>();
-  for (const entry of keys.values()) {
-    const others = held.get(entry.key.organization);
-    if (others === undefined) held.set(entry.key.organization, [entry]);
-    else others.push(entry);
-  }
-  return held;
 }
 
 // A scenario that never had faults needs no empty list of them.

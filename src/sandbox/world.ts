@@ -34,14 +34,13 @@ export interface World {
   /** The scenario with its population expanded and the options applied; `reset` starts it again. */
   readonly scenario: Scenario;
   readonly seed: number;
+  // Changed by `changeAssumptions` alone, which carries the usage over.
   /** The profile that the assumptions are based on; with `varied`, answers vary in all that is left open. */
-  readonly profile: Profile;
-  readonly assumptions: Assumptions;
+  profile: Profile;
+  assumptions: Assumptions;
   /** The assumptions given rather than set by the profile; with `varied`, these do not vary. */
-  readonly givenAssumptions: Partial<Assumptions>;
-  readonly windows: Windows;
-  /** Assumes what the profile sets, except what is given. Only for `changeAssumptions`, which carries the usage over. */
-  readonly assume: (profile: Profile, given: Partial<Assumptions>) => void;
+  givenAssumptions: Partial<Assumptions>;
+  windows: Windows;
   readonly clock: Clock;
   readonly faults: Faults;
   readonly farmers: Farmers;

@@ -119,7 +119,12 @@ export function changeAssumptions(world: World, { profile, ...input }: Assumptio
   const now = world.clock.now();
   const windows = windowsOf(next);
   for (const { usage } of world.registry.keys.values()) carryOver(usage, world.windows, windows, now);
-  world.assume(profile ?? world.profile, given);
+  Object.assign(world, {
+    profile: profile ?? world.profile,
+    assumptions: next,
+    givenAssumptions: given,
+    windows,
+  } satisfies Partial<World>);
   world.events.announce({ type: "assumptions.changed" });
   return next;
 }

@@ -16,7 +16,7 @@ import {
 import { canBeAttested } from "../../domain/farmer.js";
 import type { Farmer, Parcel } from "../../synthetic/farmers/farmer-schema.js";
 import { isoOf } from "../clock.js";
-import { type AttestationPlace, type ConsentEntry, placesOf } from "./consents.js";
+import type { AttestationPlace, ConsentEntry } from "./consents.js";
 import type { Farmers } from "./farmers.js";
 
 /** The parts of a world that views are made from. */
@@ -86,7 +86,7 @@ export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = worl
     respondBy: isoOf(respondBy(record)),
     expiresAt: isoOf(record.expiresAt),
     history: life.map(({ status, at, by }) => ({ status, at: isoOf(at), by })),
-    attestations: placesOf(entry).flatMap((place) => {
+    attestations: entry.attestations.flatMap((place) => {
       const state = stateOf(place, world, now);
       if (state === undefined) return [];
       return [
@@ -144,7 +144,7 @@ export function attestationsOf(entries: readonly ConsentEntry[], now: number): A
     const grant = consentHistory(entry.record, now).find(({ status }) => status === "granted");
     return grant === undefined ? [] : [{ entry, at: grant.at }];
   });
-  return granted.sort((one, other) => one.at - other.at).flatMap(({ entry }) => placesOf(entry));
+  return granted.sort((one, other) => one.at - other.at).flatMap(({ entry }) => entry.attestations);
 }
 
 /** Members of a farmer's record, with those that say whose they are and that the farmer does not exist. */

@@ -32,10 +32,8 @@ export interface ConsentDraft {
 /** A consent request in the store; each decision replaces its record. */
 export interface ConsentEntry extends Omit<ConsentDraft, "createdAt" | "expiresAt"> {
   readonly id: string;
-  /** Its number among all requests of the world, counted from 1. */
-  readonly number: number;
-  /** Ids of its attestations, which exist once it is granted, in the order of the permissions. */
-  readonly attestationIds: readonly string[];
+  /** Its attestations, which exist once it is granted, in the order of the permissions. */
+  readonly attestations: readonly AttestationPlace[];
   record: ConsentRecord;
   suspensions: readonly Suspension[];
 }
@@ -60,44 +58,36 @@ export interface Consents {
   readonly add: (entry: ConsentEntry) => void;
 }
 
-const idLength = 20;
-
 /** Makes an empty store. The n-th request has the id that the seed and n give, so that ids are the same in every run. */
 function createConsents(seed: number): Consents {
   const all: ConsentEntry[] = [];
   const byId = new Map<string, ConsentEntry>();
   const attestations = new Map<string, AttestationPlace>();
-  const byKey = new Map<string, ConsentEntry>();
+  const idOf = (kind: "consent" | "attestation", ...labels: readonly string[]) =>
+    `${kind}_${base62From(randomStream(seed, `${kind}.id`, ...labels), 20)}`;
   return {
     all,
     find: (id) => byId.get(id),
     attestation: (id) => attestations.get(id),
-    madeUnder: (organization, key) => byKey.get(keyedBy(organization, key)),
+    madeUnder: (organization, key) =>
+      all.find((entry) => entry.organization === organization && entry.idempotency?.key === key),
     draft({ createdAt, expiresAt, ...draft }) {
-      const number = all.length + 1;
-      const id = `consent_${base62From(randomStream(seed, "consent.id", String(number)), idLength)}`;
+      const number = String(all.length + 1);
       const record = { createdAt, expiresAt, persona: personaOf(seed, draft.farmer), decisions: [] };
-      const attestationIds = draft.permissions.map((permission) => attestationId(seed, number, permission));
-      return { ...draft, id, number, attestationIds, record, suspensions: [] };
+      const places: AttestationPlace[] = [];
+      const id = idOf("consent", number);
+      const consent: ConsentEntry = { ...draft, id, attestations: places, record, suspensions: [] };
+      for (const permission of draft.permissions) {
+        places.push({ id: idOf("attestation", number, permission), consent, permission });
+      }
+      return consent;
     },
     add(entry) {
       all.push(entry);
       byId.set(entry.id, entry);
-      for (const place of placesOf(entry)) attestations.set(place.id, place);
-      if (entry.idempotency !== undefined) {
-        byKey.set(keyedBy(entry.organization, entry.idempotency.key), entry);
-      }
+      for (const place of entry.attestations) attestations.set(place.id, place);
     },
   };
-}
-
-/** The attestations of a request, existing or not yet, in the order of its permissions. */
-export function placesOf(consent: ConsentEntry): AttestationPlace[] {
-  return consent.permissions.map((permission, position) => ({
-    id: consent.attestationIds[position] as string,
-    consent,
-    permission,
-  }));
 }
 
 /** The status of a request at an instant. */
@@ -106,20 +96,10 @@ export function statusAt(entry: ConsentEntry, now: number): ConsentStatus {
 }
 
 /** The record with one more decision, no earlier than the latest one. */
-export function withDecision(entry: ConsentEntry, action: ConsentAction, now: number): ConsentRecord {
-  const { record } = entry;
+export function withDecision({ record }: ConsentEntry, action: ConsentAction, now: number): ConsentRecord {
   // A step of the timeline may be due a moment before a decision that has just been made.
   const at = Math.max(now, record.createdAt, record.decisions.at(-1)?.at ?? now);
   return { ...record, decisions: [...record.decisions, { at, action }] };
-}
-
-function attestationId(seed: number, number: number, permission: Permission): string {
-  const draw = randomStream(seed, "attestation.id", String(number), permission);
-  return `attestation_${base62From(draw, idLength)}`;
-}
-
-function keyedBy(organization: string, key: string): string {
-  return `${organization}\u0000${key}`;
 }
 
 type DescribedConsent = NonNullable<Scenario["consents"]>[number];
@@ -152,26 +132,20 @@ export function buildConsents({ consents = [] }: Scenario, seed: number, start: 
 
 /** The consent requests of a store as a scenario describes them. */
 export function describeConsents({ all }: Consents): DescribedConsent[] {
-  return all.map(described);
-}
-
-function described(entry: ConsentEntry): DescribedConsent {
-  const { organization, farmer, purpose, permissions, record, suspensions, idempotency } = entry;
-  // Scenarios refuse decisions that change nothing.
-  const decisions = effectiveDecisions(record);
-  return {
-    organization,
-    farmer,
-    purpose: { ...purpose },
-    permissions: [...permissions],
-    created_at: isoOf(record.createdAt),
-    expires_at: isoOf(record.expiresAt),
-    ...(decisions.length > 0 && {
-      deeds: decisions.map(({ at, action }) => ({ at: isoOf(at), do: action })),
-    }),
-    ...(suspensions.length > 0 && {
-      suspensions: suspensions.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest })),
-    }),
-    ...(idempotency !== undefined && { idempotency: { ...idempotency } }),
-  };
+  return all.map(({ organization, farmer, purpose, permissions, record, suspensions, idempotency }) => {
+    // Scenarios refuse decisions that change nothing.
+    const deeds = effectiveDecisions(record).map(({ at, action }) => ({ at: isoOf(at), do: action }));
+    const suspended = suspensions.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest }));
+    return {
+      organization,
+      farmer,
+      purpose: { ...purpose },
+      permissions: [...permissions],
+      created_at: isoOf(record.createdAt),
+      expires_at: isoOf(record.expiresAt),
+      ...(deeds.length > 0 && { deeds }),
+      ...(suspended.length > 0 && { suspensions: suspended }),
+      ...(idempotency !== undefined && { idempotency: { ...idempotency } }),
+    };
+  });
 }
