@@ -44,11 +44,11 @@ export interface RequestNote extends Omit<JournalEntry, "id" | "key" | "fingerpr
 /** A selection of entries. */
 export interface JournalQuery {
   /** At most this many, the latest ones. Default: all. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** That on which the request ended, or that of the fault that hit it. */
-  readonly pathId?: string;
+  readonly pathId?: string | undefined;
   /** A key's ref. */
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 /** The journal of requests; keeps the last `capacity` of them. */

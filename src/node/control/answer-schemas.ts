@@ -27,7 +27,8 @@ const advice = { enum: adviceIds };
 
 type Members = Readonly<Record<string, JsonSchema>>;
 
-function object(properties: Members): JsonSchema {
+/** An object with these members and no others. */
+export function object(properties: Members): JsonSchema {
   return { type: "object", required: Object.keys(properties), additionalProperties: false, properties };
 }
 
@@ -153,6 +154,7 @@ export const answerSchemas = {
     ),
   }),
   Farmer: farmer,
+  FarmerPage: object({ data: list(named("Farmer")), total: count }),
   Story: object({ ...progress, next: orNull(object({ number: count, ...step })) }),
   NextStep: object({ ...progress, step: orNull(named("StepResult")) }),
   StepResult: object({
@@ -201,12 +203,8 @@ export const answerSchemas = {
 
 type PartName = keyof typeof answerSchemas;
 
-/** An answer that is a named part itself. */
-export const bare: (name: PartName) => JsonSchema = named;
+/** An answer that is a named part. */
+export const one: (part: PartName) => JsonSchema = named;
 
-/** Answers that hold one part, or a list of them, in `data`. */
-export const inData = {
-  one: (name: PartName) => object({ data: named(name) }),
-  list: (name: PartName) => object({ data: list(named(name)) }),
-  page: (name: PartName) => object({ data: list(named(name)), total: count }),
-};
+/** An answer that is a list of a named part. */
+export const listOf = (part: PartName): JsonSchema => list(named(part));

@@ -66,14 +66,14 @@ async function runRoute(row: Route, request: Request, response: Response, contex
     request,
     response,
   };
-  const body =
+  const answer =
     withYaml === undefined
       ? await row.run({ ...given, body: bodyOf(row, request) as never })
       : await withYaml({ ...given, body: textOf(request) });
   if (response.headersSent) return;
   response.status(row.status);
   if (row.status === 204) response.end();
-  else response.json(body);
+  else response.json(row.isBare ? answer : { data: answer });
 }
 
 function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {

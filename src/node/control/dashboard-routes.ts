@@ -4,75 +4,77 @@ import { requirePreview } from "../../sandbox/operations/input.js";
 import { operations } from "../../sandbox/operations/operations.js";
 import { viewConsent } from "../../sandbox/preview/consent-views.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../sandbox/views.js";
-import { inData } from "./answer-schemas.js";
-import { get, inField, type Route, route } from "./route.js";
+import { listOf, one } from "./answer-schemas.js";
+import { inField, type Route, route } from "./route.js";
 
 const minute = 60_000;
 
 /** Keys and organizations, as in the administrators' dashboard; consents and attestations, as in the farmers' app. */
 export const dashboardRoutes: readonly Route[] = [
-  get("/organizations", "All organizations", inData.list("Organization"), ({ world }) =>
-    snakeCase(viewOrganizations(world)),
-  ),
-  get("/organizations/{ref}", "One organization", inData.one("Organization"), ({ world, params }) =>
-    snakeCase(viewOrganization(world.registry.organization(params.ref as string).organization)),
-  ),
+  route("GET /organizations", {
+    summary: "All organizations",
+    answer: listOf("Organization"),
+    run: ({ world }) => snakeCase(viewOrganizations(world)),
+  }),
+  route("GET /organizations/{ref}", {
+    summary: "One organization",
+    answer: one("Organization"),
+    run: ({ world, params: { ref = "" } }) =>
+      snakeCase(viewOrganization(world.registry.organization(ref).organization)),
+  }),
   route("PATCH /organizations/{ref}", {
     summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
-    answer: inData.one("Organization"),
-    run({ world, actor, params, body }) {
-      const { organization } = operations.organization(
-        world,
-        { ...body, ref: params.ref as string },
-        { actor },
-      );
-      return { data: snakeCase(organization) };
-    },
+    answer: one("Organization"),
+    run: ({ world, actor, params: { ref = "" }, body }) =>
+      snakeCase(operations.organization(world, { ...body, ref }, { actor }).organization),
   }),
-  get("/keys", "All keys, in the scenario's order", inData.list("Key"), ({ world }) =>
-    snakeCase(viewKeys(world)),
-  ),
+  route("GET /keys", {
+    summary: "All keys, in the scenario's order",
+    answer: listOf("Key"),
+    run: ({ world }) => snakeCase(viewKeys(world)),
+  }),
   route("POST /keys", {
     summary: "Creates a key; its secret is in this answer and nowhere else",
     body: "key_creation",
     status: 201,
-    answer: inData.one("IssuedKey"),
+    answer: one("IssuedKey"),
     run({ world, actor, body }) {
       // An unknown ref is a missing page in a path, but a wrong field in a body.
       inField("organization", () => world.registry.organization(body.organization), ["unknown_ref"]);
-      return { data: snakeCase(operations.create_key(world, body, { actor })) };
+      return snakeCase(operations.create_key(world, body, { actor }));
     },
   }),
-  get("/keys/{ref}", "One key", inData.one("Key"), ({ world, params }) =>
-    snakeCase(viewKey(world.registry.key(params.ref as string), world)),
-  ),
+  route("GET /keys/{ref}", {
+    summary: "One key",
+    answer: one("Key"),
+    run: ({ world, params: { ref = "" } }) => snakeCase(viewKey(world.registry.key(ref), world)),
+  }),
   route("POST /keys/{ref}/rotate", {
     summary: "Replaces an active key; the old one works until its overlap ends",
     body: "key_rotation",
     status: 201,
-    answer: inData.one("IssuedKey"),
-    run({ world, actor, params, body: { overlap_minutes: minutes, as } }) {
+    answer: one("IssuedKey"),
+    run({ world, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions; rounding removes those of a millisecond.
       const overlap = minutes === undefined ? undefined : Math.round(minutes * minute);
-      const rotated = operations.rotate(world, { key: params.ref as string, overlap, as }, { actor });
-      return { data: { key: snakeCase(rotated.replacement), secret: rotated.secret } };
+      const { replacement, secret } = operations.rotate(world, { key, overlap, as }, { actor });
+      return { key: snakeCase(replacement), secret };
     },
   }),
   route("POST /keys/{ref}/revoke", {
     summary: "Revokes an active key at once",
-    answer: inData.one("RevokedKey"),
-    run: ({ world, actor, params }) => ({
-      data: snakeCase(operations.revoke(world, { key: params.ref as string }, { actor })),
-    }),
+    answer: one("RevokedKey"),
+    run: ({ world, actor, params: { ref: key = "" } }) =>
+      snakeCase(operations.revoke(world, { key }, { actor })),
   }),
   route("GET /consents", {
     summary: "All consent requests, oldest first",
     preview: true,
-    answer: inData.list("Consent"),
+    answer: listOf("Consent"),
     run({ world }) {
       requirePreview(world);
-      return { data: world.consents.all.map((entry) => snakeCase(viewConsent(entry, world))) };
+      return world.consents.all.map((entry) => snakeCase(viewConsent(entry, world)));
     },
   }),
   decision("grant", "Grants a consent request for the farmer"),
@@ -86,10 +88,8 @@ function decision(name: Decision, summary: string): Route {
   return route(`POST /consents/{id}/${name}`, {
     summary,
     preview: true,
-    answer: inData.one("Consent"),
-    run: ({ world, params }) => ({
-      data: snakeCase(operations.consent(world, { id: params.id as string, do: name }).consent),
-    }),
+    answer: one("Consent"),
+    run: ({ world, params: { id = "" } }) => snakeCase(operations.consent(world, { id, do: name }).consent),
   });
 }
 
@@ -97,9 +97,8 @@ function suspension(name: "suspend" | "resume", summary: string): Route {
   return route(`POST /attestations/{id}/${name}`, {
     summary,
     preview: true,
-    answer: inData.one("Attestation"),
-    run: ({ world, params }) => ({
-      data: snakeCase(operations.attestation(world, { id: params.id as string, do: name }).attestation),
-    }),
+    answer: one("Attestation"),
+    run: ({ world, params: { id = "" } }) =>
+      snakeCase(operations.attestation(world, { id, do: name }).attestation),
   });
 }

@@ -7,7 +7,7 @@ import { parseTime } from "../../scenario/format/time.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import { nodePlatform } from "../platform.js";
 import { controlPath } from "../server/read-request.js";
-import { inData } from "./answer-schemas.js";
+import { listOf, one } from "./answer-schemas.js";
 import type { Instance, Instances } from "./instances.js";
 import { type Route, type RouteContext, route } from "./route.js";
 
@@ -15,17 +15,17 @@ import { type Route, type RouteContext, route } from "./route.js";
 export const instanceRoutes: readonly Route[] = [
   route("GET /instances", {
     summary: "All instances",
-    answer: inData.list("InstanceSummary"),
+    answer: listOf("InstanceSummary"),
     run(context) {
       const instances = requireInstances(context);
-      return { data: instances.list().map((instance) => summaryOf(instance, instances)) };
+      return instances.list().map((instance) => summaryOf(instance, instances));
     },
   }),
   route("POST /instances", {
     summary: "Starts an isolated sandbox under a base URL of its own",
     body: "instance_creation",
     status: 201,
-    answer: inData.one("Instance"),
+    answer: one("Instance"),
     run(context) {
       const instances = requireInstances(context);
       const { scenario, now } = context.body;
@@ -34,13 +34,12 @@ export const instanceRoutes: readonly Route[] = [
       const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
       const start = starterOf(nodePlatform, source.scenario, { ...given, name: source.name });
       const instance = instances.create(start, given);
-      return { data: { ...summaryOf(instance, instances), keys: scenarioSecrets(instance.runtime.world()) } };
+      return { ...summaryOf(instance, instances), keys: scenarioSecrets(instance.runtime.world()) };
     },
   }),
   route("DELETE /instances/{id}", {
     summary: "Removes an instance",
-    answer: undefined,
-    run: (context) => requireInstances(context).remove(context.params.id as string),
+    run: (context) => requireInstances(context).remove(context.params.id ?? ""),
   }),
 ];
 

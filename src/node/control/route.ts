@@ -37,12 +37,13 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Shape ext
   readonly body?: Name;
   /** The parameters of its query; left out for routes that look at none. */
   readonly query?: Shape;
-  /** The status of its answer, and the schema; 204 has no body. */
   readonly status: 200 | 201 | 204;
-  readonly answer: JsonSchema | undefined;
+  /** The schema of its answer's `data`, or of the whole answer where that is bare; left out with 204, which has no body. */
+  readonly answer?: JsonSchema;
+  readonly isBare?: true;
   /** The content types it answers in. Default: JSON alone. */
   readonly types?: readonly string[];
-  /** Returns the answer as JSON, or sends another one itself. */
+  /** Returns the answer, or sends one that is no JSON itself. */
   readonly run: (context: RouteContext<ControlBody<Name>, QueryValues<Shape>>) => unknown;
   /** Runs it with a body sent as YAML; left out where only JSON is accepted. */
   readonly runYaml?: (context: RouteContext<string>) => unknown;
@@ -58,16 +59,6 @@ export function route<Name extends ControlBodyName = "nothing", Shape extends Qu
   const [method, path] = call.split(" ") as [Method, string];
   const status = row.status ?? (row.answer === undefined ? 204 : 200);
   return { ...row, method, path, status } as unknown as Route;
-}
-
-/** Makes a row that reads something and answers with it in `data`. */
-export function get(
-  path: `/${string}`,
-  summary: string,
-  answer: JsonSchema,
-  read: (context: RouteContext) => unknown,
-): Route {
-  return route(`GET ${path}`, { summary, answer, run: (context) => ({ data: read(context) }) });
 }
 
 /** Runs `work`; rethrows a refusal with one of these codes as `validation_failed` of a field of the body. */

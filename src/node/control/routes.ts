@@ -25,11 +25,13 @@ export const routes: readonly Route[] = [
   route("GET /openapi.json", {
     summary: "The OpenAPI document of the relying-party API",
     answer: document,
+    isBare: true,
     run: ({ world: { preview } }) => openApiDocument({ preview }),
   }),
   route("GET /control.openapi.json", {
     summary: "The OpenAPI document of the control plane",
     answer: document,
+    isBare: true,
     run: () => controlOpenApiDocument(routes),
   }),
   route("GET /", {

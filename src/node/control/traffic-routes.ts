@@ -13,8 +13,8 @@ import type { World } from "../../sandbox/world.js";
 import { described, query } from "../../scenario/format/control-bodies.js";
 import { choice, count, countUpTo, ref } from "../../scenario/format/fields.js";
 import { stepJson } from "../step-data.js";
-import { inData } from "./answer-schemas.js";
-import { get, type Route, route } from "./route.js";
+import { listOf, one } from "./answer-schemas.js";
+import { type Route, route } from "./route.js";
 
 const mostFarmersOnAPage = 1000;
 const pathIds = outcomes.map(({ path }) => path) as [PathId, ...PathId[]];
@@ -34,29 +34,23 @@ export const trafficRoutes: readonly Route[] = [
       path_id: described(choice(pathIds), "Only those that ended on this path."),
       key: described(ref(), "Only those with the key of this ref."),
     }),
-    answer: inData.list("Request"),
+    answer: listOf("Request"),
     run({ world, query: { limit, path_id: pathId, key } }) {
-      const listed = world.journal.list({
-        ...(limit !== undefined && { limit }),
-        ...(pathId !== undefined && { pathId }),
-        ...(key !== undefined && { key }),
-      });
-      return { data: listed.map(requestLine) };
+      return world.journal.list({ limit, pathId, key }).map(requestLine);
     },
   }),
   route("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",
-    answer: undefined,
     run: ({ world }) => operations.clear_requests(world),
   }),
   route("GET /report", {
     summary: "The paths that clients have covered, and advice on their behaviour; includes the instances'",
     query: query({ format: described(choice(reportFormats), "The format of the report. Default: json.") }),
-    answer: inData.one("Report"),
+    answer: one("Report"),
     types: ["application/json", ...Object.values(reportTypes)],
     run({ runtime, query: { format = "json" }, response }) {
       const report = reportOf(runtime);
-      if (format === "json") return { data: snakeCase(report) };
+      if (format === "json") return snakeCase(report);
       return void response.type(reportTypes[format]).send(renderReport(report, format));
     },
   }),
@@ -66,27 +60,32 @@ export const trafficRoutes: readonly Route[] = [
       offset: described(count(), "The index of the first one. Default: 0."),
       limit: described(countUpTo(mostFarmersOnAPage), `At most this many. Default: ${defaultFarmerPage}.`),
     }),
-    answer: inData.page("Farmer"),
+    answer: one("FarmerPage"),
+    isBare: true,
     run({ world: { farmers }, query }) {
       const { offset = 0, limit = defaultFarmerPage } = query;
       return { data: farmers.list({ offset, limit }), total: farmers.count };
     },
   }),
-  get("/farmers/{farmer_id}", "One synthetic farmer", inData.one("Farmer"), ({ world, params }) =>
-    world.farmers.get(params.farmer_id as string),
-  ),
-  get("/story", "The progress of the story, and its next step", inData.one("Story"), ({ world }) =>
-    storyView(world),
-  ),
+  route("GET /farmers/{farmer_id}", {
+    summary: "One synthetic farmer",
+    answer: one("Farmer"),
+    run: ({ world, params }) => world.farmers.get(params.farmer_id as string),
+  }),
+  route("GET /story", {
+    summary: "The progress of the story, and its next step",
+    answer: one("Story"),
+    run: ({ world }) => storyView(world),
+  }),
   route("POST /story/next", {
     summary:
       "Runs the next step of the story; `step` is null after the last one. POST /reset starts it again",
-    answer: inData.one("NextStep"),
+    answer: one("NextStep"),
     run({ world }) {
-      requireStory(world);
+      if (world.story.steps.length === 0) throw new SandboxError("not_found", withoutStory(world.name));
       const step = runNextStep(world, storySender(world));
-      const { steps, told, over } = storyView(world);
-      return { data: { step: step === undefined ? null : stepJson(step), steps, told, over } };
+      const { next: _, ...progress } = storyView(world);
+      return { step: step === undefined ? null : stepJson(step), ...progress };
     },
   }),
 ];
@@ -102,10 +101,6 @@ function storyView({ story: { steps, next } }: World) {
   };
 }
 
-function requireStory({ story, name }: World): void {
-  if (story.steps.length > 0) return;
-  throw new SandboxError(
-    "not_found",
-    `The scenario ${JSON.stringify(name)} has no story: write one under story: in its file, or start a bundled scenario.`,
-  );
+function withoutStory(name: string): string {
+  return `The scenario ${JSON.stringify(name)} has no story: write one under story: in its file, or start a bundled scenario.`;
 }

@@ -14,73 +14,89 @@ import { withStory } from "../../scenario/stories.js";
 import { version } from "../package-files.js";
 import { nodePlatform } from "../platform.js";
 import { rehearsalProblems } from "../rehearsal.js";
-import { bare, inData } from "./answer-schemas.js";
+import { listOf, one } from "./answer-schemas.js";
 import { scenarioFields } from "./refusals.js";
-import { get, inField, type Route, route } from "./route.js";
+import { inField, type Route, route } from "./route.js";
 
 /** The world as a whole: its state, clock, assumptions, faults and scenario. */
 export const worldRoutes: readonly Route[] = [
   route("GET /health", {
     summary: "Status, version and scenario",
-    answer: bare("Health"),
+    answer: one("Health"),
+    isBare: true,
     run: ({ world }) => ({ status: "ok", version, ...summaryOf(world) }),
   }),
-  get(
-    "/state",
-    "The whole world: organizations, keys, clock, assumptions",
-    inData.one("State"),
-    ({ world }) => worldState(world),
-  ),
-  get("/clock", "The sandbox's clock", inData.one("Clock"), ({ world }) => viewClock(world.clock)),
+  route("GET /state", {
+    summary: "The whole world: organizations, keys, clock, assumptions",
+    answer: one("State"),
+    run: ({ world }) => ({
+      scenario: world.name,
+      seed: world.seed,
+      clock: viewClock(world.clock),
+      assumptions: assumptionsOf(world),
+      faults: describeFaults(world.faults),
+      organizations: snakeCase(viewOrganizations(world)),
+      keys: snakeCase(viewKeys(world)),
+    }),
+  }),
+  route("GET /clock", {
+    summary: "The sandbox's clock",
+    answer: one("Clock"),
+    run: ({ world }) => viewClock(world.clock),
+  }),
   route("PUT /clock", {
     summary: "Moves the clock on to a time, freezes it or lets it run",
     body: "clock_change",
-    answer: inData.one("Clock"),
-    run: ({ world, body }) => ({ data: inField("now", () => operations.clock(world, body)) }),
+    answer: one("Clock"),
+    run: ({ world, body }) => inField("now", () => operations.clock(world, body)),
   }),
   route("POST /clock/advance", {
     summary: "Moves the clock on by a duration",
     body: "clock_advance",
-    answer: inData.one("Clock"),
-    run: ({ world, body }) => ({ data: inField("by", () => operations.advance(world, body)) }),
+    answer: one("Clock"),
+    run: ({ world, body }) => inField("by", () => operations.advance(world, body)),
   }),
-  get(
-    "/assumptions",
-    "The assumptions where the specification is silent",
-    inData.one("Assumptions"),
-    ({ world }) => assumptionsOf(world),
-  ),
+  route("GET /assumptions", {
+    summary: "The assumptions where the specification is silent",
+    answer: one("Assumptions"),
+    run: ({ world }) => assumptionsOf(world),
+  }),
   route("PUT /assumptions", {
     summary: "Changes the given assumptions; with a profile, all others become the profile's",
     body: "assumptions_change",
-    answer: inData.one("Assumptions"),
+    answer: one("Assumptions"),
     run({ world, body }) {
       operations.assumptions(world, body as AssumptionsInput);
-      return { data: assumptionsOf(world) };
+      return assumptionsOf(world);
     },
   }),
-  get("/faults", "The active faults; times in them are instants", inData.list("Fault"), ({ world }) =>
-    describeFaults(world.faults),
-  ),
+  route("GET /faults", {
+    summary: "The active faults; times in them are instants",
+    answer: listOf("Fault"),
+    run: ({ world }) => describeFaults(world.faults),
+  }),
   route("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
-    answer: inData.list("Fault"),
+    answer: listOf("Fault"),
     run({ world, body }) {
       operations.faults(world, body.faults as Fault[]);
-      return { data: describeFaults(world.faults) };
+      return describeFaults(world.faults);
     },
   }),
-  get("/scenarios", "The bundled scenarios", inData.list("Scenario"), () =>
-    scenarioNames.map((name) => {
-      const { name: title = name, description = "" } = bundledScenarios[name];
-      return { name, title, description };
-    }),
-  ),
+  route("GET /scenarios", {
+    summary: "The bundled scenarios",
+    answer: listOf("Scenario"),
+    run: () =>
+      scenarioNames.map((name) => {
+        const { name: title = name, description = "" } = bundledScenarios[name];
+        return { name, title, description };
+      }),
+  }),
   route("PUT /scenario", {
     summary: "Starts another scenario: a bundled one by name, or one sent as YAML (application/yaml)",
     body: "scenario_choice",
-    answer: inData.one("Running"),
+    answer: one("Running"),
     run({ runtime, body: { name } }) {
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
       return startScenario(runtime, withStory(name), name);
@@ -88,34 +104,21 @@ export const worldRoutes: readonly Route[] = [
     async runYaml({ runtime, body }) {
       const file = "request body";
       const scenario = parseScenario(body, { file });
-      const { data } = startScenario(runtime, scenario, scenario.name ?? "unnamed");
+      const started = startScenario(runtime, scenario, scenario.name ?? "unnamed");
       const placeIn = (path: Path) => placeOf(body, path, { file });
       const problems = await rehearsalProblems({ scenario, name: file }, placeIn, runtime.given);
-      return { data: { ...data, warnings: Object.values(scenarioFields(problems)) } };
+      return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
   route("POST /reset", {
     summary: "Starts the running scenario again",
-    answer: inData.one("Running"),
+    answer: one("Running"),
     run({ runtime }) {
       runtime.reset();
       return running(runtime.world());
     },
   }),
 ];
-
-/** The world as the control plane shows it; never a key, only fingerprints (R34). */
-function worldState(world: World): Record<string, unknown> {
-  return {
-    scenario: world.name,
-    seed: world.seed,
-    clock: viewClock(world.clock),
-    assumptions: assumptionsOf(world),
-    faults: describeFaults(world.faults),
-    organizations: snakeCase(viewOrganizations(world)),
-    keys: snakeCase(viewKeys(world)),
-  };
-}
 
 function summaryOf({ name, seed, clock }: World) {
   return { scenario: name, seed, now: viewClock(clock).now };
@@ -131,7 +134,7 @@ function startScenario(runtime: Runtime, scenario: Scenario, name: string) {
   return running(runtime.world());
 }
 
-/** The started world; `warnings` are the steps of its timeline and story that do not come out as they say. */
-function running(world: World, warnings: readonly string[] = []) {
-  return { data: { ...summaryOf(world), warnings } };
+// Warnings name the steps of the timeline and the story that do not come out as they say; only a sent scenario has any.
+function running(world: World) {
+  return { ...summaryOf(world), warnings: [] };
 }
