@@ -15,19 +15,38 @@ const mostProblems = 50;
 export function fieldProblems(schema: JsonSchema, value: unknown, name = "body"): FieldProblems | undefined {
   const problems = schemaProblems(schema, value).slice(0, mostProblems);
   if (problems.length === 0) return undefined;
-  return Object.fromEntries(problems.map(({ path, problem }) => [path === "" ? name : path, problem]));
+  return Object.fromEntries(
+    problems.map(({ path, expected, value }) => [
+      path === "" ? name : path,
+      value === undefined ? "is missing" : `expected ${expected}`,
+    ]),
+  );
 }
 
 /** A part of a value that does not fit its schema. */
 export interface SchemaProblem {
   /** Of the part: `limits.per_day`, `scopes[0]`; empty for the whole value. */
   readonly path: string;
-  /** In words that do not contain the part. */
-  readonly problem: string;
-  /** The schema that it should fit; left out for a member that should not be there. */
-  readonly schema?: JsonSchema;
+  readonly expected: string;
   /** The part; `undefined` when it is missing. */
   readonly value: unknown;
+}
+
+/** The keywords that the endpoints use. */
+interface Keywords {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
 }
 
 const known = new Set([
@@ -44,71 +63,59 @@ const known = new Set([
 export function schemaProblems(schema: JsonSchema, value: unknown, path = ""): SchemaProblem[] {
   const unknown = Object.keys(schema).find((keyword) => !known.has(keyword));
   if (unknown !== undefined) throw new Error(`no check for the JSON Schema keyword ${unknown} at "${path}"`);
-  const problem = typeProblem(schema, value) ?? rangeProblem(schema, value);
-  if (problem !== undefined) return [{ path, problem, schema, value }];
-  if (Array.isArray(value)) {
-    return value.flatMap((item, index) =>
-      schemaProblems(schema.items as JsonSchema, item, `${path}[${index}]`),
-    );
+  const { type, items, properties = {}, required = [], additionalProperties }: Keywords = schema;
+  if (!fits(schema, value)) return [{ path, expected: describeSchema(schema), value }];
+  if (Array.isArray(value) && items !== undefined) {
+    return value.flatMap((item, index) => schemaProblems(items, item, `${path}[${index}]`));
   }
-  return schema.type === "object" ? memberProblems(schema, value as Record<string, unknown>, path) : [];
-}
-
-function memberProblems(
-  schema: JsonSchema,
-  value: Readonly<Record<string, unknown>>,
-  path: string,
-): SchemaProblem[] {
-  const properties = (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>;
-  const required = (schema.required ?? []) as readonly string[];
-  const at = (member: string) => (path === "" ? member : `${path}.${member}`);
-  const problems = Object.entries(properties).flatMap(([member, inner]): SchemaProblem[] => {
-    if (Object.hasOwn(value, member)) return schemaProblems(inner, value[member], at(member));
-    if (!required.includes(member)) return [];
-    return [{ path: at(member), problem: "is missing", schema: inner, value: undefined }];
-  });
-  if (schema.additionalProperties !== false) return problems;
-  const problem = `is none of ${Object.keys(properties).join(", ")}`;
-  const extra = Object.keys(value).filter((member) => !Object.hasOwn(properties, member));
-  return [
-    ...problems,
-    ...extra.map((member) => ({ path: at(shown(member)), problem, value: value[member] })),
-  ];
-}
-
-function typeProblem({ type, enum: choices }: JsonSchema, value: unknown): string | undefined {
-  const [isFitting, words] = {
-    object: [typeof value === "object" && value !== null && !Array.isArray(value), "an object"],
-    array: [Array.isArray(value), "an array"],
-    string: [typeof value === "string", "a text"],
-    integer: [Number.isSafeInteger(value), "a whole number"],
-  }[type as "object" | "array" | "string" | "integer"];
-  if (!isFitting) return `must be ${words}`;
-  if (choices === undefined || (choices as readonly unknown[]).includes(value)) return undefined;
-  return `must be one of ${(choices as readonly unknown[]).join(", ")}`;
+  if (type !== "object") return [];
+  const members = new Map(Object.entries(value as object));
+  const at = (name: string) => (path === "" ? name : `${path}.${name}`);
+  const problems = Object.entries(properties)
+    .filter(([name]) => members.has(name) || required.includes(name))
+    .flatMap(([name, inner]) => schemaProblems(inner, members.get(name), at(name)));
+  if (additionalProperties !== false) return problems;
+  const extra = [...members].filter(([name]) => !Object.hasOwn(properties, name));
+  const expected = "no such member";
+  return [...problems, ...extra.map(([name, value]) => ({ path: at(shown(name)), expected, value }))];
 }
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-function rangeProblem(schema: JsonSchema, value: unknown): string | undefined {
-  const limit = (keyword: string, otherwise: number) => Number(schema[keyword] ?? otherwise);
-  if (typeof value === "string") {
-    // JSON Schema counts characters, and an emoji is one of them.
-    const { length } = [...value];
-    if (schema.format === "uuid" && !uuid.test(value)) return "must be a UUID";
-    if (length < limit("minLength", 0)) return `must have ${schema.minLength} characters or more`;
-    return length > limit("maxLength", length)
-      ? `must have ${schema.maxLength} characters at most`
-      : undefined;
+function fits(schema: Keywords, value: unknown): boolean {
+  const { type, enum: choices, format, minLength = 0, minItems = 0, uniqueItems } = schema;
+  if (choices !== undefined) return choices.includes(value);
+  switch (type) {
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    case "array":
+      if (!Array.isArray(value) || value.length < minItems) return false;
+      return uniqueItems !== true || new Set(value).size === value.length;
+    case "string": {
+      if (typeof value !== "string") return false;
+      // JSON Schema counts characters, and an emoji is one of them.
+      const { length } = [...value];
+      const isLong = length >= minLength && length <= (schema.maxLength ?? length);
+      return isLong && (format !== "uuid" || uuid.test(value));
+    }
+    case "integer":
+      if (typeof value !== "number" || !Number.isSafeInteger(value)) return false;
+      return value >= (schema.minimum ?? value) && value <= (schema.maximum ?? value);
+    default:
+      throw new Error(`no check for the JSON Schema type ${type}`);
   }
-  if (Array.isArray(value)) {
-    if (value.length < limit("minItems", 0)) return `must have ${schema.minItems} or more`;
-    const repeats = schema.uniqueItems === true && new Set(value).size < value.length;
-    return repeats ? "must not contain duplicates" : undefined;
-  }
-  if (typeof value !== "number") return undefined;
-  const isWithin = value >= limit("minimum", value) && value <= limit("maximum", value);
-  return isWithin ? undefined : `must be from ${schema.minimum} to ${schema.maximum ?? "any number"}`;
+}
+
+function describeSchema(schema: Keywords): string {
+  const { type, enum: choices, format, minimum, maximum, minLength = 0, maxLength, minItems } = schema;
+  if (choices !== undefined) return choices.map((one) => JSON.stringify(one)).join(" or ");
+  if (format === "uuid") return "a UUID";
+  if (maxLength !== undefined) return `a string of ${minLength} to ${maxLength} characters`;
+  if (maximum !== undefined) return `an integer from ${minimum ?? "any"} to ${maximum}`;
+  const least = minimum ?? minItems;
+  const size = least === undefined ? "" : ` of at least ${least}`;
+  const rest = schema.uniqueItems === true ? ", without duplicates" : "";
+  return `${type === "string" ? "a" : "an"} ${type}${size}${rest}`;
 }
 
 // A field that a client made up may have any name.

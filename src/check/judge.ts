@@ -1,4 +1,3 @@
-import type { JsonSchema } from "../api/endpoint.js";
 import { me } from "../api/endpoints/me.js";
 import { type SchemaProblem, schemaProblems } from "../api/field-problems.js";
 import { errorSchema } from "../api/openapi.js";
@@ -155,23 +154,13 @@ function judgeContext(pathId: PathId, answer: Answer, apiKey: string): Judgement
   return [...found, { rules: [ruleOf(pathId), ...kept] }];
 }
 
-function mismatch({ path, schema, value }: SchemaProblem, rule: CheckedRule): Judgement {
+function mismatch({ path, expected, value }: SchemaProblem, rule: CheckedRule): Judgement {
   return {
     rules: [rule],
     at: path === "" ? "$" : `$.${escapeControls(path)}`,
-    expected: schema === undefined ? "no such member" : describeSchema(schema),
+    expected,
     found: describeValue(value),
   };
-}
-
-function describeSchema({ type, enum: choices, format, minimum, minItems }: JsonSchema): string {
-  if (choices !== undefined) {
-    return (choices as readonly unknown[]).map((one) => JSON.stringify(one)).join(" or ");
-  }
-  if (format === "uuid") return "a UUID";
-  if (type === "integer") return minimum === undefined ? "an integer" : `an integer of at least ${minimum}`;
-  if (type === "array" && minItems !== undefined) return `an array of at least ${minItems}`;
-  return type === "object" || type === "array" ? `an ${type}` : `a ${type}`;
 }
 
 function judgeRequestId(answer: Answer): Judgement {
