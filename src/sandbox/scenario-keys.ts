@@ -70,20 +70,38 @@ export function scenarioKeys(
   { seed, start, sha256, windows }: KeyBuilding,
 ): DescribedKeys {
   const described = describedKeys(scenario);
-  const rotationOf = rotationsAmong(described);
+  const rotations = rotationsOf(described);
   const hashes = createHashIndex(described.length);
   // A key made at run time before a snapshot has only its hash.
   for (const one of described) hashes.add(one.given.sha256 ?? sha256(secretOf(one, seed)));
-  const make = (one: DescribedKey, hash: string): UsedKey => {
-    const { usage } = one.given;
+  const recordOf = (one: DescribedKey, hash: string): KeyRecord => {
+    const { ref, organization, given } = one;
+    const { replaces, shared } = rotations.get(ref) ?? { replaces: undefined, shared: sharedBy([one]) };
+    const expiresAt = instantOf(given.expires, start) ?? (given.state === "expired" ? start : undefined);
+    const overlapEndsAt = overlapEnd(given, start, expiresAt);
     return {
-      key: recordOf(one, { rotation: rotationOf(one), seed, start, hash }),
-      usage: startUsage(windows, start, {
-        thisMinute: usage?.this_minute,
-        today: usage?.today,
-        countedAt: usage?.counted_at?.map(Date.parse),
-      }),
+      ref,
+      organization,
+      name: shared.name ?? inventKeyName(seed, shared.first),
+      environment: given.environment,
+      legacy: given.legacy ?? (given.secret !== undefined && parseApiKey(given.secret)?.legacy === true),
+      scopes: shared.scopes ?? defaultScopes,
+      limits: {
+        perMinute: shared.perMinute ?? defaultLimits.perMinute,
+        perDay: shared.perDay ?? defaultLimits.perDay,
+      },
+      sha256: hash,
+      ...(given.state === "revoked" && { revokedAt: start }),
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(overlapEndsAt !== undefined && { overlapEndsAt }),
+      ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
+      ...(replaces !== undefined && { replaces }),
     };
+  };
+  const make = (one: DescribedKey, hash: string): UsedKey => {
+    const { this_minute: thisMinute, today, counted_at: times } = one.given.usage ?? {};
+    const past = { thisMinute, today, countedAt: times?.map(Date.parse) };
+    return { key: recordOf(one, hash), usage: startUsage(windows, start, past) };
   };
   const ended = { environment: "test", state: "revoked", name: "" } as const;
   return {
@@ -91,43 +109,6 @@ export function scenarioKeys(
     hashes,
     make: (place) => make(described[place] as DescribedKey, hashes.at(place)),
     decoy: make({ ref: "", organization: "", given: ended }, ""),
-  };
-}
-
-interface RecordBuilding extends Pick<KeyBuilding, "seed" | "start"> {
-  readonly hash: string;
-  /** All keys of its rotation, oldest first. */
-  readonly rotation: readonly DescribedKey[];
-}
-
-function recordOf(
-  { ref, organization, given }: DescribedKey,
-  { rotation, seed, start, hash }: RecordBuilding,
-): KeyRecord {
-  // The keys of one rotation share a setting that any of them gives (R37).
-  const shared = <Value>(read: (key: ScenarioKey) => Value | undefined) =>
-    rotation.map((one) => read(one.given)).find((value) => value !== undefined);
-  const first = rotation[0]?.ref ?? ref;
-  const replaces = rotation[rotation.findIndex((one) => one.ref === ref) - 1]?.ref;
-  const expiresAt = instantOf(given.expires, start) ?? (given.state === "expired" ? start : undefined);
-  const overlapEndsAt = overlapEnd(given, start, expiresAt);
-  return {
-    ref,
-    organization,
-    name: shared(({ name }) => name) ?? inventKeyName(seed, first),
-    environment: given.environment,
-    legacy: given.legacy ?? (given.secret !== undefined && parseApiKey(given.secret)?.legacy === true),
-    scopes: shared(({ scopes }) => scopes) ?? defaultScopes,
-    limits: {
-      perMinute: shared(({ limits }) => limits?.per_minute) ?? defaultLimits.perMinute,
-      perDay: shared(({ limits }) => limits?.per_day) ?? defaultLimits.perDay,
-    },
-    sha256: hash,
-    ...(given.state === "revoked" && { revokedAt: start }),
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(overlapEndsAt !== undefined && { overlapEndsAt }),
-    ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
-    ...(replaces !== undefined && { replaces }),
   };
 }
 
@@ -143,19 +124,55 @@ function instantOf(text: string | undefined, start: number): number | undefined 
   return text === undefined ? undefined : parseWhen(text, start);
 }
 
-// Finds the keys of a key's rotation, oldest first. The scenario's checks refuse circles and keys that replace two.
-function rotationsAmong(keys: readonly DescribedKey[]): (one: DescribedKey) => readonly DescribedKey[] {
-  const replaced = new Map<string, DescribedKey>();
-  for (const one of keys) if (one.given.replaced_by !== undefined) replaced.set(one.given.replaced_by, one);
-  const replacements = new Map<string | undefined, DescribedKey>();
-  for (const one of keys) if (replaced.has(one.ref)) replacements.set(one.ref, one);
-  return (one) => {
-    const chain = [one];
-    for (let old = replaced.get(one.ref); old !== undefined; old = replaced.get(old.ref)) chain.unshift(old);
-    for (let last: DescribedKey | undefined = one; last !== undefined; ) {
+/** The rotation that a key is part of. */
+interface Rotation {
+  /** Ref of the key that this one replaced. */
+  readonly replaces: string | undefined;
+  readonly shared: Shared;
+}
+
+/** The settings that all keys of a rotation share. */
+interface Shared {
+  /** Ref of the first key. */
+  readonly first: string;
+  readonly name?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly perMinute?: number | undefined;
+  readonly perDay?: number | undefined;
+}
+
+// The keys of one rotation, oldest first, share a setting that any of them gives (R37).
+function sharedBy(chain: readonly [DescribedKey, ...DescribedKey[]]): Shared {
+  return chain.reduce<Shared>(
+    ({ first, name, scopes, perMinute, perDay }, { given }) => ({
+      first,
+      name: name ?? given.name,
+      scopes: scopes ?? given.scopes,
+      perMinute: perMinute ?? given.limits?.per_minute,
+      perDay: perDay ?? given.limits?.per_day,
+    }),
+    { first: chain[0].ref },
+  );
+}
+
+// By ref, the keys that were rotated or came from a rotation. The scenario's checks refuse circles and keys that
+// replace two.
+function rotationsOf(keys: readonly DescribedKey[]): ReadonlyMap<string, Rotation> {
+  const rotations = new Map<string, Rotation>();
+  const replacements = new Map<string | undefined, DescribedKey | undefined>();
+  for (const { given } of keys) if (given.replaced_by) replacements.set(given.replaced_by, undefined);
+  for (const one of keys) if (replacements.has(one.ref)) replacements.set(one.ref, one);
+  for (const first of keys) {
+    if (first.given.replaced_by === undefined || replacements.has(first.ref)) continue;
+    const chain: [DescribedKey, ...DescribedKey[]] = [first];
+    for (let last: DescribedKey | undefined = first; last !== undefined; ) {
       last = replacements.get(last.given.replaced_by);
       if (last !== undefined) chain.push(last);
     }
-    return chain;
-  };
+    const shared = sharedBy(chain);
+    for (const [index, { ref }] of chain.entries()) {
+      rotations.set(ref, { replaces: chain[index - 1]?.ref, shared });
+    }
+  }
+  return rotations;
 }
