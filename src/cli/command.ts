@@ -1,4 +1,4 @@
-import { listed, nearest, quote } from "../scenario/problems/words.js";
+import { listed, quote } from "../scenario/problems/words.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
@@ -109,23 +109,14 @@ export function wholeNumber(min: number, max: number, meaning = ""): Flag<number
 
 /** Reads one of a few words. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
-  return (text, from) => {
-    const found = choices.find((choice) => choice === text);
-    if (found !== undefined) return found;
-    const meant = nearest(text, choices);
-    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
-    throw usageError(
-      `Failed to read ${from}: ${quote(text)} is not one of ${listed(choices, "and")}.${hint}`,
-    );
-  };
+  return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
 }
 
 /** Reads the name of a file. */
 export const fileName = reader((text) => text || undefined, "the name of a file");
 
-function readSwitch(text: string, from: string): boolean {
+const readSwitch = reader((text) => {
   const word = text.toLowerCase();
   if (["1", "true", "yes", "on"].includes(word)) return true;
-  if (["0", "false", "no", "off"].includes(word)) return false;
-  throw usageError(`Failed to read ${from}: ${quote(text)} is neither yes nor no. Give 1 or 0.`);
-}
+  return ["0", "false", "no", "off"].includes(word) ? false : undefined;
+}, "1 or 0");

@@ -1,5 +1,6 @@
 import { SandboxError } from "../domain/errors.js";
 import { redactKeys } from "../domain/redact.js";
+import { fileFailure } from "../node/files/write-file.js";
 
 /** The meaning of the exit codes of every command. */
 export const exitCode = {
@@ -20,6 +21,13 @@ export function exitCodeOf(error: unknown): number {
 /** The error for a command line, or a variable that stands in for a flag, that cannot be carried out. */
 export function usageError(message: string): SandboxError {
   return new SandboxError("usage", message);
+}
+
+/** Throws the usage error for a file that cannot be written; `whatToDo` is a sentence of its own. */
+export function unwritable(what: string, whatToDo = ""): (error: unknown) => never {
+  return (error) => {
+    throw usageError(`Failed to write ${what}: ${fileFailure(error)}.${whatToDo && ` ${whatToDo}`}`);
+  };
 }
 
 /** The text about an error, with a line end. Shows no full key (R46), and a stack only when verbose. */

@@ -1,7 +1,6 @@
 import { profiles } from "../domain/assumptions.js";
 import { reportFormats } from "../report/render/document.js";
-import { parseDuration, parseTime, timeHint } from "../scenario/format/time.js";
-import { quote } from "../scenario/problems/words.js";
+import { parseDuration, parseTime } from "../scenario/format/time.js";
 import { type FlagValues, fileName, flag, oneOf, reader, toggle, wholeNumber } from "./command.js";
 import { usageError } from "./exit-codes.js";
 
@@ -18,11 +17,7 @@ export const readHost = reader(
 export const readSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
 /** Epoch milliseconds. */
-export function readTime(text: string, from: string): number {
-  const time = parseTime(text);
-  if (time !== undefined) return time;
-  throw usageError(`Failed to read ${from}: ${quote(text)} is not a time; ${timeHint(text)}.`);
-}
+export const readTime = reader(parseTime, "a time with its zone, such as 2026-03-02T09:00:00Z");
 
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
 

@@ -6,10 +6,7 @@ import type { Log } from "../node/log.js";
 import { openWorld } from "../node/platform.js";
 import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
-import { scenarioNames } from "../scenario/bundled.js";
 import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
-import { withStory } from "../scenario/stories.js";
 import type { WorldFlags } from "./flags.js";
 import type { Io } from "./io.js";
 
@@ -73,14 +70,4 @@ export function withCount(error: unknown, name: string): unknown {
     "scenario_invalid",
     `Failed to load the scenario ${JSON.stringify(name)}: it has ${length === 1 ? "a problem" : `${length} problems`}.\n\n${error.message}`,
   );
-}
-
-/** Whether a scenario has a story with steps. */
-export function hasStory({ story = [] }: Scenario): boolean {
-  return story.length > 0;
-}
-
-/** The names of the bundled scenarios that have a story. */
-export function bundledWithStory(): string[] {
-  return scenarioNames.filter((name) => hasStory(withStory(name)));
 }

@@ -1,21 +1,15 @@
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
 import type { Organization } from "../../domain/organization.js";
 import { buildOrganizations } from "../../sandbox/create-world.js";
+import { parseTime } from "../../scenario/format/time.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
+import { listed } from "../../scenario/problems/words.js";
 import { farmerFeatures, farmerRow } from "../../synthetic/farmers/farmer-export.js";
 import { farmerAt } from "../../synthetic/farmers/farmers.js";
 import { resolveLocale } from "../../synthetic/farmers/tables.js";
-import {
-  type Call,
-  declareCommand,
-  type Flag,
-  type FlagValues,
-  flag,
-  oneOf,
-  wholeNumber,
-} from "../command.js";
+import { type Call, declareCommand, type FlagValues, flag, oneOf, reader, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { readSeed, readTime } from "../flags.js";
+import { readSeed } from "../flags.js";
 import { type RecordKind, recordFormats, writeRecords } from "../write-records.js";
 
 /** The start of the clocks of the bundled scenarios: without `--now`, farmers are the same every day. */
@@ -25,21 +19,20 @@ const firstYear = 1900;
 const lastYear = 9990;
 
 // Standards write `en-GH`; letter case does not matter.
-const readLocale: Flag<string>["read"] = (text, from) => {
-  const wanted = text.replace("-", "_").toLowerCase();
-  const found = farmerLocaleChoices.find((one) => one.toLowerCase() === wanted);
-  return oneOf(farmerLocaleChoices)(found ?? text, from);
-};
+const readLocale = reader(
+  (text) => {
+    const wanted = text.replace("-", "_").toLowerCase();
+    return farmerLocaleChoices.find((one) => one.toLowerCase() === wanted);
+  },
+  listed(farmerLocaleChoices, "or"),
+);
 
 // A farmer's life begins decades before it, and the last loans fall due years after it.
-const readFarmerTime: Flag<number>["read"] = (text, from) => {
-  const time = readTime(text, from);
-  const year = new Date(time).getUTCFullYear();
-  if (year >= firstYear && year <= lastYear) return time;
-  throw usageError(
-    `Failed to read ${from}: the year is ${year}, and farmers have dates decades before and years after it. Give a time from ${firstYear} to ${lastYear}.`,
-  );
-};
+const readFarmerTime = reader((text) => {
+  const time = parseTime(text);
+  const year = new Date(time ?? Number.NaN).getUTCFullYear();
+  return year >= firstYear && year <= lastYear ? time : undefined;
+}, `a time from ${firstYear} to ${lastYear} with its zone, such as 2026-03-02T09:00:00Z`);
 
 const flags = {
   count: flag("--count <number>", "number of records (default: 10)", wholeNumber(0, mostFarmers), {

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
-import { fileFailure, writeFileAtomically } from "../../node/files/write-file.js";
+import { writeFileAtomically } from "../../node/files/write-file.js";
 import { quote } from "../../scenario/problems/words.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { declareCommand, toggle } from "../command.js";
-import { exitCode, usageError } from "../exit-codes.js";
+import { exitCode, unwritable } from "../exit-codes.js";
 import { quiet } from "../flags.js";
 import { ownScenario } from "../open-scenario.js";
 
@@ -30,11 +30,7 @@ export const command = declareCommand({
         `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
       );
     }
-    try {
-      await writeFileAtomically(file, starterScenario, 0o666);
-    } catch (error) {
-      throw usageError(`Failed to write ${quote(name)}: ${fileFailure(error)}.`);
-    }
+    await writeFileAtomically(file, starterScenario, 0o666).catch(unwritable(quote(name)));
     if (flags.quiet !== true) {
       const start = name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
       io.stderr.write(`Wrote ${name}. Start it with: ${start} --watch\n`);

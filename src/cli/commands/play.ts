@@ -19,7 +19,7 @@ import {
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { color, json, readHost, readPort, worldFlags } from "../flags.js";
-import { bundledWithStory, givenIn, hasStory, loadNamed, openNamed } from "../open-scenario.js";
+import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
 import { banner } from "../serve/banner.js";
 import { createLog } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -30,8 +30,8 @@ import { forShell, paletteFor, type Style, styleFor } from "../terminal.js";
 
 const readSpeed = reader((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;
-  const speed = /^(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : 0;
-  return speed > 0 && speed < Number.POSITIVE_INFINITY ? speed : undefined;
+  const speed = Number(text);
+  return speed > 0 && Number.isFinite(speed) ? speed : undefined;
 }, "a number above 0, such as 2 or 0.5, or max not to wait at all");
 
 const flags = {
@@ -77,30 +77,27 @@ export const command = declareCommand({
   async run(call) {
     const { words, flags, io } = call;
     const loaded = await loadNamed(words[0], io);
-    requireStory(loaded);
+    const { story = [] } = loaded.scenario;
+    if (story.length === 0) {
+      throw usageError(
+        `Failed to play ${quote(loaded.name)}: the scenario has no story. Every bundled one has: svc-sandbox play rotation`,
+      );
+    }
     const stop = io.stopSignal();
     const wanted = { ...flags, frozen: true };
     const runtime = createRuntime(() => openNamed(loaded, wanted), { given: givenIn(wanted) });
-    const server = await serve(runtime, call);
+    const pauses = await pausesFor(flags, io, stop);
+    let server: RunningServer | undefined;
     try {
-      const pauses = await pausesFor(flags, io, stop);
-      try {
-        return await playAll({ runtime, loaded, pauses, isServed: server !== undefined }, call);
-      } finally {
-        pauses.close();
-      }
+      server = await serve(runtime, call);
+      if (pauses.byHand) io.stderr.write("Enter or Space: the next step. q: the end.\n\n");
+      return await playAll({ runtime, loaded, pauses, isServed: server !== undefined }, call);
     } finally {
+      pauses.close();
       await server?.close();
     }
   },
 });
-
-function requireStory({ scenario, name }: LoadedScenario): void {
-  if (hasStory(scenario)) return;
-  const others = bundledWithStory();
-  const hint = others.length === 0 ? "" : ` These bundled ones have one: ${others.join(", ")}.`;
-  throw usageError(`Failed to play ${quote(name)}: the scenario has no story.${hint}`);
-}
 
 // Serves the world of the story where the flags ask for that, and says on stderr how to reach it.
 async function serve(runtime: Runtime, { flags, io }: PlayCall): Promise<RunningServer | undefined> {

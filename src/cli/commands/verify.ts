@@ -4,19 +4,19 @@ import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import { isScenarioName } from "../../scenario/bundled.js";
+import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { type Call, declareCommand, type FlagValues, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import { color, json, quiet, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
-import { bundledWithStory, withCount } from "../open-scenario.js";
+import { withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { type StoryVerdict, verdictJson, verdictOn, verdictText } from "../story/verdict.js";
 import { paletteFor, styleFor } from "../terminal.js";
 
 const flags = {
-  all: toggle("--all", "every bundled scenario that has a story", { variables: [] }),
+  all: toggle("--all", "every bundled scenario", { variables: [] }),
   // No variable: one that is meant for `start` would let it never end.
   watch: toggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C", {
     variables: [],
@@ -47,13 +47,10 @@ export const command = declareCommand({
 });
 
 function namesIn({ words, flags }: VerifyCall): string[] {
-  // A bundled scenario without a story was not asked for, and is no failure.
-  const names = new Set([...(flags.all === true ? bundledWithStory() : []), ...words]);
+  const names = new Set([...(flags.all === true ? scenarioNames : []), ...words]);
   if (names.size > 0) return [...names];
   throw usageError(
-    flags.all === true
-      ? "Failed to verify --all: no bundled scenario has a story."
-      : "Failed to verify: no scenario was named. Name one or more, files or bundled names (`svc-sandbox list`), or give --all for every bundled one.",
+    "Failed to verify: no scenario was named. Name one or more, files or bundled names (`svc-sandbox list`), or give --all for every bundled one.",
   );
 }
 

@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { variableOf } from "../../domain/api-key.js";
-import { fileFailure, writeFileAtomically } from "../../node/files/write-file.js";
+import { writeFileAtomically } from "../../node/files/write-file.js";
 import type { RunningServer } from "../../node/server/serve-runtime.js";
 import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
 import { quote } from "../../scenario/problems/words.js";
-import { usageError } from "../exit-codes.js";
+import { unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 
 /** The addresses of a running sandbox. */
@@ -54,34 +54,24 @@ export async function writeEnvFile(
 ): Promise<void> {
   const { leftOut } = announcedKeys(world);
   const note = leftOut === 0 ? "" : `# ${leftOut} more keys: svc-sandbox keys ${world.name} --format env\n`;
-  try {
-    await writeFileAtomically(
-      resolve(cwd, file),
-      environmentLines(clientEnvironment(world, addresses)) + note,
-      0o600,
-    );
-  } catch (error) {
-    throw usageError(
-      `Failed to write ${quote(file)}: ${fileFailure(error)}. Name another file with --write-env.`,
-    );
-  }
-}
-
-/** The environment of a command, and how to remove the files that were written for it. */
-interface ExecEnvironment {
-  readonly env: Io["env"];
-  readonly remove: () => Promise<void>;
+  const text = environmentLines(clientEnvironment(world, addresses)) + note;
+  await writeFileAtomically(resolve(cwd, file), text, 0o600).catch(
+    unwritable(quote(file), "Name another file with --write-env."),
+  );
 }
 
 // Those of another sandbox, or of the real API, would lead the command there, or send real keys here.
 const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
 
-/** This process's environment, with the variables for clients of this sandbox instead of any that were there. */
+/**
+ * This process's environment, with the variables for clients of this sandbox instead of any that were there, and how to
+ * remove the files that were written for it.
+ */
 export async function execEnvironment(
   own: Io["env"],
   world: World,
   server: RunningServer,
-): Promise<ExecEnvironment> {
+): Promise<{ readonly env: Io["env"]; readonly remove: () => Promise<void> }> {
   const { certificate, controlToken } = server;
   const trust = certificate === undefined ? undefined : await writeTrust(certificate, own);
   const env = {
@@ -89,23 +79,23 @@ export async function execEnvironment(
     ...clientEnvironment(world, server),
     // For `report`, and for anything else that the command asks of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
-    ...trust?.variables,
+    ...trust,
   };
-  return { env, remove: trust?.remove ?? (async () => {}) };
+  return {
+    env,
+    async remove() {
+      if (trust !== undefined) await rm(dirname(trust.SVC_CA_FILE), { recursive: true, force: true });
+    },
+  };
 }
 
-// Writes the certificate into files that clients can be pointed to.
-async function writeTrust(certificate: string, own: Io["env"]) {
+// Writes the certificate into files that clients can be pointed to, in a folder of their own.
+async function writeTrust(certificate: string, { NODE_EXTRA_CA_CERTS: already }: Io["env"]) {
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-"));
-  const file = join(folder, "ca.pem");
-  const forNode = join(folder, "node-extra-ca.pem");
-  await writeFile(file, certificate);
+  const [file, forNode] = [join(folder, "ca.pem"), join(folder, "node-extra-ca.pem")];
   // There is one such variable: the certificates that it names already stay trusted.
-  const already = own.NODE_EXTRA_CA_CERTS;
   const others = already ? await readFile(already, "utf8").catch(() => "") : "";
+  await writeFile(file, certificate);
   await writeFile(forNode, `${certificate.trimEnd()}\n${others}`);
-  return {
-    variables: { SVC_CA_FILE: file, NODE_EXTRA_CA_CERTS: forNode },
-    remove: () => rm(folder, { recursive: true, force: true }),
-  };
+  return { SVC_CA_FILE: file, NODE_EXTRA_CA_CERTS: forNode };
 }

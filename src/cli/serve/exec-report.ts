@@ -1,11 +1,11 @@
 import { extname, resolve } from "node:path";
 import { redactKeys } from "../../domain/redact.js";
-import { fileFailure, writeReportFile } from "../../node/files/write-file.js";
+import { writeReportFile } from "../../node/files/write-file.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import type { Report } from "../../report/report.js";
 import { conclusion, renderReport } from "../../report/report-document.js";
 import { listed, quote } from "../../scenario/problems/words.js";
-import { describeFailure, usageError } from "../exit-codes.js";
+import { describeFailure, unwritable, usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { paletteFor } from "../terminal.js";
 
@@ -43,23 +43,6 @@ export function reportTargets({ report = [], format: given }: ReportFlags): Repo
   });
 }
 
-// Makes the folder of the file, too.
-async function writeReport(
-  { file, format }: ReportTarget,
-  report: Report,
-  unmet: readonly string[],
-  cwd: string,
-): Promise<void> {
-  const path = resolve(cwd, file);
-  try {
-    await writeReportFile(path, redactKeys(renderReport(report, format, { failures: unmet })));
-  } catch (error) {
-    throw usageError(
-      `Failed to write the report to ${quote(file)}: ${fileFailure(error)}. Name another file with --report.`,
-    );
-  }
-}
-
 /**
  * Puts the report where it was asked for, else on stderr, and says there why it does not pass.
  *
@@ -71,12 +54,15 @@ export async function deliverReport(
   targets: readonly ReportTarget[],
   { flags, io }: { readonly flags: ReportFlags; readonly io: Io },
 ): Promise<boolean> {
-  const { quiet = false, format = "text", verbose = false } = flags;
+  const { quiet = false, format = "text" } = flags;
   const palette = paletteFor(io.stderr, io.env, flags);
   const say = (text: string) => io.stderr.write(redactKeys(text));
   const failures: unknown[] = [];
-  for (const target of targets) {
-    await writeReport(target, report, unmet, io.cwd).catch((error) => failures.push(error));
+  for (const { file, format } of targets) {
+    const text = redactKeys(renderReport(report, format, { failures: unmet }));
+    await writeReportFile(resolve(io.cwd, file), text)
+      .catch(unwritable(`the report to ${quote(file)}`, "Name another file with --report."))
+      .catch((failure) => failures.push(failure));
   }
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
   if (isInFull) {
@@ -87,16 +73,15 @@ export async function deliverReport(
   }
   // The text for people ends with them.
   if (!isInFull || format !== "text") for (const sentence of unmet) say(`${palette.red(sentence)}\n`);
-  if (report.requests === 0 && !quiet) say(`${whyNone(io.env)}\n`);
-  for (const failure of failures) say(describeFailure(failure, { verbose }));
+  if (report.requests === 0 && !quiet) {
+    const proxy = Object.keys(io.env).find((name) => /^(https?|all)_proxy$/i.test(name) && io.env[name]);
+    say(
+      "Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?",
+    );
+    say(
+      proxy === undefined ? "\n" : ` ${proxy} is set: does NO_PROXY name the sandbox's address, 127.0.0.1?\n`,
+    );
+  }
+  for (const failure of failures) say(describeFailure(failure, flags));
   return failures.length === 0;
-}
-
-const proxyVariables = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
-
-function whyNone(env: Io["env"]): string {
-  const proxy = proxyVariables.find((name) => env[name]);
-  const through =
-    proxy === undefined ? "" : ` ${proxy} is set: does NO_PROXY name the sandbox's address, 127.0.0.1?`;
-  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${through}`;
 }

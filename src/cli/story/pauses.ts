@@ -58,7 +58,6 @@ async function byHand(io: Io, stop: AbortSignal): Promise<Pauses> {
   }
   const { next, close } = presses;
   const stopped = aborted(stop).then(() => "ctrl-c");
-  io.stderr.write("Enter or Space: the next step. q: the end.\n\n");
   return {
     byHand: true,
     async after() {
