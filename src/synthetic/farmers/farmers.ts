@@ -6,7 +6,7 @@ import type { FarmContext } from "./farm-context.js";
 import type { Farmer, Parcel } from "./farmer-schema.js";
 import { insuranceOf, loansOf } from "./finance.js";
 import {
-  adultFrom,
+  adultAfterYears,
   cooperativeOf,
   householdOf,
   languageOf,
@@ -22,24 +22,14 @@ export interface FarmerSource {
   readonly seed: number;
   /** The start of the scenario's clock, in milliseconds since 1970; every date depends on it. */
   readonly start: number;
-  /**
-   * The locales to mix; see `resolveLocale`.
-   *
-   * Default: all of them.
-   */
+  /** The locales to mix, at least one. Default: all of them. */
   readonly locales?: readonly FarmerLocale[];
-}
-
-interface FarmerSettings {
-  readonly seed: number;
-  readonly start: number;
-  readonly locale: string | undefined;
 }
 
 /**
  * The synthetic farmer at an index: a pure function, at the same cost for each index.
  *
- * Throws a `RangeError` for an index that is no whole number from 0 to 4,294,967,295, and for an empty list of locales.
+ * Throws a `RangeError` for an index that is no whole number from 0 to 4,294,967,295.
  *
  * @example
  * farmerAt({ seed: 1, start: Date.UTC(2026, 2, 2) }, 0).synthetic; // true
@@ -47,12 +37,8 @@ interface FarmerSettings {
 export function farmerAt(source: FarmerSource, index: number): Farmer {
   const { seed, start, locales = farmerLocales } = source;
   if (!Number.isInteger(index) || index < 0 || index > 0xffff_ffff) {
-    throw new RangeError(
-      `Failed to make a farmer: the index is ${index}. Give a whole number from 0 to 4294967295.`,
-    );
+    throw new RangeError(`The index of a farmer is ${index}, and no whole number from 0 to 4294967295.`);
   }
-  if (locales.length === 0)
-    throw new RangeError("Failed to make a farmer: there is no locale. Give at least one.");
   // Another choice of locales gives another farmer at this index, with other loans and policies.
   const who = `${choiceOf(locales)}${index}`;
   const draws = (label: string, ...more: readonly string[]) =>
@@ -62,16 +48,8 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   const region = pick(draws("region"), country.regions);
   const id = farmerId(seed, index, locales);
   const { sex, birth_year } = personOf({ draws, country, start });
-  const farm: FarmContext = {
-    seed,
-    start,
-    locale,
-    country,
-    region,
-    id,
-    adultFrom: adultFrom(birth_year),
-    draws,
-  };
+  const adultFrom = birth_year + adultAfterYears;
+  const farm: FarmContext = { seed, start, locale, country, region, id, adultFrom, draws };
   const parcels = parcelsOf(farm);
   const area = sumOf(parcels, ({ properties }) => properties.area_ha);
   const cooperative = cooperativeOf(farm);
@@ -100,6 +78,8 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
     }),
   };
 }
+
+type FarmerSettings = Omit<FarmerSource, "locales"> & { readonly locale: string | undefined };
 
 /** Makes the farmers of a locale or a language; of all locales by default. Imports of this module load the tables. */
 export function makeFarmers({ seed, start, locale }: FarmerSettings) {

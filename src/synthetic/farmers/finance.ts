@@ -65,12 +65,7 @@ function policyOf(farm: FarmContext, parcels: readonly Parcel[], season: Season)
     sum_insured: sum,
     deductible,
     ...termOf(season, draw),
-    claims: claimsOf(farm, draw, {
-      covered,
-      usual: usualYield(farm, crop),
-      value,
-      deductible: deductible.amount,
-    }),
+    claims: claimsOf(farm, draw, covered, value, deductible.amount),
   };
 }
 
@@ -84,23 +79,19 @@ function termOf({ season_start, season_end }: Season, draw: RandomStream) {
   };
 }
 
-interface Cover {
-  readonly covered: readonly { readonly area_ha: number; readonly season: Season }[];
-  readonly usual: number;
-  readonly value: number;
-  readonly deductible: number;
-}
-
 /** At most one claim, and only for a spoiled harvest. */
 function claimsOf(
   farm: FarmContext,
   draw: RandomStream,
-  { covered, usual, value, deductible }: Cover,
+  covered: readonly { readonly area_ha: number; readonly season: Season }[],
+  value: number,
+  deductible: number,
 ): readonly Claim[] {
   const chosen = [unit(draw), unit(draw)] as const;
   const worst = covered.find(({ season }) => season.loss_cause !== null)?.season;
   if (worst?.harvested_on == null || worst.loss_cause === null) return [];
   const struck = covered.filter(({ season }) => season.loss_cause === worst.loss_cause);
+  const usual = usualYield(farm, cropOfCode(worst.crop_code));
   const lost = struck.reduce((sum, { area_ha, season }) => {
     const missing = 1 - (season.yield_kg_ha as number) / usual;
     return sum + area_ha * value * Math.max(missing, 0);

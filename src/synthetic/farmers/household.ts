@@ -6,7 +6,7 @@ import type { Farmer, LivestockType } from "./farmer-schema.js";
 import { names } from "./tables.js";
 
 /** Only the year of birth is known: in the year of this birthday someone is 18 all year. */
-const adultAfterYears = 19;
+export const adultAfterYears = 19;
 const oldest = 90;
 
 /** Sex and year of birth: mostly people of middle age, few of them young. */
@@ -21,11 +21,6 @@ export function personOf({
     const age = Math.round(country.meanAge + 14 * normal(draw));
     if (age >= adultAfterYears && age <= oldest) return { sex, birth_year: yearOf(start) - age };
   }
-}
-
-/** The first year in all of which someone born in a year is 18 or older. */
-export function adultFrom(birthYear: number): number {
-  return birthYear + adultAfterYears;
 }
 
 /** A given name and a family name that are common in the locale, put together at random. */
@@ -52,31 +47,20 @@ export function householdOf({ draws, country }: FarmContext, sex: Farmer["sex"])
 const cooperativesPerRegion = 8;
 
 /** One of the few cooperatives of the region, which neighbours share; `null` for a farmer who is in none. */
-export function cooperativeOf({
-  draws,
-  seed,
-  start,
-  adultFrom,
-  country,
-  region,
-  locale,
-}: FarmContext): Farmer["cooperative"] {
-  const draw = draws("cooperative");
+export function cooperativeOf(farm: FarmContext): Farmer["cooperative"] {
+  const { country, region } = farm;
+  const draw = farm.draws("cooperative");
   if (!chance(draw, country.cooperativeShare)) return null;
-  const own = randomStream(
-    seed,
-    "cooperative",
-    region.code,
-    String(wholeBetween(draw, 1, cooperativesPerRegion)),
-  );
+  const number = wholeBetween(draw, 1, cooperativesPerRegion);
+  const own = randomStream(farm.seed, "cooperative", region.code, String(number));
   const cooperative_id = `coop_${base62From(own, 10)}`;
-  const now = yearOf(start);
-  const { family, familyOfMen = family } = names[locale];
+  const now = yearOf(farm.start);
+  const { family, familyOfMen = family } = names[farm.locale];
   const name = pick(own, familyOfMen);
   return {
     cooperative_id,
     name: pick(own, country.cooperatives).replace("{{name}}", name),
-    member_since: now - wholeBetween(draw, 0, Math.min(now - adultFrom, 25)),
+    member_since: now - wholeBetween(draw, 0, Math.min(now - farm.adultFrom, 25)),
   };
 }
 

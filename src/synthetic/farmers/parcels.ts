@@ -15,7 +15,7 @@ import {
   wholeBetween,
 } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import type { Parcel, Position, Season } from "./farmer-schema.js";
+import { type Parcel, type Position, type Season, surveyMethods } from "./farmer-schema.js";
 import { canHaveGrown, seasonsOf } from "./seasons.js";
 import { type CropName, crops, type Growing } from "./tables.js";
 
@@ -73,7 +73,6 @@ const tenures: readonly (readonly [Parcel["properties"]["land_ownership"], weigh
   ["sharecropped", 1],
   ["communal", 1],
 ];
-const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 
 function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" | "drip" {
   if (crop === "rice" || chosen < 0.6) return "surface";

@@ -3,13 +3,12 @@ import { common, day, type Span, spanIn, yearOf } from "./dates.js";
 import { between, chance, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
 import type { LossCause } from "./farmer-schema.js";
-import type { Hazard } from "./tables.js";
 
 /** The subdivision and the seed that the weather depends on. */
-export type WeatherSite = Pick<FarmContext, "seed" | "country" | "region">;
+type WeatherSite = Pick<FarmContext, "seed" | "country" | "region">;
 
 /** Weeks without rain, and their severity: up to 1. */
-export interface Drought extends Span {
+interface Drought extends Span {
   readonly severity: number;
 }
 
@@ -20,17 +19,20 @@ export interface Drought extends Span {
  * in. Some hit the whole country.
  */
 export function droughtsIn(site: WeatherSite, span: Span): readonly Drought[] {
-  const windows = site.country.droughts;
-  const found: Drought[] = [];
-  for (let year = yearOf(span.from) - 1; year <= yearOf(span.to); year++) {
-    for (const [i, window] of windows.entries()) {
+  return yearsOf(span).flatMap((year) =>
+    site.country.droughts.flatMap((window, index) => {
       const months = spanIn(year, window);
-      if (common(months, span) === undefined) continue;
-      const drought = droughtOf(site, `${year}-${i}`, months);
-      if (drought !== undefined && common(drought, span) !== undefined) found.push(drought);
-    }
-  }
-  return found;
+      if (common(months, span) === undefined) return [];
+      const drought = droughtOf(site, `${year}-${index}`, months);
+      return drought !== undefined && common(drought, span) !== undefined ? [drought] : [];
+    }),
+  );
+}
+
+/** The years in which something that lasts into a span of time may have begun. */
+function yearsOf({ from, to }: Span): number[] {
+  const first = yearOf(from) - 1;
+  return Array.from({ length: yearOf(to) - first + 1 }, (_, index) => first + index);
 }
 
 function droughtOf({ seed, country, region }: WeatherSite, when: string, months: Span): Drought | undefined {
@@ -49,13 +51,8 @@ function droughtOf({ seed, country, region }: WeatherSite, when: string, months:
   return { from, to: from + length * day, severity };
 }
 
-/** The share of a usual yield that a drought leaves. */
-function yieldInDrought(severity: number, irrigated: boolean): number {
-  return 1 - severity * (irrigated ? 0.1 : 0.65);
-}
-
 /** The share of a usual harvest that is left, and the cause of the loss if it was large. */
-export interface Harm {
+interface Harm {
   readonly left: number;
   readonly cause: LossCause | null;
 }
@@ -63,9 +60,9 @@ export interface Harm {
 /** The harm to a crop while it grows on a field. */
 export function harmOf(farm: FarmContext, growth: Span, irrigated: boolean, draw: RandomStream): Harm {
   const severity = Math.max(0, ...droughtsIn(farm, growth).map((drought) => drought.severity));
-  const inDrought = yieldInDrought(severity, irrigated);
+  const inDrought = 1 - severity * (irrigated ? 0.1 : 0.65);
   const possible = chance(draw, 0.06) ? hazardsDuring(farm, growth) : [];
-  const struck = possible.length > 0 ? pick(draw, possible)[0] : undefined;
+  const struck = possible.length > 0 ? pick(draw, possible).peril : undefined;
   const spared = struck === undefined ? 1 : between(draw, 0.25, 0.75);
   const left = inDrought * spared;
   // A loss of less than a seventh is an ordinary year.
@@ -75,28 +72,20 @@ export function harmOf(farm: FarmContext, growth: Span, irrigated: boolean, draw
 
 /** A day on which a cause can have harmed a crop that grew in a span of time; the last day if there is none. */
 export function dayOfHarm(farm: FarmContext, cause: LossCause, growth: Span, draw: RandomStream): number {
-  const spans = cause === "drought" ? droughtsIn(farm, growth) : hazardSpans(farm, cause, growth);
-  const shared = spans.map((span) => common(span, growth)).filter((span) => span !== undefined);
+  const shared =
+    cause === "drought"
+      ? droughtsIn(farm, growth).flatMap((drought) => common(drought, growth) ?? [])
+      : hazardsDuring(farm, growth).flatMap(({ peril, spans }) => (peril === cause ? spans : []));
   if (shared.length === 0) return growth.to;
   const { from, to } = pick(draw, shared);
   return from + wholeBetween(draw, 0, (to - from) / day - 1) * day;
 }
 
-function hazardsDuring({ region }: FarmContext, growth: Span): readonly Hazard[] {
-  return region.hazards.filter((hazard) =>
-    spansOf(hazard, growth).some((span) => common(span, growth) !== undefined),
-  );
-}
-
-function hazardSpans({ region }: FarmContext, cause: LossCause, growth: Span): readonly Span[] {
-  return region.hazards.flatMap((hazard) => (hazard[0] === cause ? spansOf(hazard, growth) : []));
-}
-
-/** The times of a hazard in each year that a crop may grow in. */
-function spansOf([, first, last]: Hazard, growth: Span): readonly Span[] {
-  const spans: Span[] = [];
-  for (let year = yearOf(growth.from) - 1; year <= yearOf(growth.to); year++) {
-    spans.push(spanIn(year, [first, last]));
-  }
-  return spans;
+/** The hazards of the region that may strike while a crop grows, each with the times at which it may. */
+function hazardsDuring({ region }: FarmContext, growth: Span) {
+  const hazards = region.hazards.map(([peril, first, last]) => ({
+    peril,
+    spans: yearsOf(growth).flatMap((year) => common(spanIn(year, [first, last]), growth) ?? []),
+  }));
+  return hazards.filter(({ spans }) => spans.length > 0);
 }
