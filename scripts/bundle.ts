@@ -39,13 +39,7 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
       // For Node, yaml offers CommonJS that asks for Node's `process` and `buffer`; its modules ask for nothing.
       alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
     },
-    plugins: [
-      onlyPartsOfZod(root),
-      evaluateWhenUsed(root),
-      needs.plugin,
-      droppable,
-      ...(format === "esm" ? [useBuiltins] : []),
-    ],
+    plugins: [evaluateWhenUsed(root), needs.plugin, droppable, ...(format === "esm" ? [useBuiltins] : [])],
   });
   // Dozens of small files take longer to find and to link than to run: what a start and an import of the library need
   // stands in one file, what only one of them needs in another.
@@ -92,7 +86,7 @@ function findNeeds<Name extends string>(from: Readonly<Record<Name, readonly str
 /** Modules that few programs use and that bring large packages or tables; all that they export are functions. */
 const late = [
   "src/scenario/interpret-scenario.ts",
-  "src/scenario/problems/check-value.ts",
+  "src/scenario/problems/check-shape.ts",
   "src/scenario/read/yaml.ts",
   "src/synthetic/farmers/farmers.ts",
 ];
@@ -133,44 +127,6 @@ function exportedFunctions(text: string, file: string): string[] {
     }
     throw new Error(`${file} exports something else than functions: it cannot be evaluated when it is used`);
   });
-}
-
-/** The parts of zod that checks of scenarios are made of. A part that is missing here fails the build. */
-const zodParts =
-  "array, boolean, enum, int, literal, null, nullable, number, optional, partial, partialRecord, record, registry, strictObject, " +
-  "string, tuple, union, unknown, describe, maximum, maxLength, minimum, minLength, refine, regex";
-const zodMark = "\0zod:";
-
-/**
- * Bundles these parts of zod by themselves. A package that is evaluated when it is used is taken whole, with the parts
- * that only the command line needs: they are left to `zod/v4/core`.
- */
-function onlyPartsOfZod(root: string): Plugin {
-  return {
-    name: "only-parts-of-zod",
-    resolveId: (source) => {
-      if (source === "zod/mini") return zodMark;
-      return source === `${zodMark}parts` ? source : null;
-    },
-    async load(id) {
-      if (id === zodMark) return `export * as z from ${JSON.stringify(`${zodMark}parts`)};`;
-      if (id !== `${zodMark}parts`) return null;
-      const parts = await rolldown({
-        cwd: root,
-        input: "parts",
-        plugins: [
-          {
-            name: "parts",
-            resolveId: (source) => (source === "parts" ? join(root, "parts.js") : null),
-            load: (id) => (id === join(root, "parts.js") ? `export { ${zodParts} } from "zod/mini";` : null),
-          },
-        ],
-      });
-      const { output } = await parts.generate({ format: "esm" });
-      await parts.close();
-      return output[0].code;
-    },
-  };
 }
 
 /** Tells the bundler of a page that it may drop what it does not use of the modules that are evaluated when used. */

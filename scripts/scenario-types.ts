@@ -1,32 +1,39 @@
-import { choicesOf, definitionOf, type Schema } from "../src/scenario/format/inspect.js";
 import { descriptionOf } from "../src/scenario/format/json-schema.js";
+import { type Fields, type Shape, shapeOf } from "../src/scenario/format/shape.js";
 
-/** The TypeScript type that a schema takes, its descriptions as comments. */
-export function typeOf(schema: Schema, indent = ""): string {
-  const { innerType, options } = schema._zod.def as unknown as { innerType?: Schema; options?: Schema[] };
-  if (innerType !== undefined) {
-    return typeOf(innerType, indent) + (schema._zod.def.type === "nullable" ? " | null" : "");
+/** The TypeScript type of the values of a shape, its descriptions as comments. */
+export function typeOf(shape: Shape, indent = ""): string {
+  switch (shape.kind) {
+    case "text":
+      return "string";
+    case "anything":
+      return "string | number | boolean | null | (unknown)[] | { [name: string]: unknown }";
+    case "either":
+      return shape.options.map((one) => typeOf(one, indent)).join(" | ");
+    case "choice":
+      return shape.choices.map((one) => JSON.stringify(one)).join(" | ");
+    case "list":
+      return `(${typeOf(shape.item, indent)})[]`;
+    case "record":
+      return `{ [name: string]: ${typeOf(shape.member, indent)} }`;
+    case "mapping":
+      return mappingOf(shape.fields, indent);
+    default:
+      return shape.kind;
   }
-  if (options !== undefined) return options.map((one) => typeOf(one, indent)).join(" | ");
-  const { type, shape, element, valueType } = definitionOf(schema);
-  const choices = choicesOf(schema);
-  if (choices !== undefined) return choices.map((one) => JSON.stringify(one)).join(" | ");
-  if (shape !== undefined) return mappingOf(shape, indent);
-  if (element !== undefined) return `(${typeOf(element, indent)})[]`;
-  return valueType === undefined ? type : `{ [name: string]: ${typeOf(valueType, indent)} }`;
 }
 
-function mappingOf(shape: Readonly<Record<string, Schema>>, indent: string): string {
+function mappingOf(fields: Fields, indent: string): string {
   const inner = `${indent}  `;
-  const members = Object.entries(shape).map(([name, field]) => {
-    const isOptional = field._zod.def.type === "optional";
-    return `${commentOf(field, inner)}${inner}${name}${isOptional ? "?" : ""}: ${typeOf(field, inner)};\n`;
+  const members = Object.entries(fields).map(([name, field]) => {
+    const shape = shapeOf(field);
+    return `${commentOf(shape, inner)}${inner}${name}${"optional" in field ? "?" : ""}: ${typeOf(shape, inner)};\n`;
   });
   return `{\n${members.join("")}${indent}}`;
 }
 
-/** The description of a schema as a comment. */
-export function commentOf(schema: Schema, indent = ""): string {
-  const description = descriptionOf(schema);
+/** The description of a shape as a comment. */
+export function commentOf(shape: Shape, indent = ""): string {
+  const description = descriptionOf(shape);
   return description === undefined ? "" : `${indent}/** ${description} */\n`;
 }

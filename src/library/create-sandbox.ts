@@ -6,7 +6,7 @@ import { type Instant, instantOf } from "../sandbox/operations/input.js";
 import { createRuntime, givenOptions } from "../sandbox/runtime.js";
 import type { Platform, World } from "../sandbox/world.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
-import { checkInput } from "../scenario/problems/check-value.js";
+import { checkInput } from "../scenario/problems/check-shape.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { makeFarmers } from "../synthetic/farmers/farmers.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "./sandbox.js";

@@ -18,7 +18,7 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import { checkInput } from "../scenario/problems/check-value.js";
+import { checkInput } from "../scenario/problems/check-shape.js";
 import { attachRuntime } from "./current-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
 import { fetchAnswer } from "./web-request.js";

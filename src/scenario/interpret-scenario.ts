@@ -1,6 +1,6 @@
 import { SandboxError } from "../domain/errors.js";
 import { scenarioSchema } from "./format/schema.js";
-import { explainIssues } from "./problems/explain-issues.js";
+import { shapeProblems } from "./problems/check-shape.js";
 import {
   type Diagnostic,
   pathText,
@@ -57,14 +57,13 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const own = read(report);
   const whole = own && resolveExtends(own, file, options, report);
   if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, own, file));
-  const checked = scenarioSchema.safeParse(whole.fields);
-  if (!checked.success) {
-    diagnostics.push(...explainIssues(checked.error.issues, scenarioSchema, whole.fields));
-  } else {
-    const facts = factsOf(checked.data as Scenario, report);
+  diagnostics.push(...shapeProblems(scenarioSchema, whole.fields));
+  if (diagnostics.length === 0) {
+    const scenario = whole.fields as unknown as Scenario;
+    const facts = factsOf(scenario, report);
     for (const rule of rules) rule(facts);
+    if (diagnostics.length === 0) return scenario;
   }
-  if (checked.success && diagnostics.length === 0) return checked.data as Scenario;
   throw new ScenarioError(problemsOf(diagnostics, whole, file));
 }
 

@@ -91,7 +91,7 @@ async function helpPart(): Promise<string> {
 function callsPart(): string {
   const rows = routes.map(({ method, path, body, query, status, summary }) => [
     code(`${method} ${path}`),
-    [...fieldsOf(body), ...Object.keys(query?.shape ?? {}).map((name) => `?${name}=`)].map(code).join(", "),
+    [...fieldsOf(body), ...Object.keys(query?.fields ?? {}).map((name) => `?${name}=`)].map(code).join(", "),
     String(status),
     summary,
   ]);

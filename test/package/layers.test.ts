@@ -27,8 +27,6 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
 /** The only layer that may import each package. */
 const layerOfPackage: Readonly<Record<string, string>> = {
   yaml: "scenario",
-  "zod/mini": "scenario",
-  "zod/v4/core": "scenario",
   ms: "scenario",
   "fastest-levenshtein": "scenario",
   "@noble/hashes": "library",

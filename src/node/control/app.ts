@@ -3,7 +3,7 @@ import express, { type NextFunction, type Request, type Response } from "express
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
 import { type Actor, requireAdministrator } from "../../sandbox/operations/input.js";
-import { checkInput, checkValue } from "../../scenario/problems/check-value.js";
+import { checkInput, checkValue } from "../../scenario/problems/check-shape.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";
 import { guardControl } from "./guard.js";

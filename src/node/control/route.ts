@@ -3,12 +3,8 @@ import type { JsonSchema } from "../../api/endpoint.js";
 import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 import type { Actor } from "../../sandbox/operations/input.js";
 import type { World } from "../../sandbox/world.js";
-import type {
-  ControlBody,
-  ControlBodyName,
-  Query,
-  QueryValues,
-} from "../../scenario/format/control-bodies.js";
+import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/control-bodies.js";
+import type { ValueOf } from "../../scenario/format/shape.js";
 import type { ControlContext } from "../server/http-server.js";
 
 /** The context in which a route runs. */
@@ -44,7 +40,7 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Shape ext
   /** The content types it answers in. Default: JSON alone. */
   readonly types?: readonly string[];
   /** Returns the answer, or sends one that is no JSON itself. */
-  readonly run: (context: RouteContext<ControlBody<Name>, QueryValues<Shape>>) => unknown;
+  readonly run: (context: RouteContext<ControlBody<Name>, ValueOf<Shape>>) => unknown;
   /** Runs it with a body sent as YAML; left out where only JSON is accepted. */
   readonly runYaml?: (context: RouteContext<string>) => unknown;
 }

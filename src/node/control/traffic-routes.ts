@@ -11,7 +11,8 @@ import { runNextStep } from "../../sandbox/story/run-step.js";
 import { kindOf } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
 import { described, query } from "../../scenario/format/control-bodies.js";
-import { choice, count, countUpTo, ref } from "../../scenario/format/fields.js";
+import { ref } from "../../scenario/format/fields.js";
+import { choice, count } from "../../scenario/format/shape.js";
 import { stepJson } from "../step-data.js";
 import { listOf, one } from "./answer-schemas.js";
 import { type Route, route } from "./route.js";
@@ -58,7 +59,10 @@ export const trafficRoutes: readonly Route[] = [
     summary: "The synthetic farmers, page by page; `total` is their number",
     query: query({
       offset: described(count(), "The index of the first one. Default: 0."),
-      limit: described(countUpTo(mostFarmersOnAPage), `At most this many. Default: ${defaultFarmerPage}.`),
+      limit: described(
+        count({ most: mostFarmersOnAPage }),
+        `At most this many. Default: ${defaultFarmerPage}.`,
+      ),
     }),
     answer: one("FarmerPage"),
     isBare: true,

@@ -1,48 +1,66 @@
-import { z } from "zod/mini";
 import { profiles } from "../../domain/assumptions.js";
-import { choice, count, duration, flag, text, time } from "./fields.js";
+import { duration, shortText, time } from "./fields.js";
 import { assumptionsSchema } from "./schema.js";
+import {
+  anything,
+  choice,
+  count,
+  either,
+  flag,
+  type MappingKind,
+  mapping,
+  number,
+  optional,
+  record,
+  type Shape,
+  text,
+  type ValueOf,
+} from "./shape.js";
 import { faultsSchema, keyCreationFields, organizationChangeFields, replacementRef } from "./steps.js";
 
 // The bodies of the control plane, made of the same fields as scenarios: one spelling, one set of checks and messages.
 
 /** The bodies of the control plane's calls, by name. */
 export const controlBodies = {
-  key_creation: z.strictObject(keyCreationFields),
-  key_rotation: z.strictObject({
-    overlap_minutes: z.optional(z.number()),
+  key_creation: mapping(keyCreationFields),
+  key_rotation: mapping({
+    overlap_minutes: optional(number()),
     as: replacementRef,
   }),
-  organization_update: z.strictObject(organizationChangeFields),
-  clock_change: z.strictObject({
-    now: z.optional(time()),
-    frozen: z.optional(flag()),
+  organization_update: mapping(organizationChangeFields),
+  clock_change: mapping({
+    now: optional(time()),
+    frozen: optional(flag()),
   }),
-  clock_advance: z.strictObject({
+  clock_advance: mapping({
     by: duration(),
   }),
   assumptions_change: assumptionsSchema,
-  faults_change: z.strictObject({ faults: faultsSchema }),
-  scenario_choice: z.strictObject({ name: text() }),
-  instance_creation: z.strictObject({
-    scenario: z.optional(z.union([z.string(), z.record(z.string(), z.unknown())])),
-    seed: z.optional(count()),
-    now: z.optional(time()),
-    frozen: z.optional(flag()),
-    profile: z.optional(choice(profiles)),
+  faults_change: mapping({ faults: faultsSchema }),
+  scenario_choice: mapping({ name: shortText() }),
+  instance_creation: mapping({
+    scenario: optional(either(text(), record(text(), anything()))),
+    seed: optional(count()),
+    now: optional(time()),
+    frozen: optional(flag()),
+    profile: optional(choice(profiles)),
   }),
-  nothing: z.strictObject({}),
+  nothing: mapping({}),
 } as const;
 
 export type ControlBodyName = keyof typeof controlBodies;
-export type ControlBody<Name extends ControlBodyName> = z.output<(typeof controlBodies)[Name]>;
+export type ControlBody<Name extends ControlBodyName> = ValueOf<(typeof controlBodies)[Name]>;
 
-/** The parameters of a query, each of which may be left out. */
-export const query = <Parameters extends Readonly<Record<string, z.ZodMiniType>>>(parameters: Parameters) =>
-  z.partial(z.strictObject(parameters));
+/** A query and its parameters, each of which may be left out. */
+export type Query<Values = Readonly<Record<string, unknown>>> = MappingKind & Shape<Values>;
+
+export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of) => {
+  const fields = Object.entries(parameters).map(([name, shape]) => [name, optional(shape)]);
+  return mapping(Object.fromEntries(fields)) as Query<{ [Name in keyof Of]?: ValueOf<Of[Name]> }>;
+};
 
 /** A parameter of a query with its description. */
-export const described = <Parameter extends z.ZodMiniType>(parameter: Parameter, description: string) =>
-  parameter.check(z.describe(description)) as Parameter;
-export type Query = ReturnType<typeof query>;
-export type QueryValues<Shape extends Query> = z.output<Shape>;
+export const described = <Parameter extends Shape>(parameter: Parameter, description: string): Parameter => ({
+  ...parameter,
+  description,
+});

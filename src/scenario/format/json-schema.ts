@@ -1,47 +1,34 @@
-// From where it stands, and not from `zod/mini`: a page that checks scenarios then does not load it.
-import type { z } from "zod/mini";
-import { globalRegistry, toJSONSchema } from "zod/v4/core";
 import { type Assumptions, assumptionTable } from "../../domain/assumptions.js";
 import words from "../../domain/assumptions.json" with { type: "json" };
 import { type ControlBodyName, controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };
-import { type Schema, schemaAt } from "./inspect.js";
 import { assumptionsSchema, scenarioSchema } from "./schema.js";
+import { type Shape, shapeAt, shapeOf } from "./shape.js";
 
 // Descriptions of the fields by their paths: `<ref>` is any name in a mapping, `<item>` any item of a list. What is
 // used in several places (faults, actions, limits) is described in the first of them.
+const described = new Map<Shape, string>();
 describe(scenarioSchema, descriptions.scenario);
 for (const [body, fields] of Object.entries(descriptions.control)) {
   describe(controlBodies[body as ControlBodyName], fields);
 }
-describe(
-  assumptionsSchema,
-  Object.fromEntries(
-    Object.entries(assumptionTable).map(([name, { minimal }]) => [
-      name,
-      `${words[name as keyof Assumptions].meaning} Default: ${JSON.stringify(minimal)}.`,
-    ]),
-  ),
-);
+const assumptions = Object.entries(assumptionTable).map(([name, { minimal }]) => [
+  name,
+  `${words[name as keyof Assumptions].meaning} Default: ${JSON.stringify(minimal)}.`,
+]);
+describe(assumptionsSchema, Object.fromEntries(assumptions));
 
-function describe(root: Schema, fields: Readonly<Record<string, string>>): void {
+function describe(root: Shape, fields: Readonly<Record<string, string>>): void {
   for (const [path, description] of Object.entries(fields)) {
-    const steps = path === "" ? [] : path.split(".").map((step) => (step === "<item>" ? 0 : step));
-    const schema = schemaAt(root, steps);
-    if (schema === undefined) throw new Error(`there is no field ${path} to describe`);
-    globalRegistry.add(required(schema), { description });
+    const shape = shapeAt(root, path === "" ? [] : path.split("."));
+    if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
+    described.set(shape, description);
   }
 }
 
-/** A schema without what makes it optional. */
-function required(schema: Schema): Schema {
-  const { type, innerType } = schema._zod.def as unknown as { type: string; innerType: Schema };
-  return type === "optional" ? required(innerType) : schema;
-}
-
-/** The description of a field, as the JSON Schema has it. */
-export function descriptionOf(schema: Schema): string | undefined {
-  return globalRegistry.get(required(schema))?.description;
+/** The description of a shape, as the JSON Schema has it. */
+export function descriptionOf(shape: Shape): string | undefined {
+  return shape.description ?? described.get(shape);
 }
 
 /**
@@ -50,7 +37,7 @@ export function descriptionOf(schema: Schema): string | undefined {
  * A file that extends another may leave to it what would be required otherwise.
  */
 export function scenarioJsonSchema(): Record<string, unknown> {
-  const schema = toJSONSchema(scenarioSchema, { target: "draft-2020-12" }) as unknown as RequiredFields;
+  const schema = jsonSchemaOf(scenarioSchema) as unknown as RequiredFields;
   const organization = schema.properties.organizations.additionalProperties;
   const key = organization.properties.keys.additionalProperties;
   const requiredOnItsOwn = {
@@ -65,7 +52,8 @@ export function scenarioJsonSchema(): Record<string, unknown> {
   };
   delete organization.required;
   delete key.required;
-  return { ...schema, if: { required: ["extends"] }, else: requiredOnItsOwn };
+  const $schema = "https://json-schema.org/draft/2020-12/schema";
+  return { $schema, ...schema, if: { required: ["extends"] }, else: requiredOnItsOwn };
 }
 
 interface RequiredFields {
@@ -84,8 +72,49 @@ export function controlBodySchema(name: ControlBodyName): Record<string, unknown
   return jsonSchemaOf(controlBodies[name]);
 }
 
-/** The JSON Schema 2020-12 of a body or a query. */
-export function jsonSchemaOf(schema: z.ZodMiniType): Record<string, unknown> {
-  const { $schema: _, ...described } = toJSONSchema(schema) as Record<string, unknown>;
-  return described;
+/** The JSON Schema 2020-12 of a shape. */
+export function jsonSchemaOf(shape: Shape): Record<string, unknown> {
+  const description = descriptionOf(shape);
+  return { ...(description !== undefined && { description }), ...keywordsOf(shape) };
+}
+
+function keywordsOf(shape: Shape): Record<string, unknown> {
+  switch (shape.kind) {
+    case "anything":
+      return {};
+    case "either":
+      return { anyOf: shape.options.map(jsonSchemaOf) };
+    case "choice":
+      return { type: typeof shape.choices[0], enum: shape.choices };
+    case "list":
+      return { type: "array", items: jsonSchemaOf(shape.item), ...limited("Items", shape) };
+    case "text": {
+      const { pattern } = shape;
+      return { type: "string", ...limited("Length", shape), ...(pattern && { pattern: pattern.source }) };
+    }
+    case "number":
+      return { type: shape.isWhole ? "integer" : "number", ...limited("imum", shape) };
+    case "record": {
+      const names = { propertyNames: jsonSchemaOf(shape.name) };
+      return { type: "object", ...names, additionalProperties: jsonSchemaOf(shape.member) };
+    }
+    case "mapping": {
+      const fields = Object.entries(shape.fields);
+      const properties = Object.fromEntries(
+        fields.map(([name, field]) => [name, jsonSchemaOf(shapeOf(field))]),
+      );
+      const required = fields.filter(([, field]) => !("optional" in field)).map(([name]) => name);
+      const some = required.length > 0 && { required };
+      return { type: "object", properties, ...some, additionalProperties: false };
+    }
+    default:
+      return { type: shape.kind };
+  }
+}
+
+function limited(what: string, { least, most }: { readonly least?: number; readonly most?: number }) {
+  return {
+    ...(least !== undefined && { [`min${what}`]: least }),
+    ...(most !== undefined && { [`max${what}`]: most }),
+  };
 }

@@ -1,27 +1,24 @@
-import { z } from "zod/mini";
 import { environments, keyStates, maximumActiveKeys } from "../../domain/api-key.js";
 import { assumptionTable, errorCodePattern, profiles } from "../../domain/assumptions.js";
 import { permissions } from "../../domain/attestation.js";
 import { type ConsentAction, consentActions, longestPurpose, purposeCodes } from "../../domain/consent.js";
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
+import { durationOrNone, limits, ref, scope, sha256, shortText, time, timeOrDuration } from "./fields.js";
 import {
   choice,
   count,
-  countUpTo,
+  type Fields,
   flag,
-  limits,
-  pattern,
-  ref,
-  scope,
-  sha256,
+  list,
+  mapping,
+  optional,
+  orNull,
+  record,
+  type Shape,
   text,
-  time,
-  timeOrDuration,
-  wordings,
-} from "./fields.js";
+} from "./shape.js";
 import { faultsSchema, storySchema, timelineSchema } from "./steps.js";
-import { durationHint, durationPattern, parseDuration } from "./time.js";
 
 // The one source of the scenario format: the checks, their messages, the JSON Schema and the types of
 // `scenario.generated.ts` are all made from it. `descriptions.json` describes each field, for an editor's hover text
@@ -31,81 +28,73 @@ const maximumScopes = 100;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-const usage = z.strictObject({
-  this_minute: z.optional(count()),
-  today: z.optional(count()),
-  counted_at: z.optional(z.array(time())),
+const usage = mapping({
+  this_minute: optional(count()),
+  today: optional(count()),
+  counted_at: optional(list(time())),
 });
 
-const key = z.strictObject({
+const key = mapping({
   environment: choice(environments),
-  name: z.optional(text()),
-  scopes: z.optional(z.array(scope()).check(z.minLength(1), z.maxLength(maximumScopes))),
-  limits: z.optional(limits),
-  usage: z.optional(usage),
-  state: z.optional(choice(keyStates)),
-  expires: z.optional(timeOrDuration()),
-  legacy: z.optional(flag()),
-  replaced_by: z.optional(ref()),
-  overlap_ends: z.optional(timeOrDuration()),
-  secret: z.optional(text()),
-  sha256: z.optional(sha256()),
+  name: optional(shortText()),
+  scopes: optional(list(scope(), { least: 1, most: maximumScopes })),
+  limits: optional(limits),
+  usage: optional(usage),
+  state: optional(choice(keyStates)),
+  expires: optional(timeOrDuration()),
+  legacy: optional(flag()),
+  replaced_by: optional(ref()),
+  overlap_ends: optional(timeOrDuration()),
+  secret: optional(shortText()),
+  sha256: optional(sha256()),
 });
 
-const organization = z.strictObject({
-  name: z.optional(text()),
-  id: z.optional(
-    pattern(
-      {
-        noun: "a UUID in lower case",
-        example: "3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60",
-        hint: (given) => (uuidPattern.test(given.toLowerCase()) ? `write ${given.toLowerCase()}` : undefined),
-      },
-      uuidPattern,
-    ),
+const organization = mapping({
+  name: optional(shortText()),
+  id: optional(
+    text({
+      noun: "a UUID in lower case",
+      example: "3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60",
+      pattern: uuidPattern,
+      hint: (given) => (uuidPattern.test(given.toLowerCase()) ? `write ${given.toLowerCase()}` : undefined),
+    }),
   ),
   type: choice(organizationTypes),
-  status: z.optional(choice(organizationStatuses)),
-  sandbox_access: z.optional(flag()),
-  live_access: z.optional(choice(liveAccessStates)),
-  keys: z.optional(z.record(ref(), key)),
+  status: optional(choice(organizationStatuses)),
+  sandbox_access: optional(flag()),
+  live_access: optional(choice(liveAccessStates)),
+  keys: optional(record(ref(), key)),
 });
 
-const assumptionSchemas = {
-  boolean: () => flag(),
+const assumptionShapes = {
+  boolean: flag,
   choice: (choices: readonly string[] = []) => choice(choices),
-  code: () => pattern({ noun: "an error code", example: "too_many_requests" }, errorCodePattern),
-  time_of_day: () => pattern({ noun: "a time of day in UTC", example: "06:00" }, timeOfDayPattern),
-  duration_or_none: () =>
-    pattern(
-      { noun: "a duration or none", example: "90d, 12h or none", code: "bad_time", hint: durationHint },
-      new RegExp(`^none$|${durationPattern.source}`),
-    ).check(z.refine((value) => value === "none" || (parseDuration(value) ?? -1) > 0)),
-  scope_or_null: () => z.nullable(scope()),
-  scopes: () => z.array(scope()).check(z.minLength(1), z.maxLength(maximumScopes)),
+  code: () => text({ noun: "an error code", example: "too_many_requests", pattern: errorCodePattern }),
+  time_of_day: () => text({ noun: "a time of day in UTC", example: "06:00", pattern: timeOfDayPattern }),
+  duration_or_none: durationOrNone,
+  scope_or_null: () => orNull(scope()),
+  scopes: () => list(scope(), { least: 1, most: maximumScopes }),
 };
 
-const assumptionFields: Record<string, z.ZodMiniType> = {
-  profile: z.optional(choice(profiles)),
-};
+const assumptionFields: Record<string, Fields[string]> = { profile: optional(choice(profiles)) };
 for (const [name, row] of Object.entries(assumptionTable)) {
-  assumptionFields[name] = z.optional(assumptionSchemas[row.kind](row.choices));
+  assumptionFields[name] = optional(assumptionShapes[row.kind](row.choices));
 }
-export const assumptionsSchema = z.strictObject(assumptionFields);
+export const assumptionsSchema: Shape<Record<string, unknown>> = mapping(assumptionFields);
 
-const clock = z.strictObject({
-  now: z.optional(time()),
-  frozen: z.optional(flag()),
+const clock = mapping({
+  now: optional(time()),
+  frozen: optional(flag()),
 });
 
 const maximumOrganizations = 100_000;
 
-const population = z.strictObject({
-  organizations: z.optional(countUpTo(maximumOrganizations)),
-  keys_per_organization: z.optional(countUpTo(environments.length * maximumActiveKeys)),
-  farmers: z.optional(countUpTo(mostFarmers - 1)),
-  locale: z.optional(choice(farmerLocaleChoices)),
-  as_of: z.optional(time()),
+const population = mapping({
+  organizations: optional(count({ most: maximumOrganizations })),
+  keys_per_organization: optional(count({ most: environments.length * maximumActiveKeys })),
+  farmers: optional(count({ most: mostFarmers - 1 })),
+  locale: optional(choice(farmerLocaleChoices)),
+  as_of: optional(time()),
 });
 
 // Consent requests that exist when the clock starts: what has been done so far; the rest is worked out from it.
@@ -114,60 +103,58 @@ const longestIdempotencyKey = 255;
 
 const actions = Object.keys(consentActions) as ConsentAction[];
 
-const deed = z.strictObject({
+const deed = mapping({
   at: timeOrDuration(),
   do: choice(actions),
 });
 
-const suspension = z.strictObject({
+const suspension = mapping({
   at: time(),
   permission: choice(permissions),
   suspended: flag(),
 });
 
-const idempotency = z.strictObject({
-  key: z.string().check(z.regex(/^[\x20-\x7e]+$/), z.maxLength(longestIdempotencyKey)),
-  sha256: z.optional(sha256()),
+const idempotency = mapping({
+  key: text({ pattern: /^[\x20-\x7e]+$/, most: longestIdempotencyKey }),
+  sha256: optional(sha256()),
 });
 
 // `rules/steps.ts` checks what they say of each other.
-const consentsSchema = z.array(
-  z.strictObject({
+const consentsSchema = list(
+  mapping({
     organization: ref(),
     farmer: count(),
-    purpose: z.optional(
-      z.strictObject({
+    purpose: optional(
+      mapping({
         code: choice(purposeCodes),
-        text: text(longestPurpose),
+        text: shortText(longestPurpose),
       }),
     ),
-    permissions: z.optional(
-      z.array(choice(permissions)).check(z.minLength(1), z.maxLength(permissions.length)),
-    ),
-    created_at: z.optional(timeOrDuration()),
-    expires_at: z.optional(timeOrDuration()),
-    deeds: z.optional(z.array(deed)),
-    suspensions: z.optional(z.array(suspension)),
-    idempotency: z.optional(idempotency),
+    permissions: optional(list(choice(permissions), { least: 1, most: permissions.length })),
+    created_at: optional(timeOrDuration()),
+    expires_at: optional(timeOrDuration()),
+    deeds: optional(list(deed)),
+    suspensions: optional(list(suspension)),
+    idempotency: optional(idempotency),
   }),
 );
 
 /** The scenario file: one world. Checks shape only; `rules/` checks what fields say of each other. */
-export const scenarioSchema = z.strictObject({
-  version: z.literal(1).register(wordings, { code: "unsupported_version" }),
-  name: z.optional(text()),
-  description: z.optional(z.string().check(z.maxLength(2000))),
-  extends: z.optional(text()),
-  seed: z.optional(count()),
-  requests_answered: z.optional(count()),
-  clock: z.optional(clock),
-  default_key: z.optional(ref()),
-  assumptions: z.optional(assumptionsSchema),
-  faults: z.optional(faultsSchema),
-  organizations: z.optional(z.record(ref(), organization)),
-  population: z.optional(population),
-  preview: z.optional(flag()),
-  consents: z.optional(consentsSchema),
-  timeline: z.optional(timelineSchema),
-  story: z.optional(storySchema),
+export const scenarioSchema = mapping({
+  version: choice([1], "unsupported_version"),
+  name: optional(shortText()),
+  description: optional(text({ most: 2000 })),
+  extends: optional(shortText()),
+  seed: optional(count()),
+  requests_answered: optional(count()),
+  clock: optional(clock),
+  default_key: optional(ref()),
+  assumptions: optional(assumptionsSchema),
+  faults: optional(faultsSchema),
+  organizations: optional(record(ref(), organization)),
+  population: optional(population),
+  preview: optional(flag()),
+  consents: optional(consentsSchema),
+  timeline: optional(timelineSchema),
+  story: optional(storySchema),
 });

@@ -1,23 +1,25 @@
-import { z } from "zod/mini";
 import { environments } from "../../domain/api-key.js";
 import { refusalCodes } from "../../domain/errors.js";
 import { type FailureStatus, failures } from "../../domain/fault.js";
 import { liveAccessStates, organizationStatuses } from "../../domain/organization.js";
 import { apiPathIds, mePath, outcomes } from "../../domain/outcomes.js";
 import type { ActionName } from "../../domain/steps.js";
+import { duration, limits, ref, scope, shortText, timeOrDuration, wait } from "./fields.js";
 import {
+  anything,
   choice,
   count,
-  duration,
+  either,
+  type Fields,
   flag,
-  limits,
-  pattern,
-  ref,
-  scope,
+  list,
+  mapping,
+  number,
+  optional,
+  orNull,
+  record,
   text,
-  timeOrDuration,
-  wait,
-} from "./fields.js";
+} from "./shape.js";
 
 // Faults. `rules/faults.ts` checks what their fields say of each other.
 
@@ -28,48 +30,41 @@ const mostRequests = 1000;
 const longestLatency = 60 * 60_000;
 const latencyTime = () => wait(longestLatency);
 
-const latency = z.union([
-  latencyTime(),
-  z.strictObject({
-    min: latencyTime(),
-    max: latencyTime(),
-  }),
-]);
+const latency = either(latencyTime(), mapping({ min: latencyTime(), max: latencyTime() }));
 
-const positive = () => count().check(z.minimum(1));
+const positive = () => count({ least: 1 });
 
-const when = z.strictObject({
-  key: z.optional(ref()),
-  organization: z.optional(ref()),
-  path_id: z.optional(choice(apiPathIds)),
-  after: z.optional(timeOrDuration()),
-  until: z.optional(timeOrDuration()),
-  every: z.optional(positive()),
-  requests: z.optional(z.array(positive()).check(z.minLength(1), z.maxLength(mostRequests))),
-  probability: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
+const when = mapping({
+  key: optional(ref()),
+  organization: optional(ref()),
+  path_id: optional(choice(apiPathIds)),
+  after: optional(timeOrDuration()),
+  until: optional(timeOrDuration()),
+  every: optional(positive()),
+  requests: optional(list(positive(), { least: 1, most: mostRequests })),
+  probability: optional(number({ least: 0, most: 1 })),
 });
 
-const then = z.strictObject({
-  latency: z.optional(latency),
-  status: z.optional(z.literal(Object.keys(failures).map(Number) as FailureStatus[])),
-  body: z.optional(choice(["json", "html"])),
-  reset: z.optional(flag()),
-  hang: z.optional(flag()),
-  truncate: z.optional(flag()),
-  malformed: z.optional(flag()),
-  slow: z.optional(positive()),
+const then = mapping({
+  latency: optional(latency),
+  status: optional(choice(Object.keys(failures).map(Number) as FailureStatus[])),
+  body: optional(choice(["json", "html"])),
+  reset: optional(flag()),
+  hang: optional(flag()),
+  truncate: optional(flag()),
+  malformed: optional(flag()),
+  slow: optional(positive()),
 });
 
 /** The shape of a list of faults. */
-export const faultsSchema = z
-  .array(
-    z.strictObject({
-      when: z.optional(when),
-      then,
-      requests_matched: z.optional(count()),
-    }),
-  )
-  .check(z.maxLength(mostFaults));
+export const faultsSchema = list(
+  mapping({
+    when: optional(when),
+    then,
+    requests_matched: optional(count()),
+  }),
+  { most: mostFaults },
+);
 
 // Steps.
 
@@ -81,133 +76,118 @@ const longestNarration = 2000;
 export const keyCreationFields = {
   organization: ref(),
   environment: choice(environments),
-  name: text(),
+  name: shortText(),
   // An empty list has an error code of its own (R29), and so has a scope that there is not.
-  scopes: z.optional(z.array(scope())),
-  limits: z.optional(limits),
-  ref: z.optional(ref()),
-  expires: z.optional(timeOrDuration()),
+  scopes: optional(list(scope())),
+  limits: optional(limits),
+  ref: optional(ref()),
+  expires: optional(timeOrDuration()),
 };
 
 /** What can change about an organization, by a step or over the control plane. */
 export const organizationChangeFields = {
-  status: z.optional(choice(organizationStatuses)),
-  sandbox_access: z.optional(flag()),
-  live_access: z.optional(choice(liveAccessStates)),
+  status: optional(choice(organizationStatuses)),
+  sandbox_access: optional(flag()),
+  live_access: optional(choice(liveAccessStates)),
 };
 
 /** The ref of the key that a rotation makes. */
-export const replacementRef = z.optional(ref());
+export const replacementRef = optional(ref());
 
-const actor = z.optional(choice(["administrator", "member"]));
+const actor = optional(choice(["administrator", "member"]));
 
 // The same in a timeline and in a story. `rules/steps.ts` checks what a step refers to.
 const actionFields = {
-  create_key: z.optional(z.strictObject({ ...keyCreationFields, actor })),
-  rotate: z.optional(
-    z.strictObject({
+  create_key: optional(mapping({ ...keyCreationFields, actor })),
+  rotate: optional(
+    mapping({
       key: ref(),
       as: replacementRef,
-      overlap: z.optional(duration()),
+      overlap: optional(duration()),
       actor,
     }),
   ),
-  revoke: z.optional(z.strictObject({ key: ref(), actor })),
-  organization: z.optional(z.strictObject({ ref: ref(), ...organizationChangeFields })),
-  consent: z.optional(
-    z.strictObject({
+  revoke: optional(mapping({ key: ref(), actor })),
+  organization: optional(mapping({ ref: ref(), ...organizationChangeFields })),
+  consent: optional(
+    mapping({
       farmer: count(),
       do: choice(["grant", "reject", "revoke"]),
-      organization: z.optional(ref()),
+      organization: optional(ref()),
     }),
   ),
-  faults: z.optional(faultsSchema),
-} satisfies Record<ActionName, z.ZodMiniType>;
+  faults: optional(faultsSchema),
+} satisfies Record<ActionName, Fields[string]>;
 
 const methods = /^[A-Z]{1,20}$/;
-const method = pattern(
-  {
-    noun: "a word in upper case",
-    example: "GET",
-    hint: (given) => (methods.test(given.toUpperCase()) ? `write ${given.toUpperCase()}` : undefined),
-  },
-  methods,
-);
-
-// As it goes over the wire: visible ASCII, all else encoded.
-const path = pattern(
-  {
-    noun: "an encoded path",
-    example: `${mePath}?name=value`,
-    hint(given) {
-      const target = given.replace(/^[A-Z]+ +/, "").replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
-      if (target.length > 200 || /\p{Surrogate}/u.test(target)) return undefined;
-      const encoded = target.replace(/[^!-~]/gu, encodeURIComponent);
-      return `a path begins with / and is encoded: ${encoded.startsWith("/") ? encoded : `/${encoded}`}`;
-    },
-  },
-  /^\/[!-~]{0,1000}$/,
-);
-
-const headerName = pattern(
-  { noun: "the name of a header", example: "X-Trace" },
-  /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
-);
-// One line of Latin-1: what Node and browsers send.
-const headerValue = pattern(
-  { noun: "one line of ASCII or Latin-1", example: "X-Trace: abc" },
-  /^[\t\x20-\x7e\x80-\xff]*$/,
-);
-
-// Spelled out, so that the types made from it take every JSON value.
-const anything = () =>
-  z.union([
-    z.string(),
-    z.number(),
-    z.boolean(),
-    z.null(),
-    z.array(z.unknown()),
-    z.record(z.string(), z.unknown()),
-  ]);
-
-const request = z.strictObject({
-  key: z.optional(ref()),
-  method: z.optional(method),
-  path: z.optional(path),
-  headers: z.optional(z.record(headerName, headerValue)),
-  body: z.optional(anything()),
-  repeat: z.optional(count().check(z.minimum(1), z.maximum(mostRepeats))),
+const method = text({
+  noun: "a word in upper case",
+  example: "GET",
+  pattern: methods,
+  hint: (given) => (methods.test(given.toUpperCase()) ? `write ${given.toUpperCase()}` : undefined),
 });
 
-const expect = z.strictObject({
-  status: z.optional(count()),
-  code: z.optional(z.nullable(z.string())),
-  path: z.optional(choice(outcomes.map(({ path }) => path))),
-  headers: z.optional(z.record(headerName, z.union([z.string(), z.boolean()]))),
-  body: z.optional(anything()),
-  error: z.optional(choice(refusalCodes)),
+// As it goes over the wire: visible ASCII, all else encoded.
+const path = text({
+  noun: "an encoded path",
+  example: `${mePath}?name=value`,
+  pattern: /^\/[!-~]{0,1000}$/,
+  hint(given) {
+    const target = given.replace(/^[A-Z]+ +/, "").replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
+    if (target.length > 200 || /\p{Surrogate}/u.test(target)) return undefined;
+    const encoded = target.replace(/[^!-~]/gu, encodeURIComponent);
+    return `a path begins with / and is encoded: ${encoded.startsWith("/") ? encoded : `/${encoded}`}`;
+  },
+});
+
+const headerName = text({
+  noun: "the name of a header",
+  example: "X-Trace",
+  pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
+});
+// One line of Latin-1: what Node and browsers send.
+const headerValue = text({
+  noun: "one line of ASCII or Latin-1",
+  example: "X-Trace: abc",
+  pattern: /^[\t\x20-\x7e\x80-\xff]*$/,
+});
+
+const request = mapping({
+  key: optional(ref()),
+  method: optional(method),
+  path: optional(path),
+  headers: optional(record(headerName, headerValue)),
+  body: optional(anything()),
+  repeat: optional(count({ least: 1, most: mostRepeats })),
+});
+
+const expect = mapping({
+  status: optional(count()),
+  code: optional(orNull(text())),
+  path: optional(choice(outcomes.map(({ path }) => path))),
+  headers: optional(record(headerName, either(text(), flag()))),
+  body: optional(anything()),
+  error: optional(choice(refusalCodes)),
 });
 
 /** The shape of a timeline. */
-export const timelineSchema = z
-  .array(
-    z.strictObject({
-      at: timeOrDuration(),
-      ...actionFields,
-      expect: z.optional(z.strictObject({ error: choice(refusalCodes) })),
-    }),
-  )
-  .check(z.maxLength(mostSteps));
+export const timelineSchema = list(
+  mapping({
+    at: timeOrDuration(),
+    ...actionFields,
+    expect: optional(mapping({ error: choice(refusalCodes) })),
+  }),
+  { most: mostSteps },
+);
 
 /** The shape of a story. */
-export const storySchema = z
-  .array(
-    z.strictObject({
-      say: z.optional(text(longestNarration)),
-      request: z.optional(request),
-      ...actionFields,
-      advance: z.optional(duration((length) => length > 0)),
-      expect: z.optional(expect),
-    }),
-  )
-  .check(z.maxLength(mostSteps));
+export const storySchema = list(
+  mapping({
+    say: optional(shortText(longestNarration)),
+    request: optional(request),
+    ...actionFields,
+    advance: optional(duration((length) => length > 0)),
+    expect: optional(expect),
+  }),
+  { most: mostSteps },
+);

@@ -1,4 +1,4 @@
-import { fieldsOf, type Level, levelAt, levelsOf, type Schema, schemaAt } from "../format/inspect.js";
+import { type Fields, fieldsOf, type Shape, shapeAt, shapeOf } from "../format/shape.js";
 import { type Diagnostic, type Path, pathText } from "./scenario-error.js";
 import { listed, nearest, quote } from "./words.js";
 
@@ -7,7 +7,7 @@ import { listed, nearest, quote } from "./words.js";
  *
  * `holder` is the mapping that has the field.
  */
-export function unknownField(root: Schema, parent: Path, name: string, holder: unknown): Diagnostic {
+export function unknownField(root: Shape, parent: Path, name: string, holder: unknown): Diagnostic {
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
   const diagnostic = {
     code: "unknown_field",
@@ -15,8 +15,7 @@ export function unknownField(root: Schema, parent: Path, name: string, holder: u
     pointAt: "key",
     message: `unknown field ${quote(name)} ${where}`,
   } as const;
-  const schema = schemaAt(root, parent);
-  const fields = schema === undefined ? [] : fieldsOf(schema);
+  const fields = namesAt(root, parent);
   const suggest = (field: string) => ({
     ...diagnostic,
     hint: `did you mean ${quote(field)}?`,
@@ -40,9 +39,38 @@ export function unknownField(root: Schema, parent: Path, name: string, holder: u
   return { ...diagnostic, hint };
 }
 
+function namesAt(root: Shape, path: Path): string[] {
+  const shape = shapeAt(root, path);
+  return Object.keys((shape && fieldsOf(shape)) ?? {});
+}
+
+/** A place in the format where fields have names of their own; its path has `<ref>` for a ref, `<item>` for a position. */
+interface Level {
+  readonly path: readonly string[];
+  readonly fields: readonly string[];
+}
+
+/** Returns every level of a format, the outermost first. */
+function levelsOf(shape: Shape, path: readonly string[] = []): Level[] {
+  const fields: Fields = fieldsOf(shape) ?? {};
+  const below = Object.entries(fields).flatMap(([name, field]) => levelsOf(shapeOf(field), [...path, name]));
+  if (shape.kind === "record") below.push(...levelsOf(shape.member, [...path, "<ref>"]));
+  if (shape.kind === "list") below.push(...levelsOf(shape.item, [...path, "<item>"]));
+  const names = Object.keys(fields);
+  return names.length > 0 ? [{ path, fields: names }, ...below] : below;
+}
+
+/** The level that a path leads to, as {@link Level} writes it. */
+function levelAt(root: Shape, path: Path): string[] {
+  return path.map((step, index) => {
+    if (typeof step === "number") return "<item>";
+    return namesAt(root, path.slice(0, index)).includes(step) ? step : "<ref>";
+  });
+}
+
 // The level on the way to this one, or below it, that has such a field. What is in a list is not looked for from
 // outside of it, nor what is around a list from inside: which item was meant could not be said.
-function homeOf(name: string, level: readonly string[], root: Schema): string | undefined {
+function homeOf(name: string, level: readonly string[], root: Shape): string | undefined {
   const homes = levelsOf(root).filter(({ fields }) => fields.includes(name));
   for (let shared = level.length; shared >= 0; shared -= 1) {
     const isNear = ({ path }: Level) =>
