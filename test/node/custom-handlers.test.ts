@@ -30,14 +30,9 @@ test("a request that no handler takes or that one passes through gets the API's 
     http.get("/nothing", () => undefined),
     http.post("/read", async ({ request }) => void (await request.text())),
   ]);
-  for (const [path, init] of [
-    ["/passed"],
-    ["/nothing"],
-    ["/elsewhere"],
-    ["/read", { method: "POST", body: "x".repeat(100_000) }],
-    ["/unread", { method: "POST", body: "x".repeat(100_000) }],
-  ] as const) {
-    const answer = await call(path, init);
+  const post = { method: "POST", body: "x".repeat(100_000) };
+  for (const path of ["/passed", "/nothing", "/elsewhere", "/read", "/unread"]) {
+    const answer = await call(path, path.endsWith("read") ? post : {});
     expect([path, answer.status, answer.headers.get("x-msw-intention")]).toEqual([path, 404, null]);
     expect(await answer.json()).toEqual(notFound);
   }
@@ -105,23 +100,17 @@ test("a request without a web form is left to the API, and nothing ends the proc
     });
     return readAnswers(bytes).map((answer) => answer.status);
   };
-  expect(await status("GET /%zz")).toEqual([404]);
-  expect(await status("GET /%E0%A4%A")).toEqual([404]);
-  expect(await status("OPTIONS *")).toEqual([404]);
-  expect(await status("TRACE /x")).toEqual([404]);
+  for (const line of ["GET /%zz", "GET /%E0%A4%A", "OPTIONS *", "TRACE /x"]) {
+    expect([line, await status(line)]).toEqual([line, [404]]);
+  }
+  expect(await status("GET /no-host", "X: y")).toEqual([400]);
   expect(asked).toEqual([]);
-
-  expect(await status("GET //")).toEqual([200]);
-  expect(await status("GET //other.example/x")).toEqual([200]);
-  expect(await status("GET http://other.example/x?y")).toEqual([200]);
+  const taken = ["GET //", "GET //other.example/x", "GET http://other.example/x?y", "M-SEARCH /x"];
+  for (const line of taken) expect([line, await status(line)]).toEqual([line, [200]]);
   expect(await status("GET /host", "Host: a b:c:d/é")).toEqual([200]);
   expect(await status("GET /accept", "Host: here\r\nAccept: msw/passthrough")).toEqual([200]);
-  expect(await status("M-SEARCH /x")).toEqual([200]);
-  const base = `http://127.0.0.1:${port}`;
-  expect(asked).toEqual(
-    ["//", "//other.example/x", "/x?y", "/host", "/accept", "/x"].map((path) => base + path),
-  );
-  expect(await status("GET /no-host", "X: y")).toEqual([400]);
+  const paths = ["//", "//other.example/x", "/x?y", "/x", "/host", "/accept"];
+  expect(asked).toEqual(paths.map((path) => `http://127.0.0.1:${port}${path}`));
   expect((await call(mePath)).status).toBe(401);
   expect(defects).toEqual([]);
 });
@@ -153,19 +142,12 @@ test("R9–R21 guard knows the server's sandbox by itself and refuses as the API
     return [answer.status, answer.headers.get("content-type"), await answer.text()];
   };
   const keys = ["revoked", "expired", "rotated", "live-not-approved", "organization-inactive", "wrong-scope"];
-  for (const key of [
-    undefined,
-    "Bearer x",
-    sandbox.unknownSecret(),
-    ...keys.map((ref) => sandbox.secret(ref as never)),
-  ]) {
+  const secrets = keys.map((ref) => sandbox.secret(ref as never));
+  for (const key of [undefined, "Bearer x", sandbox.unknownSecret(), ...secrets]) {
     expect(await asked(attestations, key)).toEqual(await asked(mePath, key));
   }
-  expect(await asked(attestations, sandbox.secret("active"))).toEqual([
-    200,
-    "application/json",
-    '{"data":[],"bank":"Harvest Cooperative Bank"}',
-  ]);
+  const listing = '{"data":[],"bank":"Harvest Cooperative Bank"}';
+  expect(await asked(attestations, sandbox.secret("active"))).toEqual([200, "application/json", listing]);
 });
 
 test("R22 R24 a request that guard permits counts against the key's limits, together with the API's own calls", async () => {
