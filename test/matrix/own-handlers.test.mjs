@@ -10,32 +10,23 @@ const own = [
     return refusal ?? HttpResponse.json({ data: [], organization: caller.organization.ref });
   }),
   http.post("*/echo", async ({ request }) => HttpResponse.json(await request.json(), { status: 201 })),
-  http.get("*/broken-line", () => HttpResponse.error()),
-  http.get("*/broken-code", () => {
-    throw new Error("a defect of the handler");
-  }),
 ];
 
-test("handlers of one's own stand beside the API, and no defect of theirs ends the server", async () => {
+test("handlers of one's own stand beside the API, and read bodies", async () => {
   const server = await startServer({ handlers: own });
-  const get = (path, key) =>
-    fetch(server.url + path, { headers: key === undefined ? {} : { "x-api-key": key } });
   const { sandbox } = server;
+  const get = (path, ref) =>
+    fetch(server.url + path, { headers: ref === undefined ? {} : { "x-api-key": sandbox.secret(ref) } });
   try {
-    const attestations = await get("/v1/relying-party/attestations", sandbox.secret("active"));
-    assert.equal(await attestations.text(), '{"data":[],"organization":"harvest-bank"}');
-    assert.equal((await get("/v1/relying-party/attestations")).status, 401);
-    assert.equal((await get("/v1/relying-party/attestations", sandbox.secret("wrong-scope"))).status, 403);
+    const path = "/v1/relying-party/attestations";
+    assert.equal(await (await get(path, "active")).text(), '{"data":[],"organization":"harvest-bank"}');
+    assert.equal((await get(path)).status, 401);
+    assert.equal((await get(path, "wrong-scope")).status, 403);
+    const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ said: "ä" });
-    const echo = await fetch(`${server.url}/echo`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body,
-    });
+    const echo = await fetch(`${server.url}/echo`, { method: "POST", headers, body });
     assert.deepEqual([echo.status, await echo.text()], [201, body]);
-    await assert.rejects(get("/broken-line"));
-    assert.equal((await get("/broken-code")).status, 500);
-    assert.equal((await get("/v1/relying-party/me", sandbox.secret("active"))).status, 200);
+    assert.equal((await get("/v1/relying-party/me", "active")).status, 200);
   } finally {
     await server.close();
   }

@@ -82,13 +82,8 @@ describe("the tarball", () => {
   });
 
   test("is small", () => {
-    const kilobytes = (bytes: number) => Math.round(bytes / 1000);
-    const { size, unpackedSize, files } = packed;
-    process.stdout.write(
-      `The package: ${kilobytes(size)} kB, ${kilobytes(unpackedSize)} kB unpacked, ${files.length} files.\n`,
-    );
-    expect(kilobytes(size)).toBeLessThan(1350);
-    expect(kilobytes(unpackedSize)).toBeLessThan(4600);
+    expect(packed.size).toBeLessThan(1_350_000);
+    expect(packed.unpackedSize).toBeLessThan(4_600_000);
   });
 
   test("names the packages that are bundled in it, with their licences", () => {
@@ -101,20 +96,13 @@ describe("the tarball", () => {
 
 describe("an installation", () => {
   test("is one package, which runs no script while it is installed", async () => {
-    const { stdout } = await runProgram("npm", ["ls", "--omit=dev", "--all", "--parseable"], {
-      cwd: join(folder, "user"),
-    });
-    expect(stdout.trim().split("\n").slice(1)).toHaveLength(1);
-    expect(readdirSync(join(folder, "user/node_modules")).filter((name) => !name.startsWith("."))).toEqual([
-      "svc-sandbox",
+    const packages = readdirSync(join(folder, "user/node_modules")).filter((name) => !name.startsWith("."));
+    expect(packages).toEqual(["svc-sandbox"]);
+    expect(Object.keys(project).filter((name) => /dependencies$/i.test(name))).toEqual([
+      "peerDependencies",
+      "devDependencies",
     ]);
-    const { dependencies, optionalDependencies, bundleDependencies, scripts } = project;
-    expect([dependencies, optionalDependencies, bundleDependencies]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
-    expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
+    expect(Object.keys(project.scripts).filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
   });
 
   test("has a command that can be executed", async () => {

@@ -43,8 +43,6 @@ export const server = setupServer(...handlers, ...createHandlers(ready, { baseUr
 export const start = async (): Promise<SandboxServer> => startServer({ scenario: (await loadScenario("x")).scenario });
 `;
 
-const parsed = new Map<string, ts.SourceFile | undefined>();
-
 /**
  * Compiles a text in one of the two folders; returns what the compiler says of it and of our declarations.
  *
@@ -59,36 +57,23 @@ function compile(
   const consumer = join(folder, place, `consumer.${ending}`);
   writeFileSync(consumer, text);
   const options: ts.CompilerOptions = {
-    ...{
-      noEmit: true,
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      types: place === "alone" ? [] : ["node"],
-    },
+    ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true },
     ...{ target: ts.ScriptTarget.ES2022, lib: ["lib.es2022.d.ts", "lib.dom.d.ts"] },
+    types: place === "alone" ? [] : ["node"],
     ...flags,
   };
   const host = ts.createCompilerHost(options);
-  const { getSourceFile } = host;
   host.getCurrentDirectory = () => join(folder, place);
-  host.getSourceFile = (name, version, ...rest) => {
-    if (!name.includes("node_modules")) return getSourceFile(name, version, ...rest);
-    const key = `${name} ${JSON.stringify(version)}`;
-    if (!parsed.has(key)) parsed.set(key, getSourceFile(name, version, ...rest));
-    return parsed.get(key);
-  };
   const program = ts.createProgram([consumer], options, host);
   const judged = program
     .getSourceFiles()
     .filter(({ fileName }) => fileName === consumer || fileName.includes("/node_modules/svc-sandbox/"));
   expect(judged.length).toBeGreaterThan(1);
-  return [
-    ...program.getOptionsDiagnostics(),
-    ...judged.flatMap((file) => [
-      ...program.getSyntacticDiagnostics(file),
-      ...program.getSemanticDiagnostics(file),
-    ]),
-  ].map(
+  const diagnostics = judged.flatMap((file) => [
+    ...program.getSyntacticDiagnostics(file),
+    ...program.getSemanticDiagnostics(file),
+  ]);
+  return [...program.getOptionsDiagnostics(), ...diagnostics].map(
     ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`,
   );
 }

@@ -15,14 +15,9 @@ const howToGetChromium = `there is no ${chromiumPath}. Run \`apt-get install chr
 /** Why there will be no browser; `undefined` when there is one. In CI that is a failure and no reason to leave tests out. */
 export const noBrowser = existsSync(chromiumPath) || process.env.CI === "true" ? undefined : howToGetChromium;
 
-const flags = [
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+const flags = ["gpu", "quic", "background-networking", "component-update", "sync"].map(
+  (one) => `--disable-${one}`,
+);
 
 /** A page of a Chromium with a new and empty profile. */
 export interface ChromiumPage {
@@ -48,7 +43,7 @@ export async function openPage(module: string): Promise<ChromiumPage> {
   const browser = await chromium.launch({
     executablePath: chromiumPath,
     chromiumSandbox: false,
-    args: flags,
+    args: ["--no-first-run", ...flags],
   });
   const close = async () => {
     await browser.close();

@@ -1,57 +1,52 @@
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import { answeringScenarios } from "./answering-scenarios.js";
-import type { ConformanceCase, Step } from "./conformance-script.js";
+import type { ConformanceCase, KeyedSent, Step } from "./conformance-script.js";
 import { mePath } from "./send.js";
+
+/** The bundled scenarios without faults: in these, every request gets the API's own answer. */
+export const answeringScenarios = (Object.entries(bundledScenarios) as [ScenarioName, Scenario][])
+  .filter(([, { faults }]) => faults === undefined)
+  .map(([name]) => name);
 
 function keysOf(name: ScenarioName): string[] {
   const scenario: Scenario = bundledScenarios[name];
   return Object.values(scenario.organizations ?? {}).flatMap(({ keys = {} }) => Object.keys(keys));
 }
 
-const withHeader = (...values: string[]): Step => ({ send: { headers: { "x-api-key": values } } });
-const at = (path: string): Step => ({ send: { path, key: "active" } });
-const by = (method: string, body?: string): Step => ({
-  send: { method, key: "active", ...(body !== undefined && { body }) },
-});
+const sent = (send: KeyedSent, times = 1): Step => ({ send, times });
+const withKeys = (times: number, ...keys: string[]) => keys.map((key) => sent({ key }, times));
+const withHeader = (...values: string[]) => sent({ headers: { "x-api-key": values } });
+const at = (path: string) => sent({ path, key: "active" });
+const by = (method: string, body?: string) =>
+  sent({ method, key: "active", ...(body !== undefined && { body }) });
 
 /** What every door has to answer with the same status, headers and bytes. */
 export const conformanceCases: readonly ConformanceCase[] = [
   ...answeringScenarios.map((name) => ({
     title: `every key of ${name}, twice`,
     scenario: name,
-    steps: keysOf(name).map((key): Step => ({ send: { key }, times: 2 })),
+    steps: withKeys(2, ...keysOf(name)),
   })),
   {
     title: "R9–R11 R14 a key that is missing, malformed or unknown",
     scenario: "key-states",
     steps: [
-      { send: {} },
-      { send: { key: "unknown" } },
-      withHeader(""),
-      withHeader("SVC_test_"),
-      withHeader("Bearer SVC_test_x"),
-      withHeader("clé"),
+      sent({}),
+      sent({ key: "unknown" }),
+      ...["", "SVC_test_", "Bearer SVC_test_x", "clé", "x".repeat(8000)].map((value) => withHeader(value)),
       withHeader("a", "b"),
-      withHeader("x".repeat(8000)),
-      { send: { headers: { "X-API-KEY": " \tSVC_test_x\t " } } },
-      { send: { headers: { authorization: "Bearer SVC_test_x" } } },
+      sent({ headers: { "X-API-KEY": " \tSVC_test_x\t " } }),
+      sent({ headers: { authorization: "Bearer SVC_test_x" } }),
     ],
   },
   {
     title: "R47 R49 paths that the API does not have",
     scenario: "key-states",
     steps: [
-      "/v1/relying-party",
-      "/v1/relying-party/",
-      "/v1/relying-party/me/",
-      "/v1/relying-party/ME",
       "/V1/Relying-Party/me",
-      "/v1/relying-party/attestations/1?x=y",
-      "/v1/relying-party/%6De",
-      "/v1/relying-party/%zz",
-      "/v1/relying-party/%E2%98%82",
-      "/v1/relying-party//me",
+      ...["", "/", "/me/", "/ME", "/attestations/1?x=y", "/%6De", "/%zz", "/%E2%98%82", "//me"].map(
+        (end) => `/v1/relying-party${end}`,
+      ),
     ].map(at),
   },
   {
@@ -64,19 +59,19 @@ export const conformanceCases: readonly ConformanceCase[] = [
       by("PATCH", "☂"),
       by("DELETE"),
       by("OPTIONS"),
-      { send: { method: "POST" } },
-      { send: { method: "POST", path: "/v1/relying-party/nothing", key: "active", body: "x" } },
+      sent({ method: "POST" }),
+      sent({ method: "POST", path: "/v1/relying-party/nothing", key: "active", body: "x" }),
     ],
   },
   {
     title: "HEAD, which counts as GET does",
     scenario: "rate-limited",
     steps: [
-      { send: { method: "HEAD", key: "three-a-minute" }, times: 2 },
-      { send: { key: "three-a-minute" }, times: 2 },
-      { send: { method: "HEAD", key: "three-a-minute" } },
-      { send: { method: "HEAD" } },
-      { send: { method: "HEAD", path: "/v1/relying-party/nothing" } },
+      sent({ method: "HEAD", key: "three-a-minute" }, 2),
+      ...withKeys(2, "three-a-minute"),
+      sent({ method: "HEAD", key: "three-a-minute" }),
+      sent({ method: "HEAD" }),
+      sent({ method: "HEAD", path: "/v1/relying-party/nothing" }),
     ],
   },
   {
@@ -85,13 +80,10 @@ export const conformanceCases: readonly ConformanceCase[] = [
     steps: [
       at(`${mePath}?`),
       at(`${mePath}?environment=live&x-api-key=SVC_live_x&%zz`),
-      {
-        send: {
-          key: "active",
-          headers: { accept: "text/html", "content-type": "application/xml", range: "bytes=0-1" },
-        },
-      },
-      { send: { key: "active", headers: { "if-none-match": "*", "accept-encoding": "br" } } },
+      ...[
+        { accept: "text/html", "content-type": "application/xml", range: "bytes=0-1" },
+        { "if-none-match": "*", "accept-encoding": "br" },
+      ].map((headers) => sent({ key: "active", headers })),
     ],
   },
   {
@@ -103,15 +95,12 @@ export const conformanceCases: readonly ConformanceCase[] = [
         insurer: { name: '"\\ </script> \u2028', type: "insurer", keys: { other: { environment: "live" } } },
       },
     },
-    steps: [{ send: { key: "main" } }, { send: { key: "other" } }],
+    steps: withKeys(1, "main", "other"),
   },
   {
     title: "R14 the headers and details of typical gateways",
     scenario: { ...bundledScenarios["key-states"], assumptions: { profile: "typical" } },
-    steps: [
-      ...keysOf("key-states").map((key): Step => ({ send: { key }, times: 2 })),
-      ...[{}, { key: "unknown" }].map((send): Step => ({ send })),
-    ],
+    steps: [...withKeys(2, ...keysOf("key-states")), sent({}), sent({ key: "unknown" })],
   },
   {
     title: "answers that vary in all that is left open",
@@ -121,9 +110,9 @@ export const conformanceCases: readonly ConformanceCase[] = [
       assumptions: { profile: "varied", retry_after: "seconds" },
     },
     steps: [
-      ...keysOf("key-states").map((key): Step => ({ send: { key }, times: 3 })),
+      ...withKeys(3, ...keysOf("key-states")),
       by("POST"),
-      { send: {}, times: 5 },
+      sent({}, 5),
       at("/v1/relying-party/nothing"),
       by("HEAD"),
     ],
@@ -144,8 +133,8 @@ export const conformanceCases: readonly ConformanceCase[] = [
       },
     },
     steps: ["29s", "31s", "30s", "1m"].flatMap((advance): Step[] => [
-      { send: { key: "main" }, times: 3 },
-      { send: { key: "ending" } },
+      ...withKeys(3, "main"),
+      ...withKeys(1, "ending"),
       { advance },
     ]),
   },
@@ -153,17 +142,15 @@ export const conformanceCases: readonly ConformanceCase[] = [
     title: "R37–R41 keys that are rotated and revoked between requests",
     scenario: "active",
     steps: [
-      { send: { key: "active" } },
+      ...withKeys(1, "active"),
       { rotate: "active", as: "next", overlap: "10m" },
-      { send: { key: "active" } },
-      { send: { key: "next" } },
+      ...withKeys(1, "active", "next"),
       { advance: "10m" },
-      { send: { key: "active" } },
-      { send: { key: "next" } },
+      ...withKeys(1, "active", "next"),
       { rotate: "next", as: "last", overlap: "0s" },
-      { send: { key: "next" } },
+      ...withKeys(1, "next", "last"),
       { revoke: "last" },
-      { send: { key: "last" } },
+      ...withKeys(1, "last"),
     ],
   },
   {
@@ -171,20 +158,20 @@ export const conformanceCases: readonly ConformanceCase[] = [
     scenario: "key-states",
     steps: [
       { update: "harvest-bank", status: "inactive" },
-      { send: { key: "active" } },
+      ...withKeys(1, "active"),
       { update: "harvest-bank", status: "active" },
-      { send: { key: "active" } },
+      ...withKeys(1, "active"),
     ],
   },
   {
     title: "a reset between requests, after which everything is as it was",
     scenario: "key-states",
     steps: [
-      { send: { key: "active" }, times: 2 },
+      ...withKeys(2, "active"),
       { revoke: "active" },
-      { send: { key: "active" } },
+      ...withKeys(1, "active"),
       { reset: true },
-      { send: { key: "active" }, times: 2 },
+      ...withKeys(2, "active"),
     ],
   },
 ];

@@ -38,15 +38,8 @@ async function answerOf(path: PathId): Promise<string> {
     // The line stays as it is: curl's own settings lead to another port.
     const connectTo = `connect-to = "127.0.0.1:4747:127.0.0.1:${new URL(server.url).port}"\nnoproxy = "*"\n`;
     const cwd = temporaryFolder({ ".curlrc": connectTo });
-    const env = {
-      ...Object.fromEntries(
-        keys
-          .trim()
-          .split("\n")
-          .map((one) => one.split("=", 2)),
-      ),
-      CURL_HOME: cwd,
-    };
+    const lines = keys.trim().split("\n");
+    const env = { ...Object.fromEntries(lines.map((one) => one.split("=", 2))), CURL_HOME: cwd };
     const { code, stdout } = await runCommand(line, { cwd, env }).ended;
     const [met] = server.sandbox.requests.list();
     if ((met?.pathId !== path && met?.fault !== path) || code !== (curlFailures[path] ?? 0)) {

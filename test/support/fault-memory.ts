@@ -1,5 +1,4 @@
-import { Agent, get } from "node:http";
-import { connect } from "node:net";
+import { Agent, request } from "node:http";
 import { startServer } from "../../src/node/server/start-server.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import { scenarioWith } from "./faulty.js";
@@ -25,40 +24,31 @@ const port = Number(new URL(server.url).port);
 const headers = { "x-api-key": server.sandbox.secret("main") };
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
-/** A request whose answer, however it ends, is of no interest. */
-function callOnSocket(): Promise<void> {
+/** A request whose answer, however it ends, is of no interest; `givesUp` after it was sent. */
+function callOnSocket(givesUp: boolean): Promise<void> {
   return new Promise((resolve) => {
-    const sending = get({ port, host: "127.0.0.1", path: mePath, headers, agent }, (response) => {
+    const options = {
+      port,
+      host: "127.0.0.1",
+      path: mePath,
+      headers,
+      agent: givesUp ? (false as const) : agent,
+    };
+    const sending = request(options, (response) => {
       response.on("error", () => {});
       response.on("close", resolve);
       response.resume();
     });
     sending.on("error", () => resolve());
+    sending.end(() => givesUp && setTimeout(() => sending.destroy(), 4));
   });
 }
 
-/** A request on a connection that the client closes after a moment of silence. */
-function giveUpOnSocket(): Promise<void> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.write(`GET ${mePath} HTTP/1.1\r\nHost: x\r\nx-api-key: ${headers["x-api-key"]}\r\n\r\n`);
-      setTimeout(() => socket.resetAndDestroy(), 4);
-    });
-    socket.on("error", () => {});
-    socket.on("close", () => resolve());
-  });
-}
-
-async function callInProcess(): Promise<void> {
-  const response = await server.sandbox.fetch(`https://any.example${mePath}`, { headers }).catch(() => {});
-  await response?.text().catch(() => {});
-}
-
-async function giveUpInProcess(): Promise<void> {
+async function callInProcess(givesUp: boolean): Promise<void> {
   const abort = new AbortController();
   const answer = server.sandbox.fetch(`https://any.example${mePath}`, { headers, signal: abort.signal });
-  setImmediate(() => abort.abort());
-  await answer.catch(() => {});
+  if (givesUp) setImmediate(() => abort.abort());
+  await answer.then((response) => response.text()).catch(() => {});
 }
 
 async function repeat(times: number, work: () => Promise<void>): Promise<void> {
@@ -87,17 +77,18 @@ async function growth(work: () => Promise<void>): Promise<number> {
 const grown: Record<string, number> = {};
 for (const [name, then] of Object.entries(faults)) {
   server.sandbox.faults.set([{ then }]);
-  grown[`${name} on a socket`] = await growth(then.hang ? giveUpOnSocket : callOnSocket);
-  grown[`${name} in process`] = await growth(then.hang ? giveUpInProcess : callInProcess);
+  const givesUp = then.hang === true;
+  grown[`${name} on a socket`] = await growth(() => callOnSocket(givesUp));
+  grown[`${name} in process`] = await growth(() => callInProcess(givesUp));
 }
 
 /** Whether a request that hangs still ends with the client's signal once all that nobody holds is gone. */
 async function endsAfterCollection(): Promise<boolean> {
   const abort = new AbortController();
   server.sandbox.faults.set([{ then: { hang: true } }]);
-  const request = () => new Request(`https://any.example${mePath}`, { headers, signal: abort.signal });
   let ended = false;
-  server.sandbox.fetch(request()).catch(() => {
+  const asking = () => new Request(`https://any.example${mePath}`, { headers, signal: abort.signal });
+  server.sandbox.fetch(asking()).catch(() => {
     ended = true;
   });
   await settled();
@@ -112,6 +103,5 @@ const total = server.sandbox.requests.total();
 const ended = await endsAfterCollection();
 await server.close();
 const timers = process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-process.stdout.write(
-  `${JSON.stringify({ grown, ended, timers, today, total, requests: (count + warmUp) * 14 })}\n`,
-);
+const requests = (count + warmUp) * 14;
+process.stdout.write(`${JSON.stringify({ grown, ended, timers, today, total, requests })}\n`);

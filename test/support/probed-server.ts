@@ -42,25 +42,14 @@ const refusals: Readonly<Record<string, readonly [code: string, message: string]
   "live-suspended": liveAccess,
 };
 
+const secretOf = (ref: string) =>
+  `SVC_${ref === "live" ? "live" : "test"}_R${ref.replaceAll("-", "")}Secret0123456789`;
+const refs = ["active", "live", "revoked", "expired", "wrong-scope"];
+const refOf = new Map(refs.map((ref) => [secretOf(ref), ref]));
+
 /** The keys of every such server, as the environment variables of a check hold them. */
 export const probeKeys: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries({
-    active: "SVC_test_",
-    live: "SVC_live_",
-    revoked: "SVC_test_",
-    expired: "SVC_test_",
-    "wrong-scope": "SVC_test_",
-  }).map(([ref, prefix]) => [
-    `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`,
-    `${prefix}R${ref.replaceAll("-", "")}Secret0123456789`,
-  ]),
-);
-
-const refOf = new Map(
-  Object.entries(probeKeys).map(([name, key]) => [
-    key,
-    name.slice("SVC_KEY_".length).toLowerCase().replaceAll("_", "-"),
-  ]),
+  refs.map((ref) => [`SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`, secretOf(ref)]),
 );
 
 /** Sets a member of an answer, named as `body.data.environment`; `null` removes it. */
@@ -91,13 +80,10 @@ export async function serveProbed(misbehave: Misbehave = () => {}, path = mePath
     response.end(reply.bytes ?? JSON.stringify(reply.body));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests: () => requests };
 }
 
@@ -109,20 +95,13 @@ function presentedRef(apiKey: string | undefined): string {
 }
 
 function rightReply(ref: string, number: number, today: number): Reply {
-  const refusal = refusals[ref];
   if (ref === "active" || ref === "live") {
     const headers = { ...json, "X-Request-Id": `req-${number}` };
     return { status: 200, headers, body: { data: contextOf(ref === "active" ? "test" : "live", today) } };
   }
-  if (refusal !== undefined) {
-    const [code, message] = refusal;
-    return { status: 403, headers: { ...json }, body: { error: { code, message } } };
-  }
-  return {
-    status: 401,
-    headers: { ...json },
-    body: { error: { code: "unauthorized", message: "No valid key." } },
-  };
+  const [code, message] = refusals[ref] ?? ["unauthorized", "No valid key."];
+  const status = code === "unauthorized" ? 401 : 403;
+  return { status, headers: { ...json }, body: { error: { code, message } } };
 }
 
 function contextOf(environment: string, today: number) {

@@ -94,13 +94,11 @@ export async function baseUrl({ stdout, done, stderr }: Running): Promise<string
   return match[1] as string;
 }
 
-// After the last key nobody presses any more.
 function pressed(keys: readonly string[]): KeyPresses {
   const left = [...keys];
-  return {
-    next: () => (left.length === 0 ? new Promise(() => {}) : Promise.resolve(left.shift() as string)),
-    close() {},
-  };
+  // After the last key no key is pressed any more.
+  const next = async () => left.shift() ?? new Promise<string>(() => {});
+  return { next, close() {} };
 }
 
 function createWritten({ terminal = false, columns }: RunOptions): Written {

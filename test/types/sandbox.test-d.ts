@@ -32,19 +32,6 @@ test("of a population the compiler knows how its refs are formed", () => {
   expectTypeOf(sandbox.farmers.at(0)).toEqualTypeOf<Farmer>();
 });
 
-test("the refs of a scenario value with a population are known as well", () => {
-  const sandbox = createSandbox({
-    scenario: {
-      version: 1,
-      organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
-      population: { organizations: 3 },
-    },
-  });
-  expectTypeOf<"main" | "organization-3-key-1">().toExtend<Parameters<typeof sandbox.secret>[0]>();
-  // @ts-expect-error there is no such key
-  sandbox.secret("mian");
-});
-
 test("without a scenario the refs are those of key-states", () => {
   const sandbox = createSandbox();
   expectTypeOf<"revoked">().toExtend<Parameters<typeof sandbox.secret>[0]>();
@@ -52,15 +39,15 @@ test("without a scenario the refs are those of key-states", () => {
   sandbox.secret("revokd");
 });
 
-test("the refs of a scenario value are known to the compiler", () => {
-  const sandbox = createSandbox({
-    scenario: {
-      version: 1,
-      organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
-    },
-  });
+test("the refs of a scenario value are known to the compiler, also with a population", () => {
+  const organizations = { bank: { type: "bank", keys: { main: { environment: "test" } } } } as const;
+  const sandbox = createSandbox({ scenario: { version: 1, organizations } });
   expectTypeOf(sandbox.secret).parameter(0).toEqualTypeOf<"main">();
   expectTypeOf(sandbox.organizations.update).parameter(0).toEqualTypeOf<"bank">();
+  const many = createSandbox({ scenario: { version: 1, organizations, population: { organizations: 3 } } });
+  expectTypeOf<"main" | "organization-3-key-1">().toExtend<Parameters<typeof many.secret>[0]>();
+  // @ts-expect-error there is no such key
+  many.secret("mian");
 });
 
 test("the refs of a scenario that is known at run time only are any text", () => {
