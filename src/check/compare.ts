@@ -75,8 +75,14 @@ export function compareRejections(rejections: readonly Exchange[], controls: rea
   const [reference, ...others] = rejections;
   if (reference === undefined) return { observations: [], wantsControl: false, varyByThemselves: false };
   const varying = controls.map((control) => contrasts(reference.answer, control));
-  const varyByThemselves = varying.flat().some(({ kind }) => kind === "form");
-  const reveals = revealsReason(varying.flat());
+  const innocent = new Set(varying.flat().map(({ at }) => at));
+  const forms = varying.flat().filter(({ isForm }) => isForm);
+  const varyByThemselves = forms.length > 0;
+  const membersVary = forms.some(({ at }) => at.startsWith("$"));
+  // Where members or headers come and go by themselves, so may all that is not promised: only the code is.
+  const reveals = ({ at, isForm }: Contrast) =>
+    !innocent.has(at) &&
+    (!varyByThemselves || at === "$.error.code" || (at.startsWith("$") && !isForm && !membersVary));
   const rules: CheckedRule[] = ["R14"];
   const observations = others.flatMap(({ pathId, answer }): Observation[] => {
     const found = contrasts(reference.answer, answer).filter(reveals);
@@ -91,25 +97,12 @@ export function compareRejections(rejections: readonly Exchange[], controls: rea
   return { observations, wantsControl, varyByThemselves };
 }
 
-// Where members or headers come and go by themselves, so may all that is not promised: only the code is.
-function revealsReason(varying: readonly Contrast[]): (contrast: Contrast) => boolean {
-  const innocent = new Set(varying.map(({ at }) => at));
-  const forms = varying.filter(({ kind }) => kind === "form");
-  const membersVary = forms.some(({ inBody, at }) => inBody && at !== "body");
-  return ({ at, kind, inBody }) => {
-    if (innocent.has(at)) return false;
-    if (at === "$.error.code") return true;
-    return inBody && kind === "value" ? !membersVary : forms.length === 0;
-  };
-}
-
 /** A place where two answers differ. */
 interface Contrast {
   /** `body`, `headers`, the name of a header, or the JSON path of a member. */
   readonly at: string;
-  /** `form`: which members and headers there are and how they are written; `value`: that of one that both answers have. */
-  readonly kind: "form" | "value";
-  readonly inBody: boolean;
+  /** Whether it is about which members and headers there are and how they are written, not about the value of one. */
+  readonly isForm: boolean;
   readonly one: string;
   readonly other: string;
 }
@@ -124,13 +117,9 @@ function bodyContrasts(one: Answer, other: Answer): Contrast[] {
   const isJson = one.json !== undefined && other.json !== undefined;
   const partsOf = (answer: Answer): Parts =>
     isJson ? membersOf(answer.json) : [["body", answer.json === undefined ? describeBody(answer) : "JSON"]];
-  const found = partsThatDiffer(partsOf(one), partsOf(other), "nothing", shown).map((part) => ({
-    ...part,
-    inBody: true,
-  }));
+  const found = partsThatDiffer(partsOf(one), partsOf(other), "nothing", shown);
   if (found.length > 0) return found;
-  const [first, second] = [quoted(one.text ?? ""), quoted(other.text ?? "")];
-  return [{ at: "body", kind: "form", inBody: true, one: first, other: second }];
+  return [{ at: "body", isForm: true, one: quoted(one.text ?? ""), other: quoted(other.text ?? "") }];
 }
 
 // Of these the presence is compared, but not the value.
@@ -139,17 +128,16 @@ const freeValues = new Set(["date", "x-request-id"]);
 const derivedFromBody = new Set(["content-length", "etag"]);
 
 function headerContrasts(one: Answer, other: Answer, bodiesDiffer: boolean): Contrast[] {
-  const found = partsThatDiffer(one.headers, other.headers, "no such header", quoted)
-    .filter(({ at, kind }) => {
-      const name = at.toLowerCase();
-      return !(kind === "value" && freeValues.has(name)) && !(bodiesDiffer && derivedFromBody.has(name));
-    })
-    .map((part) => ({ ...part, inBody: false }));
+  const all = partsThatDiffer(one.headers, other.headers, "no such header", quoted);
+  const found = all.filter(({ at, isForm }) => {
+    const name = at.toLowerCase();
+    return (isForm || !freeValues.has(name)) && !(bodiesDiffer && derivedFromBody.has(name));
+  });
   const [first = "", second = ""] = [one, other].map(({ headers }) =>
     headers.map(([name]) => name).join(", "),
   );
-  if (found.some(({ kind }) => kind === "form") || first === second) return found;
-  return [...found, { at: "headers", kind: "form", inBody: false, one: shown(first), other: shown(second) }];
+  if (found.some(({ isForm }) => isForm) || first === second) return found;
+  return [...found, { at: "headers", isForm: true, one: shown(first), other: shown(second) }];
 }
 
 type Parts = readonly (readonly [at: string, value: string])[];
@@ -162,14 +150,15 @@ function membersOf(json: unknown, at = "$"): [string, string][] {
   );
 }
 
+/** Returns the parts that differ; `absent` stands for one that is not there, and `show` shows one that is. */
 function partsThatDiffer(one: Parts, other: Parts, absent: string, show: (value: string) => string) {
   const [mine, theirs] = [valuesOf(one), valuesOf(other)];
-  return [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((at): Omit<Contrast, "inBody">[] => {
+  return [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((at): Contrast[] => {
     const [first, second] = [mine.get(at), theirs.get(at)];
     if (first === second) return [];
-    const kind = first === undefined || second === undefined ? "form" : "value";
     const words = (value: string | undefined) => (value === undefined ? absent : show(value));
-    return [{ at: shown(at), kind, one: words(first), other: words(second) }];
+    const isForm = first === undefined || second === undefined;
+    return [{ at: shown(at), isForm, one: words(first), other: words(second) }];
   });
 }
 

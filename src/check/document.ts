@@ -9,7 +9,7 @@ import type {
   Tone,
 } from "../report/render/document.js";
 import { type ReportPalette, render } from "../report/render/render.js";
-import type { CheckReport, Verdict } from "./report.js";
+import type { CheckReport, Verdict, VerdictRow } from "./report.js";
 import type { Difference } from "./rules.js";
 
 /** Renders the outcome of a check in one of the formats, with a line end; `palette` colours the text. */
@@ -85,14 +85,16 @@ function sectionsOf({ paths, rules, differences }: CheckReport): Section[] {
 
 /** A case for each path, the first one failed by what stopped the check, and one for each rule. */
 function suitesOf({ paths, rules, differences, stopped }: CheckReport): Suite[] {
-  const pathCases = paths.map(({ pathId, verdict, reason }, index): TestCase => {
-    if (stopped !== undefined && index === 0) return { name: pathId, verdict: "failed", message: stopped };
-    const found = differences.filter((one) => one.pathId === pathId);
-    return testCase(pathId, verdict, reason, found);
+  const pathCases = paths.map((row, index): TestCase => {
+    if (stopped !== undefined && index === 0) {
+      return { name: row.pathId, verdict: "failed", message: stopped };
+    }
+    const found = differences.filter(({ pathId }) => pathId === row.pathId);
+    return testCase(row.pathId, row, found);
   });
-  const ruleCases = rules.map(({ rule, title, verdict, reason }) => {
-    const found = differences.filter((one) => one.rules.includes(rule));
-    return testCase(`${rule} ${title}`, verdict, reason, found);
+  const ruleCases = rules.map((row) => {
+    const found = differences.filter((difference) => difference.rules.includes(row.rule));
+    return testCase(`${row.rule} ${row.title}`, row, found);
   });
   return [
     { name: "paths", cases: pathCases },
@@ -100,21 +102,12 @@ function suitesOf({ paths, rules, differences, stopped }: CheckReport): Suite[] 
   ];
 }
 
-function testCase(
-  name: string,
-  verdict: Verdict,
-  reason: string | undefined,
-  differences: readonly Difference[],
-): TestCase {
-  const lines = differences.map(
+function testCase(name: string, { verdict, reason }: VerdictRow, found: readonly Difference[]): TestCase {
+  const lines = found.map(
     ({ pathId, at, expected, found }) => `${pathId} ${at}: expected ${expected}, found ${found}`,
   );
-  return {
-    name,
-    verdict: verdicts[verdict].inJunit,
-    message: lines[0] ?? reason,
-    output: lines.length > 0 ? lines.join("\n") : undefined,
-  };
+  const [message = reason] = lines;
+  return { name, verdict: verdicts[verdict].inJunit, message, output: lines.join("\n") || undefined };
 }
 
 function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {

@@ -7,14 +7,14 @@ import { type CheckedRule, checkedRules, type Difference, isDifference, type Obs
 /** The result of comparing answers with the contract. */
 export type Verdict = "agrees" | "differs" | "not_tried";
 
-interface VerdictRow {
+export interface VerdictRow {
   readonly verdict: Verdict;
   /** Why it was not tried. */
   readonly reason?: string | undefined;
 }
 
 /** The result for a path. */
-export interface PathRow extends VerdictRow {
+interface PathRow extends VerdictRow {
   readonly pathId: PathId;
   /** The variable that the key came from. */
   readonly variable?: string | undefined;
@@ -23,7 +23,7 @@ export interface PathRow extends VerdictRow {
 }
 
 /** The result for a rule. */
-export interface RuleRow extends VerdictRow {
+interface RuleRow extends VerdictRow {
   readonly rule: CheckedRule;
   readonly title: string;
 }
