@@ -41,10 +41,7 @@ export async function stepsThatFail(
   { cwd }: Io,
 ): Promise<ScenarioProblem[]> {
   // Most starts have nothing to rehearse.
-  const [{ rehearsalProblems }, { placeInScenario }] = await Promise.all([
-    import("../node/rehearsal.js"),
-    import("../node/place-in-scenario.js"),
-  ]);
+  const { rehearsalProblems, placeInScenario } = await import("../node/rehearsal.js");
   return rehearsalProblems(loaded, (path) => placeInScenario(loaded.name, path, cwd), givenIn(flags));
 }
 

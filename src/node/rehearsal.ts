@@ -1,8 +1,10 @@
 import { rehearse } from "../library/rehearse.js";
 import type { GivenOptions } from "../sandbox/runtime.js";
+import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import { type Path, pathText, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
-import type { LoadedScenario } from "./files/load-scenario.js";
+import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
+import { readBundledScenario } from "./package-files.js";
 import { openWorld } from "./platform.js";
 
 /** The largest number of failed steps that are reported of one rehearsal. */
@@ -26,4 +28,29 @@ export async function rehearsalProblems(
       return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file, ...place };
     }),
   );
+}
+
+/**
+ * Returns the place of the field at a path, in the file of a scenario or in one that it extends.
+ *
+ * `undefined` for what comes from a bundled scenario that the file extends, and when no file can be read any more.
+ */
+export async function placeInScenario(
+  nameOrFile: string,
+  path: Path,
+  cwd: string,
+): Promise<FoundPlace | undefined> {
+  try {
+    const { text, ...options } = isScenarioName(nameOrFile)
+      ? { text: await readBundledScenario(nameOrFile), file: `scenarios/${nameOrFile}.yaml` }
+      : openScenarioFile(nameOrFile, cwd);
+    const { placeOf } = await import("../scenario/parse-scenario.js");
+    const place = placeOf(text, path, options);
+    // What no text holds is looked for around it, until nothing but the whole file is left.
+    const isWhole = JSON.stringify(place) === JSON.stringify(placeOf(text, [], options));
+    return isWhole ? undefined : place;
+  } catch {
+    // It was read when it was loaded; by now it may have been changed.
+    return undefined;
+  }
 }

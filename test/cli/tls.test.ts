@@ -66,7 +66,7 @@ describe("--cert and --key", () => {
       "a file that is not there",
       {},
       ["--cert", "no", ...both.slice(2)],
-      /the file of --cert, "no": there is no/,
+      /Failed to read --cert "no": there is no/,
     ],
     ["no PEM", { cert: () => "certificate" }, both, /--cert "cert\.pem" holds no certificate in PEM/],
     [

@@ -2,7 +2,7 @@ import { snakeCase } from "../../api/snake-case.js";
 import { storySender } from "../../api/story-sender.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { placeInScenario } from "../../node/place-in-scenario.js";
+import { placeInScenario } from "../../node/rehearsal.js";
 import { stepJson } from "../../node/step-data.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { type StepProblem, stepProblems } from "../../sandbox/story/differences.js";

@@ -1,5 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { dirname, isAbsolute, resolve } from "node:path";
+import { closeSync, openSync, readSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
@@ -26,20 +26,17 @@ export interface LoadedScenario {
  */
 export async function loadScenario(
   nameOrFile: string,
-  options: { cwd?: string } = {},
+  { cwd = process.cwd() }: { cwd?: string } = {},
 ): Promise<LoadedScenario> {
-  const found = await findScenario(nameOrFile, options);
-  await loadFarmersFor(found.scenario);
-  return found;
-}
-
-async function findScenario(nameOrFile: string, options: { cwd?: string }): Promise<LoadedScenario> {
   if (isScenarioName(nameOrFile)) {
-    return { scenario: withStory(nameOrFile), name: nameOrFile, files: [] };
+    const scenario = withStory(nameOrFile);
+    await loadFarmersFor(scenario);
+    return { scenario, name: nameOrFile, files: [] };
   }
-  const { text, file, load, files } = openScenarioFile(nameOrFile, options.cwd ?? process.cwd());
+  const { text, file, load, files } = openScenarioFile(nameOrFile, cwd);
   const { parseScenario } = await import("../../scenario/parse-scenario.js");
   const scenario = parseScenario(text, { file, load });
+  await loadFarmersFor(scenario);
   return { scenario, name: nameOrFile, files };
 }
 
@@ -47,39 +44,32 @@ async function findScenario(nameOrFile: string, options: { cwd?: string }): Prom
 export function openScenarioFile(nameOrFile: string, cwd: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
-  const load: ScenarioLookup = (name, from) => {
-    const base = isAbsolute(name)
-      ? name
-      : resolve(from === undefined ? dirname(file) : dirname(resolve(cwd, from)), name);
+  const load: ScenarioLookup = (name, from = file) => {
+    const base = resolve(dirname(resolve(cwd, from)), name);
     files.push(base);
     return { text: readScenarioFile(base, name), file: base };
   };
   return { text: readScenarioFile(file, nameOrFile), file: nameOrFile, load, files };
 }
 
-/** Reads a scenario file as UTF-8; throws `scenario_not_found` or `file_unreadable`. The parser refuses anything but text. */
+// Read as UTF-8; the parser refuses anything but text. One byte more than a scenario may have is enough for it to refuse the
+// file, however large that is.
 function readScenarioFile(file: string, given: string): string {
+  const start = Buffer.alloc(maximumScenarioBytes + 1);
+  let length = 0;
   try {
-    return new TextDecoder("utf-8").decode(readStart(file, maximumScenarioBytes + 1));
+    const descriptor = openSync(file, "r");
+    try {
+      for (let more = -1; more !== 0 && length < start.length; length += more) {
+        more = readSync(descriptor, start, length, start.length - length, null);
+      }
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (error) {
     throw unreadable(error as NodeJS.ErrnoException, given);
   }
-}
-
-// One byte more than a scenario may have is enough for the parser to refuse it, however large the file is.
-function readStart(file: string, length: number): Buffer {
-  const descriptor = openSync(file, "r");
-  try {
-    const start = Buffer.alloc(Math.min(length, Math.max(fstatSync(descriptor).size, 64 * 1024)));
-    let read = 0;
-    for (;;) {
-      const more = readSync(descriptor, start, read, start.length - read, null);
-      read += more;
-      if (more === 0 || read === start.length) return start.subarray(0, read);
-    }
-  } finally {
-    closeSync(descriptor);
-  }
+  return new TextDecoder("utf-8").decode(start.subarray(0, length));
 }
 
 /** Makes the error for a scenario that cannot be read from that of the file system. */

@@ -75,16 +75,16 @@ function passSignalsTo(child: ChildProcess) {
   };
 }
 
-// A signal from the keyboard goes to everything that runs in the terminal's foreground. On Windows there is no other, and
-// sending one ends a process at once.
+// A signal from the keyboard goes to the group of processes in the terminal's foreground. Only Linux tells which one that is;
+// elsewhere it is taken to be this one. On Windows there is no other signal, and sending one ends a process at once.
 function isFromKeyboard(signal: NodeJS.Signals): boolean {
   if (process.platform === "win32") return true;
-  return (signal === "SIGINT" || signal === "SIGQUIT") && hasTerminal() && isInForeground();
-}
-
-// The keyboard's signals go to the group of processes in the terminal's foreground. Only Linux tells which one that is;
-// elsewhere it is taken to be this one.
-function isInForeground(): boolean {
+  if (signal !== "SIGINT" && signal !== "SIGQUIT") return false;
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+  } catch {
+    return false;
+  }
   try {
     const stat = readFileSync("/proc/self/stat", "latin1");
     // The second field is the program's name, in parentheses, which may hold anything.
@@ -92,14 +92,5 @@ function isInForeground(): boolean {
     return group === foreground;
   } catch {
     return true;
-  }
-}
-
-function hasTerminal(): boolean {
-  try {
-    closeSync(openSync("/dev/tty", "r"));
-    return true;
-  } catch {
-    return false;
   }
 }

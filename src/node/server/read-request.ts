@@ -7,27 +7,20 @@ import { type Connection, repeatsOfDirectLoop } from "../../sandbox/behaviour/kn
 
 /** The path of the control plane; every other path belongs to the API. */
 export const controlPath = "/__sandbox";
+const insideControl = `${controlPath}/`;
 
 /** Whether a path belongs to the control plane. */
 export function isControlPath(path: string): boolean {
-  return (
-    path.startsWith(controlPath) && (path.length === controlPath.length || path[controlPath.length] === "/")
-  );
+  return path === controlPath || path.startsWith(insideControl);
 }
 
 /** Returns the path of a request target, without scheme and authority in the absolute form. */
 export function pathOf(target: string): string {
-  const start = target.startsWith("/") ? 0 : authorityEnd(target);
+  // Clients send `GET http://host/path` to a proxy; a server must understand it too (RFC 9112 §3.2.2).
+  const start = target.startsWith("/") ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);
   const end = target.indexOf("?", start);
   if (start === 0) return end === -1 ? target : target.slice(0, end);
-  const path = end === -1 ? target.slice(start) : target.slice(start, end);
-  return path === "" ? "/" : path;
-}
-
-// Clients send `GET http://host/path` to a proxy; a server must understand it too (RFC 9112 §3.2.2).
-function authorityEnd(target: string): number {
-  const scheme = /^https?:\/\/[^/?]*/i.exec(target);
-  return scheme === null ? 0 : scheme[0].length;
+  return target.slice(start, end === -1 ? undefined : end) || "/";
 }
 
 /** Returns the query of a request target, question mark included; empty when there is none. */

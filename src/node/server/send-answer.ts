@@ -65,12 +65,8 @@ export function refuse(response: ServerResponse, status: 400 | 500): void {
   response.writeHead(status, headers).end(text);
 }
 
-const reasonPhrases: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  408: "Request Timeout",
-  413: "Content Too Large",
-  431: "Request Header Fields Too Large",
-};
+// Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 const statusOfParserError: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -100,7 +96,7 @@ export function refuseSocket(socket: Duplex, code = ""): void {
   const status = statusOfParserError[code] ?? 400;
   const { text, bytes } = errorBody("bad_request", refusals.bad_request);
   socket.end(
-    `HTTP/1.1 ${status} ${reasonPhrases[status]}\r\nContent-Type: application/json\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${bytes}\r\nConnection: close\r\n\r\n${text}`,
   );
 }

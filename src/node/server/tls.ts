@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { resolve } from "node:path";
@@ -20,58 +20,45 @@ export async function certificatePair(tls: true | CertificatePair, host: string)
 
 /** Reads a certificate and its key from PEM files; throws `file_unreadable` or `certificate_unusable`. */
 export async function readPair(files: CertificatePair, cwd: string): Promise<CertificatePair> {
-  const [cert, key] = await Promise.all([
-    readPem(files.cert, "--cert", cwd),
-    readPem(files.key, "--key", cwd),
-  ]);
-  return checkPair(
-    { cert, key },
-    { cert: `--cert ${JSON.stringify(files.cert)}`, key: `--key ${JSON.stringify(files.key)}` },
-  );
-}
-
-async function readPem(file: string, flag: string, cwd: string): Promise<string> {
-  try {
-    return await readFile(resolve(cwd, file), "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : fileFailure(error);
-    throw new SandboxError(
-      "file_unreadable",
-      `Failed to read the file of ${flag}, ${JSON.stringify(file)}: ${why}.`,
-    );
-  }
+  const names = { cert: `--cert ${JSON.stringify(files.cert)}`, key: `--key ${JSON.stringify(files.key)}` };
+  const read = async (which: keyof CertificatePair) => {
+    try {
+      return await readFile(resolve(cwd, files[which]), "utf8");
+    } catch (error) {
+      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+      const why = isMissing ? "there is no such file" : fileFailure(error);
+      throw new SandboxError("file_unreadable", `Failed to read ${names[which]}: ${why}.`);
+    }
+  };
+  const [cert, key] = await Promise.all([read("cert"), read("key")]);
+  return checkPair({ cert, key }, names);
 }
 
 /** Checks that a certificate can be served with a key; throws `certificate_unusable` with the names of the two, never the key. */
-function checkPair(pair: CertificatePair, names: CertificatePair): CertificatePair {
-  const certificate = readCertificate(pair.cert, names.cert);
-  const key = readKey(pair.key, names.key);
-  if (!certificate.checkPrivateKey(key)) {
+function checkPair({ cert, key }: CertificatePair, names: CertificatePair): CertificatePair {
+  const attempt = <Result>(work: () => Result, why: (code?: string) => string): Result => {
+    try {
+      return work();
+    } catch (error) {
+      throw unusable(why((error as NodeJS.ErrnoException).code));
+    }
+  };
+  const certificate = attempt(
+    () => new X509Certificate(cert),
+    () => `${names.cert} holds no certificate in PEM (-----BEGIN CERTIFICATE-----)`,
+  );
+  const privateKey = attempt(
+    () => createPrivateKey(key),
+    () => `${names.key} holds no private key in PEM (-----BEGIN PRIVATE KEY-----) without a passphrase`,
+  );
+  if (!certificate.checkPrivateKey(privateKey)) {
     throw unusable(`the key of ${names.key} is not the one of the certificate in ${names.cert}`);
   }
-  try {
-    createSecureContext({ cert: pair.cert, key: pair.key });
-  } catch (error) {
-    throw unusable(`this Node does not take ${names.cert} (${(error as NodeJS.ErrnoException).code})`);
-  }
-  return pair;
-}
-
-function readCertificate(text: string, name: string): X509Certificate {
-  try {
-    return new X509Certificate(text);
-  } catch {
-    throw unusable(`${name} holds no certificate in PEM (-----BEGIN CERTIFICATE-----)`);
-  }
-}
-
-function readKey(text: string, name: string): KeyObject {
-  try {
-    return createPrivateKey(text);
-  } catch {
-    throw unusable(`${name} holds no private key in PEM (-----BEGIN PRIVATE KEY-----) without a passphrase`);
-  }
+  attempt(
+    () => createSecureContext({ cert, key }),
+    (code) => `this Node does not take ${names.cert} (${code})`,
+  );
+  return { cert, key };
 }
 
 function unusable(why: string): SandboxError {
