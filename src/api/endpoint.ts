@@ -3,7 +3,7 @@ import type { PathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import type { FlatHeaders } from "./limits.js";
-import type { JsonBody } from "./messages.js";
+import type { TextBody } from "./messages.js";
 
 /** A JSON Schema 2020-12, as plain data. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -82,7 +82,7 @@ export interface EndpointInput {
 }
 
 /** The body of a success. */
-export interface Success extends JsonBody {
+export interface Success extends TextBody {
   /** More headers of the answer. */
   readonly headers?: FlatHeaders;
   /** Does to the world what the answer says is done; called once, or never when the answer is only foreseen. */

@@ -4,7 +4,7 @@ import { type FiredFault, fireFault } from "../sandbox/faults.js";
 import type { World } from "../sandbox/world.js";
 import { answerCall, answerUncounted, type Ending, evaluateAnswer, type Target } from "./answer.js";
 import { type Call, requestIdOf } from "./call.js";
-import { type ApiAnswer, utf8Length } from "./messages.js";
+import { type ApiAnswer, textBody, utf8Length } from "./messages.js";
 import { answerOf, errorBody } from "./reply.js";
 
 /** The ending of a call that a fault hit. */
@@ -37,8 +37,8 @@ export function applyFault(world: World, call: Call, target: Target): FaultyEndi
     const ending = answerCall(world, call, target);
     return { ...ending, fault, delivery: deliveryOf(fired, ending.answer) };
   }
-  const { answer, code } = faultyAnswer(world, call, target, fired.effect);
-  return { fault, pathId: fault, answer, code, delivery: deliveryOf(fired, answer) };
+  const ending = faultyAnswer(world, call, target, fired.effect);
+  return { ...ending, fault, pathId: fault, delivery: deliveryOf(fired, ending.answer) };
 }
 
 function faultyAnswer(
@@ -47,14 +47,33 @@ function faultyAnswer(
   target: Target,
   { reset, hang, status, html, malformed }: FaultEffect,
 ): Pick<Ending, "answer" | "code"> {
-  if (reset || hang) return { answer: noAnswer, code: null };
-  if (malformed) return { answer: malformedReply(world, call), code: null };
-  if (status !== undefined && html) return { answer: gatewayPage(status), code: null };
-  if (status !== undefined) {
-    return { answer: failureReply(world, call, status), code: failures[status].code };
-  }
+  if (reset || hang) return { answer: { status: 0, headers: [], body: "" }, code: null };
+  const requestId = ["X-Request-Id", requestIdOf(world, call)];
+  // The same for every key.
+  if (malformed) return { answer: answerOf(200, textBody(brokenJson), requestId), code: null };
   // Only its body is cut off: a consent request that it reports was made, and the client has to find out.
-  return answerUncounted(world, call, target);
+  if (status === undefined) return answerUncounted(world, call, target);
+  if (html) return { answer: answerOf(status, textBody(gatewayPage(status)), [], "text/html"), code: null };
+  const { code, message } = failures[status];
+  const headers = call.assumptions.request_id_on_errors ? requestId : [];
+  return { answer: answerOf(status, errorBody(code, message), headers), code };
+}
+
+const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
+
+// A gateway answers with a page of its own.
+function gatewayPage(status: FailureStatus): string {
+  const title = `${status} ${failures[status].reason}`;
+  return [
+    "<html>",
+    `<head><title>${title}</title></head>`,
+    "<body>",
+    `<center><h1>${title}</h1></center>`,
+    "<hr><center>gateway</center>",
+    "</body>",
+    "</html>",
+    "",
+  ].join("\r\n");
 }
 
 function deliveryOf({ effect, latency }: FiredFault, { body }: ApiAnswer): Delivery {
@@ -65,38 +84,6 @@ function deliveryOf({ effect, latency }: FiredFault, { body }: ApiAnswer): Deliv
     cutAfter: truncate ? Math.floor(utf8Length(body) / 2) : undefined,
     bytesPerSecond: slow,
   };
-}
-
-const noAnswer: ApiAnswer = { status: 0, headers: [], body: "" };
-
-// A failure of the service, in the API's error body.
-function failureReply(world: World, call: Call, status: FailureStatus): ApiAnswer {
-  const { code, message } = failures[status];
-  const requestId = call.assumptions.request_id_on_errors ? ["X-Request-Id", requestIdOf(world, call)] : [];
-  return answerOf(status, errorBody(code, message), requestId);
-}
-
-// A failure of a gateway, which answers with a page of its own.
-function gatewayPage(status: FailureStatus): ApiAnswer {
-  const title = `${status} ${failures[status].reason}`;
-  const text = `<html>\r
-<head><title>${title}</title></head>\r
-<body>\r
-<center><h1>${title}</h1></center>\r
-<hr><center>gateway</center>\r
-</body>\r
-</html>\r
-`;
-  return answerOf(status, { text, bytes: text.length }, [], "text/html");
-}
-
-// The same for every key.
-const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
-
-// A success whose body arrives whole and is no JSON.
-function malformedReply(world: World, call: Call): ApiAnswer {
-  const body = { text: brokenJson, bytes: utf8Length(brokenJson) };
-  return answerOf(200, body, ["X-Request-Id", requestIdOf(world, call)]);
 }
 
 /** The delivery of an answer that a fault changed, as adapters carry it out; plain data. */
@@ -111,8 +98,6 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
-const shortestPause = 50;
-
 /** The parts of a body in their order, and the pause before each. */
 export function partsOf(
   body: string,
@@ -121,7 +106,7 @@ export function partsOf(
   const whole = new TextEncoder().encode(body);
   const sent = cutAfter === undefined ? whole : whole.subarray(0, cutAfter);
   if (bytesPerSecond === undefined) return { parts: sent.length === 0 ? [] : [sent], pauseMs: 0 };
-  const pauseMs = Math.max(shortestPause, 1000 / bytesPerSecond);
+  const pauseMs = Math.max(50, 1000 / bytesPerSecond);
   const bytes = Math.max(1, Math.round((bytesPerSecond * pauseMs) / 1000));
   const parts: Uint8Array[] = [];
   for (let start = 0; start < sent.length; start += bytes) parts.push(sent.subarray(start, start + bytes));

@@ -49,16 +49,20 @@ export interface ApiAnswer {
   readonly body: string;
 }
 
-/** A JSON text and its length in UTF-8 bytes. */
-export interface JsonBody {
+/** A body and its length in UTF-8 bytes. */
+export interface TextBody {
   readonly text: string;
   readonly bytes: number;
 }
 
-/** A value as the body of an answer. */
-export function jsonOf(value: unknown): JsonBody {
-  const text = JSON.stringify(value);
+/** A text as the body of an answer. */
+export function textBody(text: string): TextBody {
   return { text, bytes: utf8Length(text) };
+}
+
+/** A value as the body of an answer, in JSON. */
+export function jsonBody(value: unknown): TextBody {
+  return textBody(JSON.stringify(value));
 }
 
 /** The length of a text in UTF-8 bytes; a lone surrogate counts as the three bytes that stand in for it. */

@@ -11,7 +11,7 @@ import {
   retryAfterHeaders,
   secondsToRetry,
 } from "./limits.js";
-import { type ApiAnswer, type JsonBody, jsonOf } from "./messages.js";
+import { type ApiAnswer, jsonBody, type TextBody } from "./messages.js";
 import { vary } from "./variation/vary.js";
 
 /** The success of a call that was let in (R1, R7). */
@@ -115,7 +115,7 @@ function detailsOf(
 /** An answer with its fixed headers. */
 export function answerOf(
   status: number,
-  { text, bytes }: JsonBody,
+  { text, bytes }: TextBody,
   headers: FlatHeaders,
   type = "application/json",
 ): ApiAnswer {
@@ -150,6 +150,6 @@ export function expectedCode(world: World, path: PathId): string | null {
 }
 
 /** The error body of the API (section 7 of the specification; R27). */
-export function errorBody(code: string, message: string, details?: Details): JsonBody {
-  return jsonOf({ error: { code, message, ...(details !== undefined && { details }) } });
+export function errorBody(code: string, message: string, details?: Details): TextBody {
+  return jsonBody({ error: { code, message, ...(details !== undefined && { details }) } });
 }

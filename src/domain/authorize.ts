@@ -1,4 +1,4 @@
-import { type KeyRecord, type KeyState, keyStateAt } from "./api-key.js";
+import { type KeyRecord, keyStateAt } from "./api-key.js";
 import type { Organization } from "./organization.js";
 import type { ApiPathId } from "./outcomes.js";
 
@@ -29,12 +29,6 @@ export interface AuthorizationCheck {
   readonly refuse: (facts: AuthorizationFacts) => ApiPathId | undefined;
 }
 
-const pathOfEndedKey: Record<Exclude<KeyState, "active" | "retiring">, ApiPathId> = {
-  revoked: "401.revoked",
-  expired: "401.expired",
-  rotated: "401.rotated",
-};
-
 /** The checks of an endpoint, in their order; the first that refuses ends the request. */
 export const authorizationChecks: readonly AuthorizationCheck[] = [
   {
@@ -46,7 +40,7 @@ export const authorizationChecks: readonly AuthorizationCheck[] = [
       if (presented === "malformed") return "401.malformed";
       if (key === undefined) return "401.unknown";
       const state = keyStateAt(key, now);
-      return state === "active" || state === "retiring" ? undefined : pathOfEndedKey[state];
+      return state === "active" || state === "retiring" ? undefined : `401.${state}`;
     },
   },
   {

@@ -1,7 +1,7 @@
 import { permissions, productionStatuses, validityStatuses } from "../../domain/attestation.js";
 import { attestedData, viewAttestation } from "../../sandbox/preview/consent-views.js";
 import { closedObject, type Endpoint, type JsonSchema } from "../endpoint.js";
-import { jsonOf } from "../messages.js";
+import { jsonBody } from "../messages.js";
 import { snakeCase } from "../snake-case.js";
 import { guess, permissionNames, time, visibleTo } from "./visible-records.js";
 
@@ -105,7 +105,7 @@ export const listAttestations: Endpoint = {
       .filter(({ consent }) => consentId === undefined || consent.id === consentId)
       .filter(({ consent }) => farmer === undefined || consent.farmer === farmer);
     const page = found.slice(offset, offset + limit);
-    return jsonOf({
+    return jsonBody({
       data: page.map((place) => snakeCase(viewAttestation(place, world, now))),
       page: { limit, offset, total: found.length },
     });
@@ -127,6 +127,6 @@ export const getAttestation: Endpoint = {
   respond(caller, world, { params, now }) {
     const place = visibleTo(caller, world).attestation(params.id as string, now);
     if (place === undefined) return { refused: "404.unknown_record", details: { record: "attestation" } };
-    return jsonOf({ data: snakeCase(viewAttestation(place, world, now)) });
+    return jsonBody({ data: snakeCase(viewAttestation(place, world, now)) });
   },
 };

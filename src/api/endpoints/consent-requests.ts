@@ -21,7 +21,7 @@ import type { World } from "../../sandbox/world.js";
 import { parseTimestamp } from "../../scenario/format/time.js";
 import { closedObject, type Endpoint, type OwnRefusal } from "../endpoint.js";
 import { invalid } from "../field-problems.js";
-import { type JsonBody, jsonOf } from "../messages.js";
+import { jsonBody, type TextBody } from "../messages.js";
 import { snakeCase } from "../snake-case.js";
 import { guess, permissionNames, time, visibleTo } from "./visible-records.js";
 
@@ -91,9 +91,9 @@ function consentExample(...later: readonly (typeof created)[]): unknown {
 }
 
 /** The body that shows a consent request as it is at an instant, without its organization, which is the caller. */
-function consentBody(entry: ConsentEntry, world: World, now: number): JsonBody {
+function consentBody(entry: ConsentEntry, world: World, now: number): TextBody {
   const { organization: _, farmer: __, attestations: ___, ...shown } = viewConsent(entry, world, now);
-  return jsonOf({ data: snakeCase(shown) });
+  return jsonBody({ data: snakeCase(shown) });
 }
 
 interface Wanted {

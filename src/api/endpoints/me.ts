@@ -3,7 +3,7 @@ import { organizationTypes } from "../../domain/organization.js";
 import { mePath } from "../../domain/outcomes.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import { closedObject, type Endpoint, openObject } from "../endpoint.js";
-import { type JsonBody, utf8Length } from "../messages.js";
+import { type TextBody, utf8Length } from "../messages.js";
 
 const count = { type: "integer", minimum: 0 };
 
@@ -57,7 +57,7 @@ export const me: Endpoint = {
     },
   },
   answersContext: true,
-  respond(caller): JsonBody {
+  respond(caller): TextBody {
     const { text, bytes } = preparedFor(caller);
     const today = String(caller.usage.dayCount);
     return { text: `${text}${today}}}}`, bytes: bytes + today.length + 3 };
@@ -66,7 +66,7 @@ export const me: Endpoint = {
 
 // All of the answer but `usage.today` depends on the key's and the organization's records alone, so it is written
 // once for each pair of records and kept beside the key.
-function preparedFor(caller: KeyEntry): JsonBody {
+function preparedFor(caller: KeyEntry): TextBody {
   const { key, holder, prepared } = caller;
   const { organization } = holder;
   if (prepared !== undefined && prepared.key === key && prepared.organization === organization)
