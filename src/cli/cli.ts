@@ -1,4 +1,3 @@
-import { SandboxError } from "../domain/errors.js";
 import { version } from "../node/package-files.js";
 import type { Command } from "./command.js";
 import { commands } from "./commands.js";
@@ -44,18 +43,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     throw misread(name, `${name} needs -- and a command behind it: svc-sandbox ${name} -- npm test`);
   }
   const parsed = parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
-  if (parsed === undefined) return exitCode.fine;
-  try {
-    return await command.run({ ...parsed, rest: behind, io });
-  } catch (error) {
-    throw implied && isUnknownWord(error, parsed.words) ? unknownWord(parsed.words[0] as string) : error;
-  }
-}
-
-// A word that stands where a command could stand, and is no path, may be a misspelt command.
-function isUnknownWord(error: unknown, [word = ""]: readonly string[]): boolean {
-  if (!(error instanceof SandboxError) || error.code !== "scenario_not_found") return false;
-  return error.details.given === word && !/[\\/]|\.ya?ml$/i.test(word);
+  return parsed === undefined ? exitCode.fine : command.run({ ...parsed, rest: behind, io });
 }
 
 async function printHelpOf(name: string | undefined, io: Io): Promise<number> {

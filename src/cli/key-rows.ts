@@ -8,21 +8,10 @@ import type { World } from "../sandbox/world.js";
 import { answerText, type Palette, paintStatus } from "./terminal.js";
 
 /** A key of the scenario and how a request with it would end now. */
-export interface KeyRow {
-  readonly ref: string;
-  readonly organization: string;
-  readonly environment: string;
-  readonly state: string;
-  readonly secret: string;
-  readonly status: number;
-  readonly code: string | null;
-  readonly path_id: string;
-  /** The paths of faults that it may end on instead. */
-  readonly fault_paths: readonly string[];
-}
+export type KeyRow = ReturnType<typeof keyRows>[number];
 
 /** The keys of the scenario in its order, or those of them whose secrets are given. */
-export function keyRows(world: World, secrets = scenarioSecrets(world)): KeyRow[] {
+export function keyRows(world: World, secrets = scenarioSecrets(world)) {
   const now = world.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = world.registry.key(ref);
@@ -36,6 +25,7 @@ export function keyRows(world: World, secrets = scenarioSecrets(world)): KeyRow[
       status: outcomeOf(pathId).status,
       code: expectedCode(world, pathId),
       path_id: pathId,
+      /** The paths of faults that it may end on instead. */
       fault_paths: faultPaths,
     };
   });

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SandboxError } from "../domain/errors.js";
+import { redactKeys } from "../domain/redact.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
 import type { Log } from "../node/log.js";
 import { openWorld } from "../node/platform.js";
@@ -54,9 +55,8 @@ export async function warnOfSteps(
 ): Promise<void> {
   const problems = loaded.files.length === 0 ? [] : await stepsThatFail(loaded, flags, io);
   if (problems.length === 0) return;
-  const steps = problems.length === 1 ? "A step" : "Steps";
   const texts = problems.map(formatProblem).join("\n\n");
-  log.note(`${steps} of ${loaded.name} may not come out as written:\n\n${texts}\n`);
+  log.note(`Steps of ${loaded.name} that may not come out as written:\n\n${texts}\n`);
 }
 
 /** Names the scenario and counts its problems above the list of them. */
@@ -67,4 +67,10 @@ export function withCount(error: unknown, name: string): unknown {
     "scenario_invalid",
     `Failed to load the scenario ${JSON.stringify(name)}: it has ${length === 1 ? "a problem" : `${length} problems`}.\n\n${error.message}`,
   );
+}
+
+/** The problems of a scenario for machines: those of its text, or why it could not be read. */
+export function problemsJson(error: SandboxError, file: string): readonly object[] {
+  if (error instanceof ScenarioError) return error.problems;
+  return [{ code: error.code, path: "", message: redactKeys(error.message), file: redactKeys(file) }];
 }

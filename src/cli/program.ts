@@ -4,18 +4,11 @@ import { Command as Commander, CommanderError, Option } from "commander";
 import type { SandboxError } from "../domain/errors.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { didYouMean, quote } from "../scenario/problems/words.js";
-import { type Command, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
+import { type Call, type Command, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import { verbose } from "./flags.js";
 import type { Io } from "./io.js";
-
-/** A command line of a command, taken apart. */
-export interface Parsed {
-  /** The arguments that are not flags, in order. */
-  readonly words: readonly string[];
-  readonly flags: FlagValues<FlagSet>;
-}
 
 /**
  * Reads the command line of a command; flags that are not on it come from the environment. `undefined` when it asked
@@ -26,7 +19,7 @@ export function parse(
   command: Command,
   argv: readonly string[],
   { io, implied = false }: { readonly io: Io; readonly implied?: boolean },
-): Parsed | undefined {
+): Pick<Call, "words" | "flags"> | undefined {
   const commander = commanderOf(`svc-sandbox ${name}`, command, io);
   try {
     commander.parse([...argv], { from: "user" });
@@ -36,17 +29,12 @@ export function parse(
     throw misread(name, sentenceOf(error));
   }
   const { args: words } = commander;
+  if (implied) refuseUnknownWord(words[0], io);
   const specs = Object.keys(command.words ?? {});
   const excess = words[specs.length];
   if (excess !== undefined && !specs.at(-1)?.includes("...")) {
-    const [first = ""] = words;
-    // A bundled name, or a file that is there.
-    const isScenario = isScenarioName(first) || existsSync(resolve(io.cwd, first));
-    if (implied && !isScenario) throw unknownWord(first);
-    throw misread(
-      name,
-      `${name} takes ${specs.join(" ") || "no words"}, and ${JSON.stringify(excess)} is one too many.`,
-    );
+    const taken = specs.join(" ") || "no words";
+    throw misread(name, `${name} takes ${taken}, and ${JSON.stringify(excess)} is one too many.`);
   }
   return { words, flags: flagValues(commander, command, io.env) };
 }
@@ -161,6 +149,12 @@ function exampleText(examples: Command["examples"]): string {
   const width = Math.max(...Object.keys(examples).map(({ length }) => length));
   const lines = Object.entries(examples).map(([line, does]) => `  ${line.padEnd(width)}  # ${does}`);
   return ["Examples:", ...lines].join("\n");
+}
+
+// A word where a command could stand, and that is no bundled name, no file that is there and no path.
+function refuseUnknownWord(word: string | undefined, { cwd }: Io): void {
+  if (word === undefined || isScenarioName(word) || existsSync(resolve(cwd, word))) return;
+  if (!/[\\/]|\.ya?ml$/i.test(word)) throw unknownWord(word);
 }
 
 /** The usage error for a first word that is no command and no scenario, with what it might have been. */

@@ -92,7 +92,7 @@ test("start serves such a scenario all the same and warns of the step, also when
   const running = startCli(["start", "world.yaml", "--port", "0", "--log", "off"], { cwd });
   const url = await baseUrl(running);
   await running.stderr.shows(
-    /A step of world\.yaml may not come out as written:\n\nworld\.yaml:13:\d+: status/,
+    /Steps of world\.yaml that may not come out as written:\n\nworld\.yaml:13:\d+: status/,
   );
   const response = await fetch(`${url}/__sandbox/scenario`, {
     method: "PUT",

@@ -8,12 +8,12 @@ import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { json, quiet } from "../flags.js";
 import type { Io } from "../io.js";
-import { stepsThatFail } from "../open-scenario.js";
+import { problemsJson, stepsThatFail } from "../open-scenario.js";
 
 /** The outcome for one file. */
 interface Verdict {
   readonly file: string;
-  readonly exitCode: number;
+  readonly code: number;
   readonly scenario?: Scenario;
   readonly error?: SandboxError;
 }
@@ -33,7 +33,7 @@ export const command = declareCommand({
     for (const file of words) verdicts.push(await check(file, io));
     if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
     else for (const verdict of verdicts) print(verdict, io, flags.quiet === true);
-    return Math.max(...verdicts.map((verdict) => verdict.exitCode));
+    return Math.max(...verdicts.map(({ code }) => code));
   },
 });
 
@@ -42,41 +42,27 @@ async function check(file: string, io: Io): Promise<Verdict> {
     const loaded = await loadScenario(file, { cwd: io.cwd });
     const problems = await stepsThatFail(loaded, {}, io);
     if (problems.length > 0) throw new ScenarioError(problems);
-    return { file, exitCode: exitCode.fine, scenario: loaded.scenario };
+    return { file, code: exitCode.fine, scenario: loaded.scenario };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    const failed = error instanceof ScenarioError ? exitCode.failed : exitCode.usage;
-    return { file, exitCode: failed, error };
+    return { file, code: error instanceof ScenarioError ? exitCode.failed : exitCode.usage, error };
   }
 }
 
 function print({ file, scenario, error }: Verdict, io: Io, quiet: boolean): void {
   if (error !== undefined) {
-    const count = error instanceof ScenarioError ? problemCount(file, error.problems.length) : "";
-    io.stderr.write(redactKeys(`${error.message}\n${count}`));
+    const count = error instanceof ScenarioError ? error.problems.length : 0;
+    const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
+    io.stderr.write(redactKeys(`${error.message}\n${total}`));
   } else if (!quiet) {
-    io.stdout.write(`ok  ${redactKeys(file)}  ${contents(scenario)}\n`);
+    const organizations = Object.values(scenario?.organizations ?? {});
+    const keys = organizations.flatMap((one) => Object.keys(one.keys ?? {}));
+    const contents = `${pluralize(organizations.length, "organization")}, ${pluralize(keys.length, "key")}`;
+    io.stdout.write(`ok  ${redactKeys(file)}  ${contents}\n`);
   }
 }
 
-function problemCount(file: string, count: number): string {
-  return `\n${file}: ${pluralize(count, "problem")}\n\n`;
-}
-
-function contents(scenario: Scenario | undefined): string {
-  const organizations = Object.values(scenario?.organizations ?? {});
-  const keys = organizations.reduce(
-    (sum, organization) => sum + Object.keys(organization.keys ?? {}).length,
-    0,
-  );
-  return `${pluralize(organizations.length, "organization")}, ${pluralize(keys, "key")}`;
-}
-
-function asJson({ file, error }: Verdict): Record<string, unknown> {
-  if (error === undefined) return { file, ok: true, problems: [] };
-  const problems =
-    error instanceof ScenarioError
-      ? error.problems
-      : [{ code: error.code, path: "", message: redactKeys(error.message), file }];
-  return { file: redactKeys(file), ok: false, problems };
+function asJson({ file, error }: Verdict): object {
+  const problems = error === undefined ? [] : problemsJson(error, file);
+  return { file: redactKeys(file), ok: error === undefined, problems };
 }

@@ -10,7 +10,7 @@ import { type Call, declareCommand, type FlagValues, toggle } from "../command.j
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
 import { color, json, quiet, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
-import { withCount } from "../open-scenario.js";
+import { problemsJson, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { type StoryVerdict, verdictJson, verdictOn, verdictText } from "../story/verdict.js";
 import { paletteFor, styleFor } from "../terminal.js";
@@ -159,10 +159,7 @@ function wasRead({ verdict }: Outcome): boolean {
   return verdict !== undefined;
 }
 
-// The problems of a scenario that cannot be read as `validate` gives them.
 function jsonOf({ name, verdict, error }: Outcome): unknown {
   if (verdict !== undefined) return verdictJson(verdict);
-  const problems =
-    error instanceof ScenarioError ? error.problems : [{ code: error?.code, message: error?.message }];
-  return { name, passed: false, problems, steps: [] };
+  return { name, passed: false, problems: error && problemsJson(error, name), steps: [] };
 }

@@ -10,11 +10,7 @@ import { quote } from "../../scenario/problems/words.js";
 import { unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 
-/** The addresses of a running sandbox. */
-interface Addresses {
-  readonly url: string;
-  readonly controlUrl: string | undefined;
-}
+type Addresses = Pick<RunningServer, "url" | "controlUrl">;
 
 /**
  * The environment variables for a client: addresses when it is served, the default key, and the keys by their refs.

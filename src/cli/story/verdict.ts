@@ -8,6 +8,7 @@ import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { type StepProblem, stepProblems } from "../../sandbox/story/differences.js";
 import { runStory } from "../../sandbox/story/run-step.js";
 import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
+import { viewClock } from "../../sandbox/views.js";
 import type { FoundPlace } from "../../scenario/parse-scenario.js";
 import { formatProblem, pathText } from "../../scenario/problems/scenario-error.js";
 import { narrowExcerpt } from "../../scenario/read/source.js";
@@ -17,44 +18,30 @@ import { type Palette, type Style, shortTime } from "../terminal.js";
 import { stepLine, timelineLine } from "./step-line.js";
 
 /** The outcome of a story that ran as a test. */
-export interface StoryVerdict {
-  readonly name: string;
-  /** False for a scenario without a story: it proves nothing. */
-  readonly passed: boolean;
-  readonly seed: number;
-  /** The clock at the start; ISO 8601. */
-  readonly startedAt: string;
-  /** Whether every run starts at that time. */
-  readonly isPinned: boolean;
-  /** The steps that ran; the last one is the one that failed. */
-  readonly results: readonly StepResult[];
-  readonly stepCount: number;
-  readonly problems: readonly PlacedProblem[];
-  readonly durationMs: number;
-}
+export type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
 
 /** Runs the story of a scenario as a test, in a world of its own whose clock stands still until the story moves it. */
-export async function verdictOn(
-  loaded: LoadedScenario,
-  flags: WorldFlags,
-  cwd: string,
-): Promise<StoryVerdict> {
+export async function verdictOn(loaded: LoadedScenario, flags: WorldFlags, cwd: string) {
   const { name, scenario } = loaded;
   const world = openNamed(loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = world;
+  const stepCount = story.steps.length;
   const started = platform.stopwatch();
-  const startedAt = new Date(clock.now()).toISOString();
-  const results = runStory(world, storySender(world));
+  const startedAt = viewClock(clock).now;
+  const results = await runStory(world, storySender(world));
   const last = results.at(-1);
   const problems = last === undefined ? [] : await placeProblems(last, name, cwd);
   return {
     name,
-    passed: story.steps.length > 0 && problems.length === 0,
+    // A scenario without a story proves nothing.
+    passed: stepCount > 0 && problems.length === 0,
     seed,
     startedAt,
+    /** Whether every run starts at that time. */
     isPinned: flags.now !== undefined || scenario.clock?.now !== undefined,
+    /** The steps that ran; the last one is the one that failed. */
     results,
-    stepCount: story.steps.length,
+    stepCount,
     problems,
     durationMs: platform.stopwatch() - started,
   };
