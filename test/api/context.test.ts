@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { oneKey, openApi } from "../support/api-client.js";
+import { answeringScenarios } from "../support/answering-scenarios.js";
+import { openApi } from "../support/api-client.js";
 import { headerOf, mePath } from "../support/doors.js";
+import { description, expectDescribed } from "../support/expect-described.js";
+import { expectError } from "../support/expect-error.js";
+import { oneKey } from "../support/one-key.js";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -29,22 +33,6 @@ test.each([
   expect((await data(ref)).environment).toBe(environment);
 });
 
-test("R5 the limits are the key's own", async () => {
-  expect((await openApi("key-states").data("replacement")).limits).toEqual({
-    per_minute: 120,
-    per_day: 5000,
-  });
-});
-
-test("R6 R24 usage.today counts every request of today, the current one included", async () => {
-  const { sandbox, data } = openApi("key-states");
-  const today = async () => (await data("active")).usage.today;
-  expect([await today(), await today(), await today()]).toEqual([1, 2, 3]);
-  // The day ends at midnight UTC, fifteen hours after the scenario's start.
-  sandbox.clock.advance("15h");
-  expect(await today()).toBe(1);
-});
-
 test("R8 a query changes nothing in the answer", async () => {
   const { sandbox, send, data } = openApi("key-states");
   const plain = await data("active");
@@ -56,4 +44,81 @@ test("R8 a query changes nothing in the answer", async () => {
 test("me_scope: null lets a key without scopes for the endpoint in", async () => {
   const { status } = openApi(oneKey({ scopes: ["consents:read"] }, { assumptions: { me_scope: null } }));
   expect(await status("key")).toBe(200);
+});
+
+test("R48 the description is OpenAPI 3.1.0 of version 0.1.0", () => {
+  expect(description.openapi).toBe("3.1.0");
+  expect(description.info.version).toBe("0.1.0");
+  expect(Object.keys(description.paths)).toEqual([mePath]);
+});
+
+test("R48 the description lists exactly the statuses of the specification, and a default for the rest", () => {
+  expect(Object.keys(description.paths[mePath]?.get?.responses ?? {})).toEqual([
+    "200",
+    "401",
+    "403",
+    "429",
+    "default",
+  ]);
+});
+
+test("the description refuses what the specification does not allow", () => {
+  const body = { data: { environment: "test" } };
+  const wrong = { status: 200, headers: [["X-Request-Id", "1"]], body: JSON.stringify(body) } as const;
+  expect(() => expectDescribed(wrong)).toThrow();
+  expect(() =>
+    expectDescribed({ ...wrong, status: 401, body: '{"error":{"code":"expired","message":"x"}}' }),
+  ).toThrow();
+});
+
+test.each(
+  answeringScenarios,
+)("R48 every answer of the scenario %s validates against the description", async (name) => {
+  const { sandbox, me, send } = openApi(name);
+  for (const { ref } of sandbox.keys.list()) expectDescribed(await me({ ref }));
+  for (const header of [undefined, { header: "nonsense" }]) expectDescribed(await me(header));
+  expectDescribed(await send({ method: "POST" }));
+});
+
+test.each([
+  ["R18", "organization-inactive", "access_denied", "403.access_denied"],
+  ["R19", "live-not-approved", "live_access_not_approved", "403.live_not_approved"],
+  ["R20", "live-suspended", "live_access_not_approved", "403.live_suspended"],
+  ["R21", "wrong-scope", "insufficient_scope", "403.insufficient_scope"],
+])("%s the key %s gets 403 %s", async (_rule, ref, code, path) => {
+  const { me, lastPath } = openApi("key-states");
+  expectError(await me({ ref }), 403, code);
+  expect(lastPath()).toBe(path);
+});
+
+test("R47 the version is in the path: without it, or with another, there is nothing", async () => {
+  const { sandbox, send } = openApi("key-states");
+  const headers = { "x-api-key": sandbox.secret("active") };
+  for (const path of [
+    "/relying-party/me",
+    "/v2/relying-party/me",
+    "/",
+    "/V1/relying-party/me",
+    "//v1/relying-party/me",
+  ])
+    expectError(await send({ path, headers }), 404, "not_found");
+});
+
+test("another method gets 405 with Allow, before the key is checked", async () => {
+  const { send } = openApi("key-states");
+  for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+    const seen = await send({ method });
+    expectError(seen, 405, "method_not_allowed");
+    expect(headerOf(seen, "allow")).toBe("GET, HEAD");
+  }
+});
+
+test("HEAD answers as GET without the body, and counts", async () => {
+  const { sandbox, send, data } = openApi("key-states");
+  const headers = { "x-api-key": sandbox.secret("active") };
+  const get = await send({ headers });
+  const head = await send({ headers, method: "HEAD" });
+  expect([head.status, head.body]).toEqual([200, ""]);
+  expect(headerOf(head, "content-length")).toBe(headerOf(get, "content-length"));
+  expect((await data("active")).usage.today).toBe(3);
 });

@@ -41,21 +41,39 @@ const sparse = fc
     return { version: 1, organizations };
   });
 
-test("an organization or a key that is added anywhere changes no id, name, secret or fingerprint of another", () => {
+/** A population whose organizations all have a live key, with which they are approved, whatever is added. */
+const size = fc.record({
+  organizations: fc.nat(4),
+  keys_per_organization: fc.integer({ min: 2, max: 9 }),
+});
+
+test("an organization or a key that is added anywhere, also to the population, changes no id, name, secret or fingerprint of another", () => {
   fc.assert(
-    fc.property(sparse, fc.nat(), fc.nat(), key, fc.boolean(), (scenario, seed, place, added, first) => {
-      const before = world(scenario, seed);
-      const organizations = Object.entries(scenario.organizations ?? {});
-      const [chosen, holder] = organizations[place % organizations.length] as [string, Organization];
-      // Refs of seven letters are not among those of the generator.
-      const extra = { keyadded: added };
-      const keys = first ? { ...extra, ...holder.keys } : { ...holder.keys, ...extra };
-      const grown = organizations.map(([name, one]) => [name, name === chosen ? { ...one, keys } : one]);
-      grown.splice(place % (grown.length + 1), 0, ["organizationadded", { type: "bank" }]);
-      const after = world({ ...scenario, organizations: Object.fromEntries(grown) }, seed);
-      expect(Object.keys(after)).toHaveLength(Object.keys(before).length + 2);
-      expect(after).toMatchObject(before);
-    }),
+    fc.property(
+      sparse,
+      size,
+      fc.nat(),
+      fc.nat(),
+      key,
+      fc.boolean(),
+      (sparse, size, seed, place, added, first) => {
+        const scenario = { ...sparse, population: size };
+        const before = world(scenario, seed);
+        const organizations = Object.entries(scenario.organizations ?? {});
+        const [chosen, holder] = organizations[place % organizations.length] as [string, Organization];
+        // Refs of seven letters are not among those of the generator.
+        const extra = { keyadded: added };
+        const keys = first ? { ...extra, ...holder.keys } : { ...holder.keys, ...extra };
+        const grown = organizations.map(([name, one]) => [name, name === chosen ? { ...one, keys } : one]);
+        grown.splice(place % (grown.length + 1), 0, ["organizationadded", { type: "bank" }]);
+        const population = {
+          organizations: size.organizations + 1,
+          keys_per_organization: size.keys_per_organization + 1,
+        };
+        const after = world({ ...scenario, organizations: Object.fromEntries(grown), population }, seed);
+        expect(after).toMatchObject(before);
+      },
+    ),
     { numRuns: 500, ...propertySeed },
   );
 });

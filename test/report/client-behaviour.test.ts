@@ -8,8 +8,9 @@ import { adviceIds } from "../../src/domain/advice.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { startServer } from "../../src/node/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { type Door, doors, mePath, type Sent } from "../support/doors.js";
+import { type Door, doors, type Sent } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
+import { mePath } from "../support/send.js";
 import { sendOnSocket } from "../support/send-on-socket.js";
 
 interface Step extends Sent {
@@ -184,4 +185,84 @@ test("a world that is reset remembers nothing of its clients, and the report sti
   sandbox.reset();
   await ask();
   expect(sandbox.report()).toMatchObject({ requests: 2, advice: [] });
+});
+
+const url = `https://any.example${mePath}`;
+const encodedWhole = (text: string) => [...text].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
+
+/** The first example of an advice. */
+const exampleOf = (sandbox: Pick<ReturnType<typeof createSandbox>, "report">, id: string) =>
+  sandbox.report().advice.find((row) => row.id === id)?.examples[0];
+
+test("the example of a key in the query is of that key, and the journal's of the one in the header", async () => {
+  const sandbox = createSandbox();
+  const path = `${url}?a=${encodedWhole(sandbox.secret("revoked"))}`;
+  await sandbox.fetch(path, { headers: { "x-api-key": sandbox.secret("active") } });
+  await sandbox.fetch(path);
+  expect(exampleOf(sandbox, "key-in-query")).toMatchObject({
+    path: mePath,
+    key: "revoked",
+    fingerprint: sandbox.keys.get("revoked").fingerprint,
+  });
+  expect(sandbox.requests.list().map(({ key, fingerprint }) => [key, fingerprint])).toEqual([
+    ["active", sandbox.keys.get("active").fingerprint],
+    [null, null],
+  ]);
+});
+
+test("each advice of a request is about its own key, and none of them is in the report (R46)", async () => {
+  const sandbox = createSandbox();
+  await sandbox.fetch(`${url}?a=${realKey}`, {
+    headers: { authorization: `Basic ${btoa(`:${sandbox.secret("live")}`)}`, "x-api-key": "none" },
+  });
+  expect(exampleOf(sandbox, "key-in-authorization")?.key).toBe("live");
+  const real = exampleOf(sandbox, "real-key-suspected");
+  expect(real).toEqual({ ...exampleOf(sandbox, "key-in-query"), key: null });
+  expect(real?.fingerprint).toMatch(/^[0-9a-f]{12}$/);
+  const text = JSON.stringify([sandbox.report(), sandbox.requests.list()]);
+  for (const key of [realKey, sandbox.secret("live")]) expect(text).not.toContain(key.slice(9));
+});
+
+test("a pinned key that leaks is known", async () => {
+  const keys = { pinned: { environment: "live", secret: realKey } } as const;
+  const sandbox = createSandbox({
+    scenario: { version: 1, organizations: { bank: { type: "bank", keys } } },
+  });
+  await sandbox.fetch(`${url}?a=${realKey}`);
+  expect(sandbox.report().advice.map(({ id }) => id)).toEqual(["key-in-query"]);
+  expect(exampleOf(sandbox, "key-in-query")?.key).toBe("pinned");
+});
+
+/** The client of the example, which is plain JavaScript. */
+type ConfirmKey = (question: {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly fetch: ReturnType<typeof createSandbox>["fetch"];
+  readonly wait: (milliseconds: number) => Promise<void>;
+  readonly attempts?: number;
+}) => Promise<{ readonly result: string }>;
+
+const { confirmKey } = (await import(`${"../../examples"}/node-test/confirm-key.js`)) as {
+  confirmKey: ConfirmKey;
+};
+
+test.each([
+  "minimal",
+  "typical",
+] as const)("the client of the examples meets each promised path, and earns notes at most (%s)", async (profile) => {
+  const sandbox = createSandbox({ profile, frozen: true, now: "2026-03-02T09:00:20Z" });
+  const wait = async (milliseconds: number) => void sandbox.clock.advance(milliseconds);
+  const refs = sandbox.keys.list().map(({ ref }) => ref as "active");
+  // The old keys of a rotation before the new one, as a client that has kept up; then those that make it wait.
+  const late: string[] = ["rotated", "retiring", "replacement", "rate-limited-minute", "rate-limited"];
+  const inOrder = [...refs.filter((ref) => !late.includes(ref)), ...(late as (typeof refs)[number][])];
+  for (const apiKey of [...inOrder.map(sandbox.secret), sandbox.unknownSecret(), "not-a-key"]) {
+    await confirmKey({ baseUrl: "https://any.example", apiKey, fetch: sandbox.fetch, wait, attempts: 4 });
+  }
+  await sandbox.fetch("https://any.example/v1/relying-party/me");
+  expect(sandbox.report().coverage).toEqual({ percent: 100, met: 17, promised: 17 });
+  expect(sandbox.requests.list({ pathId: "429.per_day" }).length).toBeGreaterThan(
+    profile === "minimal" ? 3 : 0,
+  );
+  expect(sandbox.report().advice.filter(({ level }) => level !== "note")).toEqual([]);
 });

@@ -1,7 +1,5 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSandbox, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
-import { propertySeed } from "../support/property-seed.js";
 
 const mePath = "https://any.example/v1/relying-party/me";
 const clock = { now: "2026-03-02T09:00:00Z", frozen: true };
@@ -65,25 +63,6 @@ test("without a word about keys each has one, and without a live key none is app
     "organization-2-key-1",
   ]);
   expect(sandbox.organizations.get("organization-2").liveAccess).toBe("not_approved");
-});
-
-test("an organization or a key more, in the population or in the file, changes no other", () => {
-  const size = fc.record({ organizations: fc.nat(30), keys_per_organization: fc.nat(9) });
-  fc.assert(
-    fc.property(size, fc.nat(), fc.constantFrom("organization", "key", "file"), (population, seed, added) => {
-      const before = derived(sandboxOf(population, written, seed));
-      const { organizations, keys_per_organization: keys } = population;
-      const grown = {
-        organization: () => sandboxOf({ ...population, organizations: organizations + 1 }, written, seed),
-        // The second key is a live one, with which the organization is approved: that is not for the seed to say.
-        key: () =>
-          sandboxOf({ ...population, keys_per_organization: keys < 2 ? keys : keys + 1 }, written, seed),
-        file: () => sandboxOf(population, { "new-bank": { type: "bank" }, ...written }, seed),
-      }[added]();
-      expect(derived(grown)).toMatchObject(before);
-    }),
-    { numRuns: 60, ...propertySeed },
-  );
 });
 
 test("what a scenario says elsewhere may speak of its population", async () => {

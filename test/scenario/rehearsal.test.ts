@@ -74,10 +74,7 @@ test.each(Object.entries(fine))("validate accepts %s", async (_title, text) => {
 test("validate tells machines the same with --json", async () => {
   const { stdout } = await validate(head + story("{ request: {}, expect: { status: 401 } }"), ["--json"]);
   expect(JSON.parse(stdout)).toMatchObject([
-    {
-      ok: false,
-      problems: [{ code: "step_fails", path: "story[0].expect.status", line: 13 }],
-    },
+    { ok: false, problems: [{ code: "step_fails", path: "story[0].expect.status", line: 13 }] },
   ]);
 });
 

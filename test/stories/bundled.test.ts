@@ -78,15 +78,6 @@ const wrongSteps = ({ steps }: Told) =>
 describe.each(scenarioNames)("the story of %s", (name) => {
   const story = storyOf(name);
 
-  test("is told in short sentences, with a proof after every few of them", () => {
-    expect(story.length).toBeGreaterThanOrEqual(6);
-    expect(story[0]?.say).toBeDefined();
-    const told = story.map(({ say }) => (say === undefined ? "proof" : "say")).join(" ");
-    expect(told).not.toMatch(/say say|proof proof proof proof/);
-    const sentences = story.flatMap(({ say = "" }) => say.split(/(?<=[.?!]) /));
-    expect(sentences.filter((sentence) => sentence.split(" ").length > 28)).toEqual([]);
-  });
-
   test("expects something of every request, and of a 429 no code, which is an assumption", () => {
     const requests = story.filter(({ request }) => request !== undefined);
     expect(requests.filter((step) => step.expect?.path === undefined)).toEqual([]);

@@ -34,15 +34,6 @@ test("a crop of a region has days of harvest, and of sowing unless it is perenni
   expect(wrong.map(({ where }) => where)).toEqual([]);
 });
 
-test("sowing and harvest lie in their season, one after the other", () => {
-  const right = ({ season: { month, months }, days }: (typeof grown)[number]) => {
-    const ends = Date.UTC(2023, month - 1 + months, 1);
-    const instants = days.map((one) => withinYearFrom(2023, month, one));
-    return instants.every((one, i) => one < ends && (i === 0 || one > (instants[i - 1] as number)));
-  };
-  expect(grown.filter((one) => !right(one)).map(({ where }) => where)).toEqual([]);
-});
-
 test("an annual crop stands for 60 to 335 days", () => {
   const sown = grown.filter(({ days }) => days.length === 4);
   const right = ({ season: { month }, days }: (typeof grown)[number]) => {

@@ -1,0 +1,103 @@
+import { execFile } from "node:child_process";
+import { get } from "node:https";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import type { Fault } from "../../src/index.js";
+import { startServer } from "../../src/node/index.js";
+import { mePath } from "../support/doors.js";
+import { scenarioWith } from "../support/faulty.js";
+
+test.each<Fault["then"]>([
+  { hang: true },
+  { latency: "1m" },
+  { slow: 1 },
+])("a server with requests that meet %j stops within the grace", async (then) => {
+  const server = await startServer({ scenario: scenarioWith([{ then }]) });
+  const headers = { "x-api-key": server.sandbox.secret("main") };
+  const open = Array.from({ length: 20 }, () =>
+    fetch(server.url + mePath, { headers }).then((response) => response.text()),
+  );
+  const ends = Promise.allSettled(open);
+  while (server.sandbox.requests.total() < 20) await new Promise((resolve) => setTimeout(resolve, 10));
+  await server.close(300);
+  expect((await ends).map(({ status }) => status)).toEqual(new Array(20).fill("rejected"));
+});
+
+test("an answer that is late by less than the grace still comes when the server stops", async () => {
+  const server = await startServer({ scenario: scenarioWith([{ then: { latency: "200ms" } }]) });
+  const headers = { "x-api-key": server.sandbox.secret("main") };
+  const answer = fetch(server.url + mePath, { headers });
+  while (server.sandbox.requests.total() < 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  await server.close(5000);
+  expect((await answer).status).toBe(200);
+});
+
+const server = () =>
+  startServer({
+    tls: true,
+    // Written out here, so that its types are checked as a user's are.
+    scenario: {
+      version: 1,
+      organizations: {
+        bank: { type: "bank", keys: { main: { environment: "test" }, other: { environment: "test" } } },
+      },
+      faults: [
+        { when: { key: "main", requests: [1] }, then: { reset: true } },
+        {
+          when: { key: "main", requests: [2] },
+          then: { truncate: true, latency: { min: "1ms", max: "9ms" } },
+        },
+        { when: { key: "main", requests: [3] }, then: { status: 502, body: "html" } },
+        { when: { key: "main", requests: [4] }, then: { slow: 2000 } },
+        { when: { key: "main" }, then: { hang: true } },
+      ],
+    },
+  });
+
+test("faults under TLS: a connection that ends, a body that breaks off, and the rest as without", async () => {
+  const { url, certificate, sandbox, close } = await server();
+  onTestFinished(() => close(0));
+  const call = (ref: "main" | "other") =>
+    new Promise<string>((resolve) => {
+      const headers = { "x-api-key": sandbox.secret(ref) };
+      const sending = get(
+        url + mePath,
+        { headers, ca: certificate, agent: false, timeout: 300 },
+        (response) => {
+          let bytes = 0;
+          response.on("data", (chunk) => {
+            bytes += chunk.length;
+          });
+          response.on("end", () => resolve(`${response.statusCode}`));
+          response.on("error", () =>
+            resolve(`${response.statusCode} cut after ${bytes > 0 ? "some" : "no"} bytes`),
+          );
+        },
+      );
+      sending.on("timeout", () => sending.destroy(new Error("silence")));
+      sending.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    });
+  const seen: string[] = [];
+  while (seen.length < 5) seen.push(await call("main"));
+  expect(seen).toEqual(["ECONNRESET", "200 cut after some bytes", "502", "200", "silence"]);
+  expect(await call("other")).toBe("200");
+});
+
+const requestsEach = 2_500;
+
+test("thousands of requests that meet each fault leave nothing behind", { timeout: 240_000 }, async () => {
+  const script = join(import.meta.dirname, "../support/fault-memory.ts");
+  const flags = ["--expose-gc", "--import", "tsx", script, String(requestsEach), "1000", "100"];
+  const { stdout } = await promisify(execFile)(process.execPath, flags, { timeout: 230_000 });
+  const { grown, ended, timers, today, total, requests } = JSON.parse(stdout);
+  process.stdout.write(`bytes for each request: ${JSON.stringify(grown)}\n`);
+  expect(Object.keys(grown)).toHaveLength(14);
+  // One request, its socket and its answer take some kilobytes. What is less than this is the noise of the heap.
+  for (const [name, bytes] of Object.entries(grown)) expect(bytes, name).toBeLessThan(500);
+  expect(ended).toBe(true);
+  expect(timers).toBe(0);
+  expect(total).toBe(requests);
+  // Only what came late or slowly, and whole, has counted: two faults of seven.
+  expect(today).toBe((requests / 7) * 2);
+});
