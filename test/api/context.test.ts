@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
 import { answeringScenarios } from "../support/answering-scenarios.js";
-import { openApi } from "../support/api-client.js";
+import { expectError, oneKey, openApi } from "../support/api-client.js";
 import { headerOf, mePath } from "../support/doors.js";
 import { description, expectDescribed } from "../support/expect-described.js";
-import { expectError } from "../support/expect-error.js";
-import { oneKey } from "../support/one-key.js";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -1,8 +1,7 @@
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { expect } from "vitest";
 import { openApiDocument, type Sandbox, type Scenario } from "../../src/index.js";
 import { type Client, clientInProcess, headerOf, type OpenOptions, openSandbox } from "../support/doors.js";
+import { expectPartsOf } from "../support/expect-described.js";
 import type { Seen, Sent } from "../support/send.js";
 
 export const consentsPath = "/v1/relying-party/consent-requests";
@@ -109,10 +108,7 @@ export const previewDescription = openApiDocument({ preview: true }) as unknown 
   readonly paths: Record<string, Record<string, Operation & Record<string, unknown>>>;
 };
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-addFormats.default(ajv);
-ajv.addSchema(previewDescription, "preview");
-const validators = new Map<string, ValidateFunction>();
+const expectPart = expectPartsOf(previewDescription);
 
 function expectDescribed(method: string, path: string, seen: Seen): void {
   expect(headerOf(seen, "x-sandbox-preview")).toBe("true");
@@ -128,11 +124,9 @@ function expectDescribed(method: string, path: string, seen: Seen): void {
     expect(seen.body).toBe("");
     return;
   }
-  const pointer = isDescribed
-    ? `/paths/${template.replaceAll("/", "~1")}/${method.toLowerCase()}/responses/${seen.status}/content/application~1json/schema`
-    : "/components/schemas/Error";
-  const validate = validators.get(pointer) ?? ajv.compile({ $ref: `preview#${encodeURI(pointer)}` });
-  validators.set(pointer, validate);
-  validate(JSON.parse(seen.body));
-  expect(validate.errors ?? []).toEqual([]);
+  const content = ["responses", String(seen.status), "content", "application/json", "schema"];
+  const part = isDescribed
+    ? ["paths", template, method.toLowerCase(), ...content]
+    : ["components", "schemas", "Error"];
+  expectPart(JSON.parse(seen.body), ...part);
 }
