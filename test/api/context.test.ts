@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { answeringScenarios } from "../support/answering-scenarios.js";
 import { expectError, oneKey, openApi } from "../support/api-client.js";
+import { answeringScenarios } from "../support/conformance-cases.js";
 import { headerOf, mePath } from "../support/doors.js";
 import { description, expectDescribed } from "../support/expect-described.js";
 
