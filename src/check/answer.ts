@@ -6,7 +6,6 @@ export type Send = (apiKey: string | undefined) => Promise<RawAnswer | NoAnswer>
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** An answer as it came. */
 export interface RawAnswer {
   readonly status: number;
   /** Names and values in their order and casing. */
@@ -90,7 +89,6 @@ export function memberAt({ json }: Pick<Answer, "json">, ...path: readonly strin
   );
 }
 
-/** Whether a JSON value is an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

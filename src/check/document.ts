@@ -41,7 +41,6 @@ function checkDocument(report: CheckReport): ReportDocument {
   };
 }
 
-/** Returns what a check comes to, in a sentence. */
 function conclusion({ stopped, differences, paths }: CheckReport): string {
   if (stopped !== undefined) return stopped;
   const count = (verdict: Verdict) => paths.filter((row) => row.verdict === verdict).length;

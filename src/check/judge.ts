@@ -32,7 +32,6 @@ export interface Attempt {
   readonly difference?: Difference;
 }
 
-/** An attempt that was answered. */
 export interface Exchange extends Attempt {
   readonly answer: Answer;
 }

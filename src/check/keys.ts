@@ -58,7 +58,6 @@ const ruleOfPath = new Map<PathId, CheckedRule>(
   [...keylessPaths(""), ...keyedPaths, ...limitPaths].map(({ pathId, rule }) => [pathId, rule]),
 );
 
-/** Returns the rule about a path that is checked. */
 export function ruleOf(pathId: PathId): CheckedRule {
   return ruleOfPath.get(pathId) as CheckedRule;
 }

@@ -4,7 +4,6 @@ import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
 import { type CheckedRule, checkedRules, type Difference, isDifference, type Observation } from "./rules.js";
 
-/** The result of comparing answers with the contract. */
 export type Verdict = "agrees" | "differs" | "not_tried";
 
 export interface VerdictRow {
@@ -13,7 +12,6 @@ export interface VerdictRow {
   readonly reason?: string | undefined;
 }
 
-/** The result for a path. */
 interface PathRow extends VerdictRow {
   readonly pathId: PathId;
   /** The variable that the key came from. */
@@ -22,7 +20,6 @@ interface PathRow extends VerdictRow {
   readonly got?: string | undefined;
 }
 
-/** The result for a rule. */
 interface RuleRow extends VerdictRow {
   readonly rule: CheckedRule;
   readonly title: string;

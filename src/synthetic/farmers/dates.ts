@@ -1,4 +1,3 @@
-/** Milliseconds of a day. */
 export const day = 86_400_000;
 
 /** The day of an instant as `YYYY-MM-DD`, in UTC. */

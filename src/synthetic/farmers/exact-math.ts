@@ -9,7 +9,6 @@ export function unit(draw: RandomStream): number {
   return draw() / 4_294_967_296;
 }
 
-/** A number between two others. */
 export function between(draw: RandomStream, low: number, high: number): number {
   return low + unit(draw) * (high - low);
 }
@@ -19,7 +18,6 @@ export function wholeBetween(draw: RandomStream, low: number, high: number): num
   return low + Math.floor(unit(draw) * (high - low + 1));
 }
 
-/** `true` with this probability. */
 export function chance(draw: RandomStream, probability: number): boolean {
   return unit(draw) < probability;
 }
@@ -91,7 +89,6 @@ export function direction(draw: RandomStream): readonly [number, number] {
   }
 }
 
-/** The number rounded to this many digits after the point. */
 export function rounded(value: number, digits: number): number {
   const factor = 10 ** digits;
   return Math.round(value * factor) / factor;

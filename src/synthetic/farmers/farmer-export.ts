@@ -39,7 +39,6 @@ const columns = {
 
 export const farmerColumns: readonly string[] = Object.keys(columns);
 
-/** A farmer as one flat row. */
 export function farmerRow(farmer: Farmer): Readonly<Record<string, Cell>> {
   return Object.fromEntries(Object.entries(columns).map(([name, cellOf]) => [name, cellOf(farmer)]));
 }

@@ -19,9 +19,6 @@ import { type Parcel, type Position, type Season, surveyMethods } from "./farmer
 import { canHaveGrown, seasonsOf } from "./seasons.js";
 import { type CropName, crops, type Growing } from "./tables.js";
 
-/** The smallest and the largest farm, in hectares. */
-const farmSizeLimits = [0.08, 2_500] as const;
-
 /** The fields of a farm with their seasons; the largest first. */
 export function parcelsOf(farm: FarmContext): readonly Parcel[] {
   const { draws, region, id } = farm;
@@ -82,9 +79,9 @@ function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" 
 /** The areas of the fields in m², which make up the farm; the largest first. */
 function fieldAreas({ draws, country }: FarmContext): readonly number[] {
   const draw = draws("area");
-  const [smallest, largest] = farmSizeLimits;
+  const [smallestHa, largestHa] = [0.08, 2_500];
   const { median, deviation } = country.farmSize;
-  const whole = 10_000 * Math.min(Math.max(logNormal(draw, median, deviation), smallest), largest);
+  const whole = 10_000 * Math.min(Math.max(logNormal(draw, median, deviation), smallestHa), largestHa);
   const most = whole < 5_000 ? 2 : whole < 50_000 ? 4 : 7;
   const least = whole < 1_000_000 ? 1 : 4;
   const parts = Array.from({ length: wholeBetween(draw, least, most) }, () => between(draw, 0.3, 1));

@@ -6,7 +6,6 @@ import type { Season } from "./farmer-schema.js";
 import { type Calendar, type CropName, crops, type Growing, type GrowingSeason } from "./tables.js";
 import { harmOf } from "./weather.js";
 
-/** Number of seasons in the record of a field. */
 const seasonsKept = 3;
 
 interface Field {
@@ -110,7 +109,6 @@ export function usualYield({ country, region }: Site, crop: CropName): number {
   return region.yields?.[crop] ?? country.yields[crop] ?? 0;
 }
 
-/** The same on an irrigated field. */
 function wateredYield(site: Site, crop: CropName, season: string): number {
   const usual = usualYield(site, crop);
   const growing = site.region.grows.find(([name, when]) => name === crop && when === season);
