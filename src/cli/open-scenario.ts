@@ -60,13 +60,12 @@ export async function warnOfSteps(
 }
 
 /** Names the scenario and counts its problems above the list of them. */
-export function withCount(error: unknown, name: string): unknown {
+export function withCount<Failure>(error: Failure, name: string): Failure | SandboxError {
   if (!(error instanceof ScenarioError)) return error;
   const { length } = error.problems;
-  return new SandboxError(
-    "scenario_invalid",
-    `Failed to load the scenario ${JSON.stringify(name)}: it has ${length === 1 ? "a problem" : `${length} problems`}.\n\n${error.message}`,
-  );
+  const count = length === 1 ? "a problem" : `${length} problems`;
+  const message = `Failed to load the scenario ${JSON.stringify(name)}: it has ${count}.\n\n${error.message}`;
+  return new SandboxError("scenario_invalid", message);
 }
 
 /** The problems of a scenario for machines: those of its text, or why it could not be read. */

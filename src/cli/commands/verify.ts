@@ -12,8 +12,8 @@ import { color, json, quiet, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { problemsJson, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
-import { type StoryVerdict, verdictJson, verdictOn, verdictText } from "../story/verdict.js";
-import { paletteFor, styleFor } from "../terminal.js";
+import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
+import { type Palette, paletteFor, styleFor } from "../terminal.js";
 
 const flags = {
   all: toggle("--all", "every bundled scenario", { variables: [] }),
@@ -41,28 +41,22 @@ export const command = declareCommand({
     "svc-sandbox verify --all --profile varied": "every bundled story, in another profile",
   },
   async run(call) {
-    const names = namesIn(call);
-    return call.flags.watch === true ? verifyOnChange(names, call) : exitCodeIn(await verifyAll(names, call));
+    const { words, flags } = call;
+    const names = [...new Set([...(flags.all === true ? scenarioNames : []), ...words])];
+    if (names.length === 0) {
+      throw usageError(
+        "Failed to verify: no scenario was named. Name one or more, files or bundled names (`svc-sandbox list`), or give --all for every bundled one.",
+      );
+    }
+    return flags.watch === true ? verifyOnChange(names, call) : (await verifyAll(names, call)).exitCode;
   },
 });
 
-function namesIn({ words, flags }: VerifyCall): string[] {
-  const names = new Set([...(flags.all === true ? scenarioNames : []), ...words]);
-  if (names.size > 0) return [...names];
-  throw usageError(
-    "Failed to verify: no scenario was named. Name one or more, files or bundled names (`svc-sandbox list`), or give --all for every bundled one.",
-  );
-}
-
-/** The outcome for one scenario. */
-interface Outcome {
-  readonly name: string;
+/** The outcome for one scenario, or for several. */
+interface Verified {
+  readonly exitCode: number;
   /** The files that it depends on, those that are broken or missing included; absolute. */
   readonly files: readonly string[];
-  readonly exitCode: number;
-  readonly verdict?: StoryVerdict;
-  /** Why it could not be loaded. */
-  readonly error?: SandboxError;
 }
 
 // Verifies the scenarios, and again whenever one of their files changes, until it is stopped.
@@ -74,16 +68,14 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     log.note(
       "Nothing to watch: these scenarios are bundled. Copy one with `svc-sandbox show <name> > my.yaml`.",
     );
-    return exitCodeIn(await verifyAll(names, call));
+    return (await verifyAll(names, call)).exitCode;
   }
   const { createWatch } = await import("../../node/files/watch.js");
-  let followed = "";
   const run = async () => {
     if (stop.aborted) return;
     const readAt = nodePlatform.time();
-    const files = [...new Set((await verifyAll(names, call)).flatMap((outcome) => outcome.files))].toSorted();
-    if (files.join("\n") !== followed) await watching.follow(files, readAt);
-    followed = files.join("\n");
+    const { files } = await verifyAll(names, call);
+    await watching.follow(files, readAt);
     log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
   };
   const watching = createWatch(
@@ -97,69 +89,67 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
 }
 
 // A scenario that is broken does not hold up the others.
-async function verifyAll(names: readonly string[], call: VerifyCall): Promise<readonly Outcome[]> {
+async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verified> {
+  const { flags, io } = call;
+  const { json = false, quiet = false, watch = false } = flags;
   const outcomes: Outcome[] = [];
   for (const name of names) {
     const outcome = await outcomeOf(name, call);
-    if (call.flags.json !== true) print(outcome, outcomes.some(wasRead), call);
+    // An empty line between what is long.
+    const isLater = !quiet && outcomes.some(({ text }) => text !== undefined);
+    if (!json && outcome.text !== undefined) io.stdout.write(`${isLater ? "\n" : ""}${outcome.text}`);
+    if (!json && outcome.error !== undefined) io.stderr.write(`${outcome.error}\n`);
     outcomes.push(outcome);
   }
-  printEnd(outcomes, call);
-  return outcomes;
+  const failed = outcomes.filter((outcome) => outcome.exitCode !== exitCode.fine).length;
+  const wasRead = outcomes.some(({ text }) => text !== undefined);
+  if (json) {
+    // With --watch one document comes after the other: each on a line of its own.
+    const documents = outcomes.map((outcome) => outcome.json);
+    io.stdout.write(`${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
+  } else if (outcomes.length > 1 && wasRead && (failed > 0 || !quiet)) {
+    io.stdout.write(totalText(outcomes.length, failed, paletteFor(io.stdout, io.env, flags)));
+  }
+  return {
+    exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),
+    files: [...new Set(outcomes.flatMap(({ files }) => files))],
+  };
 }
 
-async function outcomeOf(name: string, { flags, io: { cwd } }: VerifyCall): Promise<Outcome> {
+function totalText(count: number, failed: number, { green, red }: Palette): string {
+  const total = pluralize(count, "scenario");
+  if (failed === 0) return `\n${green(`${total}: all hold`)}\n`;
+  return `\n${red(`${total}: ${failed} ${failed === 1 ? "does" : "do"} not hold`)}\n`;
+}
+
+/** The outcome for one scenario. */
+interface Outcome extends Verified {
+  /** The verdict for people. */
+  readonly text?: string;
+  /** Why there is none. */
+  readonly error?: string;
+  readonly json: unknown;
+}
+
+async function outcomeOf(name: string, { flags, io }: VerifyCall): Promise<Outcome> {
   try {
-    const loaded = await loadScenario(name, { cwd });
-    const verdict = await verdictOn(loaded, flags, cwd);
-    return { name, verdict, files: loaded.files, exitCode: verdict.passed ? exitCode.fine : exitCode.failed };
+    const loaded = await loadScenario(name, io);
+    const verdict = await verdictOn(loaded, flags, io.cwd);
+    return {
+      exitCode: verdict.passed ? exitCode.fine : exitCode.failed,
+      files: loaded.files,
+      text: verdictText(verdict, styleFor(io.stdout, io.env, flags), flags.quiet === true),
+      json: verdictJson(verdict),
+    };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     // A problem may stand in a file that the scenario extends.
     const placed = error instanceof ScenarioError ? error.problems.map(({ file }) => file ?? name) : [];
-    const files = isScenarioName(name) ? [] : [name, ...placed].map((file) => resolve(cwd, file));
-    return { name, error, files, exitCode: exitCodeOf(error) };
+    return {
+      exitCode: exitCodeOf(error),
+      files: isScenarioName(name) ? [] : [name, ...placed].map((file) => resolve(io.cwd, file)),
+      error: redactKeys(withCount(error, name).message),
+      json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
+    };
   }
-}
-
-function exitCodeIn(outcomes: readonly Outcome[]): number {
-  return Math.max(...outcomes.map((outcome) => outcome.exitCode));
-}
-
-function print({ name, verdict, error }: Outcome, isLater: boolean, { flags, io }: VerifyCall): void {
-  if (verdict === undefined) {
-    io.stderr.write(`${redactKeys((withCount(error, name) as SandboxError).message)}\n`);
-    return;
-  }
-  const quiet = flags.quiet === true;
-  const text = verdictText(verdict, styleFor(io.stdout, io.env, flags), quiet);
-  // An empty line between what is long.
-  io.stdout.write(isLater && !quiet ? `\n${text}` : text);
-}
-
-function printEnd(outcomes: readonly Outcome[], { flags, io }: VerifyCall): void {
-  if (flags.json === true) {
-    // With --watch one document comes after the other: each on a line of its own.
-    const document = JSON.stringify(outcomes.map(jsonOf), null, flags.watch === true ? 0 : 2);
-    io.stdout.write(`${redactKeys(document)}\n`);
-    return;
-  }
-  // Where nothing could be read, stderr has said so already.
-  if (outcomes.length < 2 || !outcomes.some(wasRead)) return;
-  const failed = outcomes.filter(({ verdict }) => verdict?.passed !== true).length;
-  if (flags.quiet === true && failed === 0) return;
-  const { green, red } = paletteFor(io.stdout, io.env, flags);
-  const total = pluralize(outcomes.length, "scenario");
-  const verb = failed === 1 ? "does" : "do";
-  const text = failed === 0 ? green(`${total}: all hold`) : red(`${total}: ${failed} ${verb} not hold`);
-  io.stdout.write(`\n${text}\n`);
-}
-
-function wasRead({ verdict }: Outcome): boolean {
-  return verdict !== undefined;
-}
-
-function jsonOf({ name, verdict, error }: Outcome): unknown {
-  if (verdict !== undefined) return verdictJson(verdict);
-  return { name, passed: false, problems: error && problemsJson(error, name), steps: [] };
 }

@@ -52,7 +52,7 @@ export async function startWatching(
   let isBroken = false;
   const reload = async () => {
     const fresh = await loadNamed(name, io);
-    if (fresh.files.join("\n") !== loaded.files.join("\n")) await watching.follow(fresh.files);
+    await watching.follow(fresh.files);
     const isChanged = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
     const wasBroken = isBroken;
     loaded = fresh;

@@ -4,7 +4,7 @@ import { watch as watchPaths } from "chokidar";
 
 /** A watch of files. */
 export interface Watching {
-  /** Watches these files from now on; resolves once it does. `readAt` (epoch milliseconds) is when they were last read. */
+  /** Watches these files from now on, if they are others than before; resolves once it does. `readAt` (epoch milliseconds) is when they were last read. */
   readonly follow: (files: readonly string[], readAt?: number) => Promise<void>;
   /** Resolves once the last call of `changed` is over. */
   readonly close: () => Promise<void>;
@@ -26,6 +26,7 @@ export function createWatch(
 ): Watching {
   let watcher: ReturnType<typeof watchPaths> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let followed = "";
   let closed = false;
   let queue = Promise.resolve();
   const soon = () => {
@@ -36,6 +37,9 @@ export function createWatch(
   };
   return {
     async follow(files, readAt = 0) {
+      const names = files.toSorted().join("\n");
+      if (names === followed) return;
+      followed = names;
       const next = await watchFiles(files, soon, failed);
       await watcher?.close();
       watcher = next;
