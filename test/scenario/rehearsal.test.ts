@@ -32,6 +32,8 @@ const failing: readonly (readonly [text: string, said: string])[] = [
   [story("▲request: { key: active-2 }", "rotate: { key: active }"), 'Did you mean "active"?'],
   [story("revoke: { key: active }", "▲revoke: { key: active }"), "write expect: { error: key_not_active }"],
   [story("▲create_key: { organization: bank, environment: test, name: CI, ref: other }"), "name_taken"],
+  [story("▲rotate: { key: active, as: none }"), "stories use these words for no key"],
+  [story("rotate: { key: active }", "▲revoke: { key: activ }"), 'Did you mean "active"?'],
   [timeline("▲{ at: 10m, revoke: { key: gone } }"), "write expect: { error: key_not_active }"],
   [
     timeline("{ at: 1h, revoke: { key: active }, expect: { error: ▲key_not_active } }"),

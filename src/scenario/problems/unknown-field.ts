@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, type Shape, shapeAt, shapeOf } from "../format/shape.js";
+import { fieldsOf, type Shape, shapeAt } from "../format/shape.js";
 import { type Diagnostic, type Path, pathText } from "./scenario-error.js";
 import { listed, nearest, quote } from "./words.js";
 
@@ -15,7 +15,8 @@ export function unknownField(root: Shape, parent: Path, name: string, holder: un
     pointAt: "key",
     message: `unknown field ${quote(name)} ${where}`,
   } as const;
-  const fields = namesAt(root, parent);
+  const shape = shapeAt(root, parent);
+  const fields = Object.keys((shape && fieldsOf(shape)) ?? {});
   const suggest = (field: string) => ({
     ...diagnostic,
     hint: `did you mean ${quote(field)}?`,
@@ -29,64 +30,11 @@ export function unknownField(root: Shape, parent: Path, name: string, holder: un
   const isFree = (field: string) => fields.includes(field) && !Object.hasOwn((holder ?? {}) as object, field);
   const free = words.find(isFree);
   if (free !== undefined) return suggest(free);
-  const level = levelAt(root, parent);
-  const home = homeOf(spelled, level, root);
-  if (home !== undefined) return { ...diagnostic, hint: `${quote(spelled)} belongs ${home}` };
   const near = nearest(name, fields);
   if (near !== undefined) return suggest(near);
   const hint =
     fields.length === 0 ? "no fields are known here" : `known fields here: ${listed(fields, "and")}`;
   return { ...diagnostic, hint };
-}
-
-function namesAt(root: Shape, path: Path): string[] {
-  const shape = shapeAt(root, path);
-  return Object.keys((shape && fieldsOf(shape)) ?? {});
-}
-
-/** A place in the format where fields have names of their own; its path has `<ref>` for a ref, `<item>` for a position. */
-interface Level {
-  readonly path: readonly string[];
-  readonly fields: readonly string[];
-}
-
-/** Returns every level of a format, the outermost first. */
-function levelsOf(shape: Shape, path: readonly string[] = []): Level[] {
-  const fields: Fields = fieldsOf(shape) ?? {};
-  const below = Object.entries(fields).flatMap(([name, field]) => levelsOf(shapeOf(field), [...path, name]));
-  if (shape.kind === "record") below.push(...levelsOf(shape.member, [...path, "<ref>"]));
-  if (shape.kind === "list") below.push(...levelsOf(shape.item, [...path, "<item>"]));
-  const names = Object.keys(fields);
-  return names.length > 0 ? [{ path, fields: names }, ...below] : below;
-}
-
-/** The level that a path leads to, as {@link Level} writes it. */
-function levelAt(root: Shape, path: Path): string[] {
-  return path.map((step, index) => {
-    if (typeof step === "number") return "<item>";
-    return namesAt(root, path.slice(0, index)).includes(step) ? step : "<ref>";
-  });
-}
-
-// The level on the way to this one, or below it, that has such a field. What is in a list is not looked for from
-// outside of it, nor what is around a list from inside: which item was meant could not be said.
-function homeOf(name: string, level: readonly string[], root: Shape): string | undefined {
-  const homes = levelsOf(root).filter(({ fields }) => fields.includes(name));
-  for (let shared = level.length; shared >= 0; shared -= 1) {
-    const isNear = ({ path }: Level) =>
-      path.length !== level.length &&
-      path.slice(0, shared).join() === level.slice(0, shared).join() &&
-      (path.length === shared || shared === level.length) &&
-      ![...path.slice(shared), ...level.slice(shared)].includes("<item>");
-    const home = homes.find(isNear)?.path;
-    if (home === undefined) continue;
-    if (home.length === 0) return "at the top level";
-    if (home.length === level.length - 1) return `one level up, beside ${quote(level.at(-1))}`;
-    return home.length > shared ? `in ${quote(home.slice(shared).join("."))}` : `in ${quote(home.join("."))}`;
-  }
-  // A step of a timeline can do less than one of a story.
-  const isStep = level.length === 2 && level[0] === "timeline";
-  return isStep && homes.some(({ path }) => path.join() === "story,<item>") ? 'in "story"' : undefined;
 }
 
 /** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */
@@ -99,7 +47,7 @@ function snakeCase(name: string): string {
 
 // The words of other tools and services for our fields and choices, by the word that the format has.
 const aliasesOf: Readonly<Record<string, string>> = {
-  organizations: "org orgs organisation organisations organization relying_parties",
+  organizations: "org orgs organisation organisations organization relying_parties keys",
   organization: "org organisation",
   keys: "api_keys api_key",
   environment: "env live test",
@@ -108,7 +56,7 @@ const aliasesOf: Readonly<Record<string, string>> = {
   state: "status",
   expires: "expiry expire expires_at expiration",
   scopes: "scope permissions",
-  limits: "limit rate_limit rate_limits",
+  limits: "limit rate_limit rate_limits per_minute per_day",
   per_minute: "minute",
   per_day: "day",
   this_minute: "minute",
@@ -132,7 +80,7 @@ const aliasesOf: Readonly<Record<string, string>> = {
   inactive: "suspended",
   // Faults
   faults: "failures",
-  when: "if match",
+  when: "if match key organization path_id every requests probability after until",
   // biome-ignore lint/suspicious/noThenProperty: nothing awaits a table
   then: "do",
   latency: "delay",

@@ -143,7 +143,10 @@ export const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf
   for (const key of keys) {
     const { ref, path } = key;
     isTaken(ref, path);
-    reservedRef(ref, path, wrong, "key");
+    if (isReserved(ref)) {
+      const message = `no key can be called ${quote(ref)}: stories write that instead of a key`;
+      wrong("reserved_key_ref", path, message, `call it ${ref}-key`, "key");
+    }
     const first = keyOf.get(ref);
     if (first === undefined || first === key) continue;
     const message = `${quote(first.organization)} already has a key ${quote(ref)}`;
@@ -183,16 +186,4 @@ function populationHint(ref: string, { population = {} }: Pick<Scenario, "popula
   if (organizations === 0 || populatedNumbers(ref) === undefined) return undefined;
   const last = keysEach === 0 ? populatedRef(organizations) : populatedKeyRef(organizations, keysEach);
   return `the population ends with ${last}`;
-}
-
-/** Reports a ref that a key cannot have, because it means something else in stories. */
-export function reservedRef(
-  ref: string | undefined,
-  path: Path,
-  wrong: Wrong,
-  pointAt: "key" | "value" = "value",
-): void {
-  if (!isReserved(ref)) return;
-  const message = `no key can be called ${quote(ref)}: stories write that instead of a key`;
-  wrong("reserved_key_ref", path, message, `call it ${ref}-key`, pointAt);
 }

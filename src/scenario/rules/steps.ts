@@ -9,11 +9,11 @@ import {
 import { personaOf } from "../../domain/farmer.js";
 import { defaultSeed } from "../../domain/seed.js";
 import { type ActionName, actionNames, stepKinds } from "../../domain/steps.js";
-import { isReserved, refOfName } from "../format/ref.js";
+import { isReserved } from "../format/ref.js";
 import type { Path } from "../problems/scenario-error.js";
 import { listed, quote } from "../problems/words.js";
 import type { Scenario } from "../scenario.generated.js";
-import { between, checkRef, type Facts, reservedRef, type ScenarioRule } from "./facts.js";
+import { between, checkRef, type Facts, type ScenarioRule } from "./facts.js";
 
 type StoryStep = NonNullable<Scenario["story"]>[number];
 type Action = Pick<StoryStep, ActionName>;
@@ -38,9 +38,13 @@ export const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) 
 /** Each step does one thing, to what is there or made by a step, and expects what can be expected of it. */
 export const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_answered: answered } = facts.scenario;
-  const mayExist = keysMadeBy([...timeline, ...story]);
+  const made = [...timeline, ...story].flatMap(({ create_key: created, rotate }) => [
+    ...(created === undefined ? [] : [created.ref]),
+    ...(rotate === undefined ? [] : [rotate.as]),
+  ]);
   const keyExists: KeyExists = (ref, path) => {
-    if (ref !== undefined && !mayExist(ref)) checkRef("key", ref, path, facts);
+    // A step may make a key without naming it: what it is called then is found by running it.
+    if (!made.includes(undefined) && !made.includes(ref)) checkRef("key", ref, path, facts);
   };
   for (const [index, step] of timeline.entries()) {
     const path = ["timeline", index];
@@ -56,21 +60,6 @@ export const stepsFit: ScenarioRule = (facts) => {
     expectationFits(step, path, facts);
   }
 };
-
-// A key without a ref of its own is called after its name or its predecessor, with a number where that is taken.
-function keysMadeBy(steps: readonly Action[]): (ref: string) => boolean {
-  const named = new Set<string>();
-  const numbered = new Set<string>();
-  for (const { create_key: created, rotate } of steps) {
-    if (created !== undefined) (created.ref ? named : numbered).add(created.ref ?? refOfName(created.name));
-    if (rotate !== undefined) (rotate.as ? named : numbered).add(rotate.as ?? rotate.key);
-  }
-  const isNumbered = (ref: string): boolean => {
-    const before = ref.replace(/-\d+$/, "");
-    return numbered.has(ref) || numbered.has(before) || (before !== ref && isNumbered(before));
-  };
-  return (ref) => named.has(ref) || isNumbered(ref);
-}
 
 type KeyExists = (ref: string | undefined, path: Path) => void;
 
@@ -92,8 +81,6 @@ function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Fac
   checkRef("organization", created?.organization, [...path, "create_key", "organization"], facts);
   checkRef("organization", organization?.ref, [...path, "organization", "ref"], facts);
   checkRef("organization", consent?.organization, [...path, "consent", "organization"], facts);
-  reservedRef(created?.ref, [...path, "create_key", "ref"], facts.wrong);
-  reservedRef(rotate?.as, [...path, "rotate", "as"], facts.wrong);
   keyExists(rotate?.key, [...path, "rotate", "key"]);
   keyExists(revoke?.key, [...path, "revoke", "key"]);
   for (const [index, { when }] of faults.entries()) {
