@@ -10,6 +10,8 @@ import { nodePlatform } from "../platform.js";
 /** An isolated sandbox inside the process, served under `/i/{id}`. */
 export interface Instance {
   readonly id: string;
+  /** Its base URL. */
+  readonly url: string;
   readonly runtime: Runtime;
   /** Aborted when it is removed or the server stops. */
   readonly gone: AbortSignal;
@@ -24,13 +26,10 @@ export interface Instances {
   readonly find: (id: string) => Instance | undefined;
   /** Throws `not_found`. */
   readonly remove: (id: string) => void;
-  /** The addresses of an instance. */
-  readonly baseUrl: (instance: Instance) => string;
   readonly close: () => void;
 }
 
-/** The options of instances. */
-export interface InstancesOptions {
+interface InstancesOptions {
   /** The base URL of the server. */
   readonly serverUrl: () => string;
   /** Milliseconds without a request after which an instance goes. */
@@ -41,8 +40,6 @@ export interface InstancesOptions {
 
 /** The default time that an idle instance stays: an hour. */
 export const defaultInstanceTtl = 60 * 60_000;
-
-const longestWait = 30_000;
 
 /** Makes the place where instances live; idle ones go by themselves. */
 export function createInstances({ serverUrl, ttl, counters }: InstancesOptions): Instances {
@@ -55,15 +52,17 @@ export function createInstances({ serverUrl, ttl, counters }: InstancesOptions):
     const oldest = performance.now() - ttl;
     for (const [id, { usedAt }] of instances) if (usedAt <= oldest) discard(id);
   };
-  // Half the time to live is often enough; the timer holds no process up.
-  const timer = setInterval(sweep, Math.max(10, Math.min(ttl / 2, longestWait)));
+  // Half the time to live is often enough, and 30 seconds are; the timer holds no process up.
+  const timer = setInterval(sweep, Math.max(10, Math.min(ttl / 2, 30_000)));
   timer.unref();
 
   return {
     create(start, given = {}) {
       const ending = new AbortController();
+      const id = base62From(nodePlatform.random, 12);
       const instance = {
-        id: base62From(nodePlatform.random, 12),
+        id,
+        url: `${serverUrl()}/i/${id}`,
         runtime: createRuntime(start, { given }),
         gone: ending.signal,
         end: () => ending.abort(),
@@ -71,7 +70,7 @@ export function createInstances({ serverUrl, ttl, counters }: InstancesOptions):
       };
       instance.runtime.counters.passOnTo(counters);
       instance.runtime.counters.curlOptions = counters.curlOptions;
-      instances.set(instance.id, instance);
+      instances.set(id, instance);
       return instance;
     },
     list: () => [...instances.values()],
@@ -87,7 +86,6 @@ export function createInstances({ serverUrl, ttl, counters }: InstancesOptions):
         `There is no instance ${JSON.stringify(id)}; it may have been idle for too long.`,
       );
     },
-    baseUrl: ({ id }) => `${serverUrl()}/i/${id}`,
     close() {
       clearInterval(timer);
       for (const id of instances.keys()) discard(id);

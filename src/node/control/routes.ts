@@ -1,7 +1,17 @@
 import { openApiDocument } from "../../api/openapi.js";
+import { SandboxError } from "../../domain/errors.js";
+import { starterOf } from "../../library/create-sandbox.js";
+import type { ScenarioSource } from "../../library/sandbox.js";
+import { givenOptions } from "../../sandbox/runtime.js";
+import { scenarioSecrets } from "../../sandbox/secrets.js";
+import { parseTime } from "../../scenario/format/time.js";
+import { resolveSource } from "../../scenario/parse-scenario.js";
+import { nodePlatform } from "../platform.js";
+import { controlPath } from "../server/read-request.js";
+import { listOf, one } from "./answer-schemas.js";
 import { dashboardRoutes } from "./dashboard-routes.js";
 import { streamEvents } from "./events.js";
-import { instanceRoutes } from "./instance-routes.js";
+import type { Instance, Instances } from "./instances.js";
 import { controlOpenApiDocument } from "./openapi.js";
 import { type Route, type RouteContext, route } from "./route.js";
 import { trafficRoutes } from "./traffic-routes.js";
@@ -15,7 +25,32 @@ export const routes: readonly Route[] = [
   ...worldRoutes,
   ...dashboardRoutes,
   ...trafficRoutes,
-  ...instanceRoutes,
+  // Isolated sandboxes inside the process: one for each test, in parallel.
+  route("GET /instances", {
+    summary: "All instances",
+    answer: listOf("InstanceSummary"),
+    run: (context) => requireInstances(context).list().map(summaryOf),
+  }),
+  route("POST /instances", {
+    summary: "Starts an isolated sandbox under a base URL of its own",
+    body: "instance_creation",
+    status: 201,
+    answer: one("Instance"),
+    run(context) {
+      const instances = requireInstances(context);
+      const { scenario, now } = context.body;
+      const given = givenOptions({ ...context.body, now: now === undefined ? undefined : parseTime(now) });
+      // Default: the server's own scenario, as it was at its start.
+      const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
+      const start = starterOf(nodePlatform, source.scenario, { ...given, name: source.name });
+      const instance = instances.create(start, given);
+      return { ...summaryOf(instance), keys: scenarioSecrets(instance.runtime.world()) };
+    },
+  }),
+  route("DELETE /instances/{id}", {
+    summary: "Removes an instance",
+    run: (context) => requireInstances(context).remove(context.params.id ?? ""),
+  }),
   route("GET /events", {
     summary: "Everything that happens, as server-sent events; resumes after Last-Event-ID",
     answer: text,
@@ -67,4 +102,17 @@ ${links.join("\n")}
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+function requireInstances({ instances }: Pick<RouteContext, "instances">): Instances {
+  if (instances !== undefined) return instances;
+  throw new SandboxError(
+    "not_found",
+    "An instance has no instances of its own; ask the server's control plane.",
+  );
+}
+
+function summaryOf({ id, url, runtime }: Instance) {
+  const { name, seed } = runtime.world();
+  return { id, base_url: url, control_url: url + controlPath, scenario: name, seed };
 }
