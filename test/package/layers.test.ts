@@ -32,7 +32,6 @@ const layerOfPackage: Readonly<Record<string, string>> = {
   "@noble/hashes": "library",
   msw: "msw",
   express: "node",
-  pino: "node",
   chokidar: "node",
   "cross-spawn": "node",
   selfsigned: "node",

@@ -21,7 +21,7 @@ export async function createLog({ log, quiet = false, verbose = false }: LogFlag
   const write = (text: string) => io.stderr.write(text);
   const said =
     log === "json"
-      ? // The library that writes JSON lines is loaded for them alone.
+      ? // Loaded when needed: most logs are read by people.
         (await import("../../node/log.js")).createJsonLog(write)
       : textLog(write, paletteFor(io.stderr, io.env), verbose);
   return quiet ? { ...said, note: () => {} } : said;
