@@ -5,13 +5,7 @@ import { renderJunit } from "./junit.js";
 type Paint = (text: string) => string;
 
 /** Functions that colour a text, or leave it alone. */
-export interface ReportPalette {
-  readonly bold: Paint;
-  readonly dim: Paint;
-  readonly green: Paint;
-  readonly yellow: Paint;
-  readonly red: Paint;
-}
+export type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", Paint>>;
 
 const same: Paint = (text) => text;
 const colourless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
@@ -39,7 +33,7 @@ function renderText(document: ReportDocument, palette: ReportPalette): string {
 }
 
 function sectionLines({ columns, rows }: Section, palette: ReportPalette): string[] {
-  const painted = (cell: Cell) => paint(textOf(cell), toneOf(cell), palette);
+  const painted = (cell: Cell) => paint(textOf(cell), detailed(cell).tone, palette);
   if (rows.every(({ details }) => details === undefined)) {
     return alignColumns(rows.map(({ cells }) => cells.map(painted))).map((line) => `  ${line}`);
   }
@@ -52,13 +46,13 @@ function sectionLines({ columns, rows }: Section, palette: ReportPalette): strin
   });
 }
 
-function textOf(cell: Cell): string {
-  if (typeof cell === "string") return escapeControls(cell);
-  return escapeControls("code" in cell ? `${cell.text} ${cell.code}` : cell.text);
+function detailed(cell: Cell): Exclude<Cell, string> {
+  return typeof cell === "string" ? { text: cell } : cell;
 }
 
-function toneOf(cell: Cell): Tone | undefined {
-  return typeof cell === "object" && "tone" in cell ? cell.tone : undefined;
+function textOf(cell: Cell): string {
+  const { text, code } = detailed(cell);
+  return escapeControls(code === undefined ? text : `${text} ${code}`);
 }
 
 function paint(text: string, tone: Tone | undefined, palette: ReportPalette): string {
@@ -95,8 +89,8 @@ function table({ columns, rows }: Section): string[] {
 }
 
 function cellText(cell: Cell): string {
-  if (typeof cell === "string") return markdownText(cell);
-  return "code" in cell ? `${markdownText(cell.text)} ${tableCode(cell.code)}` : markdownText(cell.text);
+  const { text, code } = detailed(cell);
+  return code === undefined ? markdownText(text) : `${markdownText(text)} ${tableCode(code)}`;
 }
 
 // Fenced with more backticks than there are in a row in it. Only in tables is a bar escaped in code, too.
