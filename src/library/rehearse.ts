@@ -15,39 +15,41 @@ const mostRequests = 5_000;
  * `open` opens a world of the scenario, whose clock stands still.
  */
 export function rehearse(open: () => World): Diagnostic[] {
-  const inStory = new Set<number>();
-  const story = rehearseStory(open(), (result) => {
-    if (failureOf(result) === undefined) inStory.add(result.index);
-  });
-  const timeline = new Map<number, Diagnostic>();
-  rehearseTimeline(open(), (result) => {
-    const failure = failureOf(result);
-    // A step of the timeline may count on the story: it has to come out with it or without it.
-    if (failure !== undefined && !inStory.has(result.index)) timeline.set(result.index, failure);
-  });
-  return [...timeline.values(), ...story];
-}
+  const told = open();
+  const duringStory = timelineResults(told);
+  const story = runWholeStory(told);
+  const cameOut = duringStory.filter((result) => failureOf(result) === undefined);
+  const inStory = new Set(cameOut.map(({ index }) => index));
 
-type OnResult = (result: TimelineResult) => void;
-
-function rehearseTimeline(world: World, onResult: OnResult): void {
-  const last = world.timeline.steps.at(-1);
+  const alone = open();
+  const results = timelineResults(alone);
+  const last = alone.timeline.steps.at(-1);
   // What was done to the world of a snapshot may have left steps of its timeline that come to nothing.
-  if (last === undefined || world.scenario.requests_answered !== undefined) return;
-  listen(world, onResult);
-  advanceClock(world, Math.max(0, last.at - world.clock.now()));
+  if (last !== undefined && alone.scenario.requests_answered === undefined) {
+    advanceClock(alone, Math.max(0, last.at - alone.clock.now()));
+  }
+  // A step of the timeline may count on the story: it has to come out with it or without it.
+  const timeline = results.flatMap((result) => (inStory.has(result.index) ? [] : (failureOf(result) ?? [])));
+  return [...timeline, ...story];
 }
 
-function rehearseStory(world: World, onResult: OnResult): Diagnostic[] {
+// The results of the steps of the timeline from now on; the list grows as they run.
+function timelineResults(world: World): readonly TimelineResult[] {
+  const results: TimelineResult[] = [];
+  world.events.subscribe((event) => {
+    if (event.type === "timeline.step") results.push(event.result);
+  });
+  return results;
+}
+
+function runWholeStory(world: World): Diagnostic[] {
   const failed: Diagnostic[] = [];
-  listen(world, onResult);
   const send = storySender(world);
   let requests = 0;
   for (;;) {
     const { request } = world.story.steps[world.story.next] ?? {};
     requests += request === undefined ? 0 : (request.repeat ?? 1);
-    if (requests > mostRequests) return failed;
-    const result = tryNextStep(world, send);
+    const result = requests > mostRequests ? undefined : tryNextStep(world, send);
     if (result === undefined) return failed;
     const { answer, performed } = result;
     const refused = performed === null ? undefined : refusalOf(performed);
@@ -57,12 +59,6 @@ function rehearseStory(world: World, onResult: OnResult): Diagnostic[] {
       failed.push({ code: "step_fails", path, message, hint, ...refused });
     }
   }
-}
-
-function listen(world: World, onResult: OnResult): void {
-  world.events.subscribe((event) => {
-    if (event.type === "timeline.step") onResult(event.result);
-  });
 }
 
 function failureOf({ index, step, performed, differences }: TimelineResult): Diagnostic | undefined {

@@ -41,20 +41,18 @@ export function createClock(options: { time: () => number; start?: number; froze
     shown = instant;
     read = time();
   };
-  // The current time is read once: a running clock may have moved on by the next reading.
+  // The current time is passed on: a running clock may have moved on by the next reading.
   const moveFrom = (current: number, instant: number) => {
+    const failure = `Failed to set the clock to ${isoOf(instant)}`;
     if (instant > lastClockInstant) {
-      throw new SandboxError(
-        "validation_failed",
-        `Failed to set the clock to ${describe(instant)}: it goes no further than ${isoOf(lastClockInstant)}.`,
-        { latest: isoOf(lastClockInstant) },
-      );
+      const latest = isoOf(lastClockInstant);
+      throw new SandboxError("validation_failed", `${failure}: it goes no further than ${latest}.`, {
+        latest,
+      });
     }
-    if (!Number.isSafeInteger(instant) || instant < current) {
-      throw new SandboxError(
-        "clock_backwards",
-        `Failed to set the clock to ${describe(instant)}: it shows ${describe(current)} and never runs backwards. Reset the sandbox to start again.`,
-      );
+    if (instant < current) {
+      const why = `it shows ${isoOf(current)} and never runs backwards. Reset the sandbox to start again.`;
+      throw new SandboxError("clock_backwards", `${failure}: ${why}`);
     }
     settle(instant);
   };
@@ -78,12 +76,6 @@ export function createClock(options: { time: () => number; start?: number; froze
   };
 }
 
-function describe(instant: number): string {
-  return Number.isFinite(instant) && Math.abs(instant) <= 8.64e15
-    ? new Date(instant).toISOString()
-    : String(instant);
-}
-
 // A snapshot writes times of scenarios, which have years of four digits.
 const first = Date.parse("0000-01-01T00:00:00Z");
 const last = Date.parse("9999-12-31T23:59:59.999Z");
@@ -96,7 +88,7 @@ export function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= first && (value as number) <= last;
 }
 
-/** ISO 8601 of an instant; one after the year 9999, which no clock reaches, is written as the last one. */
+/** ISO 8601 of an instant; one outside of the years 0000 to 9999, which no clock reaches, is written as their end. */
 export function isoOf(instant: number): string {
-  return new Date(Math.min(instant, last)).toISOString();
+  return new Date(Math.max(first, Math.min(instant, last))).toISOString();
 }

@@ -10,6 +10,7 @@ import {
 import { SandboxError } from "../../domain/errors.js";
 import { defaultLimits } from "../../domain/limits.js";
 import type { Organization } from "../../domain/organization.js";
+import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/ref.js";
 import { parseDuration } from "../../scenario/format/time.js";
 import { didYouMean, listed } from "../../scenario/problems/words.js";
@@ -29,23 +30,8 @@ import {
   requireFields,
 } from "./input.js";
 
-/** A key to create (R29). */
-interface CreateKeyInput {
-  /** Ref of the organization. */
-  readonly organization: string;
-  readonly environment: Environment;
-  readonly name: string;
-  /** Default: `attestations:read`. */
-  readonly scopes?: readonly string[] | undefined;
-  /** Default: 60 a minute, 1000 a day. */
-  readonly limits?:
-    | { readonly per_minute?: number | undefined; readonly per_day?: number | undefined }
-    | undefined;
-  /** Default: made from the name. */
-  readonly ref?: string | undefined;
-  /** A time, or a duration (as text) from now. Default: that of the assumptions, else never. */
-  readonly expires?: Instant | undefined;
-}
+/** A key to create (R29); it expires at a time, or a duration (as text) from now. */
+type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { expires?: Instant | undefined };
 
 /**
  * Creates an active key; returns its secret, for the only time (R34).

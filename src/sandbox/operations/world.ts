@@ -1,7 +1,7 @@
 import { keyStateAt, maximumActiveKeys } from "../../domain/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../../domain/assumptions.js";
 import { minuteStart } from "../../domain/limits.js";
-import type { Organization } from "../../domain/organization.js";
+import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { validationError } from "../../scenario/problems/scenario-error.js";
 import { faultProblems } from "../../scenario/rules/faults.js";
 import { isoOf } from "../clock.js";
@@ -20,12 +20,7 @@ import {
 } from "./input.js";
 
 /** An organization to change, and how. */
-interface OrganizationInput {
-  readonly ref: string;
-  readonly status?: Organization["status"] | undefined;
-  readonly sandbox_access?: boolean | undefined;
-  readonly live_access?: Organization["liveAccess"] | undefined;
-}
+type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
 
 /** Changes an organization from the next request on; throws `unknown_ref`, and changes nothing then. */
 export function updateOrganization(
