@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Profile } from "../domain/assumptions.js";
 import { createWorld } from "../sandbox/create-world.js";
 import { type Instant, instantOf } from "../sandbox/operations/input.js";
-import { createRuntime, givenOptions } from "../sandbox/runtime.js";
+import { createRuntime, type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { Platform, World } from "../sandbox/world.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { checkInput } from "../scenario/problems/check-shape.js";
@@ -47,11 +47,16 @@ export function createSandbox<const Source extends ScenarioSource = "key-states"
   return sandboxOn(createRuntime(start)) as Sandbox<KeyRef<Source>, OrganizationRef<Source>>;
 }
 
+interface StartOptions extends Omit<GivenOptions, "now"> {
+  readonly name: string;
+  readonly now?: Instant | undefined;
+}
+
 /** Returns a function that starts the world of a checked scenario; checks the options at once. */
 export function starterOf(
   platform: Platform,
   scenario: Scenario,
-  { name, now, ...options }: Omit<SandboxOptions, "scenario"> & { readonly name: string },
+  { name, now, ...options }: StartOptions,
 ): () => World {
   const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
   const { seed, frozen, profile } = options;

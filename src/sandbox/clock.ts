@@ -9,7 +9,6 @@ export interface Clock {
   readonly advance: (duration: number) => void;
   /** Moves the clock on to `instant`; refuses an earlier one with `clock_backwards`, and a far future with `validation_failed`. */
   readonly set: (instant: number) => void;
-  /** Lets the clock stand still until it is moved or resumed. */
   readonly freeze: () => void;
   readonly resume: () => void;
 }

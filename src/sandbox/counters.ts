@@ -24,15 +24,17 @@ export interface Counts {
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
 }
 
-type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
-
 /** Counts requests by path and by advice; unlike the journal it forgets none. It is about the client, not the world. */
 export interface Counters {
   /**
    * Counts a request; one that a fault let wait counts for its path and for the fault. `idOf` gives its id, and `keys` the
    * key that an advice is about where it is not the one that was presented.
    */
-  readonly count: (note: RequestNote, idOf: (number: number) => string, keys?: KeysOfAdvice) => void;
+  readonly count: (
+    note: RequestNote,
+    idOf: (number: number) => string,
+    keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>,
+  ) => void;
   /** Counts everything there, too. */
   readonly passOnTo: (others: Counters) => void;
   /** A copy of the counts since the start or the last `clear`. */
@@ -43,10 +45,8 @@ export interface Counters {
   curlOptions: string;
 }
 
-/** The number of requests kept as examples of an advice. */
 const mostExamples = 5;
 
-/** Makes counters at zero. */
 export function createCounters(): Counters {
   // Boxes, because writing into a map takes longer than reading from it.
   const paths = new Map<PathId, { count: number }>(outcomes.map(({ path }) => [path, { count: 0 }]));
@@ -58,21 +58,18 @@ export function createCounters(): Counters {
     const box = paths.get(pathId);
     if (box !== undefined) box.count += 1;
   };
-  const countAdvice = (id: AdviceId, example: () => AdviceExample) => {
-    const row = advice.get(id);
-    if (row === undefined) return;
-    row.count += 1;
-    if (row.examples.length < mostExamples) row.examples.push(example());
-  };
   return {
     curlOptions: "",
     count(note, idOf, keys) {
       requests += 1;
       countPath(note.pathId);
       if (note.fault !== null && note.fault !== note.pathId) countPath(note.fault);
-      if (note.advice.length > 0) {
-        for (const id of note.advice)
-          countAdvice(id, () => ({ ...exampleOf(entryOf(note, idOf)), ...keys?.[id] }));
+      for (const id of note.advice) {
+        const row = advice.get(id) as { count: number; examples: AdviceExample[] };
+        row.count += 1;
+        if (row.examples.length === mostExamples) continue;
+        const { id: requestId, at, method, path, key, fingerprint } = entryOf(note, idOf);
+        row.examples.push({ id: requestId, at, method, path, key, fingerprint, ...keys?.[id] });
       }
       others?.count(note, idOf, keys);
     },
@@ -92,8 +89,4 @@ export function createCounters(): Counters {
       for (const row of advice.values()) Object.assign(row, { count: 0, examples: [] });
     },
   };
-}
-
-function exampleOf({ id, at, method, path, key, fingerprint }: JournalEntry): AdviceExample {
-  return { id, at, method, path, key, fingerprint };
 }

@@ -29,7 +29,6 @@ export type StepEvent = Extract<WorldEvent, { readonly type: "timeline.step" | "
 /** Hears of events. One that throws fails what it hears of, which has happened by then and which the others still hear of. */
 export type EventListener = (event: WorldEvent) => void;
 
-/** The announcer of events. */
 export interface Announcements {
   readonly announce: EventListener;
   /** Calls the listener with every event from now on, in order; answers how to stop that. */
@@ -40,7 +39,6 @@ export interface Announcements {
   readonly isHeard: () => boolean;
 }
 
-/** Makes announcements without listeners. */
 export function createAnnouncements(): Announcements {
   const listeners = new Set<EventListener>();
   let others: Announcements | undefined;
@@ -73,17 +71,8 @@ export interface LoggedEvent {
   readonly event: WorldEvent;
 }
 
-/** The events of a runtime since the log was made; remembers the last `capacity`. */
-export interface EventLog {
-  /** The events after the one of this id, oldest first; `undefined` when some of them are forgotten. */
-  readonly since: (id: number) => LoggedEvent[] | undefined;
-  /** The id of the latest event. */
-  readonly latest: () => number;
-  readonly subscribe: (listener: (logged: LoggedEvent) => void) => () => void;
-}
-
-/** Makes the log of a runtime's events from now on. */
-export function createEventLog(runtime: Pick<Announcements, "subscribe">, capacity = 1000): EventLog {
+/** Makes a log of the events of a runtime from now on; it remembers the last `capacity`. */
+export function createEventLog(runtime: Pick<Announcements, "subscribe">, capacity = 1000) {
   const remembered: LoggedEvent[] = [];
   const listeners = new Set<(logged: LoggedEvent) => void>();
   let latest = 0;
@@ -96,15 +85,18 @@ export function createEventLog(runtime: Pick<Announcements, "subscribe">, capaci
     for (const listener of listeners) listener(logged);
   });
   return {
-    since(id) {
+    /** The events after the one of this id, oldest first; `undefined` when some of them are forgotten. */
+    since(id: number): LoggedEvent[] | undefined {
       const first = remembered[0]?.id ?? latest + 1;
       if (id > latest || id < first - 1) return undefined;
       return remembered.filter((logged) => logged.id > id);
     },
     latest: () => latest,
-    subscribe(listener) {
+    subscribe(listener: (logged: LoggedEvent) => void) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
   };
 }
+
+export type EventLog = ReturnType<typeof createEventLog>;

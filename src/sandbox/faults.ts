@@ -15,7 +15,6 @@ import { isoOf } from "./clock.js";
 /** A fault as scenarios, the library and the control plane write it. */
 export type Fault = NonNullable<Scenario["faults"]>[number];
 
-/** A fault that is in force. */
 export interface ActiveFault {
   readonly given: Fault;
   readonly when: FaultCondition;
@@ -31,7 +30,6 @@ export interface Faults {
   active: readonly ActiveFault[];
 }
 
-/** A fault that fires on a request. */
 export interface FiredFault {
   readonly effect: FaultEffect;
   /** Milliseconds of real time. */

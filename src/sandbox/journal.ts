@@ -41,7 +41,6 @@ export interface RequestNote extends Omit<JournalEntry, "id" | "key" | "fingerpr
   readonly unknownKey: string | null;
 }
 
-/** A selection of entries. */
 export interface JournalQuery {
   /** At most this many, the latest ones. Default: all. */
   readonly limit?: number | undefined;
@@ -51,33 +50,19 @@ export interface JournalQuery {
   readonly key?: string | undefined;
 }
 
-/** The journal of requests; keeps the last `capacity` of them. */
-export interface Journal {
-  readonly record: (note: RequestNote) => void;
-  /** Oldest first; copies. */
-  readonly list: (query?: JournalQuery) => JournalEntry[];
-  /** The number of requests recorded since the start or the last `clear`, forgotten ones included. */
-  readonly total: () => number;
-  readonly clear: () => void;
-}
-
-const defaultJournalCapacity = 1000;
-
-/** Makes an empty journal: a ring, so that memory stays flat however long the sandbox runs. `idOf` gives the ids. */
-export function createJournal(
-  idOf: (number: number) => string,
-  capacity: number = defaultJournalCapacity,
-): Journal {
+/** Makes an empty journal: a ring of notes, so that memory stays flat however long the sandbox runs. */
+export function createJournal(idOf: (number: number) => string, capacity = 1000) {
   let ring: RequestNote[] = [];
   let next = 0;
   let total = 0;
   return {
-    record(note) {
+    record(note: RequestNote): void {
       ring[next] = note;
       next = next + 1 === capacity ? 0 : next + 1;
       total += 1;
     },
-    list({ limit, pathId, key } = {}) {
+    /** Oldest first; copies. */
+    list({ limit, pathId, key }: JournalQuery = {}): JournalEntry[] {
       const inOrder = total > capacity ? [...ring.slice(next), ...ring.slice(0, next)] : ring;
       const matching = inOrder.filter(
         (note) =>
@@ -87,8 +72,9 @@ export function createJournal(
       const chosen = limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
       return chosen.map((note) => entryOf(note, idOf));
     },
+    /** The number of requests recorded since the start or the last `clear`, forgotten ones included. */
     total: () => total,
-    clear() {
+    clear(): void {
       ring = [];
       next = 0;
       total = 0;
@@ -96,7 +82,8 @@ export function createJournal(
   };
 }
 
-/** The entry that a note stands for. */
+export type Journal = ReturnType<typeof createJournal>;
+
 export function entryOf(note: RequestNote, idOf: (number: number) => string): JournalEntry {
   const { number, variedId, key, unknownKey, ...rest } = note;
   return {
@@ -109,36 +96,31 @@ export function entryOf(note: RequestNote, idOf: (number: number) => string): Jo
 
 const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
 
-/** The request ids of a world. */
-export interface RequestIds {
-  /** Counts one more request; answers its number, from 1 on. */
-  readonly next: () => number;
-  /** The id of the request of a number: `req_` and 24 hex digits. */
-  readonly idOf: (number: number) => string;
-  /** The number of requests counted. */
-  readonly answered: () => number;
-}
-
 /**
  * Makes the source of a world's request ids (R7).
  *
  * The n-th id depends on the seed and n alone; within a world the first 2³² differ, because the mixing is one to one.
  * `answered` requests are taken to have had theirs.
  */
-export function createRequestIds(seed: number, answered = 0): RequestIds {
+export function createRequestIds(seed: number, answered = 0) {
   const draw = randomStream(seed, "request.id");
   const start = `req_${hex(draw())}${hex(draw())}`;
   const salt = draw();
   let count = answered;
   return {
-    next() {
+    /** Counts one more request; returns its number, from 1 on. */
+    next(): number {
       count += 1;
       return count;
     },
-    idOf: (number) => start + hex(mix32(number ^ salt)),
+    /** The id of the request of a number: `req_` and 24 hex digits. */
+    idOf: (number: number): string => start + hex(mix32(number ^ salt)),
+    /** The number of requests counted. */
     answered: () => count,
   };
 }
+
+export type RequestIds = ReturnType<typeof createRequestIds>;
 
 function hex(value: number): string {
   return (

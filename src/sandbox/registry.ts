@@ -47,53 +47,32 @@ export interface Keys extends Pick<ReadonlyMap<string, KeyEntry>, "has" | "get" 
 /** The described keys of a world, each of which is made when it is first used. */
 export interface DescribedKeys {
   readonly described: readonly { readonly ref: string; readonly organization: string }[];
-  readonly hashes: HashIndex;
+  readonly hashes: ReturnType<typeof createHashIndex>;
   /** Makes the one at a place, as it was when the world started. */
   readonly make: (place: number) => UsedKey;
   /** An ended key of no organization: an unknown key takes the same work as a known one (R14). */
   readonly decoy: UsedKey;
 }
 
-/** The organizations and keys of one world. Holds hashes of keys, never keys (R35). */
-export interface Registry {
-  readonly organizations: ReadonlyMap<string, OrganizationEntry>;
-  readonly keys: Keys;
-  /** The keys of one organization. */
-  readonly keysOf: (organization: string) => KeyEntry[];
-  /** The key with this SHA-256, if the world has it. */
-  readonly find: (sha256: string) => KeyEntry | undefined;
-  readonly decoy: UsedKey;
-  /** The number of keys made so far. */
-  readonly made: () => number;
-  /**
-   * Does what the lookup of this key did not: makes a key, unless it made one, and reads another one, unless it read an
-   * old one. So an unknown key takes as long as one that is used for the first time, or after a long time (R14).
-   */
-  readonly workInVain: (sha256: string, lookup: { entry: KeyEntry | undefined; isNewEntry: boolean }) => void;
-  /** Throws `unknown_ref`, with the refs there are. */
-  readonly key: (ref: string) => KeyEntry;
-  /** Throws `unknown_ref`, with the refs there are. */
-  readonly organization: (ref: string) => OrganizationEntry;
-  /** Its organization must be there. */
-  readonly addKey: (key: KeyRecord, usage: Usage) => void;
-}
-
 /**
- * Makes the registry of a world.
+ * Makes the registry of a world, which holds hashes of keys, never keys (R35).
  *
  * Of a million keys a client uses a few: the others stay a place and a hash, which cost little memory and no time.
  */
 export function createRegistry(
   records: readonly Organization[],
   { described, hashes, make, decoy }: DescribedKeys,
-): Registry {
-  const organizations = new Map(records.map((record) => [record.ref, { organization: record }]));
+) {
+  const organizations: ReadonlyMap<string, OrganizationEntry> = new Map(
+    records.map((record) => [record.ref, { organization: record }]),
+  );
   const holders = described.map(({ organization }) => organization);
   const places = new Map(described.map(({ ref }, place) => [ref, place]));
   const made = new Array<KeyEntry | undefined>(described.length);
   let madeCount = 0;
 
-  const organization = (ref: string) =>
+  /** Throws `unknown_ref`, with the refs there are. */
+  const organization = (ref: string): OrganizationEntry =>
     organizations.get(ref) ?? unknownRef("organization", ref, organizations);
 
   function entryAt(place: number): KeyEntry {
@@ -123,25 +102,35 @@ export function createRegistry(
   };
   return {
     organizations,
+    organization,
     keys,
-    keysOf: (ref) => holders.flatMap((holder, place) => (holder === ref ? [entryAt(place)] : [])),
-    find(sha256) {
+    /** Throws `unknown_ref`, with the refs there are. */
+    key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
+    /** The keys of one organization. */
+    keysOf: (ref: string): KeyEntry[] =>
+      holders.flatMap((holder, place) => (holder === ref ? [entryAt(place)] : [])),
+    /** The key with this SHA-256, if the world has it. */
+    find(sha256: string): KeyEntry | undefined {
       const place = hashes.find(sha256);
       return place === undefined ? undefined : entryAt(place);
     },
-    decoy,
+    /** The number of keys made so far. */
     made: () => madeCount,
-    workInVain(sha256, { entry, isNewEntry }) {
+    decoy,
+    /**
+     * Does what the lookup of this key did not: makes a key, unless it made one, and reads another one, unless it read
+     * an old one. So an unknown key takes as long as one that is used for the first time, or after a long time (R14).
+     */
+    workInVain(sha256: string, lookup: { entry: KeyEntry | undefined; isNewEntry: boolean }): void {
       if (described.length === 0) return;
       const place = Number.parseInt(sha256.slice(0, 8), 16) % described.length;
-      if (!isNewEntry) make(place);
-      const { key, usage } = (isNewEntry ? undefined : entry) ?? made[place] ?? decoy;
+      if (!lookup.isNewEntry) make(place);
+      const { key, usage } = (lookup.isNewEntry ? undefined : lookup.entry) ?? made[place] ?? decoy;
       // Written down, or a compiler would not read it.
       decoy.usage.dayCount = usage.dayCount + (key.revokedAt ?? 0);
     },
-    key: (ref) => keys.get(ref) ?? unknownRef("key", ref, keys),
-    organization,
-    addKey(key, usage) {
+    /** Its organization must be there. */
+    addKey(key: KeyRecord, usage: Usage): void {
       const place = hashes.size();
       hashes.add(key.sha256);
       places.set(key.ref, place);
@@ -150,6 +139,8 @@ export function createRegistry(
     },
   };
 }
+
+export type Registry = ReturnType<typeof createRegistry>;
 
 /** Refuses a ref that this world does not have, with the nearest one it has. */
 function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs): never {
@@ -165,27 +156,17 @@ function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs)
   );
 }
 
+const wordsEach = 8;
+const digitsEach = 8;
+
 /**
- * The SHA-256 of each key at its place: 0, 1, 2 … in the order in which they came.
+ * Makes an index of the SHA-256 of each key at its place: 0, 1, 2 … in the order in which they came. It has room for as
+ * many as are expected, and grows when there are more.
  *
  * Typed arrays of about 45 bytes a key: nothing in them is an object that a garbage collector has to go through, so
  * that a world of a million keys answers like one of ten.
  */
-export interface HashIndex {
-  readonly size: () => number;
-  /** Puts one more at the next place; 64 lower-case hex digits. */
-  readonly add: (sha256: string) => void;
-  /** The one at a place. */
-  readonly at: (place: number) => string;
-  /** The place of a hash; `undefined` when it is not there. */
-  readonly find: (sha256: string) => number | undefined;
-}
-
-const wordsEach = 8;
-const digitsEach = 8;
-
-/** Makes an empty index with room for as many; it grows when there are more. */
-export function createHashIndex(expected: number): HashIndex {
+export function createHashIndex(expected: number) {
   let room = Math.max(expected, 8);
   let hashes = new Uint32Array(room * wordsEach);
   let slots = emptySlots(room);
@@ -217,17 +198,20 @@ export function createHashIndex(expected: number): HashIndex {
 
   return {
     size: () => size,
-    add(sha256) {
+    /** Puts one more at the next place; 64 lower-case hex digits. */
+    add(sha256: string): void {
       if (size === room) grow();
       for (let word = 0; word < wordsEach; word++) hashes[size * wordsEach + word] = wordOf(sha256, word);
       enter(size);
       size += 1;
     },
-    at(place) {
+    /** The one at a place. */
+    at(place: number): string {
       const words = hashes.subarray(place * wordsEach, (place + 1) * wordsEach);
       return Array.from(words, (word) => word.toString(16).padStart(digitsEach, "0")).join("");
     },
-    find(sha256) {
+    /** The place of a hash; `undefined` when it is not there. */
+    find(sha256: string): number | undefined {
       const first = wordOf(sha256, 0);
       const last = slots.length - 1;
       for (let slot = first & last; slots[slot] !== 0; slot = (slot + 1) & last) {

@@ -6,19 +6,9 @@ import type { World, WorldOptions } from "./world.js";
 /** The options of a runtime, which override those of every scenario that it starts. */
 export type GivenOptions = Pick<WorldOptions, "seed" | "now" | "frozen" | "profile">;
 
-/** The given ones among these options. */
-export function givenOptions({
-  seed,
-  now,
-  frozen,
-  profile,
-}: { readonly [Name in keyof GivenOptions]?: GivenOptions[Name] | undefined }): GivenOptions {
-  return {
-    ...(seed !== undefined && { seed }),
-    ...(now !== undefined && { now }),
-    ...(frozen !== undefined && { frozen }),
-    ...(profile !== undefined && { profile }),
-  };
+/** These options without any others. */
+export function givenOptions({ seed, now, frozen, profile }: GivenOptions): GivenOptions {
+  return { seed, now, frozen, profile };
 }
 
 /** Runs one world at a time; adapters get the world from it with every request. */
@@ -37,7 +27,6 @@ export interface Runtime {
   readonly counters: Counters;
 }
 
-/** The options of a runtime. */
 export interface RuntimeOptions {
   /** Returns the world that `reset` starts. Default: the first world. */
   readonly restart?: () => World;

@@ -9,7 +9,6 @@ export function secretsOf(keys: readonly DescribedKey[], { seed }: { seed: numbe
   return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
 }
 
-/** The full keys of the scenario by ref. */
 export function scenarioSecrets(world: World): Record<string, string> {
   return secretsOf(describedKeys(world.scenario).filter(hasSecret), world);
 }
@@ -44,7 +43,6 @@ export function defaultSecret({ scenario, seed }: World): string | undefined {
   return key !== undefined && hasSecret(key) ? secretOf(key, seed) : undefined;
 }
 
-/** A selection of keys, and the number of those left out. */
 export interface AnnouncedKeys {
   readonly keys: readonly DescribedKey[];
   readonly leftOut: number;

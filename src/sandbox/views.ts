@@ -6,7 +6,6 @@ import type { JournalEntry } from "./journal.js";
 import type { KeyEntry, Registry } from "./registry.js";
 import { settleUsage, type Windows } from "./usage.js";
 
-/** The parts of a world that views are made from. */
 interface ViewedWorld {
   readonly clock: Clock;
   readonly windows: Windows;
@@ -45,7 +44,6 @@ export interface ClockView {
 /** A request as the journal shows it; `at` is ISO 8601. */
 export type RequestView = Omit<JournalEntry, "at"> & { readonly at: string };
 
-/** The key as it is now. */
 export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld): KeyView {
   const now = world.clock.now();
   settleUsage(usage, world.windows, now);
@@ -78,12 +76,10 @@ export function viewOrganizations({ registry }: ViewedWorld): OrganizationView[]
   return [...registry.organizations.values()].map(({ organization }) => viewOrganization(organization));
 }
 
-/** The clock as it is now. */
 export function viewClock(clock: Clock): ClockView {
   return { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() };
 }
 
-/** The organization as it is now. */
 export function viewOrganization(organization: Organization): OrganizationView {
   return { ...organization };
 }

@@ -56,23 +56,21 @@ export interface World {
   readonly behaviour: ClientBehaviour;
   /** The counters of its requests: those of its runtime, once it runs in one, so that the counts outlive it. */
   counters: Counters;
-  /** Announces what happens in this world. */
   readonly events: Announcements;
   readonly requestIds: RequestIds;
   readonly platform: Platform;
 }
 
-/** The options of a world. */
 export interface WorldOptions {
   readonly platform: Platform;
   /** Default: the title of the scenario, else `unnamed`. */
   readonly name?: string;
   /** Default: the scenario's, else 1. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** When the clock starts (epoch milliseconds). Default: the scenario's, else the wall clock. */
-  readonly now?: number;
+  readonly now?: number | undefined;
   /** Default: the scenario's, else false. */
-  readonly frozen?: boolean;
+  readonly frozen?: boolean | undefined;
   /** Default: the scenario's, else `minimal`. */
-  readonly profile?: Profile;
+  readonly profile?: Profile | undefined;
 }

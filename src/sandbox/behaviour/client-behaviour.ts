@@ -23,10 +23,8 @@ export interface ClientBehaviour {
   readonly rejected: Map<string, KnownAnswer>;
 }
 
-/** Number of rejected keys that a world remembers. */
 const rejectedCapacity = 1000;
 
-/** Creates the memory of a world without requests. */
 export function createClientBehaviour(): ClientBehaviour {
   return { rejected: new Map() };
 }
@@ -54,7 +52,6 @@ export interface ObservedRequest extends SentRequest {
   readonly namedLimit: NamedLimit;
 }
 
-/** The parts of a world that observing a request needs. */
 interface ObservingWorld {
   readonly behaviour: ClientBehaviour;
   readonly registry: Registry;

@@ -35,7 +35,6 @@ export interface SentRequest {
 /** An answer that matters to the later requests with a key, and how the key was used since. Changed in place. */
 export interface KnownAnswer {
   delivery: AnswerDelivery;
-  /** The delivery of the latest request since. */
   latest: AnswerDelivery;
   /** The connections used since, its own included. */
   readonly connections: Connection[];

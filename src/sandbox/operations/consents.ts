@@ -11,7 +11,6 @@ import { type ConsentEntry, statusAt, withDecision } from "../preview/consents.j
 import type { World } from "../world.js";
 import { requirePreview } from "./input.js";
 
-/** The decisions a farmer makes about a consent request. */
 const decisions = ["grant", "reject", "revoke"] as const satisfies readonly ConsentAction[];
 export type Decision = (typeof decisions)[number];
 
@@ -54,7 +53,6 @@ export function changeConsent(world: World, entry: ConsentEntry, record: Consent
   world.events.announce({ type: "consent.changed", consent: viewConsent(entry, world) });
 }
 
-/** An attestation to suspend, or whose suspension to end. */
 interface AttestationInput {
   readonly id: string;
   readonly do: "suspend" | "resume";

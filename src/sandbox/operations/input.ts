@@ -6,7 +6,6 @@ import type { World } from "../world.js";
 /** Role of the user in the dashboard (R33). */
 export type Actor = "administrator" | "member";
 
-/** The initiator of an operation. */
 export interface Initiator {
   /** Default: administrator. */
   readonly actor?: Actor | undefined;

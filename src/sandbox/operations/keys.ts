@@ -74,7 +74,6 @@ export function createKey(
   return { key, secret };
 }
 
-/** A key to rotate, and how. */
 interface RotateInput {
   readonly key: string;
   /** The overlap in which the old key goes on working: 0 to 7 days. Default: 60 minutes. */

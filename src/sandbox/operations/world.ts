@@ -19,7 +19,6 @@ import {
   requireFields,
 } from "./input.js";
 
-/** An organization to change, and how. */
 type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
 
 /** Changes an organization from the next request on; throws `unknown_ref`, and changes nothing then. */

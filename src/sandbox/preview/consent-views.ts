@@ -19,7 +19,6 @@ import { isoOf } from "../clock.js";
 import type { AttestationPlace, ConsentEntry } from "./consents.js";
 import type { Farmers } from "./farmers.js";
 
-/** The parts of a world that views are made from. */
 export interface PreviewWorld {
   readonly seed: number;
   readonly clock: { readonly now: () => number };

@@ -45,33 +45,23 @@ export interface AttestationPlace {
   readonly permission: Permission;
 }
 
-/** The consent requests of one world, in the order in which they were made. */
-export interface Consents {
-  readonly all: readonly ConsentEntry[];
-  readonly find: (id: string) => ConsentEntry | undefined;
-  readonly attestation: (id: string) => AttestationPlace | undefined;
-  /** The request that an organization made under this `Idempotency-Key`. */
-  readonly madeUnder: (organization: string, key: string) => ConsentEntry | undefined;
-  /** The request with the next id. Does not add it. */
-  readonly draft: (draft: ConsentDraft) => ConsentEntry;
-  /** Adds the latest draft. */
-  readonly add: (entry: ConsentEntry) => void;
-}
-
 /** Makes an empty store. The n-th request has the id that the seed and n give, so that ids are the same in every run. */
-function createConsents(seed: number): Consents {
+function createConsents(seed: number) {
   const all: ConsentEntry[] = [];
   const byId = new Map<string, ConsentEntry>();
   const attestations = new Map<string, AttestationPlace>();
   const idOf = (kind: "consent" | "attestation", ...labels: readonly string[]) =>
     `${kind}_${base62From(randomStream(seed, `${kind}.id`, ...labels), 20)}`;
   return {
-    all,
-    find: (id) => byId.get(id),
-    attestation: (id) => attestations.get(id),
-    madeUnder: (organization, key) =>
+    /** In the order in which they were made. */
+    all: all as readonly ConsentEntry[],
+    find: (id: string) => byId.get(id),
+    attestation: (id: string) => attestations.get(id),
+    /** The request that an organization made under this `Idempotency-Key`. */
+    madeUnder: (organization: string, key: string) =>
       all.find((entry) => entry.organization === organization && entry.idempotency?.key === key),
-    draft({ createdAt, expiresAt, ...draft }) {
+    /** The request with the next id. Does not add it. */
+    draft({ createdAt, expiresAt, ...draft }: ConsentDraft): ConsentEntry {
       const number = String(all.length + 1);
       const record = { createdAt, expiresAt, persona: personaOf(seed, draft.farmer), decisions: [] };
       const places: AttestationPlace[] = [];
@@ -82,13 +72,16 @@ function createConsents(seed: number): Consents {
       }
       return consent;
     },
-    add(entry) {
+    /** Adds the latest draft. */
+    add(entry: ConsentEntry): void {
       all.push(entry);
       byId.set(entry.id, entry);
       for (const place of entry.attestations) attestations.set(place.id, place);
     },
   };
 }
+
+export type Consents = ReturnType<typeof createConsents>;
 
 /** The status of a request at an instant. */
 export function statusAt(entry: ConsentEntry, now: number): ConsentStatus {

@@ -55,7 +55,6 @@ export function runStory(world: World, send: SendStoryRequest): StepResult[] {
   }
 }
 
-/** The result of a step, and the error why it could not run. */
 interface Attempt {
   readonly result?: StepResult;
   readonly error?: SandboxError;

@@ -5,13 +5,10 @@ import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { ConsentView } from "../preview/consent-views.js";
 import type { KeyView, OrganizationView } from "../views.js";
 
-/** A step of a story, as scenarios write it. */
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 
-/** A step of a timeline, as scenarios write it. */
 export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
 
-/** The operation of a step of a timeline or a story. */
 export type Action = Pick<TimelineStep, ActionName>;
 
 /** The result of an action: the new state of what it changed, or the refusal. */
@@ -20,7 +17,6 @@ export interface Performed {
   readonly refusal: { readonly code: RefusalCode; readonly message: string } | null;
   /** The key that was created, replaced or revoked. */
   readonly key: KeyView | null;
-  /** The key that replaces it. */
   readonly replacement: KeyView | null;
   /** The full key of the new one: the only time that it is shown (R34). */
   readonly secret: string | null;
@@ -48,7 +44,6 @@ export interface Story {
 /** The steps of a world's timeline, and how far it has run. */
 export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
-  /** The index of the next step. */
   next: number;
   /** When the next step happens (epoch milliseconds); `Infinity` when none is left. */
   dueAt: number;
@@ -64,7 +59,6 @@ export interface StoryRequest {
   readonly body: string | undefined;
 }
 
-/** The answer to a request of a story. */
 export interface StoryAnswer {
   /** 0 when there was no answer. */
   readonly status: number;
@@ -93,7 +87,6 @@ export interface StepResult {
   readonly number: number;
   readonly of: number;
   readonly kind: StepKind;
-  /** As the scenario writes it. */
   readonly step: StoryStep;
   readonly say: string | null;
   readonly request: SentRequest | null;
@@ -116,14 +109,12 @@ export interface TimelineResult {
   readonly index: number;
   /** When, on the sandbox's clock; ISO 8601. */
   readonly at: string;
-  /** As the scenario writes it. */
   readonly step: TimelineStep;
   readonly performed: Performed;
   /** One when the step expects something else; a step that expects nothing may be refused. */
   readonly differences: readonly Difference[];
 }
 
-/** The kind of a step. */
 export function kindOf(step: StoryStep): StepKind {
   return stepKinds.find((kind) => step[kind] !== undefined) ?? "say";
 }
