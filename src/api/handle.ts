@@ -1,12 +1,12 @@
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { redactKeys, redactPath } from "../domain/redact.js";
+import { hasBody, hasQuery, type RequestTraits } from "../domain/request-traits.js";
 import type { World } from "../sandbox/world.js";
 import { answerCall } from "./answer.js";
 import { beginCall, recordCall } from "./call.js";
+import type { InputSchema } from "./endpoint.js";
 import { applyFault, type Delivery } from "./faults.js";
 import type { ApiAnswer, ApiRequest } from "./messages.js";
-import { inPreview, withoutBody } from "./reply.js";
-import { traitsTaken } from "./request-input.js";
 import { routeAt } from "./routes.js";
 
 /** An answer and its path; the path is for journals and adapters, not for the caller. */
@@ -21,6 +21,9 @@ export interface Handled {
 
 // The paths of our own tools, under any base URL: no client of the API calls them.
 const ownPaths = "/__sandbox/";
+
+// The service will have no such header.
+const previewMark = ["X-Sandbox-Preview", "true"];
 
 /**
  * Answers one request to the API and writes it into the journal.
@@ -40,7 +43,7 @@ export function handle(world: World, request: ApiRequest): Handled {
 
   const faulty = world.faults.active.length === 0 ? undefined : applyFault(world, call, target);
   const { pathId, answer: given, code } = faulty ?? answerCall(world, call, target);
-  const answer = route?.preview === true ? inPreview(given) : given;
+  const answer = route?.preview === true ? { ...given, headers: [...given.headers, ...previewMark] } : given;
   const unknownPath = route === undefined ? path : undefined;
   recordCall(world, call, {
     // Methods and paths that the API does not have may hold anything, keys included.
@@ -49,7 +52,7 @@ export function handle(world: World, request: ApiRequest): Handled {
     pathId,
     status: answer.status,
     code,
-    traits: endpoint?.input === undefined ? traits : traits & ~traitsTaken(endpoint.input),
+    traits: endpoint?.input === undefined ? traits : traits & ~traitsOf(endpoint.input),
     isMisdirected: endpoint === undefined,
     leaked,
     unknownPath,
@@ -61,8 +64,13 @@ export function handle(world: World, request: ApiRequest): Handled {
   });
   return {
     pathId,
-    answer: method === "HEAD" ? withoutBody(answer) : answer,
+    answer: method === "HEAD" ? { ...answer, body: "" } : answer,
     fault: faulty?.fault ?? null,
     delivery: faulty?.delivery,
   };
+}
+
+// Input that the endpoint declares earns no advice.
+function traitsOf({ query, body }: InputSchema): RequestTraits {
+  return (query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody);
 }

@@ -126,16 +126,6 @@ export function answerOf(
   };
 }
 
-/** The same answer without its body, for HEAD. */
-export function withoutBody(answer: ApiAnswer): ApiAnswer {
-  return { ...answer, body: "" };
-}
-
-/** The same answer, marked as one of the preview; the service will have no such header. */
-export function inPreview(answer: ApiAnswer): ApiAnswer {
-  return { ...answer, headers: [...answer.headers, "X-Sandbox-Preview", "true"] };
-}
-
 /** The error code of a path; `null` on success. The code of 429 is an assumption. */
 export function codeOf(path: PathId, assumptions: Assumptions): string | null {
   const { status, code } = outcomeOf(path);

@@ -1,5 +1,4 @@
 import { containsKey } from "../domain/redact.js";
-import { hasBody, hasQuery, type RequestTraits } from "../domain/request-traits.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
 import { type FieldProblems, fieldProblems, invalid } from "./field-problems.js";
 import type { ReadBody, RequestContent } from "./messages.js";
@@ -27,11 +26,6 @@ const noContent: RequestContent = {
   idempotencyKey: undefined,
   body: noBody,
 };
-
-/** The traits of declared input, which earns no advice. */
-export function traitsTaken({ query, body }: InputSchema): RequestTraits {
-  return (query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody);
-}
 
 /** The declared input of a request, or the refusal of a request that does not fit the schema. */
 export function readInput(
