@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSandbox, type Fault, type Sandbox, type Scenario } from "../../src/index.js";
+import { createSandbox, type Fault, type Sandbox, type Scenario, scenarioNames } from "../../src/index.js";
 import { serveControl } from "./client.js";
 
 const mePath = "/v1/relying-party/me";
@@ -120,19 +120,16 @@ test("faults are replaced with the next request, and what GET answers can be PUT
 });
 
 test("every bundled scenario is started by its name, and reset starts the last one again", async () => {
-  const { server, ask } = await serveControl();
-  const { data } = (await ask("/scenarios")).body;
-  expect(data.length).toBeGreaterThan(5);
-  for (const { name } of data) {
+  const { ask } = await serveControl();
+  const names = (await ask("/scenarios")).body.data.map(({ name }: { name: string }) => name);
+  expect(names).toEqual([...scenarioNames]);
+  for (const name of [...names, "rotation"]) {
     const { body } = await ask("/scenario", { method: "PUT", json: { name } });
     expect([body.data.scenario, (await ask("/health")).body.scenario]).toEqual([name, name]);
   }
-  await ask("/scenario", { method: "PUT", json: { name: "rotation" } });
   await ask("/keys/replacement/revoke", { method: "POST" });
   expect((await ask("/reset", { method: "POST" })).body.data.scenario).toBe("rotation");
   expect((await ask("/keys/replacement")).body.data.state).toBe("active");
-  const answer = await callMe(server.url, server.sandbox.secret("replacement" as never));
-  expect(answer.status).toBe(200);
 });
 
 const other = `version: 1
