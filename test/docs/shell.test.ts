@@ -11,30 +11,15 @@ import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
 // The commands of the pages do what the pages say, with the built package.
 
-/** The words by which the tests below find the blocks that they run. */
+/** The words by which the tests below find the blocks that they run; `.ci/run` runs `npm ci`. */
 const run: Readonly<Record<string, readonly string[]>> = {
   "README.md": [
-    "npx svc-sandbox\n",
-    "curl -i",
-    "while IFS==",
-    "explain",
-    "svc-sandbox exec",
-    "svc-sandbox list",
-    "svc-sandbox init",
-    "--write-env",
-    // That is what `.ci/run` does.
-    "npm ci",
+    ...["npx svc-sandbox\n", "curl -i", "while IFS==", "explain", "svc-sandbox exec", "svc-sandbox list"],
+    ...["svc-sandbox init", "--write-env", "npm ci"],
   ],
-  "docs/control-plane.md": [
-    "send() {",
-    "urllib",
-    "HttpClient",
-    "curl -sN",
-    "--tls",
-    "--cacert",
-    "--state",
-    "/story/next",
-  ],
+  "docs/control-plane.md": "send() {,urllib,HttpClient,curl -sN,--tls,--cacert,--state,/story/next".split(
+    ",",
+  ),
 };
 
 test.each(Object.entries(run))("every block of %s is run", (page, words) => {
@@ -51,9 +36,7 @@ function serving(command: string, cwd: string): RunningCommand {
   return running;
 }
 
-async function ended(command: string, cwd: string, env: Record<string, string> = {}) {
-  return runCommand(command, { cwd, env }).ended;
-}
+const ended = (command: string, cwd: string, env = {}) => runCommand(command, { cwd, env }).ended;
 
 /* README.md */
 
@@ -62,10 +45,8 @@ const readme = (words: string, port = "4747") =>
 
 /** Starts the sandbox as the first block of the README says; answers its port. */
 async function served(cwd: string): Promise<string> {
-  const printed = await serving(readme("npx svc-sandbox\n"), cwd).until(
-    /listening on http:\/\/127\.0\.0\.1:(\d+)/,
-  );
-  return /127\.0\.0\.1:(\d+)/.exec(printed)?.[1] as string;
+  const address = /listening on http:\/\/127\.0\.0\.1:(\d+)/;
+  return address.exec(await serving(readme("npx svc-sandbox\n"), cwd).until(address))?.[1] as string;
 }
 
 test("README.md: the first curl lines give 200, 401, 403 and 429", async () => {
@@ -114,21 +95,17 @@ for (const key of [SVC_API_KEY, SVC_KEY_REVOKED, SVC_KEY_REVOKED]) {
   expect(shown.filter((line) => line.trim() !== "…" && !stderr.split("\n").includes(line))).toEqual([]);
 });
 
-test("README.md: a scenario of one's own is written, checked and served until it is stopped", async () => {
+test("README.md: a scenario of one's own is written, checked and served; scripts get JSON and an env file", async () => {
   const cwd = userFolder();
   await serving(readme("svc-sandbox init"), cwd).until(/listening on/);
   expect(existsSync(join(cwd, "svc-sandbox.yaml"))).toBe(true);
-});
-
-test("README.md: scripts get one line of JSON and an env file", async () => {
-  const cwd = userFolder();
-  const running = serving(readme("--write-env"), cwd);
+  const other = userFolder();
+  const running = serving(readme("--write-env"), other);
   const line = await running.until(/\n/);
   const { event, base_url, keys } = JSON.parse(line);
   expect([event, Object.keys(keys).length]).toEqual(["listening", 15]);
-  const written = readFileSync(join(cwd, "sandbox.env"), "utf8");
-  expect(written).toContain(`SVC_BASE_URL=${base_url}\n`);
-  expect(written).toContain(`SVC_API_KEY=${keys.active}\n`);
+  const written = readFileSync(join(other, "sandbox.env"), "utf8");
+  expect(written).toMatch(new RegExp(`^SVC_BASE_URL=${base_url}\n[^]*^SVC_API_KEY=${keys.active}\n`, "m"));
   expect((await running.stop()).stdout).toBe(line);
 });
 
@@ -157,25 +134,11 @@ function has(program: string, version: RegExp): boolean {
   }
 }
 
-const sessions = [
-  { language: "sh", words: "send() {", file: "session.sh", command: "bash -eu", installed: true },
-  {
-    language: "python",
-    words: "urllib",
-    file: "session.py",
-    command: "python3",
-    installed: has("python3", /Python 3\./),
-  },
-  {
-    language: "java",
-    words: "HttpClient",
-    file: "Main.java",
-    command: "java",
-    installed: has("java", /^(?:openjdk|java) (?:1[7-9]|[2-9]\d)/),
-  },
-];
-
-for (const { language, words, file, command, installed } of sessions) {
+for (const [language, words, file, command, installed] of [
+  ["sh", "send() {", "session.sh", "bash -eu", true],
+  ["python", "urllib", "session.py", "python3", has("python3", /Python 3\./)],
+  ["java", "HttpClient", "Main.java", "java", has("java", /^(?:openjdk|java) (?:1[7-9]|[2-9]\d)/)],
+] as const) {
   test.skipIf(!installed)(
     `docs/control-plane.md: the session in ${language} prints what it says`,
     async () => {
@@ -217,10 +180,8 @@ test("docs/control-plane.md: a client with the certificate reaches HTTPS", async
   const printed = () => readFileSync(join(cwd, "listening.json"), "utf8");
   await vi.waitFor(() => expect(printed()).toMatch(/\n$/), { timeout: 40_000, interval: 50 });
   const text = blockWith("docs/control-plane.md", "sh", "--cacert");
-  const { stdout, stderr } = await ended(
-    text.replace("https://127.0.0.1:4747", JSON.parse(printed()).base_url),
-    cwd,
-  );
+  const line = text.replace("https://127.0.0.1:4747", JSON.parse(printed()).base_url);
+  const { stdout, stderr } = await ended(line, cwd);
   expect([stdout, stderr]).toEqual([promised(text), ""]);
 });
 
