@@ -15,9 +15,12 @@ import {
   wholeBetween,
 } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import { type Parcel, type Position, type Season, surveyMethods } from "./farmer-schema.js";
+import type { Parcel, Position, Season } from "./farmer-schema.js";
 import { canHaveGrown, seasonsOf } from "./seasons.js";
 import { type CropName, crops, type Growing } from "./tables.js";
+
+// As the schema has them; from there, they would bring the whole of it into browsers.
+const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 
 /** The fields of a farm with their seasons; the largest first. */
 export function parcelsOf(farm: FarmContext): readonly Parcel[] {
