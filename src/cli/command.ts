@@ -14,7 +14,6 @@ export interface Call<Flags = object> {
 
 /** A command: what `--help` says of it, and what it does. Its name stands in the list of commands. */
 export interface Command<Flags extends FlagSet = FlagSet> {
-  /** One line, for the list of commands. */
   readonly summary: string;
   /** Its output and where that goes, for its own help. */
   readonly description: string;
@@ -24,23 +23,19 @@ export interface Command<Flags extends FlagSet = FlagSet> {
   readonly rest?: string;
   /** Without `--verbose`, which every command has. */
   readonly flags: Flags;
-  /** Command lines to copy, and what they do. */
   readonly examples: Readonly<Record<string, string>>;
   /** Carries out a call; resolves to the exit code, or throws what the user is to be told. */
   run(call: Call<FlagValues<Flags>>): Promise<number>;
 }
 
-/** Declares a command; its call has the values of its flags. */
 export function declareCommand<Flags extends FlagSet>(command: Command<Flags>): Command<Flags> {
   return command;
 }
 
-/** The scenario that many commands take. */
 export const scenarioWord = {
   "[scenario]": "a bundled name or a file (default: svc-sandbox.yaml if it is there, else key-states)",
 };
 
-/** A flag of a command: how it is written, what it does, and how its value is read. */
 export interface Flag<Value> {
   /** In commander's notation: `-p, --port <number>`. */
   readonly spec: string;
@@ -107,12 +102,10 @@ export function wholeNumber(min: number, max: number, meaning = ""): Flag<number
   }, `a whole number from ${min} to ${max}${meaning}`);
 }
 
-/** Reads one of a few words. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
   return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
 }
 
-/** Reads the name of a file. */
 export const fileName = reader((text) => text || undefined, "the name of a file");
 
 const readSwitch = reader((text) => {

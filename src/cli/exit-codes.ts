@@ -5,11 +5,9 @@ import { fileFailure } from "../node/files/write-file.js";
 /** The meaning of the exit codes of every command. */
 export const exitCode = {
   fine: 0,
-  /** A check did not hold. */
   failed: 1,
   /** The command cannot be carried out as it was given. */
   usage: 2,
-  /** A defect of this tool. */
   defect: 3,
 } as const;
 

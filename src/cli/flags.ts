@@ -56,7 +56,6 @@ export const worldFlags = {
 };
 export type WorldFlags = FlagValues<typeof worldFlags>;
 
-/** The address of a server. */
 export const host = flag(
   "-H, --host <address>",
   "the address to listen on (default: 127.0.0.1, this machine only)",
@@ -99,7 +98,6 @@ export const serverFlags = {
 
 const logFormats = ["pretty", "json", "off"] as const;
 
-/** The log of requests. */
 export const log = (standard: (typeof logFormats)[number]) =>
   flag(
     "--log <format>",
@@ -107,7 +105,6 @@ export const log = (standard: (typeof logFormats)[number]) =>
     oneOf(logFormats),
   );
 
-/** The flags of commands that print a report. */
 export const formatFlag = flag(
   "--format <format>",
   "text, json, markdown or junit (default: text)",

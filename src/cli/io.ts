@@ -1,5 +1,6 @@
 import { on, once } from "node:events";
 import { constants } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { describeFailure, exitCode } from "./exit-codes.js";
 
@@ -13,7 +14,6 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
-/** The keys pressed on a terminal, one by one, until `close`. */
 export interface KeyPresses {
   /** The next key: its character, or a name such as `return`, `space` or `left`; `ctrl-c` for Ctrl-C. */
   readonly next: () => Promise<string>;
@@ -67,12 +67,8 @@ export function processIo(process: NodeJS.Process): Io {
     stopSignal: () => stopSignalOf(process),
     takeSignals: (listener) => takeSignals(process, listener),
     endSoon: () => endSoon(process),
-    // Loaded when needed: few commands wait.
-    async wait(milliseconds, signal) {
-      const { setTimeout: sleep } = await import("node:timers/promises");
-      // Rejects when it is aborted; that is the end of the wait, too.
-      await sleep(milliseconds, undefined, { signal }).catch(() => {});
-    },
+    // Rejects when it is aborted; that is the end of the wait, too.
+    wait: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
     keyPresses: () => keyPressesOf(process.stdin),
   };
 }

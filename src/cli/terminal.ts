@@ -1,7 +1,6 @@
 import picocolors from "picocolors";
 import type { Io, Output } from "./io.js";
 
-/** Functions that colour a text, or leave it alone. */
 export type Palette = ReturnType<typeof picocolors.createColors>;
 
 /** The colours for an output: none unless it is a terminal, and neither `NO_COLOR` nor `--no-color` forbids them. */
@@ -10,7 +9,6 @@ export function paletteFor(output: Output, env: Io["env"], { color = true } = {}
   return picocolors.createColors(output.isTTY === true && !isForbidden);
 }
 
-/** The options of text that is printed on an output. */
 export interface Style {
   readonly palette: Palette;
   /** Whether signs stand for words. */

@@ -1,6 +1,5 @@
 import type { Output } from "./io.js";
 
-/** The formats in which records can be written. */
 export const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
 
@@ -10,7 +9,6 @@ type Cell = string | number | boolean | null;
 export interface RecordKind<Item extends object> {
   /** The record at an index, counted from 0. */
   readonly at: (index: number) => Item;
-  /** The record as one flat row. */
   readonly row: (item: Item) => Readonly<Record<string, Cell>>;
   /** GeoJSON Features of the record; none where it has no location. */
   readonly features: (item: Item) => readonly object[];

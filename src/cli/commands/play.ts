@@ -1,6 +1,5 @@
 import { storySender } from "../../api/story-sender.js";
 import { redactKeys } from "../../domain/redact.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -90,8 +89,8 @@ export const command = declareCommand({
     let server: RunningServer | undefined;
     try {
       server = await serve(runtime, call);
-      if (pauses.byHand) io.stderr.write("Enter or Space: the next step. q: the end.\n\n");
-      return await playAll({ runtime, loaded, pauses, isServed: server !== undefined }, call);
+      if (flags.step) io.stderr.write("Enter or Space: the next step. q: the end.\n\n");
+      return await playAll(runtime, loaded.name, pauses, call);
     } finally {
       pauses.close();
       await server?.close();
@@ -99,24 +98,21 @@ export const command = declareCommand({
   },
 });
 
-// Serves the world of the story where the flags ask for that, and says on stderr how to reach it.
-async function serve(runtime: Runtime, { flags, io }: PlayCall): Promise<RunningServer | undefined> {
-  if (flags.port === undefined && flags.host === undefined) return undefined;
+function isServed({ flags }: PlayCall): boolean {
+  return flags.port !== undefined || flags.host !== undefined;
+}
+
+async function serve(runtime: Runtime, call: PlayCall): Promise<RunningServer | undefined> {
+  const { flags, io } = call;
+  if (!isServed(call)) return undefined;
   const server = await serveRuntime(runtime, await serveOptions(flags, io, await createLog(flags, io)));
   const palette = paletteFor(io.stderr, io.env, flags);
   io.stderr.write(banner(runtime.world(), server, palette, server.controlToken !== undefined));
   return server;
 }
 
-interface Playing {
-  readonly runtime: Runtime;
-  readonly loaded: LoadedScenario;
-  readonly pauses: Pauses;
-  /** Whether clients can meet the same world. */
-  readonly isServed: boolean;
-}
-
-async function playAll({ runtime, loaded, pauses, isServed }: Playing, call: PlayCall): Promise<number> {
+// Resolves to the exit code, once the story is over or ended by hand.
+async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: PlayCall): Promise<number> {
   const { flags, io } = call;
   if (flags.json !== true) io.stdout.write(openingProse(runtime.world(), proseStyle(call)));
   let unexpected = 0;
@@ -128,15 +124,15 @@ async function playAll({ runtime, loaded, pauses, isServed }: Playing, call: Pla
     noteElsewhere(last, result.number, io);
     last = result.number;
     if (!isAsExpected(result)) unexpected += 1;
-    const problems = await placeProblems(result, loaded.name, io.cwd);
+    const problems = await placeProblems(result, name, io.cwd);
     const shown =
       flags.json === true
         ? `${redactKeys(JSON.stringify(stepJson(result)))}\n`
         : stepProse(result, problems, world, proseStyle(call));
     io.stdout.write(shown);
-    if (isServed) announceNewKey(result, call);
+    if (isServed(call)) announceNewKey(result, call);
     // After the last step a client may still want to see the world.
-    const isOver = result.number === result.of && !(isServed && pauses.byHand);
+    const isOver = result.number === result.of && !(isServed(call) && flags.step);
     if (isOver || (await pauses.after(result, shown))) continue;
     // The echo of Ctrl-C stands where the shell would write its prompt.
     if (io.stdout.isTTY === true) io.stdout.write("\n");
@@ -145,7 +141,7 @@ async function playAll({ runtime, loaded, pauses, isServed }: Playing, call: Pla
   noteElsewhere(last, runtime.world().story.next + 1, io);
   if (unexpected === 0) return exitCode.fine;
   io.stderr.write(
-    `Not as the story expects: ${pluralize(unexpected, "step")}. To see the first one in its file: svc-sandbox verify ${forShell(loaded.name)}\n`,
+    `Not as the story expects: ${pluralize(unexpected, "step")}. To see the first one in its file: svc-sandbox verify ${forShell(name)}\n`,
   );
   return exitCode.failed;
 }

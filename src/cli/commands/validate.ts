@@ -10,7 +10,6 @@ import { json, quiet } from "../flags.js";
 import type { Io } from "../io.js";
 import { problemsJson, stepsThatFail } from "../open-scenario.js";
 
-/** The outcome for one file. */
 interface Verdict {
   readonly file: string;
   readonly code: number;

@@ -122,9 +122,7 @@ function totalText(count: number, failed: number, { green, red }: Palette): stri
   return `\n${red(`${total}: ${failed} ${failed === 1 ? "does" : "do"} not hold`)}\n`;
 }
 
-/** The outcome for one scenario. */
 interface Outcome extends Verified {
-  /** The verdict for people. */
   readonly text?: string;
   /** Why there is none. */
   readonly error?: string;

@@ -9,7 +9,6 @@ import { describeFailure, unwritable, usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { paletteFor } from "../terminal.js";
 
-/** The flags that say where the report of `exec` goes. */
 interface ReportFlags {
   readonly report?: readonly string[];
   readonly format?: ReportFormat;
@@ -18,7 +17,6 @@ interface ReportFlags {
   readonly verbose?: boolean;
 }
 
-/** A file for the report, as it was named, and how the report is written there. */
 interface ReportTarget {
   readonly file: string;
   readonly format: ReportFormat;

@@ -9,7 +9,6 @@ import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
 import { answerText, type Palette, paintStatus, paletteFor } from "../terminal.js";
 
-/** The flags that say what is logged. */
 export interface LogFlags {
   readonly log?: "pretty" | "json" | "off";
   readonly quiet?: boolean;

@@ -6,7 +6,6 @@ import { describeFailure, usageError } from "../exit-codes.js";
 import type { serverFlags } from "../flags.js";
 import type { Io } from "../io.js";
 
-/** The flags that say how a scenario is served. */
 export interface ServeFlags extends FlagValues<typeof serverFlags> {
   readonly port?: number;
   readonly verbose?: boolean;

@@ -2,7 +2,6 @@ import type { StepResult } from "../../sandbox/story/story.js";
 import { usageError } from "../exit-codes.js";
 import { aborted, type Io } from "../io.js";
 
-/** The flags that say how long the pauses are. */
 interface PauseFlags {
   readonly step?: boolean;
   /** The factor by which it is faster than people read; `Infinity` does not wait. */
@@ -10,12 +9,9 @@ interface PauseFlags {
   readonly json?: boolean;
 }
 
-/** The pauses between the steps of a story. */
 export interface Pauses {
   /** Waits after a step that was shown like this; resolves to whether to go on. */
   readonly after: (result: StepResult, shown: string) => Promise<boolean>;
-  /** Whether a key press decides when the story goes on. */
-  readonly byHand: boolean;
   readonly close: () => void;
 }
 
@@ -31,7 +27,6 @@ function withTimeToRead({ json, speed: given }: PauseFlags, io: Io, stop: AbortS
   const speed = given ?? (io.stdout.isTTY === true ? 1 : Number.POSITIVE_INFINITY);
   const isHurried = json === true || speed === Number.POSITIVE_INFINITY;
   return {
-    byHand: false,
     async after({ kind }, shown) {
       // Narration is read word for word, an exchange is only looked over.
       const perCharacter = kind === "request" ? 18 : 50;
@@ -59,7 +54,6 @@ async function byHand(io: Io, stop: AbortSignal): Promise<Pauses> {
   const { next, close } = presses;
   const stopped = aborted(stop).then(() => "ctrl-c");
   return {
-    byHand: true,
     async after() {
       for (;;) {
         const key = await Promise.race([stopped, next()]);

@@ -2,56 +2,36 @@ import { defaultOverlap } from "../../domain/api-key.js";
 import { escapeControls } from "../../report/plain-text.js";
 import type { StepEvent } from "../../sandbox/events.js";
 import { errorCodeOf } from "../../sandbox/story/differences.js";
-import type {
-  Action,
-  Performed,
-  StepResult,
-  StoryAnswer,
-  TimelineResult,
-} from "../../sandbox/story/story.js";
+import type { Action, Performed, StepResult, StoryAnswer } from "../../sandbox/story/story.js";
 import { answerText, type Palette, paintStatus, shortTime } from "../terminal.js";
 
-/** The options of a line. */
-interface LineOptions {
-  /** The columns for narration. Default: as many as it needs. */
-  readonly width?: number;
-  /** Whether a refusal is followed by its reason. Default: false. */
-  readonly reasons?: boolean;
-}
-
-/** A step of the story in one line: what it did, and what came of it. */
-export function stepLine(result: StepResult, palette: Palette, options: LineOptions = {}): string {
-  const { step, failure, performed, answer, now } = result;
-  if (step.say !== undefined) return palette.dim(shortened(step.say, options.width));
+/** A step of the story in one line: what it did, and what came of it; narration is cut to the width. */
+export function stepLine(result: StepResult, palette: Palette, width = Number.POSITIVE_INFINITY): string {
+  const { say, step, failure, performed, answer, now } = result;
+  if (say !== null) return palette.dim(shortened(say, width));
   if (failure !== null) return `${intentionOf(result)} → ${palette.red(failure.code)}`;
   if (answer !== null) return `${intentionOf(result)} → ${answerLine(answer, palette)}`;
   if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(now)}`;
-  return actionLine(step, performed, options);
+  return actionLine({ step, performed });
 }
 
-/** A step of the timeline in one line, with the reason of a refusal. */
-export function timelineLine({ step, performed }: TimelineResult): string {
-  return actionLine(step, performed, { reasons: true });
+/** An action in a few words, and how it was refused: `rotate active → active-2, overlap 60m`. */
+export function actionLine({ step, performed }: Pick<StepResult, "step" | "performed">): string {
+  const refusal = performed?.refusal ?? null;
+  const refused = refusal === null ? "" : ` → refused: ${refusal.code} (${refusal.message})`;
+  return escapeControls(doingLine(step, performed) + refused);
 }
 
 /** A step of the timeline or the story as a line of the log: the time on the sandbox's clock, what it is a step of, what it did. */
 export function stepLogLine({ type, result }: StepEvent, palette: Palette): string {
   const [at, whose, text] =
     type === "timeline.step"
-      ? [result.at, "timeline", timelineLine(result)]
-      : [result.now, `story ${result.number}/${result.of}`, stepLine(result, palette, { reasons: true })];
+      ? [result.at, "timeline", actionLine(result)]
+      : [result.now, `story ${result.number}/${result.of}`, stepLine(result, palette)];
   const unexpected = result.differences.map(({ at, expected, found }) =>
     palette.red(escapeControls(`not as expected: ${at}: expected ${expected}, found ${found}`)),
   );
   return [palette.dim(`${at.slice(0, 19)}Z`), palette.magenta(whose), text, ...unexpected].join("  ");
-}
-
-// An action in a few words, and how it was refused: `rotate active → active-2, overlap 60m`.
-function actionLine(action: Action, performed: Performed | null, { reasons }: LineOptions = {}): string {
-  const line = escapeControls(doingLine(action, performed));
-  const refusal = performed?.refusal ?? null;
-  if (refusal === null) return line;
-  return `${line} → refused: ${refusal.code}${reasons ? escapeControls(` (${refusal.message})`) : ""}`;
 }
 
 function doingLine(action: Action, performed: Performed | null): string {
@@ -119,7 +99,7 @@ function answerLine(answer: StoryAnswer, palette: Palette): string {
   return `${paintStatus(palette, status)(text)}  ${palette.dim(paths)}`;
 }
 
-function shortened(text: string, width = Number.POSITIVE_INFINITY): string {
+function shortened(text: string, width: number): string {
   const line = escapeControls(text.trim().replace(/\s+/g, " "));
   return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;
 }

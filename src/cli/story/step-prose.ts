@@ -83,7 +83,6 @@ function prose(text: string, width: number): string[] {
   return wrapAnsi(redactKeys(lines.join("\n")), width, { hard: true }).split("\n");
 }
 
-/** An action and its result, in sentences. */
 function actionSentences(action: Action, performed: Performed): string {
   const { refusal } = performed;
   const { create_key: created, rotate, revoke, faults } = action;

@@ -15,7 +15,7 @@ import { narrowExcerpt } from "../../scenario/read/source.js";
 import type { WorldFlags } from "../flags.js";
 import { openNamed } from "../open-scenario.js";
 import { type Palette, type Style, shortTime } from "../terminal.js";
-import { stepLine, timelineLine } from "./step-line.js";
+import { actionLine, stepLine } from "./step-line.js";
 
 /** The outcome of a story that ran as a test. */
 export type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
@@ -28,7 +28,7 @@ export async function verdictOn(loaded: LoadedScenario, flags: WorldFlags, cwd: 
   const stepCount = story.steps.length;
   const started = platform.stopwatch();
   const startedAt = viewClock(clock).now;
-  const results = await runStory(world, storySender(world));
+  const results = runStory(world, storySender(world));
   const last = results.at(-1);
   const problems = last === undefined ? [] : await placeProblems(last, name, cwd);
   return {
@@ -47,7 +47,6 @@ export async function verdictOn(loaded: LoadedScenario, flags: WorldFlags, cwd: 
   };
 }
 
-/** A problem of a step, and where it stands. */
 export interface PlacedProblem extends StepProblem {
   /** `undefined` when no file of the user's holds it. */
   readonly place: FoundPlace | undefined;
@@ -119,8 +118,8 @@ function stepTable({ name, seed, startedAt, results }: StoryVerdict, style: Styl
   const rows = results.flatMap((result) => {
     const { sign, word, colour } = marks[markOf(result)];
     const number = String(result.number).padStart(String(result.of).length);
-    const line = stepLine(result, palette, { width: width - 14 });
-    const timeline = result.timeline.map((one) => `meanwhile, at ${shortTime(one.at)}: ${timelineLine(one)}`);
+    const line = stepLine(result, palette, width - 14);
+    const timeline = result.timeline.map((one) => `meanwhile, at ${shortTime(one.at)}: ${actionLine(one)}`);
     const mark = isTerminal ? sign : word;
     return [[number, mark && palette[colour](mark), line], ...timeline.map((text) => ["", "", text])];
   });
