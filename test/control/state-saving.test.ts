@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { openWorld } from "../../src/node/platform.js";
-import { saveOnChange } from "../../src/node/state/save-on-change.js";
+import { saveOnChange } from "../../src/node/state/open-state.js";
 import { revokeKey } from "../../src/sandbox/operations/keys.js";
 import { createRuntime } from "../../src/sandbox/runtime.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";

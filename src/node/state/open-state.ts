@@ -1,5 +1,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+// Node's own: in jsdom the global ones give a number, which has no `unref`, and fake ones would keep us from saving.
+import { clearTimeout, setTimeout } from "node:timers";
 import { SandboxError } from "../../domain/errors.js";
+import type { WorldEvent } from "../../sandbox/events.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
 import { restoreWorld, snapshotWorld } from "../../sandbox/snapshot.js";
 import type { World } from "../../sandbox/world.js";
@@ -7,13 +10,10 @@ import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { fileFailure } from "../files/write-file.js";
 import { nodePlatform, openWorld } from "../platform.js";
 import { parseState, type SavedState, type ScenarioIdentity, stateText, unreadableState } from "./format.js";
-import { saveOnChange } from "./save-on-change.js";
 
-/** The place of a saved state. */
-export interface StatePlace {
-  /** Absolute. */
+/** The file of a saved state: its absolute path, and the one that was given, for messages. */
+interface StatePlace {
   readonly file: string;
-  /** As it was given, for messages. */
   readonly given: string;
 }
 
@@ -47,9 +47,11 @@ export function openState(
   given: GivenOptions,
 ): KeptState {
   const saved = readState(place);
-  if (saved !== undefined) refuseOther(saved, own, place);
-  const runtime = saved === undefined ? createRuntime(start, { given }) : restoredRuntime(saved, own, given);
   let startedWith = identityOf(own);
+  if (saved !== undefined && saved.startedWith.sha256 !== startedWith.sha256) {
+    throw otherState(saved.startedWith.name, own.name, place.given);
+  }
+  const runtime = saved === undefined ? createRuntime(start, { given }) : restoredRuntime(saved, own, given);
   const save = (whatToDo: string) => writeState(place, stateOf(runtime.world(), startedWith), whatToDo);
   let close = () => {};
   return {
@@ -57,11 +59,8 @@ export function openState(
     savedAt: saved?.savedAt,
     keep(onProblem) {
       save("Name another file with --state.");
-      close = saveOnChange(
-        runtime,
-        () => save("The change is made, but a restart would not know of it."),
-        onProblem,
-      );
+      const saveChange = () => save("The change is made, but a restart would not know of it.");
+      close = saveOnChange(runtime, saveChange, onProblem);
     },
     startsWith(scenario) {
       startedWith = identityOf(scenario);
@@ -73,13 +72,11 @@ export function openState(
 function restoredRuntime(saved: SavedState, own: NamedScenario, given: GivenOptions): Runtime {
   // A file that was moved is called by its new name; a scenario that was put in its place later keeps its own.
   const name = saved.name === saved.startedWith.name ? own.name : saved.name;
-  return createRuntime(
-    () => restoreWorld(saved, nodePlatform.time() - saved.savedAt, { platform: nodePlatform, name }),
-    {
-      restart: () => openWorld(saved.scenario, { name }),
-      given,
-    },
-  );
+  const elapsed = nodePlatform.time() - saved.savedAt;
+  return createRuntime(() => restoreWorld(saved, elapsed, { platform: nodePlatform, name }), {
+    restart: () => openWorld(saved.scenario, { name }),
+    given,
+  });
 }
 
 function stateOf(world: World, startedWith: ScenarioIdentity): SavedState {
@@ -102,17 +99,16 @@ function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
   return { name, sha256: nodePlatform.sha256(JSON.stringify(scenario)) };
 }
 
-function refuseOther({ startedWith }: SavedState, own: NamedScenario, { given }: StatePlace): void {
-  if (startedWith.sha256 === identityOf(own).sha256) return;
-  const [before, now] = [JSON.stringify(startedWith.name), JSON.stringify(own.name)];
+function otherState(before: string, now: string, given: string): SandboxError {
+  const [old, own] = [JSON.stringify(before), JSON.stringify(now)];
   const why =
     before === now
-      ? `the scenario ${now} is another one than when the state began`
-      : `it was begun with the scenario ${before}, and this is ${now}`;
-  throw new SandboxError(
+      ? `the scenario ${own} is another one than when the state began`
+      : `it was begun with the scenario ${old}, and this is ${own}`;
+  return new SandboxError(
     "state_mismatch",
     `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Name another file with --state, or remove this one to start anew.`,
-    { state: startedWith.name, scenario: own.name },
+    { state: before, scenario: now },
   );
 }
 
@@ -152,4 +148,55 @@ function writeState({ file, given }: StatePlace, state: SavedState, whatToDo: st
       `Failed to write the state to ${JSON.stringify(given)}: ${why}. ${whatToDo}`,
     );
   }
+}
+
+/**
+ * Saves after everything that happens in a runtime; returns how to stop that, which saves what is unsaved.
+ *
+ * An operation is saved before it is acknowledged: when `save` throws, so does the operation. Requests are saved
+ * together and within a second (`longest` milliseconds and the writing itself), since a write for each would cost more than
+ * its answer; `onProblem` is called when that fails.
+ */
+export function saveOnChange(
+  runtime: Runtime,
+  save: () => void,
+  onProblem: (error: unknown) => void,
+  longest = 800,
+): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let failing = false;
+
+  const saveNow = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    try {
+      save();
+      failing = false;
+    } catch (error) {
+      // Tried again until it works: the disk may have room later.
+      soon();
+      throw error;
+    }
+  };
+  const saveUnasked = () => {
+    const failedBefore = failing;
+    try {
+      saveNow();
+    } catch (error) {
+      failing = true;
+      if (!failedBefore) onProblem(error);
+    }
+  };
+  const soon = () => {
+    timer ??= setTimeout(saveUnasked, longest).unref();
+  };
+  const stop = runtime.subscribe(({ type }: WorldEvent) => {
+    if (type === "request") soon();
+    else saveNow();
+  });
+  return () => {
+    stop();
+    if (timer !== undefined) saveUnasked();
+    clearTimeout(timer);
+  };
 }
