@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { bundledScenarios } from "./bundled.js";
 import { checkScenario, parseScenario } from "./parse-scenario.js";
 import { ScenarioError } from "./problems/scenario-error.js";
@@ -31,23 +32,7 @@ const load = (name: string) => {
 
 describe("a text", () => {
   test("becomes the plain value that it describes, nothing added", () => {
-    expect(parseScenario(base)).toEqual({
-      version: 1,
-      name: "Base",
-      seed: 5,
-      organizations: {
-        bank: {
-          type: "bank",
-          keys: {
-            main: {
-              environment: "test",
-              scopes: ["attestations:read", "consents:read"],
-              limits: { per_minute: 6, per_day: 9 },
-            },
-          },
-        },
-      },
-    });
+    expect(parseScenario(base)).toEqual(parse(base));
   });
 
   test("may use anchors and aliases for whole values", () => {
@@ -92,20 +77,11 @@ organizations:
       main: { scopes: [consents:read], limits: { per_minute: 1 } }
       more: { environment: live }
 `;
-    expect(parseScenario(text, { load })).toEqual({
-      version: 1,
-      name: "Base",
-      seed: 7,
-      organizations: {
-        bank: {
-          type: "bank",
-          keys: {
-            main: { environment: "test", scopes: ["consents:read"], limits: { per_minute: 1, per_day: 9 } },
-            more: { environment: "live" },
-          },
-        },
-      },
-    });
+    const merged = base
+      .replace("seed: 5", "seed: 7")
+      .replace("attestations:read, ", "")
+      .replace("per_minute: 6", "per_minute: 1");
+    expect(parseScenario(text, { load })).toEqual(parse(`${merged}      more: { environment: live }\n`));
   });
 
   test("finds a bundled scenario without load, and leaves it as it was", () => {
@@ -244,11 +220,7 @@ describe("a scenario given as an object", () => {
     expect(checkScenario({ version: 1, extends: "key-states" })).toEqual(rest);
   });
 
-  test.each([
-    ["nothing", undefined],
-    ["a text", "version: 1"],
-    ["a list", []],
-  ])("cannot be %s", (_name, value) => {
+  test.each([[undefined], ["version: 1"], [[]]])("cannot be %j", (value) => {
     expect(problemsOf(() => checkScenario(value)).length).toBe(1);
   });
 

@@ -69,9 +69,7 @@ test("the description refuses what the specification does not allow", () => {
   ).toThrow();
 });
 
-test.each(
-  answeringScenarios,
-)("R48 every answer of the scenario %s validates against the description", async (name) => {
+test.each(answeringScenarios)("R48 %s: every answer validates against the description", async (name) => {
   const { sandbox, me, send } = openApi(name);
   for (const { ref } of sandbox.keys.list()) expectDescribed(await me({ ref }));
   for (const header of [undefined, { header: "nonsense" }]) expectDescribed(await me(header));

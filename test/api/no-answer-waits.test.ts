@@ -90,9 +90,7 @@ describe.each([false, true])("a server (TLS: %s)", (tls) => {
     });
   }
 
-  test.each(
-    requests,
-  )("R14 answers %s in the turn in which it reads the request: %j", async (pathId, asked) => {
+  test.each(requests)("R14 answers %s in the turn that reads it: %j", async (pathId, asked) => {
     for (let i = 0; i < 3; i++) {
       await ask(asked, kept);
       await ask(asked, new Agent({ rejectUnauthorized: false } as object));

@@ -99,9 +99,7 @@ test("the same scenario and seed give the same world, and another seed other ids
 const fixtures = join(import.meta.dirname, "../../fixtures");
 const golden = Object.entries(await goldenFiles());
 
-test.each(
-  golden,
-)("%s holds the seeded data; fixtures/README.md says when it may change", async (name, world) => {
+test.each(golden)("%s holds the seeded data; see fixtures/README.md", async (name, world) => {
   expect(world).toEqual(JSON.parse(await readFile(join(fixtures, name), "utf8")));
 });
 

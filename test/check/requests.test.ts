@@ -33,7 +33,7 @@ describe("against the sandbox itself, a check", () => {
   test.each<Profile>([
     "minimal",
     "typical",
-  ])("finds nothing in the profile %s, limits included", async (profile) => {
+  ])("finds nothing in the profile %s with limits", async (profile) => {
     const server = await serveSandbox(1, { profile });
     const { code, report } = await check(server, "--max-requests", "20", "--probe-limits");
     expect(report.differences).toEqual([]);

@@ -221,9 +221,7 @@ test("every locale gives a tenth of the farmers", () => {
   expect(Math.min(...counts)).toBeGreaterThan(800);
 });
 
-test.each([
-  1, 7,
-])("seed %i: many farms are small, few are large, and half are below half the mean", (seed) => {
+test.each([1, 7])("seed %i: many farms are small, few large, half below half the mean", (seed) => {
   const areas = (sampled.get(seed) ?? []).map(({ farm_area_ha }) => farm_area_ha);
   const mean = areas.reduce((sum, area) => sum + area, 0) / areas.length;
   expect(areas.filter((area) => area < 2).length / areas.length).toBeGreaterThan(0.4);

@@ -148,9 +148,7 @@ describe("what a fault does", () => {
     [{ reset: true, hang: false, truncate: false }, "fault.reset", 0, null],
   ];
 
-  test.each(
-    drastic,
-  )("R24 %j is journaled as %s with status %i and code %s, and counts when it only delays", (then, fault, status, code) => {
+  test.each(drastic)("R24 %j is %s, %i, code %s; delays alone count", (then, fault, status, code) => {
     const world = worldWith({ then });
     const delays = fault === "fault.latency" || fault === "fault.slow";
     expect(send(world)).toMatchObject({

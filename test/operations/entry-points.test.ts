@@ -89,9 +89,7 @@ function worldOf(sandbox: Sandbox): unknown {
   return JSON.parse(JSON.stringify(world).replace(/"sha256":"\w+"/g, '"sha256":"…"'));
 }
 
-test.each(
-  Object.entries(cases),
-)("%s: a step, HTTP and the library have the same result", async (_title, one) => {
+test.each(Object.entries(cases))("%s: a step, HTTP and the library agree", async (_title, one) => {
   const { refused: code = null } = one;
   const direct = open();
   let thrown: unknown = null;

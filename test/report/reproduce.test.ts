@@ -68,7 +68,7 @@ async function serve(scenario: string | Scenario, tls = false) {
 
 test.each(
   Object.entries(scenarios),
-)("%s: the instruction of the report for a path meets it", async (_title, scenario) => {
+)("%s: what the report says of a path meets it", async (_title, scenario) => {
   const running = await serve(scenario);
   const others = new Map<string, Awaited<ReturnType<typeof serve>>>();
   for (const { path } of outcomes) {

@@ -49,9 +49,7 @@ describe("svc-sandbox play", () => {
     expect(stdout).toMatch(/It is refused:\s+not_an_administrator\.\nOnly administrators/);
   });
 
-  it.each([
-    40, 80, 120,
-  ])("keeps to the width of a terminal of %i columns, and to 100 at most", async (columns) => {
+  it.each([40, 80, 120])("keeps to a terminal of %i columns, and to 100 at most", async (columns) => {
     const { stdout } = await play(longStory, ["--speed", "max"], { terminal: true, columns });
     const plain = stripVTControlCharacters(stdout);
     // What goes over the wire is shown as it is.
