@@ -1,14 +1,7 @@
 import { expect, test } from "vitest";
-import { SandboxError } from "../domain/errors.js";
 import { describeFailure, exitCodeOf } from "./exit-codes.js";
 
 const defect = new Error("no world for SVC_live_4f9a8b7c6d5e", { cause: new Error("the cause") });
-
-test("our own refusals exit with 2 and are printed as they are", () => {
-  const refusal = new SandboxError("address_in_use", "Failed to listen: it is in use.");
-  expect(exitCodeOf(refusal)).toBe(2);
-  expect(describeFailure(refusal, { verbose: true })).toBe("Failed to listen: it is in use.\n");
-});
 
 test("anything else is a defect: it exits with 3 and asks to be reported, without a stack", () => {
   expect(exitCodeOf(defect)).toBe(3);

@@ -76,17 +76,6 @@ test.each(answeringScenarios)("R48 %s: every answer validates against the descri
   expectDescribed(await send({ method: "POST" }));
 });
 
-test.each([
-  ["R18", "organization-inactive", "access_denied", "403.access_denied"],
-  ["R19", "live-not-approved", "live_access_not_approved", "403.live_not_approved"],
-  ["R20", "live-suspended", "live_access_not_approved", "403.live_suspended"],
-  ["R21", "wrong-scope", "insufficient_scope", "403.insufficient_scope"],
-])("%s the key %s gets 403 %s", async (_rule, ref, code, path) => {
-  const { me, lastPath } = openApi("key-states");
-  expectError(await me({ ref }), 403, code);
-  expect(lastPath()).toBe(path);
-});
-
 test("R47 the version is in the path: without it, or with another, there is nothing", async () => {
   const { sandbox, send } = openApi("key-states");
   const headers = { "x-api-key": sandbox.secret("active") };

@@ -93,15 +93,6 @@ test("the legacy headers tell the limit that is nearest to its end", async () =>
   expect([...values, headerOf(seen, "ratelimit")]).toEqual(["2", "1", "34", undefined]);
 });
 
-test("R7 errors of typical gateways carry a request id, and no two the same", async () => {
-  const { me } = gateway({ profile: "typical" });
-  const ids = [];
-  for (const ref of ["key", "live", "narrow", "closed", "key"])
-    ids.push(headerOf(await me({ ref }), "x-request-id"));
-  expect(ids).not.toContain(undefined);
-  expect(new Set(ids).size).toBe(ids.length);
-});
-
 test.each([
   ["closed", { organization_status: "inactive" }],
   ["live", { live_access: "suspended" }],

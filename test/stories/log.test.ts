@@ -95,8 +95,3 @@ it("logs them as JSON, a line each", async () => {
     differences: [{ at: "status", expected: "200", found: "401" }],
   });
 });
-
-it.each([["--quiet"], ["--log", "off"]])("logs none of it with %s", async (...argv) => {
-  const lines = await tellAll(argv);
-  expect(lines.filter((line) => /timeline|story/.test(line))).toEqual([]);
-});
