@@ -216,22 +216,18 @@ function textAt({ fields }: KeyFacts, path: readonly string[]): string | undefin
 
 /** Replacements do not go round in a circle (R42: what is replaced cannot be rotated again). */
 export const replacementsEnd: ScenarioRule = (facts) => {
-  const finished = new Set<KeyFacts>();
+  const seen = new Set<KeyFacts>();
   for (const start of facts.keys) {
-    const walked = new Set<KeyFacts>();
-    let key: KeyFacts | undefined = start;
-    for (; key !== undefined && !finished.has(key) && !walked.has(key); key = replacementOf(key, facts)) {
-      walked.add(key);
+    const chain = [start];
+    let next = replacementOf(start, facts);
+    for (; next !== undefined && next !== start && !seen.has(next); next = replacementOf(next, facts)) {
+      seen.add(next);
+      chain.push(next);
     }
-    for (const one of walked) finished.add(one);
-    if (key === undefined || !walked.has(key)) continue;
-    const cycle = [...walked].slice([...walked].indexOf(key)).map(({ ref }) => ref);
-    const message =
-      cycle.length === 1
-        ? `${quote(key.ref)} cannot replace itself`
-        : `the keys replace each other: ${[...cycle, key.ref].join(" → ")}`;
+    if (next !== start) continue;
+    const message = `replacements go round in a circle: ${[...chain, start].map(({ ref }) => ref).join(" → ")}`;
     const hint = "name the key that the rotation made (R37)";
-    facts.wrong("replacement_cycle", [...key.path, "replaced_by"], message, hint);
+    facts.wrong("replacement_cycle", [...start.path, "replaced_by"], message, hint);
   }
 };
 
