@@ -5,7 +5,7 @@ import { redactKeys } from "../domain/redact.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
 import type { Log } from "../node/log.js";
 import { openWorld } from "../node/platform.js";
-import { type GivenOptions, givenOptions } from "../sandbox/runtime.js";
+import { createRuntime, givenOptions, type Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
 import type { WorldFlags } from "./flags.js";
@@ -27,12 +27,12 @@ export async function loadNamed(word: string | undefined, { cwd }: Io): Promise<
 
 /** Opens a world of a loaded scenario, as the flags want it. */
 export function openNamed({ scenario, name }: LoadedScenario, flags: WorldFlags): World {
-  return openWorld(scenario, { name, ...givenIn(flags) });
+  return openWorld(scenario, { name, ...givenOptions(flags) });
 }
 
-/** The options that the flags set for every world, whatever its scenario says. */
-export function givenIn({ seed, now, frozen, profile }: WorldFlags): GivenOptions {
-  return givenOptions({ seed, now, frozen, profile });
+/** Starts a runtime with a world of a loaded scenario; the flags hold for every scenario that it starts. */
+export function startNamed(loaded: LoadedScenario, flags: WorldFlags): Runtime {
+  return createRuntime(() => openNamed(loaded, flags), { given: givenOptions(flags) });
 }
 
 /** Runs the timeline and the story of a scenario once; returns the steps that do not come out as they say. */
@@ -43,7 +43,7 @@ export async function stepsThatFail(
 ): Promise<ScenarioProblem[]> {
   // Most starts have nothing to rehearse.
   const { rehearsalProblems, placeInScenario } = await import("../node/rehearsal.js");
-  return rehearsalProblems(loaded, (path) => placeInScenario(loaded.name, path, cwd), givenIn(flags));
+  return rehearsalProblems(loaded, (path) => placeInScenario(loaded.name, path, cwd), givenOptions(flags));
 }
 
 /** Warns of the steps of a scenario file that do not come out as they say. Bundled scenarios have been tried. */

@@ -5,7 +5,7 @@ import { serveRuntime } from "../../node/server/serve-runtime.js";
 import { reportOf } from "../../report/build-report.js";
 import { unmetThresholds } from "../../report/report-document.js";
 import { createCounters } from "../../sandbox/counters.js";
-import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
+import type { Runtime } from "../../sandbox/runtime.js";
 import { quote } from "../../scenario/problems/words.js";
 import { type Call, declareCommand, type FlagValues, fileName, flag, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -19,7 +19,7 @@ import {
   thresholdFlags,
   worldFlags,
 } from "../flags.js";
-import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
+import { loadNamed, startNamed } from "../open-scenario.js";
 import { execEnvironment } from "../serve/client-environment.js";
 import { deliverReport, reportTargets } from "../serve/exec-report.js";
 import { createLog, logEvents } from "../serve/log.js";
@@ -60,7 +60,7 @@ export const command = declareCommand({
     const { words, rest, flags, io } = call;
     const targets = reportTargets(flags);
     const loaded = await loadNamed(words[0], io);
-    const runtime = createRuntime(() => openNamed(loaded, flags), { given: givenIn(flags) });
+    const runtime = startNamed(loaded, flags);
     // A test that clears the requests wants to count its own; the report is about all tests.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);

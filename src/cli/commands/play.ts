@@ -3,7 +3,7 @@ import { redactKeys } from "../../domain/redact.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize } from "../../report/plain-text.js";
-import { createRuntime, type Runtime } from "../../sandbox/runtime.js";
+import type { Runtime } from "../../sandbox/runtime.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
 import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
 import { quote } from "../../scenario/problems/words.js";
@@ -18,7 +18,7 @@ import {
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { color, json, readHost, readPort, worldFlags } from "../flags.js";
-import { givenIn, loadNamed, openNamed } from "../open-scenario.js";
+import { loadNamed, startNamed } from "../open-scenario.js";
 import { banner } from "../serve/banner.js";
 import { createLog } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -83,8 +83,7 @@ export const command = declareCommand({
       );
     }
     const stop = io.stopSignal();
-    const wanted = { ...flags, frozen: true };
-    const runtime = createRuntime(() => openNamed(loaded, wanted), { given: givenIn(wanted) });
+    const runtime = startNamed(loaded, { ...flags, frozen: true });
     const pauses = await pausesFor(flags, io, stop);
     let server: RunningServer | undefined;
     try {

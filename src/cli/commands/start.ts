@@ -3,7 +3,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Log } from "../../node/log.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import type { KeptState } from "../../node/state/open-state.js";
-import { createRuntime } from "../../sandbox/runtime.js";
+import { givenOptions } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import { listed, quote } from "../../scenario/problems/words.js";
 import {
@@ -18,7 +18,7 @@ import {
 import { exitCode } from "../exit-codes.js";
 import { json, log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
-import { givenIn, loadNamed, openNamed, warnOfSteps } from "../open-scenario.js";
+import { loadNamed, openNamed, startNamed, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
 import { createLog, logEvents } from "../serve/log.js";
@@ -73,9 +73,8 @@ export const command = declareCommand({
     const stop = io.stopSignal();
     const loaded = await loadNamed(words[0], io);
     const log = await createLog(flags, io);
-    const startWorld = () => openNamed(loaded, flags);
-    const state = await openNamedState(loaded, startWorld, call, log);
-    const runtime = state?.runtime ?? createRuntime(startWorld, { given: givenIn(flags) });
+    const state = await openNamedState(loaded, call, log);
+    const runtime = state?.runtime ?? startNamed(loaded, flags);
     logEvents(runtime, flags, log);
     const options = await serveOptions(flags, io, log);
     const server = await serveRuntime(runtime, options);
@@ -122,17 +121,19 @@ function announce(world: World, server: RunningServer, { flags, io }: StartCall)
 // Opens the state that `--state` names, and says when it continues; `undefined` without the flag.
 async function openNamedState(
   loaded: LoadedScenario,
-  start: () => World,
   { flags, io }: StartCall,
   log: Log,
 ): Promise<KeptState | undefined> {
   const { state: given } = flags;
   if (given === undefined) return undefined;
   const { openState } = await import("../../node/state/open-state.js");
-  const options = givenIn(flags);
-  const state = openState({ file: resolve(io.cwd, given), given }, loaded, start, options);
+  const options = givenOptions(flags);
+  const place = { file: resolve(io.cwd, given), given };
+  const state = openState(place, loaded, () => openNamed(loaded, flags), options);
   if (state.savedAt !== undefined) {
-    const ignored = Object.keys(options).map((name) => `--${name}`);
+    const ignored = Object.entries(options).flatMap(([name, value]) =>
+      value === undefined ? [] : `--${name}`,
+    );
     const wins =
       ignored.length === 0 ? "" : ` It wins over ${listed(ignored, "and")}; remove it to start anew.`;
     log.note(`Going on from ${quote(given)}, saved ${new Date(state.savedAt).toISOString()}.${wins}`);
