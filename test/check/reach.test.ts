@@ -72,12 +72,7 @@ test.each([
   ],
   [200, html, "<html>Accept</html>", /answers with an HTML page \(200\), not with JSON\. .*captive portal/],
   [502, html, "<html>Bad gateway</html>", /it answers with an HTML page \(502\)/],
-  [
-    404,
-    {},
-    "{}",
-    /there is nothing at this path \(404\)\. The base URL is .* before \/v1\/relying-party\/me\./,
-  ],
+  [404, {}, "{}", /there is nothing at this path \(404\)\. The base URL is .* before \/v1\//],
 ])("a host that answers %i where the API would not gets no key", async (status, headers, bytes, message) => {
   const server = await serveProbed((reply) => void Object.assign(reply, { status, headers, bytes }));
   const line = await checkInVain(server.url);

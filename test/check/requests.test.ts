@@ -30,10 +30,7 @@ async function check(server: SandboxServer, ...argv: string[]) {
 }
 
 describe("against the sandbox itself, a check", () => {
-  test.each<Profile>([
-    "minimal",
-    "typical",
-  ])("finds nothing in the profile %s with limits", async (profile) => {
+  test.each<Profile>(["minimal", "typical"])("finds nothing in profile %s with limits", async (profile) => {
     const server = await serveSandbox(1, { profile });
     const { code, report } = await check(server, "--max-requests", "20", "--probe-limits");
     expect(report.differences).toEqual([]);
@@ -55,12 +52,7 @@ describe("against the sandbox itself, a check", () => {
   test.each<Assumed>([
     { profile: "minimal" },
     { profile: "typical" },
-    {
-      profile: "minimal",
-      rate_limit_code: "QUOTA.exceeded",
-      retry_after: "date",
-      rate_limit_headers: "legacy",
-    },
+    { profile: "minimal", rate_limit_code: "QUOTA.over", retry_after: "date", rate_limit_headers: "legacy" },
     { profile: "typical", me_scope: null, error_details: false, www_authenticate: false },
     { profile: "minimal", request_id_on_errors: true, error_details: true },
   ])("learns assumptions that make another sandbox the same, from %j", async (assumptions) => {

@@ -212,12 +212,8 @@ holds("a loan owes no more than was lent, and is past due only in arrears or def
 });
 
 test("loans of every status occur, and few farmers share a name", () => {
-  expect([...new Set(loans.map(({ status }) => status))].sort()).toEqual([
-    "current",
-    "defaulted",
-    "in_arrears",
-    "repaid",
-  ]);
+  const statuses = new Set(loans.map(({ status }) => status));
+  expect(statuses).toEqual(new Set(["current", "defaulted", "in_arrears", "repaid"]));
   expect(new Set(farmers.map(({ name }) => `${name.given_name} ${name.surname}`)).size).toBeGreaterThan(
     6_000,
   );

@@ -89,10 +89,7 @@ describe.each(Object.entries(fetches))("%s", (_name, reach) => {
       call(base + mePath, { ...init, headers: headersOf(sandbox, key) });
   };
 
-  test.each<Fault["then"]>([
-    { hang: true },
-    { latency: "1h" },
-  ])("%j ends with the request's signal", async (then) => {
+  test.each<Fault["then"]>([{ hang: true }, { latency: "1h" }])("%j ends with its signal", async (then) => {
     const abort = new AbortController();
     const failure = failureOf(callWith(then)({ signal: abort.signal }));
     abort.abort(new Error("enough"));

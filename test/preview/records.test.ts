@@ -66,11 +66,8 @@ test("an Idempotency-Key makes one request of an organization, however its body 
     headers: { ...json, "idempotency-key": '"application-7"' },
     body: JSON.stringify({ permissions: ["land"], purpose, farmer_id: farmer(0) }, null, 2),
   });
-  expect([again.status, again.json, headerOf(again, "idempotent-replayed")]).toEqual([
-    201,
-    made.json,
-    "true",
-  ]);
+  expect([again.status, again.json]).toEqual([201, made.json]);
+  expect(headerOf(again, "idempotent-replayed")).toBe("true");
   const other = await ask("bank", 1, {}, key);
   expect([other.status, other.json.error.code]).toEqual([422, "idempotency_key_reused"]);
   expect((await ask("insurer", 1, {}, key)).status).toBe(201);
@@ -83,11 +80,7 @@ test("a request that is sent again shows its status by then, even if its end is 
   const made = await ask("bank", 0, body, { "idempotency-key": "k" });
   sandbox.clock.advance("4h");
   const late = await ask("bank", 0, body, { "idempotency-key": "k" });
-  expect([late.status, late.json.data.id, late.json.data.status]).toEqual([
-    201,
-    made.json.data.id,
-    "expired",
-  ]);
+  expect(late).toMatchObject({ status: 201, json: { data: { id: made.json.data.id, status: "expired" } } });
   expect((await ask("bank", 0, body)).status).toBe(422);
 });
 
@@ -159,10 +152,7 @@ test("an attestation contains the data that the farmer consented to share, and n
   const { data } = (await attestations("bank")).json;
   const always = ["farmer_id", "synthetic"];
   expect(Object.fromEntries(data.map(({ type, subject }: Json) => [type, Object.keys(subject)]))).toEqual({
-    identity: [
-      ...always,
-      ...["name", "sex", "birth_year", "language", "household", "location", "cooperative"],
-    ],
+    identity: [...always, "name", "sex", "birth_year", "language", "household", "location", "cooperative"],
     land: [...always, "farmer_type", "farm_area_ha", "parcels"],
     production: [...always, "crops"],
     livestock: [...always, "livestock"],

@@ -91,10 +91,7 @@ const previewPaths = Object.keys(previewDescription.paths)
   .map((path) => path.replace("{id}", "consent_DueHy7u0Wg5syrccR8CS"));
 
 describeDoors("without the preview", (open) => {
-  test.each([
-    "minimal",
-    "typical",
-  ] as const)("R49 announced paths are unknown paths (%s)", async (profile) => {
+  test.each(["minimal", "typical"] as const)("R49 announced paths are unknown (%s)", async (profile) => {
     const { sandbox, send, close } = await open({ ...releasedScenario, assumptions: { profile } });
     const headers = { "x-api-key": sandbox.secret("bank"), ...json, "idempotency-key": "k" };
     const body = JSON.stringify({

@@ -30,11 +30,8 @@ describeDoors("the preview", (open) => {
       await ask("bank", 0, {}, { "idempotency-key": "k" }),
     ];
     const { id } = made.json.data;
-    expect([made.status, again.json, headerOf(again, "idempotent-replayed")]).toEqual([
-      201,
-      made.json,
-      "true",
-    ]);
+    expect([made.status, again.json]).toEqual([201, made.json]);
+    expect(headerOf(again, "idempotent-replayed")).toBe("true");
     sandbox.clock.advance("3h");
     expect((await attestations("bank", "?limit=1")).json.page).toEqual({ limit: 1, offset: 0, total: 1 });
     const whole = await get("bank", id);

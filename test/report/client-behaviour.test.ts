@@ -60,22 +60,17 @@ function scenarioOf({ faults = [], assumptions, limits, pinned }: ClientCase): S
 
 /** Opens a door; connections to a socket stay open unless a request is to be `fresh`. */
 async function openDoor(door: Door, scenario: Scenario) {
-  const {
-    sandbox,
-    send: sendFresh,
-    close,
-    port,
-  } = await door.open(scenario, { now: "2026-03-02T09:00:20Z" });
+  const { sandbox, send: sendNew, close, port } = await door.open(scenario, { now: "2026-03-02T09:00:20Z" });
   if (port === undefined) {
     onTestFinished(close);
-    return { sandbox, send: sendFresh, sendFresh };
+    return { sandbox, send: sendNew, sendNew };
   }
   const agent = new Agent({ keepAlive: true, scheduling: "fifo" });
   onTestFinished(async () => {
     agent.destroy();
     await close();
   });
-  return { sandbox, send: sendOnSocket(port, agent), sendFresh };
+  return { sandbox, send: sendOnSocket(port, agent), sendNew };
 }
 
 /** The request of a step, with keys in the place of their refs. */
@@ -99,7 +94,7 @@ function requestOf(step: Step, secret: (ref: string) => string): Sent {
 }
 
 async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
-  const { sandbox, send, sendFresh } = await openDoor(door, scenarioOf(one));
+  const { sandbox, send, sendNew } = await openDoor(door, scenarioOf(one));
   const made: Record<string, string> = { real: realKey, unknown: sandbox.unknownSecret() };
   const secret = (ref: string) => made[ref] ?? sandbox.secret(ref);
   const pass = (time: string) => vi.advanceTimersByTime(ms(time as "1s"));
@@ -110,7 +105,7 @@ async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
     await Promise.all(together.map((each) => send(requestOf(each, secret))));
     for (let i = 0; together.length === 0 && i < times; i++) {
       if (i > 0) pass(every);
-      await (fresh ? sendFresh : send)(requestOf(step, secret));
+      await (fresh ? sendNew : send)(requestOf(step, secret));
     }
   };
   for (const step of one.steps) {

@@ -51,13 +51,7 @@ const odd: Readonly<Record<number, { method?: string; path?: string; traits?: nu
 /** Sends requests with a key of the world that runs, with none, or with one that nobody holds. */
 function ask(runtime: Runtime, { times, key, odd: form }: Happening): void {
   const world = runtime.world();
-  const keys = [
-    ...Object.values(scenarioSecrets(world)),
-    undefined,
-    "SVC_test_sbxNobody",
-    "SVC_live_real0",
-    "x",
-  ];
+  const keys = [...Object.values(scenarioSecrets(world)), undefined, "SVC_test_sbxNobody", "SVC_live_r", "x"];
   for (let i = 0; i < times; i++) {
     handle(world, { method: "GET", path: mePath, apiKey: keys[key % keys.length], ...odd[form] });
   }

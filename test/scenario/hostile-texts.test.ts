@@ -19,10 +19,7 @@ const hostile: Readonly<Record<string, readonly [string, ScenarioProblemCode]>> 
     Array.from({ length: 30_000 }, (_, index) => `field${index}: 1\n`).join(""),
     "unknown_field",
   ],
-  "the same field thirty thousand times on one line": [
-    `{ ${"name: a, ".repeat(30_000)} }`,
-    "duplicate_field",
-  ],
+  "the same field thirty thousand times on a line": [`{ ${"name: a, ".repeat(30_000)} }`, "duplicate_field"],
   "an unknown alias thirty thousand times": [`version: 1\nx: [${"*x, ".repeat(30_000)}]`, "bad_alias"],
   "a tag thirty thousand times": [`version: 1\nx: [${"!x 1, ".repeat(30_000)}]`, "yaml_tag"],
   "eight thousand keys whose refs are wrong": [
@@ -38,10 +35,7 @@ const hostile: Readonly<Record<string, readonly [string, ScenarioProblemCode]>> 
     ),
     "replacement_cycle",
   ],
-  "sixty thousand aliases of a list": [
-    `version: 1\nx: &x [1, 2, 3]\ny: [${"*x, ".repeat(60_000)}]`,
-    "too_large",
-  ],
+  "60,000 aliases of a list": [`version: 1\nx: &x [1, 2, 3]\ny: [${"*x, ".repeat(60_000)}]`, "too_large"],
   "a NUL character": ["version: 1\nname: a\u0000b\n", "not_text"],
   "a picture": ["\uFFFDPNG\r\n\u001A\n\u0000\u0000", "not_text"],
 };

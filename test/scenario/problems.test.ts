@@ -19,8 +19,8 @@ test.each(brokenScenarios)("%s: %j is reported at its place, with a hint", (code
 
 test("everything that is wrong with the shape is reported at once, from top to end", () => {
   const text = inKeys("      a: { environment: tst, colour: red }\n      B: {}\n").replace(
-    "type: bank",
-    "type: banc",
+    "bank\n",
+    "banc\n",
   );
   expect(problemsOf(text).map(({ code, line }) => [line, code])).toEqual([
     [4, "bad_choice"],
