@@ -1,6 +1,5 @@
-import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { bin } from "../support/running-command.js";
+import { bin, hasTerminal, onTerminal } from "../support/running-command.js";
 import { clientFolder, runExec, startExec } from "./exec-client.js";
 
 /** A program that sends a request, says "ready", and does this when a signal comes. */
@@ -60,58 +59,24 @@ describe("a signal", () => {
   });
 });
 
-// Types Ctrl-C once the command is ready, and prints what the terminal showed.
-const typist = `
-import os, pty, sys
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execvp(sys.argv[1], sys.argv[1:])
-seen = b""
-typed = False
-while True:
-    try:
-        piece = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not piece:
-        break
-    seen += piece
-    if not typed and b"ready" in seen:
-        typed = True
-        os.write(terminal, b"\\x03")
-_, status = os.waitpid(pid, 0)
-print(seen.decode(), "code", os.waitstatus_to_exitcode(status))
-`;
+describe.skipIf(!hasTerminal)("on a terminal", () => {
+  const folder = (onSignal: string) => clientFolder({ "waits.cjs": waits(onSignal, "SIGINT")[2] as string });
+  const exec = `"${process.execPath}" "${bin}" exec -- "${process.execPath}" waits.cjs`;
 
-const hasPython = (() => {
-  try {
-    return execFileSync("python3", ["-c", "import pty; print(True)"], { stdio: "pipe" }).length > 0;
-  } catch {
-    return false;
-  }
-})();
-
-describe.skipIf(!hasPython)("on a terminal", () => {
-  const exec = (...words: string[]) => [process.execPath, bin, "exec", "--", ...words];
-  const typed = (...line: string[]) =>
-    execFileSync("python3", ["-c", typist, ...line], {
-      cwd: clientFolder(),
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, TERM: "xterm" },
-      encoding: "utf8",
-    });
-
-  it("Ctrl-C reaches the command once, and the report is coloured", () => {
-    const shown = typed(...exec(...waits("setTimeout(() => process.exit(5), 500);", "SIGINT")));
-    expect(shown.match(/SIGINT/g)).toHaveLength(1);
-    expect(shown).toContain("\u001b[1mPaths\u001b[22m");
-    expect(shown).toMatch(/code 5\n$/);
+  it("Ctrl-C reaches the command once, and the report is coloured", async () => {
+    const cwd = folder("setTimeout(() => process.exit(5), 500);");
+    const { press, ended } = onTerminal(`${exec}; echo code $?`, cwd);
+    await press(/ready/, "\u0003");
+    const { stdout } = await ended;
+    expect(stdout.match(/SIGINT/g)).toHaveLength(1);
+    expect(stdout).toContain("\u001b[1mPaths\u001b[22m");
+    expect(stdout).toMatch(/code 5\r\n$/);
   });
 
-  it.skipIf(process.platform !== "linux")("SIGINT to exec alone reaches a command in the background", () => {
+  it("SIGINT to exec alone reaches a command in the background", async () => {
     // With job control, as in a shell that somebody sits at: what is behind & is a group of its own.
-    const script =
-      'set -m\n"$@" > out 2> err & p=$!\nuntil grep -q ready out; do sleep 0.1; done\nkill -INT $p\nwait $p\necho ready code $?';
-    const shown = typed("sh", "-c", script, "sh", ...exec(...waits("process.exit(5)", "SIGINT")));
-    expect(shown).toContain("ready code 5");
+    const wait = "until grep -q ready out; do sleep 0.1; done; kill -INT $p; wait $p; echo code $?";
+    const line = `bash -c 'set -m; ${exec} > out 2> err & p=$!; ${wait}'`;
+    expect((await onTerminal(line, folder("process.exit(5)")).ended).stdout).toContain("code 5");
   });
 });

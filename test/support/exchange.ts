@@ -11,6 +11,9 @@ export interface Outgoing {
   readonly agent?: Agent;
   /** The only certificate that is trusted over HTTPS. */
   readonly ca?: string;
+  readonly signal?: AbortSignal;
+  /** Whether the part of a body that came before its connection ended will do. */
+  readonly partly?: boolean;
 }
 
 /** An answer as it came over the wire. */
@@ -22,7 +25,10 @@ export interface Incoming {
 }
 
 /** Sends with Node's own client, which sends whatever it is told to, unlike `fetch`. */
-export function exchange(url: string, { headers, body, ...options }: Outgoing): Promise<Incoming> {
+export function exchange(
+  url: string,
+  { headers, body, partly = false, ...options }: Outgoing,
+): Promise<Incoming> {
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const sent = {
     agent: false as const,
@@ -33,8 +39,8 @@ export function exchange(url: string, { headers, body, ...options }: Outgoing): 
     const sending = (url.startsWith("https:") ? requestTls : request)(url, sent as object, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk) => chunks.push(chunk));
-      response.on("error", reject);
-      response.on("end", () => {
+      response.on("error", partly ? () => {} : reject);
+      response.on("close", () => {
         const { statusCode = 0, headers, rawHeaders } = response;
         const pairs = rawHeaders.flatMap((name, i) =>
           i % 2 === 0 ? [[name, rawHeaders[i + 1] as string] as const] : [],

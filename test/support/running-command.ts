@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { root } from "./pages.js";
@@ -52,6 +53,27 @@ export function startBin(
   // A command that does not read closes its end.
   child.stdin.on("error", () => {}).end();
   return watched(child, argv.join(" "));
+}
+
+/** Whether a command can be given a terminal of its own here. */
+export const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
+
+/** Runs a shell line on a terminal of its own, whose text is all in `stdout`. */
+export function onTerminal(line: string, cwd: string, env: Record<string, string> = {}) {
+  const { PATH, HOME } = process.env;
+  // Ctrl-C reaches the shell as well, and only some of them go on after it (bash does, dash does not) without a trap.
+  const child = spawn("script", ["-qec", `trap : INT; ${line}`, "/dev/null"], {
+    cwd,
+    env: { PATH, HOME, TERM: "xterm", SHELL: "/bin/sh", ...env },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const running = watched(child, line);
+  /** Types keys once the terminal shows this. */
+  const press = async (after: RegExp, keys: string) => {
+    await running.until(after);
+    child.stdin.write(keys);
+  };
+  return { ...running, press };
 }
 
 function watched(child: ChildProcess, title: string): RunningCommand {
