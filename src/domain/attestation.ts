@@ -1,4 +1,4 @@
-import { type ConsentRecord, type ConsentTransition, consentHistory } from "./consent.js";
+import { type ConsentRecord, type ConsentStatus, type ConsentTransition, consentHistory } from "./consent.js";
 
 /** The data that a farmer can consent to share; one attestation is made for each. */
 export const permissions = ["identity", "land", "production", "livestock", "insurance", "loans"] as const;
@@ -50,11 +50,12 @@ export function attestationAt(
   const life = consentHistory(consent, now);
   const granted = life.find(({ status }) => status === "granted");
   if (granted === undefined) return undefined;
-  const end = endOf(life);
+  const last = life.at(-1) as ConsentTransition;
+  const endedAt = last === granted ? null : last.at;
   const requestedAt = granted.at;
   const readyAt = requestedAt + productionTime;
-  if (end !== undefined && end.at < readyAt) {
-    return { production: "failed", validity: null, requestedAt, producedAt: end.at, endedAt: end.at };
+  if (endedAt !== null && endedAt < readyAt) {
+    return { production: "failed", validity: null, requestedAt, producedAt: endedAt, endedAt };
   }
   if (now < readyAt) {
     return { production: "processing", validity: null, requestedAt, producedAt: null, endedAt: null };
@@ -62,18 +63,13 @@ export function attestationAt(
   if (!succeeds) {
     return { production: "failed", validity: null, requestedAt, producedAt: readyAt, endedAt: null };
   }
-  const isSuspended = suspensions.findLast((one) => one.permission === permission && one.at <= now);
-  const whileConsented = isSuspended?.suspended === true ? "suspended" : "active";
-  const validity =
-    end === undefined
-      ? whileConsented
-      : end.status === "expired"
-        ? ("expired" as const)
-        : ("revoked" as const);
-  return { production: "ready", validity, requestedAt, producedAt: readyAt, endedAt: end?.at ?? null };
+  const latest = suspensions.findLast((one) => one.permission === permission && one.at <= now);
+  const validity = validityOf(last.status, latest?.suspended === true);
+  return { production: "ready", validity, requestedAt, producedAt: readyAt, endedAt };
 }
 
-function endOf(life: readonly ConsentTransition[]): ConsentTransition | undefined {
-  const last = life.at(-1);
-  return last?.status === "granted" ? undefined : last;
+function validityOf(consent: ConsentStatus, isSuspended: boolean): ValidityStatus {
+  if (consent === "expired") return "expired";
+  if (consent !== "granted") return "revoked";
+  return isSuspended ? "suspended" : "active";
 }
