@@ -41,13 +41,12 @@ export function createClock(options: { time: () => number; start?: number; froze
     read = time();
   };
   // The current time is passed on: a running clock may have moved on by the next reading.
-  const moveFrom = (current: number, instant: number) => {
+  const moveFrom = (current: number, instant: number, field: "by" | "now") => {
     const failure = `Failed to set the clock to ${isoOf(instant)}`;
     if (instant > lastClockInstant) {
       const latest = isoOf(lastClockInstant);
-      throw new SandboxError("validation_failed", `${failure}: it goes no further than ${latest}.`, {
-        latest,
-      });
+      const message = `${failure}: it goes no further than ${latest}.`;
+      throw new SandboxError("validation_failed", message, { latest, fields: { [field]: message } });
     }
     if (instant < current) {
       const why = `it shows ${isoOf(current)} and never runs backwards. Reset the sandbox to start again.`;
@@ -61,9 +60,9 @@ export function createClock(options: { time: () => number; start?: number; froze
     isFrozen: () => frozen,
     advance(duration) {
       const current = now();
-      moveFrom(current, current + duration);
+      moveFrom(current, current + duration, "by");
     },
-    set: (instant) => moveFrom(now(), instant),
+    set: (instant) => moveFrom(now(), instant, "now"),
     freeze() {
       settle(now());
       frozen = true;

@@ -1,11 +1,12 @@
 import { snakeCase } from "../../api/snake-case.js";
+import { SandboxError } from "../../domain/errors.js";
 import type { Decision } from "../../sandbox/operations/consents.js";
 import { requirePreview } from "../../sandbox/operations/input.js";
 import { operations } from "../../sandbox/operations/operations.js";
 import { viewConsent } from "../../sandbox/preview/consent-views.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../sandbox/views.js";
 import { listOf, one } from "./answer-schemas.js";
-import { inField, type Route, route } from "./route.js";
+import { type Route, route } from "./route.js";
 
 const minute = 60_000;
 
@@ -40,9 +41,14 @@ export const dashboardRoutes: readonly Route[] = [
     status: 201,
     answer: one("IssuedKey"),
     run({ world, actor, body }) {
-      // An unknown ref is a missing page in a path, but a wrong field in a body.
-      inField("organization", () => world.registry.organization(body.organization), ["unknown_ref"]);
-      return snakeCase(operations.create_key(world, body, { actor }));
+      try {
+        return snakeCase(operations.create_key(world, body, { actor }));
+      } catch (error) {
+        if (!(error instanceof SandboxError && error.code === "unknown_ref")) throw error;
+        // An unknown ref is a missing page in a path, but a wrong field in a body.
+        const fields = { organization: error.message };
+        throw new SandboxError("validation_failed", error.message, { ...error.details, fields });
+      }
     },
   }),
   route("GET /keys/{ref}", {

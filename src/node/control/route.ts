@@ -1,6 +1,5 @@
 import type { Request, Response } from "express";
 import type { JsonSchema } from "../../api/endpoint.js";
-import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 import type { Actor } from "../../sandbox/operations/input.js";
 import type { World } from "../../sandbox/world.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/control-bodies.js";
@@ -55,21 +54,4 @@ export function route<Name extends ControlBodyName = "nothing", Shape extends Qu
   const [method, path] = call.split(" ") as [Method, string];
   const status = row.status ?? (row.answer === undefined ? 204 : 200);
   return { ...row, method, path, status } as unknown as Route;
-}
-
-/** Runs `work`; rethrows a refusal with one of these codes as `validation_failed` of a field of the body. */
-export function inField<Result>(
-  field: string,
-  work: () => Result,
-  codes: readonly SandboxErrorCode[] = ["validation_failed"],
-): Result {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof SandboxError) || !codes.includes(error.code)) throw error;
-    throw new SandboxError("validation_failed", error.message, {
-      ...error.details,
-      fields: { [field]: error.message },
-    });
-  }
 }

@@ -16,7 +16,7 @@ import { nodePlatform } from "../platform.js";
 import { rehearsalProblems } from "../rehearsal.js";
 import { listOf, one } from "./answer-schemas.js";
 import { scenarioFields } from "./refusals.js";
-import { inField, type Route, route } from "./route.js";
+import { type Route, route } from "./route.js";
 
 /** The world as a whole: its state, clock, assumptions, faults and scenario. */
 export const worldRoutes: readonly Route[] = [
@@ -48,13 +48,13 @@ export const worldRoutes: readonly Route[] = [
     summary: "Moves the clock on to a time, freezes it or lets it run",
     body: "clock_change",
     answer: one("Clock"),
-    run: ({ world, body }) => inField("now", () => operations.clock(world, body)),
+    run: ({ world, body }) => operations.clock(world, body),
   }),
   route("POST /clock/advance", {
     summary: "Moves the clock on by a duration",
     body: "clock_advance",
     answer: one("Clock"),
-    run: ({ world, body }) => inField("by", () => operations.advance(world, body)),
+    run: ({ world, body }) => operations.advance(world, body),
   }),
   route("GET /assumptions", {
     summary: "The assumptions where the specification is silent",
