@@ -41,10 +41,10 @@ export type Guarded =
  *   return refusal ?? HttpResponse.json({ data: [], organization: caller.organization.name });
  * });
  */
-export function guard(request: Request, options: GuardOptions = {}): Guarded {
-  const world = runtimeOf(options.sandbox ?? currentSandbox()).world();
+export function guard(request: Request, { scope = null, sandbox }: GuardOptions = {}): Guarded {
+  const world = runtimeOf(sandbox ?? currentSandbox()).world();
   const call = beginCall(world, request.headers.get("x-api-key") ?? undefined);
-  const pathId = authorizeAndCount(world, call, options.scope ?? null);
+  const pathId = authorizeAndCount(world, call, scope);
   const { pathname, search } = new URL(request.url);
   const { entry } = call;
   // The endpoint may take a query and a body.
@@ -60,19 +60,15 @@ export function guard(request: Request, options: GuardOptions = {}): Guarded {
     leaked: leakedKeysIn(traits, search, () => request.headers.get("authorization")),
     isMisdirected: false,
     // Handlers of a server do not know the connection.
-    connection: options.sandbox === undefined ? undefined : connectionOf(request),
+    connection: sandbox === undefined ? undefined : connectionOf(request),
     delivery,
   });
   markDelivered(delivery, undefined, world);
   if (entry === undefined || !isAdmitted(pathId)) {
-    const answer = errorReply(world, call, { path: pathId, scope: options.scope ?? null });
-    const refusal = toResponse(answer, request.method);
-    return { refusal, caller: undefined };
+    const answer = errorReply(world, call, { path: pathId, scope });
+    return { refusal: toResponse(answer, request.method), caller: undefined };
   }
-  const caller: Caller = {
-    organization: viewOrganization(entry.holder.organization),
-    key: viewKey(entry, world),
-    requestId: requestIdOf(world, call),
-  };
+  const organization = viewOrganization(entry.holder.organization);
+  const caller = { organization, key: viewKey(entry, world), requestId: requestIdOf(world, call) };
   return { refusal: undefined, caller };
 }

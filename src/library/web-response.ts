@@ -25,8 +25,8 @@ export async function deliverOverWeb(
   request: Request,
 ): Promise<Response> {
   const { delayMs, kind, cutAfter, bytesPerSecond } = delivery;
-  if (kind === "hang") return untilAborted(request.signal);
-  if (delayMs > 0) await wait(delayMs, request.signal);
+  const delay = kind === "hang" ? Number.POSITIVE_INFINITY : delayMs;
+  if (delay > 0) await wait(delay, request.signal);
   if (kind === "reset") return networkError(request);
   const isWhole = cutAfter === undefined && bytesPerSecond === undefined;
   if (isWhole || request.method === "HEAD") return toResponse(answer, request.method);
@@ -71,7 +71,7 @@ function closedEarly(answer: ApiAnswer, delivery: Delivery, request: Request): R
   return toResponse({ ...answer, headers }, request.method, bodyOf(answer, delivery, request, false));
 }
 
-/** Resolves after milliseconds of real time; rejects with the reason of the signal when that is aborted before. */
+/** Resolves after milliseconds of real time, if ever; rejects with the reason of the signal when that is aborted before. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -79,19 +79,13 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal.reason);
     };
-    const timer = setTimeout(() => {
+    const done = () => {
       signal.removeEventListener("abort", abort);
       resolve();
-    }, ms);
+    };
+    // A timer takes no endless time, and would keep a process alive.
+    const timer = Number.isFinite(ms) ? setTimeout(done, ms) : undefined;
     signal.addEventListener("abort", abort, { once: true });
-  });
-}
-
-/** Never resolves; rejects with the reason of the signal when that is aborted. */
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 }
 

@@ -43,25 +43,17 @@ export function defaultSecret({ scenario, seed }: World): string | undefined {
   return key !== undefined && hasSecret(key) ? secretOf(key, seed) : undefined;
 }
 
-export interface AnnouncedKeys {
-  readonly keys: readonly DescribedKey[];
-  readonly leftOut: number;
-}
-
-const mostAnnounced = 1000;
-
 /** Every key that is written out, then those of the population up to 1,000 keys altogether. */
-export function announcedKeys(world: World): AnnouncedKeys {
+export function announcedKeys(world: World) {
   const { written, populated } = keysWithSecrets(world);
-  const shown = populated.slice(0, Math.max(0, mostAnnounced - written.length));
+  const shown = populated.slice(0, Math.max(0, 1000 - written.length));
   return { keys: [...written, ...shown], leftOut: populated.length - shown.length };
 }
 
 /** The first `most` keys that are written out; where there is none, a few of the population. */
-export function firstKeys(world: World, most: number): AnnouncedKeys {
-  const few = 5;
+export function firstKeys(world: World, most: number) {
   const { written, populated } = keysWithSecrets(world);
-  const keys = written.length > 0 ? written.slice(0, most) : populated.slice(0, few);
+  const keys = written.length > 0 ? written.slice(0, most) : populated.slice(0, 5);
   return { keys, leftOut: written.length + populated.length - keys.length };
 }
 

@@ -11,19 +11,13 @@ import { type ConsentEntry, statusAt, withDecision } from "../preview/consents.j
 import type { World } from "../world.js";
 import { requirePreview } from "./input.js";
 
-const decisions = ["grant", "reject", "revoke"] as const satisfies readonly ConsentAction[];
-export type Decision = (typeof decisions)[number];
+/** A decision that the farmer makes. */
+export type Decision = Exclude<ConsentAction, "cancel">;
 
-/** A decision about one request, or about the newest request to a farmer that allows it. */
-type ConsentInput = { readonly do: Decision } & (
+/** One request, or the newest request to a farmer, from one organization or from any, that allows the decision. */
+type ChosenConsent =
   | { readonly id: string }
-  | {
-      /** Index of the farmer. */
-      readonly farmer: number;
-      /** Ref of the organization that asked. Default: any. */
-      readonly organization?: string | undefined;
-    }
-);
+  | { readonly farmer: number; readonly organization?: string | undefined };
 
 /**
  * Decides about a consent request for the farmer, whatever the farmer's persona would do.
@@ -31,19 +25,19 @@ type ConsentInput = { readonly do: Decision } & (
  * Throws `not_found` without the preview, `unknown_ref`, or `consent_not_open` when the status of the request does not
  * allow the decision or the farmer has no request; changes nothing then.
  */
-export function decideConsent(world: World, input: ConsentInput): { readonly consent: ConsentView } {
+export function decideConsent(
+  world: World,
+  { do: decision, ...chosen }: ChosenConsent & { readonly do: Decision },
+): { readonly consent: ConsentView } {
   requirePreview(world);
   const now = world.clock.now();
-  const entry = "id" in input ? requireConsent(world, input.id) : newestConsent(world, input);
+  const entry = chosenConsent(world, chosen, decision);
   const status = statusAt(entry, now);
-  if (!isAllowed(input.do, status)) {
-    throw new SandboxError(
-      "consent_not_open",
-      `Failed to ${input.do} the consent request ${entry.id}: it is ${status}.`,
-      { id: entry.id, status },
-    );
+  if (!isAllowed(decision, status)) {
+    const message = `Failed to ${decision} the consent request ${entry.id}: it is ${status}.`;
+    throw new SandboxError("consent_not_open", message, { id: entry.id, status });
   }
-  changeConsent(world, entry, withDecision(entry, input.do, now));
+  changeConsent(world, entry, withDecision(entry, decision, now));
   return { consent: viewConsent(entry, world) };
 }
 
@@ -51,11 +45,6 @@ export function decideConsent(world: World, input: ConsentInput): { readonly con
 export function changeConsent(world: World, entry: ConsentEntry, record: ConsentEntry["record"]): void {
   entry.record = record;
   world.events.announce({ type: "consent.changed", consent: viewConsent(entry, world) });
-}
-
-interface AttestationInput {
-  readonly id: string;
-  readonly do: "suspend" | "resume";
 }
 
 /**
@@ -66,21 +55,18 @@ interface AttestationInput {
  */
 export function suspendAttestation(
   world: World,
-  input: AttestationInput,
+  { id, do: change }: { readonly id: string; readonly do: "suspend" | "resume" },
 ): { readonly attestation: AttestationView } {
   requirePreview(world);
-  const { id } = input;
-  const suspended = input.do === "suspend";
+  const suspended = change === "suspend";
   const place = world.consents.attestation(id);
   const now = world.clock.now();
   const state = place && stateOf(place, world, now);
   if (place === undefined || state === undefined) throw unknownRecord("attestation", id);
-  if (state.validity !== (suspended ? "active" : "suspended")) {
-    throw new SandboxError(
-      "attestation_not_open",
-      `Failed to ${input.do} the attestation ${id}: it is ${state.validity ?? state.production}.`,
-      { id, production: state.production, validity: state.validity },
-    );
+  const { production, validity } = state;
+  if (validity !== (suspended ? "active" : "suspended")) {
+    const message = `Failed to ${change} the attestation ${id}: it is ${validity ?? production}.`;
+    throw new SandboxError("attestation_not_open", message, { id, production, validity });
   }
   const { consent, permission } = place;
   const at = Math.max(now, consent.suspensions.at(-1)?.at ?? now);
@@ -89,34 +75,25 @@ export function suspendAttestation(
   return { attestation: viewAttestation(place, world) as AttestationView };
 }
 
-function requireConsent(world: World, id: string): ConsentEntry {
-  const entry = world.consents.find(id);
-  if (entry === undefined) throw unknownRecord("consent request", id);
-  return entry;
-}
-
-// The newest one that allows the decision, else the newest one, which is refused then.
-function newestConsent(
-  world: World,
-  input: Extract<ConsentInput, { readonly farmer: number }>,
-): ConsentEntry {
-  const { farmer, organization } = input;
-  const requests = world.consents.all.filter(
+// Of a farmer's requests the newest one that allows the decision, else the newest one, which is refused then.
+function chosenConsent({ consents, clock }: World, chosen: ChosenConsent, decision: Decision): ConsentEntry {
+  if ("id" in chosen) {
+    const entry = consents.find(chosen.id);
+    if (entry !== undefined) return entry;
+    throw unknownRecord("consent request", chosen.id);
+  }
+  const { farmer, organization } = chosen;
+  const requests = consents.all.filter(
     (entry) => entry.farmer === farmer && (organization === undefined || entry.organization === organization),
   );
-  const now = world.clock.now();
-  const entry = requests.findLast((one) => isAllowed(input.do, statusAt(one, now))) ?? requests.at(-1);
+  const now = clock.now();
+  const entry = requests.findLast((one) => isAllowed(decision, statusAt(one, now))) ?? requests.at(-1);
   if (entry !== undefined) return entry;
-  throw new SandboxError(
-    "consent_not_open",
-    `Failed to ${input.do} a consent request to the farmer ${farmer}: there is none.`,
-    { farmer },
-  );
+  const message = `Failed to ${decision} a consent request to the farmer ${farmer}: there is none.`;
+  throw new SandboxError("consent_not_open", message, { farmer });
 }
 
 function unknownRecord(kind: "consent request" | "attestation", id: string): SandboxError {
-  return new SandboxError("unknown_ref", `Failed to find the ${kind} ${JSON.stringify(id)}: there is none.`, {
-    kind,
-    id,
-  });
+  const message = `Failed to find the ${kind} ${JSON.stringify(id)}: there is none.`;
+  return new SandboxError("unknown_ref", message, { kind, id });
 }

@@ -62,7 +62,9 @@ export function durationOf(duration: Duration): number {
 
 /** Epoch milliseconds of an instant; throws `validation_failed`. */
 export function instantOf(instant: Instant): number {
-  const time = epochOf(instant);
+  // A text without a zone would mean another instant on every machine.
+  const isEpoch = typeof instant === "number" || instant instanceof Date;
+  const time = isEpoch ? Number(instant) : parseTime(instant);
   if (isInstant(time)) return time;
   throw new SandboxError(
     "validation_failed",
@@ -75,11 +77,4 @@ export function instantOf(instant: Instant): number {
 export function instantFrom(now: number, input: Instant): number {
   const duration = typeof input === "string" ? parseDuration(input) : undefined;
   return duration === undefined ? instantOf(input) : now + duration;
-}
-
-function epochOf(instant: Instant): number {
-  if (typeof instant === "number") return instant;
-  if (instant instanceof Date) return instant.getTime();
-  // A time without a zone would mean another instant on every machine.
-  return parseTime(instant) ?? Number.NaN;
 }

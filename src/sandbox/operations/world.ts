@@ -59,14 +59,11 @@ export function changeFaults(world: World, faults: readonly Fault[]): void {
   events.announce({ type: "faults.changed" });
 }
 
-/** A change of the clock: to a later time, frozen or running. */
-interface ClockInput {
-  readonly now?: Instant | undefined;
-  readonly frozen?: boolean | undefined;
-}
-
 /** Sets, freezes or resumes the clock; throws `clock_backwards` or `validation_failed`, and changes nothing then. */
-export function changeClock(world: World, { now, frozen }: ClockInput): ClockView {
+export function changeClock(
+  world: World,
+  { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
+): ClockView {
   const { clock } = world;
   if (now !== undefined) clock.set(instantOf(now));
   if (frozen === true) clock.freeze();
@@ -105,8 +102,10 @@ export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profi
 export function changeAssumptions(world: World, { profile, ...input }: AssumptionsInput): Assumptions {
   const given = profile === undefined ? { ...world.givenAssumptions, ...input } : input;
   const next = assumptionsFor(profile ?? world.profile, given);
+  const { me_scope: needed, scopes } = next;
+  const isMissing = needed !== null && !scopes.includes(needed);
   requireFields("change the assumptions", {
-    me_scope: neededScopeProblem(next),
+    me_scope: isMissing ? `is ${JSON.stringify(needed)}, which is not one of scopes` : undefined,
     scopes: heldScopeProblem(world, next),
     retiring_counts_as_active: tooManyActiveProblem(world, next),
   });
@@ -123,11 +122,6 @@ export function changeAssumptions(world: World, { profile, ...input }: Assumptio
   return next;
 }
 
-function neededScopeProblem({ me_scope: needed, scopes }: Assumptions): string | undefined {
-  if (needed === null || scopes.includes(needed)) return undefined;
-  return `is ${JSON.stringify(needed)}, which is not one of scopes`;
-}
-
 function heldScopeProblem({ registry }: World, { scopes }: Assumptions): string | undefined {
   for (const { key } of registry.keys.values()) {
     const held = key.scopes.find((scope) => !scopes.includes(scope));
@@ -142,25 +136,22 @@ function tooManyActiveProblem({ registry, clock }: World, next: Assumptions): st
   for (const { key } of registry.keys.values()) {
     if (!["active", "retiring"].includes(keyStateAt(key, clock.now()))) continue;
     const holder = `${key.organization} (${key.environment})`;
-    counts.set(holder, (counts.get(holder) ?? 0) + 1);
+    const count = (counts.get(holder) ?? 0) + 1;
+    if (count > maximumActiveKeys)
+      return `would give ${holder} more than ${maximumActiveKeys} active keys (R32)`;
+    counts.set(holder, count);
   }
-  const [crowded] = [...counts].find(([, count]) => count > maximumActiveKeys) ?? [];
-  return crowded === undefined
-    ? undefined
-    : `would give ${crowded} more than ${maximumActiveKeys} active keys (R32)`;
+  return undefined;
 }
 
 function carryOver(usage: Usage, from: Windows, to: Windows, now: number): void {
   settleUsage(usage, from, now);
+  const since = minuteStart(now);
   const thisMinute =
-    from.sliding && !to.sliding ? countSince(usage.recent, minuteStart(now)) : usage.minuteCount;
+    from.sliding && !to.sliding ? usage.recent.filter((time) => time >= since).length : usage.minuteCount;
   // A fixed minute does not record when its requests came; in a sliding one they count as of now.
   const countedAt = from.sliding && to.sliding ? [...usage.recent] : undefined;
   const { recent, ...counts } = startUsage(to, now, { thisMinute, today: usage.dayCount, countedAt });
   Object.assign(usage, counts);
   usage.recent.splice(0, usage.recent.length, ...recent);
-}
-
-function countSince(times: readonly number[], start: number): number {
-  return times.filter((time) => time >= start).length;
 }
