@@ -40,18 +40,17 @@ export function createRuntime(
   { restart = start, given = {} }: RuntimeOptions = {},
 ): Runtime {
   const announcements = createAnnouncements();
-  let startAgain = restart;
   const counters = createCounters();
-  let world = start();
-  world.events.passOnTo(announcements);
-  world.counters = counters;
-
+  const enter = (entering: World): World => {
+    entering.events.passOnTo(announcements);
+    entering.counters = counters;
+    return entering;
+  };
+  let world = enter(start());
+  let startAgain = restart;
   const exchange = (startNext: () => World) => {
-    const next = startNext();
-    next.events.passOnTo(announcements);
-    next.counters = counters;
+    world = enter(startNext());
     startAgain = startNext;
-    world = next;
     announcements.announce({ type: "world.started", scenario: world.name, seed: world.seed });
   };
   return {

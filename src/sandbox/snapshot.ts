@@ -20,6 +20,7 @@ export function snapshotWorld(world: World): Scenario {
   // A story begins where its scenario does, and the timeline has come so far as the clock has.
   const { story: _story, timeline: _timeline, ...scenario } = world.scenario;
   const timeline = remainingSteps(world.timeline);
+  const faults = describeFaults(world.faults);
   const given = new Map(describedKeys(world.scenario).map((one) => [one.ref, one.given]));
   const organizations: Record<string, ScenarioOrganization & { keys: Record<string, ScenarioKey> }> = {};
   for (const [ref, { organization }] of registry.organizations) {
@@ -42,7 +43,8 @@ export function snapshotWorld(world: World): Scenario {
       ...world.givenAssumptions,
       profile: world.profile,
     } as NonNullable<Scenario["assumptions"]>),
-    ...faultsOf(world),
+    // A scenario that never had faults needs no empty list of them.
+    ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
     ...(world.preview && { consents: describeConsents(world.consents) }),
     organizations,
     // The clock of what goes on starts later, and the farmers stay as they are.
@@ -51,15 +53,13 @@ export function snapshotWorld(world: World): Scenario {
   };
 }
 
-// A scenario that never had faults needs no empty list of them.
-function faultsOf({ scenario, faults }: World): Pick<Scenario, "faults"> {
-  const described = describeFaults(faults);
-  return described.length === 0 && scenario.faults === undefined ? {} : { faults: described };
-}
-
 function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, world: World): ScenarioKey {
   const { clock, windows } = world;
-  settleUsage(usage, windows, clock.now());
+  const now = clock.now();
+  settleUsage(usage, windows, now);
+  const state = keyStateAt(key, now);
+  // A pinned secret stays pinned, and the seed gives a derived one again; keys made since have only a hash.
+  const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };
   return {
     environment: key.environment,
     name: key.name,
@@ -71,25 +71,12 @@ function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, w
       ...(windows.sliding && { counted_at: usage.recent.map(isoOf) }),
     },
     legacy: key.legacy,
-    ...stateOf(key, clock.now()),
-    ...secretOf(key.sha256, given),
-  };
-}
-
-// A pinned secret stays pinned, and the seed gives a derived one again; keys made since have only a hash.
-function secretOf(sha256: string, given: ScenarioKey | undefined): Pick<ScenarioKey, "secret" | "sha256"> {
-  if (given === undefined) return { sha256 };
-  if (given.secret !== undefined) return { secret: given.secret };
-  return given.sha256 === undefined ? {} : { sha256: given.sha256 };
-}
-
-function stateOf(key: KeyEntry["key"], now: number): Partial<ScenarioKey> {
-  const state = keyStateAt(key, now);
-  return {
     ...(state !== "active" && { state }),
     ...(key.expiresAt !== undefined && { expires: isoOf(key.expiresAt) }),
     ...(key.overlapEndsAt !== undefined && { overlap_ends: isoOf(key.overlapEndsAt) }),
     ...(key.replacedBy !== undefined && { replaced_by: key.replacedBy }),
+    ...(secret !== undefined && { secret }),
+    ...(secret === undefined && sha256 !== undefined && { sha256 }),
   };
 }
 
