@@ -5,28 +5,22 @@ import type { Presented } from "../domain/authorize.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { findKeys } from "../domain/redact.js";
 import type { LeakedKeys, RequestTraits } from "../domain/request-traits.js";
-import { noAdvice, type ObservedRequest, observe } from "../sandbox/behaviour/client-behaviour.js";
+import {
+  noAdvice,
+  type ObservedCall,
+  type ObservedRequest,
+  observe,
+} from "../sandbox/behaviour/client-behaviour.js";
 import type { AnswerDelivery, Connection } from "../sandbox/behaviour/known-answers.js";
 import type { ShownKey } from "../sandbox/counters.js";
 import { entryOf, type RequestNote } from "../sandbox/journal.js";
-import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import { limitNamedBy, readLimits } from "./limits.js";
 import { type Variation, variationOf } from "./variation/vary.js";
 
 /** A call that has begun. */
-export interface Call {
-  /** On the stopwatch. */
-  readonly started: number;
-  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
-  readonly now: number;
+export interface Call extends ObservedCall {
   readonly number: number;
-  readonly apiKey: string | undefined;
-  readonly presented: Presented;
-  readonly sha256: string;
-  readonly entry: KeyEntry | undefined;
-  /** Whether the entry was made for this call. */
-  readonly isNewEntry: boolean;
   /** The assumptions for its answer. */
   readonly assumptions: Assumptions;
   /** The variation of its answer; `undefined` except in the profile `varied`. */
@@ -117,20 +111,15 @@ export function recordCall(world: World, call: Call, ending: CallEnding): void {
 }
 
 function observed(world: World, call: Call, ending: CallEnding, hasLeakedRealKey: boolean): ObservedRequest {
-  const { apiKey, presented, sha256, entry, isNewEntry, now, started } = call;
+  const { entry, now, started } = call;
   const { traits, isMisdirected, connection, pathId, method, delayMs = 0 } = ending;
   const isLimited = pathId.startsWith("429") && entry !== undefined;
   return {
-    apiKey,
-    presented,
-    sha256,
-    entry,
-    isNewEntry,
+    call,
+    started,
     traits,
     hasLeakedRealKey,
     isMisdirected,
-    now,
-    started,
     connection,
     delivery: ending.delivery ?? { at: started + delayMs },
     pathId,

@@ -32,21 +32,28 @@ export function createClientBehaviour(): ClientBehaviour {
 /** The limit whose end a 429 names; `undefined` when it names none. */
 export type NamedLimit = "minute" | "day" | undefined;
 
-/** A request and how it ended, as far as advice depends on it. */
-export interface ObservedRequest extends SentRequest {
+/** A call to the API, as far as advice depends on it. */
+export interface ObservedCall {
+  /** On the stopwatch. */
+  readonly started: number;
+  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
+  readonly now: number;
   readonly apiKey: string | undefined;
   readonly presented: Presented;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
-  /** Whether the entry was made for this request. */
+  /** Whether the entry was made for this call. */
   readonly isNewEntry: boolean;
+}
+
+/** A call and how it ended, as far as advice depends on it. */
+export interface ObservedRequest extends SentRequest {
+  readonly call: ObservedCall;
   readonly traits: RequestTraits;
   /** Whether a key that may be a real one leaked: it was in another place than the header, or not alone in it. */
   readonly hasLeakedRealKey: boolean;
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
-  /** Instant on the sandbox's clock. */
-  readonly now: number;
   /** The path of a fault if one replaced the answer. */
   readonly pathId: PathId;
   readonly namedLimit: NamedLimit;
@@ -64,7 +71,7 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 /** Returns the advice that a request earns by what its client knew, and remembers what the client learns. */
 export function observe(world: ObservingWorld, request: ObservedRequest): readonly AdviceId[] {
   if (isUnremarkable(request)) return noAdvice;
-  const { entry, apiKey = noKey, presented } = request;
+  const { entry, apiKey = noKey, presented } = request.call;
   const advice = adviceOnTraits(request);
   const looksReal = !isMarked(apiKey) && presented === "well_formed";
   if ((looksReal && entry === undefined) || request.hasLeakedRealKey) advice.push("real-key-suspected");
@@ -75,7 +82,7 @@ export function observe(world: ObservingWorld, request: ObservedRequest): readon
 }
 
 // Nearly every request that gets 200.
-function isUnremarkable({ traits, pathId, entry, hasLeakedRealKey }: ObservedRequest): boolean {
+function isUnremarkable({ traits, pathId, call: { entry }, hasLeakedRealKey }: ObservedRequest): boolean {
   return (
     traits === 0 &&
     (pathId === "200.test" || pathId === "200.live") &&
@@ -85,7 +92,7 @@ function isUnremarkable({ traits, pathId, entry, hasLeakedRealKey }: ObservedReq
   );
 }
 
-function adviceOnTraits({ traits, apiKey, isMisdirected }: ObservedRequest): AdviceId[] {
+function adviceOnTraits({ traits, call: { apiKey }, isMisdirected }: ObservedRequest): AdviceId[] {
   const advice: AdviceId[] = [];
   if (traits === 0 && !isMisdirected) return advice;
   if (shows(traits, hasKeyInQuery)) advice.push("key-in-query");
@@ -107,12 +114,13 @@ function wasRejected(
   { behaviour: { rejected }, registry }: ObservingWorld,
   request: ObservedRequest,
 ): boolean {
-  const { apiKey, sha256, pathId } = request;
+  const { pathId, call } = request;
+  const { apiKey, sha256 } = call;
   const earlier = rejected.get(sha256);
   const isRepeated = earlier !== undefined && isKnown(earlier, request);
   // An answer that a fault replaced teaches nothing: to repeat the request is right then.
   if (pathId.startsWith("401")) {
-    if (earlier === undefined) registry.workInVain(sha256, request);
+    if (earlier === undefined) registry.workInVain(sha256, call);
     if (earlier !== undefined) rejected.delete(sha256);
     else if (rejected.size >= rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
     rejected.set(sha256, learn(earlier, request));
@@ -131,7 +139,8 @@ function observeKey(world: ObservingWorld, entry: UsedKey, request: ObservedRequ
 }
 
 function isTooSoon(windows: Windows, entry: UsedKey, request: ObservedRequest): boolean {
-  const { pathId, now } = request;
+  const { pathId } = request;
+  const { now } = request.call;
   const limit = entry.behaviour?.limit;
   // A request that gets 200 has waited long enough.
   const mustWait = limit !== undefined && now < limit.until && !pathId.startsWith("200");
@@ -146,7 +155,11 @@ function isTooSoon(windows: Windows, entry: UsedKey, request: ObservedRequest): 
 
 // An answer that names no limit may be about the minute, whose end is all that a client can wait for. The instant, not
 // the seconds in the answer: simultaneous requests get the same one.
-function waitUntil(usage: Usage, { sliding }: Windows, { now, namedLimit }: ObservedRequest): number {
+function waitUntil(
+  usage: Usage,
+  { sliding }: Windows,
+  { call: { now }, namedLimit }: ObservedRequest,
+): number {
   if (namedLimit === "day") return usage.dayEndsAt;
   if (!sliding) return usage.minuteEndsAt;
   // A sliding minute has more as soon as its oldest request is a minute old.
@@ -160,7 +173,7 @@ function hasSeenReplacement({ keys }: Registry, entry: UsedKey, request: Observe
   for (const { key, behaviour } of entry.behaviour?.replacements ?? []) {
     const isKnownToWork = behaviour?.worked !== undefined && isKnown(behaviour.worked, request);
     // A client cannot change over to a key that works no more.
-    if (isKnownToWork && works(key, request.now)) isSeen = true;
+    if (isKnownToWork && works(key, request.call.now)) isSeen = true;
   }
   return isSeen;
 }
