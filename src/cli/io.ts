@@ -137,7 +137,8 @@ async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> 
   input.resume();
   return {
     async next() {
-      const { value } = await presses.next();
+      // Without a value once it is closed.
+      const { value = [] } = await presses.next();
       const [text = "", key = {}] = value as [string?, { name?: string; ctrl?: boolean }?];
       return key.ctrl === true ? `ctrl-${key.name}` : (key.name ?? text);
     },
