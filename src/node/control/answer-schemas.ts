@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../api/endpoint.js";
+import { type JsonSchema, closedObject as object } from "../../api/endpoint.js";
 import { attestationSchema } from "../../api/endpoints/attestations.js";
 import { adviceIds, adviceLevels } from "../../domain/advice.js";
 import { environments, keyStates } from "../../domain/api-key.js";
@@ -26,11 +26,6 @@ const fault = { enum: [...faultPathIds, null] };
 const advice = { enum: adviceIds };
 
 type Members = Readonly<Record<string, JsonSchema>>;
-
-/** An object with these members and no others. */
-export function object(properties: Members): JsonSchema {
-  return { type: "object", required: Object.keys(properties), additionalProperties: false, properties };
-}
 
 function list(items: JsonSchema): JsonSchema {
   return { type: "array", items };

@@ -1,7 +1,8 @@
+import { closedObject } from "../../api/endpoint.js";
 import { controlBodySchema, jsonSchemaOf } from "../../scenario/format/json-schema.js";
 import { version } from "../package-files.js";
 import { controlPath } from "../server/read-request.js";
-import { answerSchemas, object } from "./answer-schemas.js";
+import { answerSchemas } from "./answer-schemas.js";
 import type { Route } from "./route.js";
 
 /** The OpenAPI 3.1.0 description of the control plane, made from its table of routes. */
@@ -40,7 +41,7 @@ const json = "application/json";
 function operation(row: Route): Record<string, unknown> {
   const { summary, status, types = [json] } = row;
   const parameters = parametersOf(row);
-  const answer = row.answer !== undefined && !row.isBare ? object({ data: row.answer }) : row.answer;
+  const answer = row.answer !== undefined && !row.isBare ? closedObject({ data: row.answer }) : row.answer;
   const contents = types.map((type) => [type, { schema: type === json ? answer : { type: "string" } }]);
   return {
     summary,
