@@ -10,8 +10,6 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { client, clientFolder, runExec } from "./exec-client.js";
 
 const inNode = (code: string) => [process.execPath, "-e", code];
-const oneKey = (name: string) =>
-  `version: 1\nname: ${name}\norganizations: { bank: { type: bank, keys: { only: { environment: test } } } }\n`;
 
 describe("the command", () => {
   it("meets the sandbox, and its client's report is on stderr", async () => {
@@ -102,16 +100,6 @@ fetch(SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": SVC_API_K
 });
 
 describe("the sandbox of an exec", () => {
-  it("is the scenario of this folder, else key-states, or the one that is named", async () => {
-    const cwd = clientFolder({ "svc-sandbox.yaml": oneKey("Ours"), "other.yaml": oneKey("Theirs") });
-    const served = async (...argv: string[]) => {
-      const { stderr } = await runExec([...argv, "--", "true"], { cwd });
-      return /^\n0 requests to (\S+) /.exec(stderr)?.[1];
-    };
-    const names = await Promise.all([served(), served("other.yaml"), served("revoked")]);
-    expect(names).toEqual(["svc-sandbox.yaml", "other.yaml", "revoked"]);
-  });
-
   it("counts what is sent to instances, before a reset, and before the requests are cleared", async () => {
     const cwd = clientFolder({
       "instance.mjs": `const { data } = await (await fetch(process.env.SVC_CONTROL_URL + "/instances", {

@@ -42,16 +42,6 @@ describe("svc-sandbox show", () => {
 });
 
 describe("svc-sandbox init", () => {
-  it("writes a scenario that is valid and that start finds by itself", async () => {
-    const cwd = temporaryFolder();
-    expect(await runCli(["init"], { cwd })).toEqual({
-      code: 0,
-      stdout: "",
-      stderr: "Wrote svc-sandbox.yaml. Start it with: svc-sandbox --watch\n",
-    });
-    expect((await runCli(["validate", "svc-sandbox.yaml"], { cwd })).code).toBe(0);
-  });
-
   it("does not overwrite a file without --force", async () => {
     const cwd = temporaryFolder({ "mine.yaml": good });
     const refused = await runCli(["init", "mine.yaml"], { cwd });
@@ -104,21 +94,12 @@ describe("svc-sandbox validate", () => {
 });
 
 describe("a scenario that cannot be used", () => {
-  const six = Array.from({ length: 6 }, (_, i) => `      k${i}: { environment: test }\n`).join("");
-  const cases: readonly (readonly [string, string, RegExp])[] = [
-    ["is not a mapping", "- one\n- two\n", /^a\.yaml:1:1: .*mapping/m],
-    ["has six active keys in one environment (R32)", scenario(six), /R32/],
-  ];
-
-  it.each(cases)("one that %s fails validate with 1 and start with 2", async (_what, text, says) => {
-    const cwd = temporaryFolder({ "a.yaml": text });
-    const validated = await runCli(["validate", "a.yaml"], { cwd });
-    expect([validated.code, validated.stdout]).toEqual([1, ""]);
-    expect(validated.stderr).toMatch(says);
-    const started = await runCli(["a.yaml", "--port", "0"], { cwd });
-    expect([started.code, started.stdout]).toEqual([2, ""]);
-    expect(started.stderr).toMatch(/^Failed to load the scenario "a\.yaml": it has a problem\.\n\n/);
-    expect(started.stderr).toMatch(says);
+  it("R32 fails validate with 1 and start with 2", async () => {
+    const six = Array.from({ length: 6 }, (_, i) => `      k${i}: { environment: test }\n`).join("");
+    const cwd = temporaryFolder({ "a.yaml": scenario(six) });
+    const says = expect.stringMatching(/a\.yaml:\d+:\d+: [\s\S]*R32/);
+    expect(await runCli(["validate", "a.yaml"], { cwd })).toEqual({ code: 1, stdout: "", stderr: says });
+    expect(await runCli(["a.yaml", "--port", "0"], { cwd })).toEqual({ code: 2, stdout: "", stderr: says });
   });
 
   it("is shown without the keys in it (R46)", async () => {

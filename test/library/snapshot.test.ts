@@ -21,9 +21,7 @@ test("a snapshot starts a sandbox that goes on exactly as the first one does, al
         const game = played(createSandbox({ scenario }));
         await transcript(game, before);
         const snapshot = game.sandbox.snapshot();
-        const written = { value: (one: Scenario) => one, json: throughJson, yaml: throughYaml }[form](
-          snapshot,
-        );
+        const written = { value: () => snapshot, json: throughJson, yaml: throughYaml }[form](snapshot);
         const continued = movedTo(createSandbox({ scenario: written }), game);
         expect(continued.sandbox.snapshot()).toEqual(snapshot);
         const following = [...after, ...roundOfRequests];
