@@ -1,8 +1,18 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { install } from "../../scripts/install.js";
 import { type Packed, packProject } from "../../scripts/pack.js";
@@ -22,6 +32,12 @@ beforeAll(async () => {
   packed = await packProject(folder);
   await install(join(folder, "user"), [packed.tarball]);
   installed = join(folder, "user/node_modules/svc-sandbox");
+  // A second user has msw and the types of Node beside it.
+  await install(join(folder, "beside"), [packed.tarball]);
+  mkdirSync(join(folder, "beside/node_modules/@types"));
+  for (const name of ["msw", "@types/node"]) {
+    symlinkSync(join(root, "node_modules", name), join(folder, "beside/node_modules", name));
+  }
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -137,4 +153,77 @@ describe("the examples", () => {
       `${client.replace("export async", "async")}\nmodule.exports = { confirmKey };\n`,
     );
   });
+});
+
+// The declarations in the tarball, as a compiler that checks them too (`skipLibCheck: false`) sees them.
+
+const library = `
+import { createSandbox, guard, parseScenario, SandboxError, type Sandbox, type Scenario } from "svc-sandbox";
+export const sandbox = createSandbox({ scenario: "key-states" });
+export const secret: string = sandbox.secret("active");
+// @ts-expect-error: a ref that the scenario does not have
+sandbox.secret("nobody");
+export const parsed: Scenario = parseScenario("version: 1");
+export const own: Sandbox = createSandbox({ scenario: parsed });
+export const known = (error: unknown) => error instanceof SandboxError && error.code === "unknown_ref";
+export const guarded = (request: Request) => guard(request, { sandbox }).caller?.key.ref;
+`;
+const otherDoors = `
+import { setupServer } from "msw/node";
+import { createHandlers, handlers, sandbox as ready } from "svc-sandbox/msw";
+import { loadScenario, startServer, type SandboxServer } from "svc-sandbox/node";
+export const server = setupServer(...handlers, ...createHandlers(ready, { baseUrl: "https://api.example" }));
+export const start = async (): Promise<SandboxServer> => startServer({ scenario: (await loadScenario("x")).scenario });
+`;
+
+/**
+ * Compiles a text in one of the two folders; returns what the compiler says of it and of our declarations.
+ *
+ * Other declarations are read and not judged: those of msw have errors of their own.
+ */
+function compile(
+  text: string,
+  place: "user" | "beside",
+  flags: ts.CompilerOptions,
+  ending: string,
+): string[] {
+  const consumer = join(folder, place, `consumer.${ending}`);
+  writeFileSync(consumer, text);
+  const options: ts.CompilerOptions = {
+    ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true },
+    ...{ target: ts.ScriptTarget.ES2022, lib: ["lib.es2022.d.ts", "lib.dom.d.ts"] },
+    types: place === "user" ? [] : ["node"],
+    ...flags,
+  };
+  const host = ts.createCompilerHost(options);
+  host.getCurrentDirectory = () => join(folder, place);
+  const program = ts.createProgram([consumer], options, host);
+  const judged = program
+    .getSourceFiles()
+    .filter(({ fileName }) => fileName === consumer || fileName.includes("/node_modules/svc-sandbox/"));
+  expect(judged.length).toBeGreaterThan(1);
+  const diagnostics = judged.flatMap((file) => [
+    ...program.getSyntacticDiagnostics(file),
+    ...program.getSemanticDiagnostics(file),
+  ]);
+  return [...program.getOptionsDiagnostics(), ...diagnostics].map(
+    ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`,
+  );
+}
+
+const { ModuleKind, ModuleResolutionKind } = ts;
+
+test.each(["mts", "cts"])("svc-sandbox needs the types of no other package, in a .%s file", (ending) => {
+  expect(compile(library, "user", { module: ModuleKind.NodeNext }, ending)).toEqual([]);
+});
+
+test.each([
+  [{ module: ModuleKind.Node16 }, "mts"],
+  [{ module: ModuleKind.Node16 }, "cts"],
+  [{ module: ModuleKind.NodeNext }, "cts"],
+  [{ module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.Bundler }, "ts"],
+  // What `--module commonjs` alone means up to TypeScript 5.
+  [{ module: ModuleKind.CommonJS, moduleResolution: ModuleResolutionKind.Node10 }, "ts"],
+])("all entry points compile with %j in a .%s file, beside msw and @types/node", (flags, ending) => {
+  expect(compile(library + otherDoors, "beside", flags, ending)).toEqual([]);
 });
