@@ -105,7 +105,8 @@ test("README.md: a scenario of one's own is written, checked and served; scripts
   const { event, base_url, keys } = JSON.parse(line);
   expect([event, Object.keys(keys).length]).toEqual(["listening", 15]);
   const written = readFileSync(join(other, "sandbox.env"), "utf8");
-  expect(written).toMatch(new RegExp(`^SVC_BASE_URL=${base_url}\n[\\s\\S]*^SVC_API_KEY=${keys.active}\n`, "m"));
+  expect(written).toContain(`SVC_BASE_URL=${base_url}\n`);
+  expect(written).toContain(`SVC_API_KEY=${keys.active}\n`);
   expect((await running.stop()).stdout).toBe(line);
 });
 
