@@ -1,9 +1,9 @@
 import type { Path, ScenarioProblemCode } from "../problems/scenario-error.js";
 
-// What the scenario format and the control plane's bodies are made of: plain data, from which the checks, their
+// The parts of the scenario format and of the control plane's bodies: plain data, from which the checks, their
 // messages, the JSON Schema and the types are made (docs/decisions/0011).
 
-/** What a value may be; `Value` is the type of those that are. */
+/** The form of a value; `Value` is the type of those that have it. */
 export type Shape<Value = unknown> = Kind & {
   readonly description?: string;
   /** Never there: it holds the type. */
@@ -19,7 +19,7 @@ export interface PlainKind {
 export interface TextKind extends Limits, Wording {
   readonly kind: "text";
   readonly pattern?: RegExp;
-  /** What the pattern cannot tell. */
+  /** A check beyond the pattern. */
   readonly isAllowed?: (text: string) => boolean;
 }
 
@@ -77,6 +77,7 @@ export interface Wording {
 /** The fields of a mapping, by name. */
 export type Fields = Readonly<Record<string, Field>>;
 type Field = Shape | Optional;
+/** A field that may be left out. */
 export interface Optional<Of extends Shape = Shape> {
   readonly optional: Of;
 }
@@ -91,6 +92,8 @@ type ValuesOf<Of extends Fields> = {
     | (Of[Name] extends Optional<infer Inner> ? ValueOf<Inner> : never)
     | undefined;
 };
+
+// Shapes by their kinds. Each call makes another one, which can be described by itself.
 
 export const text = (of: Omit<TextKind, "kind"> = {}): TextKind & Shape<string> => ({ ...of, kind: "text" });
 export const number = (of: Limits = {}): Shape<number> => ({ ...of, kind: "number", isWhole: false });
@@ -122,7 +125,6 @@ export const orNull = <Value>(shape: Shape<Value>): Shape<Value | null> => ({
   kind: "either",
   options: [shape, { kind: "null" }],
 });
-/** A field that may be left out. */
 export const optional = <Of extends Shape>(shape: Of): Optional<Of> => ({ optional: shape });
 
 /** The shape of a field, whether it may be left out or not. */

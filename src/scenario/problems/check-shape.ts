@@ -20,15 +20,17 @@ import { listed, nearest, quote } from "./words.js";
 /** The largest number of mistakes of shape that are reported. */
 const maximumDiagnostics = 500;
 
-/** Finds what is wrong with a value's shape, and puts it into words. */
+/** Finds everything that is wrong with the shape of a value, in words. */
 export function shapeProblems(root: Shape, whole: unknown): Diagnostic[] {
   const found: Diagnostic[] = [];
   check(root, whole, []);
   // A field that is only misspelt is not missing as well.
   const suggested = new Set(found.map(({ suggestion }) => suggestion && pathText(suggestion)));
-  return found
-    .slice(0, maximumDiagnostics)
-    .filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));
+  return found.filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));
+
+  function add(diagnostic: Diagnostic): void {
+    if (found.length < maximumDiagnostics) found.push(diagnostic);
+  }
 
   function check(shape: Shape, value: unknown, path: Path): void {
     if (found.length >= maximumDiagnostics || shape.kind === "anything") return;
@@ -36,10 +38,15 @@ export function shapeProblems(root: Shape, whole: unknown): Diagnostic[] {
       // Of several kinds of value, what is wrong with one of this kind.
       const meant = shape.options.find((option) => isOfKind(option, value)) ?? shape.options[0];
       check(meant as Shape, value, path);
-    } else if (value === undefined) found.push(missingField(path, shape));
-    else if (!isAllowed(shape, value)) found.push({ path, ...wrongValue(labelOf(path), value, shape) });
-    else if (shape.kind === "mapping") checkMapping(shape, value as Members, path);
-    if (!isOfKind(shape, value)) return;
+      return;
+    }
+    if (value === undefined) add(missingField(path, shape));
+    else if (!isAllowed(shape, value)) add({ path, ...wrongValue(labelOf(path), value, shape) });
+    if (isOfKind(shape, value)) checkInside(shape, value, path);
+  }
+
+  function checkInside(shape: Shape, value: unknown, path: Path): void {
+    if (shape.kind === "mapping") checkMapping(shape, value as Members, path);
     if (shape.kind === "record") checkRecord(shape, value as Members, path);
     if (shape.kind !== "list") return;
     for (const [index, item] of (value as unknown[]).entries()) check(shape.item, item, [...path, index]);
@@ -51,17 +58,13 @@ export function shapeProblems(root: Shape, whole: unknown): Diagnostic[] {
       if (member !== undefined || !("optional" in field)) check(shapeOf(field), member, [...path, name]);
     }
     const unknown = Object.keys(members).filter((name) => !Object.hasOwn(fields, name));
-    for (const name of unknown.slice(0, maximumDiagnostics)) {
-      found.push(unknownField(root, path, name, members));
-    }
+    for (const name of unknown.slice(0, maximumDiagnostics)) add(unknownField(root, path, name, members));
   }
 
   function checkRecord({ name, member }: RecordKind, members: Members, path: Path): void {
     for (const [given, value] of Object.entries(members)) {
       const inner = [...path, given];
-      if (!isAllowed(name, given)) {
-        found.push({ path: inner, pointAt: "key", ...wrongText(undefined, given, name) });
-      }
+      if (!isAllowed(name, given)) add({ path: inner, pointAt: "key", ...wrongText(undefined, given, name) });
       check(member, value, inner);
     }
   }
@@ -97,7 +100,7 @@ function isWithin({ least = -Infinity, most = Infinity }: Limits, size: number):
   return size >= least && size <= most;
 }
 
-/** Reads a value by its shape; throws `validation_failed` with what is wrong with each field in `details.fields`. */
+/** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
 export function checkValue<Of extends Shape>(
   shape: Of,
   value: unknown,
@@ -105,7 +108,8 @@ export function checkValue<Of extends Shape>(
 ): ValueOf<Of> {
   const problems = shapeProblems(shape, value);
   if (problems.length > 0) throw validationError(failure, problems);
-  return structuredClone(value) as ValueOf<Of>;
+  // A copy, since the caller may change its own; plain data by now, also where it came in a proxy.
+  return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
 /** Reads an input of an operation; to hold an API key is a mistake, too: names and codes are shown again (R46). */

@@ -4,7 +4,7 @@ import { type Diagnostic, type Path, pathText } from "./scenario-error.js";
 import { listed, nearest, quote } from "./words.js";
 
 /**
- * A field that the format does not have at this place, with what was probably meant, or where it belongs.
+ * A field that the format does not have at this place, with the probable one or those that are known.
  *
  * `holder` is the mapping that has the field.
  */
