@@ -4,7 +4,6 @@ import { defaultSeed, randomStream, uuidFrom } from "../domain/seed.js";
 import { expandPopulation } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventOrganizationName } from "../synthetic/names.js";
-import { createClientBehaviour } from "./behaviour/client-behaviour.js";
 import { createClock, isoOf } from "./clock.js";
 import { createCounters } from "./counters.js";
 import { createAnnouncements } from "./events.js";
@@ -63,7 +62,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     events: createAnnouncements(),
     requestIds,
     journal: createJournal(requestIds.idOf),
-    behaviour: createClientBehaviour(),
+    behaviour: { rejected: new Map() },
     counters: createCounters(),
     platform,
   };

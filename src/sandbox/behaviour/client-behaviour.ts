@@ -25,10 +25,6 @@ export interface ClientBehaviour {
 
 const rejectedCapacity = 1000;
 
-export function createClientBehaviour(): ClientBehaviour {
-  return { rejected: new Map() };
-}
-
 /** The limit whose end a 429 names; `undefined` when it names none. */
 export type NamedLimit = "minute" | "day" | undefined;
 

@@ -14,17 +14,13 @@ export function answerDifferences(expected: Expectation, answer: StoryAnswer): D
   compare("status", status, answer.status);
   compare("code", code, errorCodeIn(found) ?? null);
   // A fault that lets the answer through leaves it on its own path: both are met.
-  if (path !== answer.fault)
-    compare("path", path, answer.fault === null ? answer.pathId : bothPaths(answer, path));
+  if (path !== answer.fault && path !== answer.pathId) compare("path", path, answer.fault ?? answer.pathId);
   for (const [name, wanted] of Object.entries(headers)) {
     const value = answer.headers[name.toLowerCase()];
     if (typeof wanted === "string") compare(`headers.${name}`, wanted, value);
     else if (wanted !== (value !== undefined)) {
-      differences.push({
-        at: `headers.${name}`,
-        expected: wanted ? "a value" : nothing,
-        found: shown(value),
-      });
+      const expected = wanted ? "a value" : nothing;
+      differences.push({ at: `headers.${name}`, expected, found: shown(value) });
     }
   }
   if (body !== undefined) differences.push(...bodyDifferences("body", body, found));
@@ -58,15 +54,15 @@ export interface StepProblem {
 /** The problems of a step: why it could not run, and everything that is not as expected. */
 export function stepProblems({ number, failure, differences }: StepResult): StepProblem[] {
   const step = ["story", number - 1];
-  const problems: StepProblem[] = differences.map(({ at, expected, found }) => ({
-    at,
-    expected,
-    found,
-    message: `${at}: expected ${expected}, found ${found}`,
-    path: pathOf(at, step),
-  }));
-  if (failure === null) return problems;
-  return [{ at: null, expected: null, found: null, message: failure.message, path: step }, ...problems];
+  const problems: StepProblem[] = [];
+  if (failure !== null) {
+    problems.push({ at: null, expected: null, found: null, message: failure.message, path: step });
+  }
+  for (const { at, expected, found } of differences) {
+    const message = `${at}: expected ${expected}, found ${found}`;
+    problems.push({ at, expected, found, message, path: pathOf(at, step) });
+  }
+  return problems;
 }
 
 // A name in a body that holds a dot leads nowhere; the place is then that of what is around it.
@@ -80,10 +76,6 @@ function pathOf(at: string, step: Path): Path {
 }
 
 const nothing = "nothing";
-
-function bothPaths({ pathId, fault }: StoryAnswer, wanted: string | undefined): string | null {
-  return wanted === pathId ? pathId : fault;
-}
 
 function difference(at: string, expected: unknown, found: unknown): Difference {
   return { at, expected: shown(expected), found: shown(found) };
