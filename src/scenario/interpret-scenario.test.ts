@@ -1,17 +1,11 @@
 import { expect, test } from "vitest";
-import { checkScenario } from "./parse-scenario.js";
-import { ScenarioError } from "./problems/scenario-error.js";
+import { problemsOf } from "../../test/support/problems-of.js";
 
 const active = { environment: "test" };
 
 function codesOf(keys: Record<string, unknown>, rest: Record<string, unknown> = {}): string[] {
-  try {
-    checkScenario({ version: 1, organizations: { bank: { type: "bank", keys } }, ...rest });
-  } catch (error) {
-    if (error instanceof ScenarioError) return error.problems.map(({ code }) => code);
-    throw error;
-  }
-  return [];
+  const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, ...rest };
+  return problemsOf(JSON.stringify(scenario)).map(({ code }) => code);
 }
 
 const five = Object.fromEntries(["a", "b", "c", "d", "e"].map((ref) => [ref, active]));

@@ -159,7 +159,7 @@ describe("a million farmers", () => {
 
   it("wait for a reader who takes a rest, and then come whole", async () => {
     const { child, ended } = run(500);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await once(child.stdout, "readable");
     const chunks: string[] = [];
     child.stdout.setEncoding("utf8").on("data", (text) => chunks.push(text));
     expect(await ended).toEqual({ code: 0, signal: null, stderr: "" });

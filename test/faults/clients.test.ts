@@ -8,50 +8,26 @@ import { scenarioWith } from "../support/faulty.js";
 
 // Clients of other people, each with the retries that it brings along: they recover where every other request fails.
 
-interface Asked {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** What the client got in the end; rejects when it gave up. */
-type Client = (asked: Asked) => Promise<{ data: { usage: { today: number } } }>;
-
-const gotClient: Client = ({ url, headers }) =>
-  got(url, {
-    headers,
-    timeout: { request: 600 },
-    retry: { limit: 2, calculateDelay: ({ attemptCount }) => (attemptCount > 2 ? 0 : 10) },
-  }).json();
-
-const kyOver =
-  (fetch: typeof globalThis.fetch): Client =>
-  ({ url, headers }) =>
-    ky(url, {
-      headers,
-      fetch,
-      timeout: 600,
-      retry: { limit: 2, delay: () => 10, retryOnTimeout: true },
-    }).json();
-
-const everyOther = (then: Fault["then"]) =>
-  scenarioWith([{ when: { key: "main", requests: [1, 3, 5] }, then }]);
-
-interface Reached {
+interface Client {
   readonly sandbox: Sandbox;
-  readonly url: string;
-  readonly client: Client;
+  /** Resolves with what the client got in the end; rejects when it gave up. */
+  readonly ask: () => Promise<{ data: { usage: { today: number } } }>;
 }
 
-/** Each client, over the entry point that it uses. */
-const ways: Readonly<Record<string, (scenario: Scenario) => Promise<Reached>>> = {
+const clients: Readonly<Record<string, (scenario: Scenario) => Promise<Client>>> = {
   "got over a socket": async (scenario) => {
     const { sandbox, url, close } = await startServer({ scenario });
     onTestFinished(() => close(0));
-    return { sandbox, url, client: gotClient };
+    const retry = { limit: 2, calculateDelay: ({ attemptCount = 0 }) => (attemptCount > 2 ? 0 : 10) };
+    const headers = { "x-api-key": sandbox.secret("main") };
+    return { sandbox, ask: () => got(url + mePath, { headers, timeout: { request: 600 }, retry }).json() };
   },
   "ky over sandbox.fetch": async (scenario) => {
-    const sandbox = createSandbox({ scenario });
-    return { sandbox, url: "https://api.example", client: kyOver(sandbox.fetch as typeof fetch) };
+    const sandbox: Sandbox = createSandbox({ scenario });
+    const retry = { limit: 2, delay: () => 10, retryOnTimeout: true };
+    const headers = { "x-api-key": sandbox.secret("main") };
+    const options = { headers, fetch: sandbox.fetch as typeof fetch, timeout: 600, retry };
+    return { sandbox, ask: () => ky(`https://api.example${mePath}`, options).json() };
   },
 };
 
@@ -64,22 +40,18 @@ const troubles: readonly Fault["then"][] = [
   { latency: "1h" },
 ];
 
-describe.each(Object.entries(ways))("%s", (_name, open) => {
+describe.each(Object.entries(clients))("%s", (_name, open) => {
   test.each(troubles)("recovers when every other request meets %j", async (then) => {
-    const { sandbox, url, client } = await open(everyOther(then));
-    const headers = { "x-api-key": sandbox.secret("main") };
-    for (let i = 1; i <= 3; i++) {
-      const { data } = await client({ url: url + mePath, headers });
-      expect(data.usage.today).toBeGreaterThanOrEqual(i);
-    }
+    const when = { key: "main", requests: [1, 3, 5] };
+    const { sandbox, ask } = await open(scenarioWith([{ when, then }]));
+    for (let i = 1; i <= 3; i++) expect((await ask()).data.usage.today).toBeGreaterThanOrEqual(i);
     // A busy machine may make a client give up on an answer that was on its way.
     expect(sandbox.requests.total()).toBeGreaterThanOrEqual(6);
   });
 
   test("gives up when every request fails, and the failures have counted nothing", async () => {
-    const { sandbox, url, client } = await open(scenarioWith([{ then: { status: 503 } }]));
-    const headers = { "x-api-key": sandbox.secret("main") };
-    const answer = await client({ url: url + mePath, headers }).catch((error) => error);
+    const { sandbox, ask } = await open(scenarioWith([{ then: { status: 503 } }]));
+    const answer = await ask().catch((error) => error);
     expect(answer instanceof Error || "error" in answer).toBe(true);
     expect(sandbox.requests.total()).toBeGreaterThan(1);
     expect(sandbox.keys.get("main").usage.today).toBe(0);

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { get } from "node:https";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Fault } from "../../src/index.js";
 import { startServer } from "../../src/node/index.js";
 import { mePath } from "../support/doors.js";
@@ -19,7 +19,7 @@ test.each<Fault["then"]>([
     fetch(server.url + mePath, { headers }).then((response) => response.text()),
   );
   const ends = Promise.allSettled(open);
-  while (server.sandbox.requests.total() < 20) await new Promise((resolve) => setTimeout(resolve, 10));
+  await vi.waitUntil(() => server.sandbox.requests.total() === 20);
   await server.close(300);
   expect((await ends).map(({ status }) => status)).toEqual(new Array(20).fill("rejected"));
 });
@@ -28,7 +28,7 @@ test("an answer that is late by less than the grace still comes when the server 
   const server = await startServer({ scenario: scenarioWith([{ then: { latency: "200ms" } }]) });
   const headers = { "x-api-key": server.sandbox.secret("main") };
   const answer = fetch(server.url + mePath, { headers });
-  while (server.sandbox.requests.total() < 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  await vi.waitUntil(() => server.sandbox.requests.total() === 1);
   await server.close(5000);
   expect((await answer).status).toBe(200);
 });

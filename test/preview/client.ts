@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { openApiDocument, type Sandbox, type Scenario } from "../../src/index.js";
+import { openApiDocument, type Scenario } from "../../src/index.js";
 import { type Client, clientInProcess, headerOf, type OpenOptions, openSandbox } from "../support/doors.js";
 import { expectPartsOf } from "../support/expect-described.js";
 import type { Seen, Sent } from "../support/send.js";
@@ -52,21 +52,8 @@ export type Json = any;
 /** An answer at a path of the preview, checked against the description, with its parsed body. */
 export type Got = Seen & { readonly json: Json };
 
-/** A client of a sandbox with the preview. Each answer is checked against the description. */
-export interface PreviewClient {
-  readonly sandbox: Sandbox;
-  readonly send: (key: string, sent: Sent) => Promise<Got>;
-  /** Asks the farmer at an index; `more` goes into the body. */
-  readonly ask: (key: string, farmer: number, more?: object, headers?: Sent["headers"]) => Promise<Got>;
-  /** Gets a path, or a consent request by its id. */
-  readonly get: (key: string, path: string) => Promise<Got>;
-  readonly cancel: (key: string, id: string) => Promise<Got>;
-  readonly attestations: (key: string, query?: string) => Promise<Got>;
-  readonly farmer: (index: number) => string;
-}
-
-/** A client of the preview by way of another client. */
-export function previewClient(client: Client): PreviewClient {
+/** A client of the preview by way of another client. Each answer is checked against the description. */
+export function previewClient(client: Client) {
   const { sandbox } = client;
   const farmer = (index: number) => sandbox.farmers.at(index).farmer_id;
   const send = async (key: string, sent: Sent): Promise<Got> => {
@@ -81,21 +68,24 @@ export function previewClient(client: Client): PreviewClient {
     sandbox,
     send,
     farmer,
-    ask: (key, index, more = {}, headers = {}) =>
+    /** Asks the farmer at an index; `more` goes into the body. */
+    ask: (key: string, index: number, more: object = {}, headers: Sent["headers"] = {}) =>
       send(key, {
         method: "POST",
         path: consentsPath,
         headers: { ...json, ...headers },
         body: JSON.stringify({ farmer_id: farmer(index), purpose, permissions: ["land"], ...more }),
       }),
-    get: (key, path) => send(key, { path: path.startsWith("/") ? path : `${consentsPath}/${path}` }),
-    cancel: (key, id) => send(key, { method: "POST", path: `${consentsPath}/${id}/cancel` }),
-    attestations: (key, query = "") => send(key, { path: attestationsPath + query }),
+    /** Gets a path, or a consent request by its id. */
+    get: (key: string, path: string) =>
+      send(key, { path: path.startsWith("/") ? path : `${consentsPath}/${path}` }),
+    cancel: (key: string, id: string) => send(key, { method: "POST", path: `${consentsPath}/${id}/cancel` }),
+    attestations: (key: string, query = "") => send(key, { path: attestationsPath + query }),
   };
 }
 
 /** A client of a new sandbox in this process. */
-export function openPreview(options?: OpenOptions, scenario: Scenario = previewScenario): PreviewClient {
+export function openPreview(options?: OpenOptions, scenario: Scenario = previewScenario) {
   return previewClient(clientInProcess(openSandbox(scenario, options)));
 }
 

@@ -4,7 +4,7 @@ import { runtimeOf } from "../../src/library/current-sandbox.js";
 import type { WorldEvent } from "../../src/sandbox/events.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
-import { describeDoors, mePath } from "../support/doors.js";
+import { describeDoors } from "../support/doors.js";
 
 const scenario = parseScenario(`
 version: 1
@@ -53,18 +53,6 @@ describeDoors("a timeline", (open) => {
     expect(world.registry.key("next").key.revokedAt).toBe(Date.parse("2026-03-02T11:00:00Z"));
     await close();
   });
-});
-
-test("the rate-limit windows of a key are not disturbed by what happens later than its requests", async () => {
-  const sandbox = createSandbox({ scenario });
-  const headers = { "x-api-key": sandbox.secret("main") };
-  const today = async () => {
-    const response = await sandbox.fetch(`https://any.example${mePath}`, { headers });
-    return (await response.json()).data.usage.today;
-  };
-  expect([await today(), await today()]).toEqual([1, 2]);
-  sandbox.clock.advance("15m");
-  expect(await today()).toBe(3);
 });
 
 test("what the timeline did is told once, in order, with what was refused", () => {
