@@ -34,14 +34,26 @@ export function runCommand(
     } catch (error) {
       return resolve({ failure: error as NodeJS.ErrnoException });
     }
-    const signals = passSignalsTo(child);
-    takeSignals(signals.pass);
+    let isOver = false;
+    let asked = 0;
+    let deadline: NodeJS.Timeout | undefined;
+    const kill = () => void child.kill("SIGKILL");
+    takeSignals((signal) => {
+      if (isOver) return;
+      asked += 1;
+      if (asked === 2) deadline = setTimeout(kill, patience);
+      // The command has it already. One that another process sent to this one alone looks the same: it has to be sent twice.
+      if (asked === 1 && isFromKeyboard(signal)) return;
+      if (asked < 3) child.kill(signal);
+      else kill();
+    });
     // The command ends with this process.
     const endWithUs = () => void child.kill();
     process.once("exit", endWithUs);
     const end = (how: CommandEnd) => {
+      isOver = true;
+      clearTimeout(deadline);
       process.off("exit", endWithUs);
-      signals.stop();
       resolve(how);
     };
     child.on("error", (failure) => {
@@ -51,28 +63,6 @@ export function runCommand(
       end({ code: code ?? 128 + constants.signals[signal as NodeJS.Signals] }),
     );
   });
-}
-
-function passSignalsTo(child: ChildProcess) {
-  let asked = 0;
-  let isOver = false;
-  let deadline: NodeJS.Timeout | undefined;
-  const kill = () => void child.kill("SIGKILL");
-  return {
-    pass(signal: NodeJS.Signals): void {
-      if (isOver) return;
-      asked += 1;
-      if (asked === 2) deadline = setTimeout(kill, patience);
-      // The command has it already. One that another process sent to this one alone looks the same: it has to be sent twice.
-      if (asked === 1 && isFromKeyboard(signal)) return;
-      if (asked < 3) child.kill(signal);
-      else kill();
-    },
-    stop(): void {
-      isOver = true;
-      clearTimeout(deadline);
-    },
-  };
 }
 
 // A signal from the keyboard goes to the group of processes in the terminal's foreground. Only Linux tells which one that is;
