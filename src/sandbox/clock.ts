@@ -21,7 +21,11 @@ export interface Clock {
  * clock.advance(60_000);
  * clock.now(); // 60_000
  */
-export function createClock(options: { time: () => number; start?: number; frozen?: boolean }): Clock {
+export function createClock(options: {
+  readonly time: () => number;
+  readonly start?: number | undefined;
+  readonly frozen?: boolean | undefined;
+}): Clock {
   const { time } = options;
   let frozen = options.frozen ?? false;
   // The wall clock at its last reading, and the time that ours showed then.

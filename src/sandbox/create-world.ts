@@ -23,20 +23,14 @@ import type { World, WorldOptions } from "./world.js";
  * The same scenario, seed and start give the same world: ids, names, secrets, request ids.
  */
 export function createWorld(given: Scenario, options: WorldOptions): World {
-  const scenario = expandPopulation(given);
+  const scenario = withOptions(expandPopulation(given), options);
   const { platform } = options;
-  const seed = options.seed ?? scenario.seed ?? defaultSeed;
-  const pinned = scenario.clock?.now === undefined ? undefined : Date.parse(scenario.clock.now);
-  const start = options.now ?? pinned;
-  const clock = createClock({
-    time: platform.time,
-    frozen: options.frozen ?? scenario.clock?.frozen ?? false,
-    ...(start !== undefined && { start }),
-  });
+  const { seed = defaultSeed } = scenario;
+  const start = scenario.clock?.now === undefined ? undefined : Date.parse(scenario.clock.now);
+  const clock = createClock({ time: platform.time, start, frozen: scenario.clock?.frozen });
   // Read once: the clock may show a later moment by now, and two worlds would differ by it.
   const now = start ?? clock.now();
-  const { profile: scenarioProfile, ...assumed } = scenario.assumptions ?? {};
-  const profile = options.profile ?? scenarioProfile ?? "minimal";
+  const { profile = "minimal", ...assumed } = scenario.assumptions ?? {};
   const assumptions = assumptionsFor(profile, assumed);
   const windows = windowsOf(assumptions);
 
@@ -44,7 +38,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
-    scenario: withOptions(scenario, options),
+    scenario,
     seed,
     profile,
     assumptions,
