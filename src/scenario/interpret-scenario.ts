@@ -11,38 +11,14 @@ import {
 import { nearest, quote } from "./problems/words.js";
 import type { Fields, FoundScenario, ReadScenario, Report } from "./read/plain.js";
 import { describePlace, type Place } from "./read/source.js";
-import { factsOf, refsAreFree, refsExist, type ScenarioRule } from "./rules/facts.js";
+import { factsOf, refRules } from "./rules/facts.js";
 import { faultsFit } from "./rules/faults.js";
-import {
-  activeKeysWithinLimit,
-  expiryFitsState,
-  overlapFitsState,
-  replacementsEnd,
-  replacementsFit,
-  scopesAreKnown,
-  secretsFit,
-  usageAddsUp,
-} from "./rules/keys.js";
-import { consentsFit, stepsFit, timelineIsInOrder } from "./rules/steps.js";
+import { keyRules } from "./rules/keys.js";
+import { stepRules } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
 
-// What the fields of a scenario say of each other.
-const rules: readonly ScenarioRule[] = [
-  refsAreFree,
-  refsExist,
-  scopesAreKnown,
-  usageAddsUp,
-  expiryFitsState,
-  activeKeysWithinLimit,
-  secretsFit,
-  replacementsFit,
-  replacementsEnd,
-  overlapFitsState,
-  faultsFit,
-  consentsFit,
-  timelineIsInOrder,
-  stepsFit,
-];
+// Checks of what the fields of a scenario say of each other.
+const rules = [...refRules, ...keyRules, faultsFit, ...stepRules];
 
 /** The largest number of problems of one scenario that are reported; who has more has one problem. */
 const maximumProblems = 200;

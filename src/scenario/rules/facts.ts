@@ -113,7 +113,7 @@ export function between(from: string | undefined, to: string | undefined, now?: 
 // The rules about refs, and their checks for the other rules.
 
 /** Each organization and key has a ref, and each organization an id, of its own. */
-export const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong }) => {
+const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong }) => {
   const { population } = scenario;
   if (organizations.size === 0 && (population?.organizations ?? 0) === 0) {
     const hint = "add one: organizations: { harvest-bank: { type: bank } }";
@@ -157,7 +157,7 @@ export const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf
 };
 
 /** The default key, and each key that replaced another one, exists. */
-export const refsExist: ScenarioRule = (facts) => {
+const refsExist: ScenarioRule = (facts) => {
   checkRef("key", facts.scenario.default_key, ["default_key"], facts);
   for (const { path, fields } of facts.keys) {
     checkRef("key", fields.replaced_by, [...path, "replaced_by"], facts);
@@ -187,3 +187,6 @@ function populationHint(ref: string, { population = {} }: Pick<Scenario, "popula
   const last = keysEach === 0 ? populatedRef(organizations) : populatedKeyRef(organizations, keysEach);
   return `the population ends with ${last}`;
 }
+
+/** The rules about refs. */
+export const refRules: readonly ScenarioRule[] = [refsAreFree, refsExist];

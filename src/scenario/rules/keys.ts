@@ -13,7 +13,7 @@ import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 // Keys by themselves.
 
 /** Every scope is one that keys can be given, each key has it once, and the endpoint's own scope is one of them. */
-export const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
+const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
   const { scopes: known, me_scope: needed } = assumptions;
   const once = (scopes: readonly string[], path: Path) => {
     for (const [index, scope] of scopes.entries()) {
@@ -47,7 +47,7 @@ export const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wron
 };
 
 /** The requests of this minute are among those of today. */
-export const usageAddsUp: ScenarioRule = ({ keys, wrong }) => {
+const usageAddsUp: ScenarioRule = ({ keys, wrong }) => {
   for (const { path, fields } of keys) {
     const { this_minute: minute = 0, today = minute, counted_at: countedAt } = fields.usage ?? {};
     // Where it says when each was counted, some of a sliding minute may belong to the day before.
@@ -59,7 +59,7 @@ export const usageAddsUp: ScenarioRule = ({ keys, wrong }) => {
 };
 
 /** A state that is written out agrees with the instant at which the key expires (R43). */
-export const expiryFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
+const expiryFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
   for (const { path, fields } of keys) {
     const { state } = fields;
     const end = fromStart(fields.expires);
@@ -80,7 +80,7 @@ export const expiryFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
 };
 
 /** Five active keys in one environment of an organization, and no more (R32). */
-export const activeKeysWithinLimit: ScenarioRule = (facts) => {
+const activeKeysWithinLimit: ScenarioRule = (facts) => {
   const groups = new Map<string, KeyFacts[]>();
   for (const key of facts.keys.filter((one) => countsAsActive(one, facts))) {
     const id = JSON.stringify([key.organization, key.fields.environment]);
@@ -104,7 +104,7 @@ function countsAsActive({ fields }: KeyFacts, { assumptions, fromStart }: Facts)
 }
 
 /** A pinned secret is a well-formed key of its own that says the same as the fields of the key (R3, R10, R16). */
-export const secretsFit: ScenarioRule = ({ keys, wrong }) => {
+const secretsFit: ScenarioRule = ({ keys, wrong }) => {
   const first = new Map<string, string>();
   for (const { ref, path, fields } of keys) {
     const { secret, sha256, environment, legacy } = fields;
@@ -139,7 +139,7 @@ export const secretsFit: ScenarioRule = ({ keys, wrong }) => {
 // Keys that replace each other.
 
 /** Only a replaced key names its replacement; a replacement is what a rotation makes (R17, R26, R37). */
-export const replacementsFit: ScenarioRule = (facts) => {
+const replacementsFit: ScenarioRule = (facts) => {
   const oldOf = new Map<KeyFacts, KeyFacts>();
   for (const old of facts.keys) {
     replacementIsExpected(old, facts);
@@ -215,7 +215,7 @@ function textAt({ fields }: KeyFacts, path: readonly string[]): string | undefin
 }
 
 /** Replacements do not go round in a circle (R42: what is replaced cannot be rotated again). */
-export const replacementsEnd: ScenarioRule = (facts) => {
+const replacementsEnd: ScenarioRule = (facts) => {
   const seen = new Set<KeyFacts>();
   for (const start of facts.keys) {
     const chain = [start];
@@ -232,7 +232,7 @@ export const replacementsEnd: ScenarioRule = (facts) => {
 };
 
 /** An overlap is over for a rotated key, and for a retiring one it ends within seven days (R38, R39). */
-export const overlapFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
+const overlapFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
   for (const { path, fields } of keys) {
     const { state } = fields;
     const end = fromStart(fields.overlap_ends);
@@ -264,3 +264,15 @@ function replacementOf({ fields }: KeyFacts, { keyOf, keys }: Facts): KeyFacts |
 function isLegacy({ fields: { legacy, secret } }: KeyFacts): boolean {
   return legacy ?? (secret !== undefined && parseApiKey(secret)?.legacy === true);
 }
+
+/** The rules about keys. */
+export const keyRules: readonly ScenarioRule[] = [
+  scopesAreKnown,
+  usageAddsUp,
+  expiryFitsState,
+  activeKeysWithinLimit,
+  secretsFit,
+  replacementsFit,
+  replacementsEnd,
+  overlapFitsState,
+];

@@ -21,7 +21,7 @@ type Action = Pick<StoryStep, ActionName>;
 // What is wrong with a step by itself. Whether it comes out as it says is found by running it.
 
 /** The steps of the timeline stand in the order in which they happen, after the start of the clock. */
-export const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
+const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
   let latest: string | undefined;
   for (const [index, { at }] of (scenario.timeline ?? []).entries()) {
     const path = ["timeline", index, "at"];
@@ -36,7 +36,7 @@ export const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) 
 };
 
 /** Each step does one thing, to what is there or made by a step, and expects what can be expected of it. */
-export const stepsFit: ScenarioRule = (facts) => {
+const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_answered: answered } = facts.scenario;
   const made = [...timeline, ...story].flatMap(({ create_key: created, rotate }) => [
     ...(created === undefined ? [] : [created.ref]),
@@ -135,7 +135,7 @@ type Consent = NonNullable<Scenario["consents"]>[number];
 const defaultFarmers = 1000;
 
 /** Every consent request of a scenario can have been made and come as far as it says. */
-export const consentsFit: ScenarioRule = (facts) => {
+const consentsFit: ScenarioRule = (facts) => {
   const { scenario, wrong } = facts;
   const keys = new Set<string>();
   for (const [index, consent] of (scenario.consents ?? []).entries()) {
@@ -233,3 +233,6 @@ function deedsFit(consent: Consent, { scenario, fromStart }: Facts, contradictio
   const message = `by then the request is ${status}, and ${vain.action} is for one that is ${from}`;
   contradiction(["deeds", index], message, "write another time, or leave it out");
 }
+
+/** The rules about consent requests and steps. */
+export const stepRules: readonly ScenarioRule[] = [consentsFit, timelineIsInOrder, stepsFit];
