@@ -1,188 +1,186 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { answers, expectRefusal, fill, minute, open, testKey } from "./world.js";
 
-describe("creating a key", () => {
-  test("R29 a created key has the requested fields and works at once", async () => {
-    const sandbox = open();
-    const { key, secret } = sandbox.keys.create({
-      ...testKey,
-      name: "Nightly batch",
-      scopes: ["attestations:read", "consents:write"],
-      limits: { perMinute: 5, perDay: 50 },
-    });
-    expect(key).toEqual({
-      ref: "nightly-batch",
-      organization: "insurer",
-      name: "Nightly batch",
-      environment: "test",
-      legacy: false,
-      fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/),
-      state: "active",
-      scopes: ["attestations:read", "consents:write"],
-      limits: { perMinute: 5, perDay: 50 },
-      usage: { thisMinute: 0, today: 0 },
-      revokedAt: null,
-      expiresAt: null,
-      overlapEndsAt: null,
-      replacedBy: null,
-      replaces: null,
-    });
-    expect(secret).toMatch(/^SVC_test_sbx[0-9A-Za-z]{29}$/);
-    expect(await answers(sandbox, secret)).toEqual(["200"]);
+test("R29 a created key has the requested fields and works at once", async () => {
+  const sandbox = open();
+  const { key, secret } = sandbox.keys.create({
+    ...testKey,
+    name: "Nightly batch",
+    scopes: ["attestations:read", "consents:write"],
+    limits: { perMinute: 5, perDay: 50 },
   });
-
-  test("R29 scopes and limits have defaults, each limit on its own", () => {
-    const { keys } = open();
-    expect(keys.create(testKey).key).toMatchObject({
-      scopes: ["attestations:read"],
-      limits: { perMinute: 60, perDay: 1000 },
-    });
-    expect(keys.create({ ...testKey, limits: { perDay: 3 } }).key.limits).toEqual({
-      perMinute: 60,
-      perDay: 3,
-    });
+  expect(key).toEqual({
+    ref: "nightly-batch",
+    organization: "insurer",
+    name: "Nightly batch",
+    environment: "test",
+    legacy: false,
+    fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/),
+    state: "active",
+    scopes: ["attestations:read", "consents:write"],
+    limits: { perMinute: 5, perDay: 50 },
+    usage: { thisMinute: 0, today: 0 },
+    revokedAt: null,
+    expiresAt: null,
+    overlapEndsAt: null,
+    replacedBy: null,
+    replaces: null,
   });
+  expect(secret).toMatch(/^SVC_test_sbx[0-9A-Za-z]{29}$/);
+  expect(await answers(sandbox, secret)).toEqual(["200"]);
+});
 
-  test("R29 no scope and an unknown scope are refused, with a suggestion", () => {
-    const sandbox = open();
-    const create = (scopes: string[]) => () => sandbox.keys.create({ ...testKey, scopes });
-    expectRefusal(sandbox, create([]), "scopes_required");
-    expectRefusal(sandbox, create(["attestations:read", "consent:read"]), "unknown_scope", {
-      scope: "consent:read",
-      known: ["attestations:read", "attestations:write", "consents:read", "consents:write"],
-    });
-    expect(create(["consent:read"])).toThrow('"consents:read"');
+test("R29 scopes and limits have defaults, each limit on its own", () => {
+  const { keys } = open();
+  expect(keys.create(testKey).key).toMatchObject({
+    scopes: ["attestations:read"],
+    limits: { perMinute: 60, perDay: 1000 },
   });
-
-  test("R29 the known scopes come from the assumptions", async () => {
-    const sandbox = open({
-      assumptions: { scopes: ["farms:read"], me_scope: "farms:read" },
-      organizations: { insurer: { type: "insurer" } },
-    });
-    const { secret } = sandbox.keys.create({ ...testKey, scopes: ["farms:read"] });
-    expect(await answers(sandbox, secret)).toEqual(["200"]);
-    const create = () => sandbox.keys.create({ ...testKey, scopes: ["attestations:read"] });
-    expectRefusal(sandbox, create, "unknown_scope", { known: ["farms:read"] });
+  expect(keys.create({ ...testKey, limits: { perDay: 3 } }).key.limits).toEqual({
+    perMinute: 60,
+    perDay: 3,
   });
+});
 
-  test.each([
-    [{ name: "" }, "name"],
-    [{ name: "x".repeat(201) }, "name"],
-    [{ environment: "staging" }, "environment"],
-    [{ scopes: [7] }, "scopes.0"],
-    [{ scopes: ["consents:read", "consents:read"] }, "scopes"],
-    [{ limits: { perDay: 1.5 } }, "limits.per_day"],
-    [{ limits: { perHour: 9 } }, "limits.per_hour"],
-    [{ ref: "CI" }, "ref"],
-    [{ ref: "constructor" }, "ref"],
-    [{ ref: "none" }, "ref"],
-    [{ nmae: "CI" }, "nmae"],
-  ])("R29 %j is refused", (wrong, field) => {
-    const sandbox = open();
-    const create = () => sandbox.keys.create({ ...testKey, ...wrong } as never);
-    expectRefusal(sandbox, create, "validation_failed", { fields: { [field]: expect.any(String) } });
+test("R29 no scope and an unknown scope are refused, with a suggestion", () => {
+  const sandbox = open();
+  const create = (scopes: string[]) => () => sandbox.keys.create({ ...testKey, scopes });
+  expectRefusal(sandbox, create([]), "scopes_required");
+  expectRefusal(sandbox, create(["attestations:read", "consent:read"]), "unknown_scope", {
+    scope: "consent:read",
+    known: ["attestations:read", "attestations:write", "consents:read", "consents:write"],
   });
+  expect(create(["consent:read"])).toThrow('"consents:read"');
+});
 
-  test("R29 an unknown organization is refused, with a suggestion", () => {
-    const sandbox = open();
-    const create = () => sandbox.keys.create({ ...testKey, organization: "insurers" });
-    expectRefusal(sandbox, create, "unknown_ref", { ref: "insurers", known: ["bank", "insurer"] });
-    expect(create).toThrow('Did you mean "insurer"?');
+test("R29 the known scopes come from the assumptions", async () => {
+  const sandbox = open({
+    assumptions: { scopes: ["farms:read"], me_scope: "farms:read" },
+    organizations: { insurer: { type: "insurer" } },
   });
+  const { secret } = sandbox.keys.create({ ...testKey, scopes: ["farms:read"] });
+  expect(await answers(sandbox, secret)).toEqual(["200"]);
+  const create = () => sandbox.keys.create({ ...testKey, scopes: ["attestations:read"] });
+  expectRefusal(sandbox, create, "unknown_scope", { known: ["farms:read"] });
+});
 
-  test("a ref is made from the name, with a number when it is taken, cut to fit; a taken one is refused", () => {
-    const sandbox = open();
-    const { keys } = sandbox;
-    const refs = ["Straße & Söhne", "…", "constructor", "2026"].map((name) => {
-      const { key } = keys.create({ ...testKey, name });
-      keys.revoke(key.ref);
-      return key.ref;
-    });
-    expect(refs).toEqual(["stra-e-s-hne", "key", "key-constructor", "key-2026"]);
-    const long = { ...testKey, name: "x".repeat(200) };
-    expect(keys.create(long).key.ref).toBe("x".repeat(64));
-    expect(keys.create(long).key.ref).toBe(`${"x".repeat(62)}-2`);
-    expectRefusal(sandbox, () => keys.create({ ...testKey, ref: "main" }), "name_taken", { ref: "main" });
+test.each([
+  [{ name: "" }, "name"],
+  [{ name: "x".repeat(201) }, "name"],
+  [{ environment: "staging" }, "environment"],
+  [{ scopes: [7] }, "scopes.0"],
+  [{ scopes: ["consents:read", "consents:read"] }, "scopes"],
+  [{ limits: { perDay: 1.5 } }, "limits.per_day"],
+  [{ limits: { perHour: 9 } }, "limits.per_hour"],
+  [{ ref: "CI" }, "ref"],
+  [{ ref: "constructor" }, "ref"],
+  [{ ref: "none" }, "ref"],
+  [{ nmae: "CI" }, "nmae"],
+])("R29 %j is refused", (wrong, field) => {
+  const sandbox = open();
+  const create = () => sandbox.keys.create({ ...testKey, ...wrong } as never);
+  expectRefusal(sandbox, create, "validation_failed", { fields: { [field]: expect.any(String) } });
+});
+
+test("R29 an unknown organization is refused, with a suggestion", () => {
+  const sandbox = open();
+  const create = () => sandbox.keys.create({ ...testKey, organization: "insurers" });
+  expectRefusal(sandbox, create, "unknown_ref", { ref: "insurers", known: ["bank", "insurer"] });
+  expect(create).toThrow('Did you mean "insurer"?');
+});
+
+test("a ref is made from the name, with a number when it is taken, cut to fit; a taken one is refused", () => {
+  const sandbox = open();
+  const { keys } = sandbox;
+  const refs = ["Straße & Söhne", "…", "constructor", "2026"].map((name) => {
+    const { key } = keys.create({ ...testKey, name });
+    keys.revoke(key.ref);
+    return key.ref;
   });
+  expect(refs).toEqual(["stra-e-s-hne", "key", "key-constructor", "key-2026"]);
+  const long = { ...testKey, name: "x".repeat(200) };
+  expect(keys.create(long).key.ref).toBe("x".repeat(64));
+  expect(keys.create(long).key.ref).toBe(`${"x".repeat(62)}-2`);
+  expectRefusal(sandbox, () => keys.create({ ...testKey, ref: "main" }), "name_taken", { ref: "main" });
+});
 
-  test("R32 an expired key makes room from the instant of its expiry on", () => {
-    const sandbox = open();
-    const { keys, clock } = sandbox;
-    keys.create({ ...testKey, ref: "short", expires: "1m" });
-    for (const ref of ["b", "c", "d"]) keys.create({ ...testKey, ref });
-    clock.advance(minute - 1);
-    const details = { organization: "insurer", environment: "test", active: 5, maximum: 5 };
-    expectRefusal(sandbox, () => keys.create(testKey), "key_limit_reached", details);
-    clock.advance(1);
-    keys.create(testKey);
+test("R32 an expired key makes room from the instant of its expiry on", () => {
+  const sandbox = open();
+  const { keys, clock } = sandbox;
+  keys.create({ ...testKey, ref: "short", expires: "1m" });
+  for (const ref of ["b", "c", "d"]) keys.create({ ...testKey, ref });
+  clock.advance(minute - 1);
+  const details = { organization: "insurer", environment: "test", active: 5, maximum: 5 };
+  expectRefusal(sandbox, () => keys.create(testKey), "key_limit_reached", details);
+  clock.advance(1);
+  keys.create(testKey);
+});
+
+test("R32 R39 a retiring key needs a place of its own where that is assumed", () => {
+  const sandbox = open({
+    assumptions: { retiring_counts_as_active: true },
+    organizations: { insurer: { type: "insurer", keys: { first: { environment: "test" } } } },
   });
+  const { keys, clock } = sandbox;
+  fill(sandbox);
+  expectRefusal(sandbox, () => keys.rotate("first"), "key_limit_reached", { active: 5 });
+  // Without an overlap there is one key as before.
+  keys.rotate("first", { overlap: 0, as: "second" });
+  keys.revoke("ci");
+  keys.rotate("second", { overlap: minute });
+  expectRefusal(sandbox, () => keys.create(testKey), "key_limit_reached", { active: 5 });
+  clock.advance(minute);
+  keys.create(testKey);
+});
 
-  test("R32 R39 a retiring key needs a place of its own where that is assumed", () => {
-    const sandbox = open({
-      assumptions: { retiring_counts_as_active: true },
-      organizations: { insurer: { type: "insurer", keys: { first: { environment: "test" } } } },
-    });
-    const { keys, clock } = sandbox;
-    fill(sandbox);
-    expectRefusal(sandbox, () => keys.rotate("first"), "key_limit_reached", { active: 5 });
-    // Without an overlap there is one key as before.
-    keys.rotate("first", { overlap: 0, as: "second" });
-    keys.revoke("ci");
-    keys.rotate("second", { overlap: minute });
-    expectRefusal(sandbox, () => keys.create(testKey), "key_limit_reached", { active: 5 });
-    clock.advance(minute);
-    keys.create(testKey);
-  });
+test("R33 a member changes nothing and learns nothing", () => {
+  const sandbox = open();
+  const { keys, organizations } = sandbox;
+  const member = { actor: "member" } as const;
+  for (const write of [
+    () => keys.create(testKey, member),
+    () => keys.rotate("main", {}, member),
+    () => keys.revoke("main", member),
+    () => organizations.update("bank", { status: "inactive" }, member),
+    () => keys.rotate("no-such-key", {}, member),
+    () => keys.revoke("revoked", member),
+    () => keys.create({ ...testKey, organization: "nowhere", scopes: [] }, member),
+  ]) {
+    expectRefusal(sandbox, write, "not_an_administrator", { actor: "member" });
+  }
+  keys.create(testKey, { actor: "administrator" });
+});
 
-  test("R33 a member changes nothing and learns nothing", () => {
-    const sandbox = open();
-    const { keys, organizations } = sandbox;
-    const member = { actor: "member" } as const;
-    for (const write of [
-      () => keys.create(testKey, member),
-      () => keys.rotate("main", {}, member),
-      () => keys.revoke("main", member),
-      () => organizations.update("bank", { status: "inactive" }, member),
-      () => keys.rotate("no-such-key", {}, member),
-      () => keys.revoke("revoked", member),
-      () => keys.create({ ...testKey, organization: "nowhere", scopes: [] }, member),
-    ]) {
-      expectRefusal(sandbox, write, "not_an_administrator", { actor: "member" });
-    }
-    keys.create(testKey, { actor: "administrator" });
-  });
+test("R34 R36 the secret is shown once, and a lost key is replaced by another one", async () => {
+  const sandbox = open();
+  const { keys } = sandbox;
+  const [lost, found, rotated] = [keys.create(testKey), keys.create(testKey), keys.rotate("main")];
+  const secrets = [lost.secret, found.secret, rotated.secret, sandbox.secret("main")];
+  expect(new Set(secrets).size).toBe(4);
+  expect(await answers(sandbox, ...secrets)).toEqual(Array(4).fill("200"));
+  const shown = JSON.stringify([
+    ...[lost.key, found.key, rotated.key, keys.list(), keys.get("ci"), sandbox.organizations.list()],
+    ...[sandbox.requests.list(), sandbox.report(), sandbox.snapshot()],
+  ]);
+  expect(shown).toContain(lost.key.fingerprint);
+  for (const secret of secrets) expect(shown).not.toContain(secret.slice("SVC_test_sbx".length));
+  for (const ref of ["ci", "ci-2", "main-2"]) {
+    expectRefusal(sandbox, () => sandbox.secret(ref), "secret_not_kept", { ref });
+  }
+});
 
-  test("R34 R36 the secret is shown once, and a lost key is replaced by another one", async () => {
-    const sandbox = open();
-    const { keys } = sandbox;
-    const [lost, found, rotated] = [keys.create(testKey), keys.create(testKey), keys.rotate("main")];
-    const secrets = [lost.secret, found.secret, rotated.secret, sandbox.secret("main")];
-    expect(new Set(secrets).size).toBe(4);
-    expect(await answers(sandbox, ...secrets)).toEqual(Array(4).fill("200"));
-    const shown = JSON.stringify([
-      ...[lost.key, found.key, rotated.key, keys.list(), keys.get("ci"), sandbox.organizations.list()],
-      ...[sandbox.requests.list(), sandbox.report(), sandbox.snapshot()],
-    ]);
-    expect(shown).toContain(lost.key.fingerprint);
-    for (const secret of secrets) expect(shown).not.toContain(secret.slice("SVC_test_sbx".length));
-    for (const ref of ["ci", "ci-2", "main-2"]) {
-      expectRefusal(sandbox, () => sandbox.secret(ref), "secret_not_kept", { ref });
-    }
-  });
-
-  test("R43 an expiry is a length of time from now, or an instant", async () => {
-    const sandbox = open();
-    const { keys, clock } = sandbox;
-    clock.advance("1h");
-    const { key, secret } = keys.create({ ...testKey, expires: "10m" });
-    expect(key.expiresAt).toBe("2026-03-02T10:10:00.000Z");
-    const pinned = keys.create({ ...testKey, expires: "2026-03-02T11:00:00Z" });
-    expect(pinned.key.expiresAt).toBe("2026-03-02T11:00:00.000Z");
-    clock.set("2026-03-02T10:10:00Z");
-    expect(await answers(sandbox, secret, pinned.secret)).toEqual(["401 unauthorized", "200"]);
-    expectRefusal(sandbox, () => keys.create({ ...testKey, expires: "soon" }), "validation_failed");
-    expectRefusal(sandbox, () => keys.create({ ...testKey, expires: "9000000d" }), "validation_failed", {
-      fields: { expires: expect.any(String) },
-    });
+test("R43 an expiry is a length of time from now, or an instant", async () => {
+  const sandbox = open();
+  const { keys, clock } = sandbox;
+  clock.advance("1h");
+  const { key, secret } = keys.create({ ...testKey, expires: "10m" });
+  expect(key.expiresAt).toBe("2026-03-02T10:10:00.000Z");
+  const pinned = keys.create({ ...testKey, expires: "2026-03-02T11:00:00Z" });
+  expect(pinned.key.expiresAt).toBe("2026-03-02T11:00:00.000Z");
+  clock.set("2026-03-02T10:10:00Z");
+  expect(await answers(sandbox, secret, pinned.secret)).toEqual(["401 unauthorized", "200"]);
+  expectRefusal(sandbox, () => keys.create({ ...testKey, expires: "soon" }), "validation_failed");
+  expectRefusal(sandbox, () => keys.create({ ...testKey, expires: "9000000d" }), "validation_failed", {
+    fields: { expires: expect.any(String) },
   });
 });

@@ -1,100 +1,96 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { answers, at, day, expectRefusal, hour, open, testKey, unauthorized } from "./world.js";
 
-describe("rotating a key", () => {
-  test("R26 R37 the replacement has the name, scopes and limits of the old key, and its own usage", async () => {
-    const sandbox = open();
-    await answers(sandbox, sandbox.secret("main"));
-    const { key, secret } = sandbox.keys.rotate("main");
-    expect(key).toMatchObject({
-      ref: "main-2",
-      name: "Core banking",
-      organization: "bank",
-      environment: "test",
-      state: "active",
-      scopes: ["attestations:read", "consents:read"],
-      limits: { perMinute: 7, perDay: 70 },
-      usage: { thisMinute: 0, today: 0 },
-      replaces: "main",
-      replacedBy: null,
-      overlapEndsAt: null,
-    });
-    expect(await answers(sandbox, secret)).toEqual(["200"]);
-    expect(sandbox.keys.get("main-2").usage.today).toBe(1);
+test("R26 R37 the replacement has the name, scopes and limits of the old key, and its own usage", async () => {
+  const sandbox = open();
+  await answers(sandbox, sandbox.secret("main"));
+  const { key, secret } = sandbox.keys.rotate("main");
+  expect(key).toMatchObject({
+    ref: "main-2",
+    name: "Core banking",
+    organization: "bank",
+    environment: "test",
+    state: "active",
+    scopes: ["attestations:read", "consents:read"],
+    limits: { perMinute: 7, perDay: 70 },
+    usage: { thisMinute: 0, today: 0 },
+    replaces: "main",
+    replacedBy: null,
+    overlapEndsAt: null,
   });
+  expect(await answers(sandbox, secret)).toEqual(["200"]);
+  expect(sandbox.keys.get("main-2").usage.today).toBe(1);
+});
 
-  test.each([
-    ["60 minutes without an overlap given", undefined, hour],
-    ["0, at once", 0, 0],
-    ["7 days", 7 * day, 7 * day],
-  ])("R38 R39 R40 the old key works through an overlap of %s, to the millisecond", async (_title, overlap, lasts) => {
-    const sandbox = open();
-    const { secret } = sandbox.keys.rotate("main", overlap === undefined ? {} : { overlap });
-    const both = () => answers(sandbox, sandbox.secret("main"), secret);
-    expect(sandbox.keys.get("main")).toMatchObject({ overlapEndsAt: at(lasts), replacedBy: "main-2" });
-    if (lasts > 0) {
-      sandbox.clock.advance(lasts - 1);
-      expect([await both(), sandbox.keys.get("main").state]).toEqual([["200", "200"], "retiring"]);
-      sandbox.clock.advance(1);
-    }
-    expect([await both(), sandbox.keys.get("main").state]).toEqual([[unauthorized, "200"], "rotated"]);
-  });
+test.each([
+  ["60 minutes without an overlap given", undefined, hour],
+  ["0, at once", 0, 0],
+  ["7 days", 7 * day, 7 * day],
+])("R38 R39 R40 the old key works through an overlap of %s, to the millisecond", async (_title, overlap, lasts) => {
+  const sandbox = open();
+  const { secret } = sandbox.keys.rotate("main", overlap === undefined ? {} : { overlap });
+  const both = () => answers(sandbox, sandbox.secret("main"), secret);
+  expect(sandbox.keys.get("main")).toMatchObject({ overlapEndsAt: at(lasts), replacedBy: "main-2" });
+  if (lasts > 0) {
+    sandbox.clock.advance(lasts - 1);
+    expect([await both(), sandbox.keys.get("main").state]).toEqual([["200", "200"], "retiring"]);
+    sandbox.clock.advance(1);
+  }
+  expect([await both(), sandbox.keys.get("main").state]).toEqual([[unauthorized, "200"], "rotated"]);
+});
 
-  test.each([7 * day + 1, -1, 365 * day, 0.5])("R39 an overlap of %s ms is refused", (overlap) => {
-    const sandbox = open();
-    expectRefusal(sandbox, () => sandbox.keys.rotate("main", { overlap }), "overlap_out_of_range", {
-      overlap,
-      maximum: 7 * day,
-    });
-  });
-
-  test.each([
-    ["legacy", /^legacysvc_test_sbx/, /^SVC_test_sbx/],
-    ["legacy-live", /^legacysvc_live_sbx/, /^SVC_live_sbx/],
-  ])("R16 R17 the replacement of %s has the current prefix, and the old key works during the overlap", async (ref, old, current) => {
-    const sandbox = open();
-    expect(sandbox.secret(ref)).toMatch(old);
-    const { key, secret } = sandbox.keys.rotate(ref);
-    expect(secret).toMatch(current);
-    expect(key.legacy).toBe(false);
-    expect(await answers(sandbox, sandbox.secret(ref), secret)).toEqual(["200", "200"]);
-    sandbox.clock.advance("60m");
-    expect(await answers(sandbox, sandbox.secret(ref), secret)).toEqual([unauthorized, "200"]);
-  });
-
-  test("the replacement has the next free ref, or the requested one if it is free and valid", () => {
-    const sandbox = open();
-    const { keys } = sandbox;
-    keys.create({ ...testKey, ref: "main-2" });
-    expect(keys.rotate("main").key.ref).toBe("main-3");
-    expect(keys.rotate("main-3", { as: "fresh" }).key.ref).toBe("fresh");
-    const long = "x".repeat(64);
-    keys.create({ ...testKey, ref: long });
-    expect(keys.rotate(long).key.ref).toBe(`${"x".repeat(62)}-2`);
-    expectRefusal(sandbox, () => keys.rotate("fresh", { as: "live" }), "name_taken", { ref: "live" });
-    expectRefusal(sandbox, () => keys.rotate("fresh", { as: "fresh" }), "name_taken");
-    expectRefusal(sandbox, () => keys.rotate("fresh", { as: "Main 2" }), "validation_failed", {
-      fields: { as: expect.any(String) },
-    });
+test.each([7 * day + 1, -1, 365 * day, 0.5])("R39 an overlap of %s ms is refused", (overlap) => {
+  const sandbox = open();
+  expectRefusal(sandbox, () => sandbox.keys.rotate("main", { overlap }), "overlap_out_of_range", {
+    overlap,
+    maximum: 7 * day,
   });
 });
 
-describe("the end of a key", () => {
-  test("R42 a key that is not active is neither rotated nor revoked, whatever else is wrong", () => {
-    const sandbox = open();
-    const { keys } = sandbox;
-    for (const state of ["revoked", "expired", "retiring", "rotated"] as const) {
-      for (const act of [() => keys.rotate(state, { overlap: -1 }), () => keys.revoke(state)])
-        expectRefusal(sandbox, act, "key_not_active", { ref: state, state });
-    }
-  });
+test.each([
+  ["legacy", /^legacysvc_test_sbx/, /^SVC_test_sbx/],
+  ["legacy-live", /^legacysvc_live_sbx/, /^SVC_live_sbx/],
+])("R16 R17 the replacement of %s has the current prefix, and the old key works during the overlap", async (ref, old, current) => {
+  const sandbox = open();
+  expect(sandbox.secret(ref)).toMatch(old);
+  const { key, secret } = sandbox.keys.rotate(ref);
+  expect(secret).toMatch(current);
+  expect(key.legacy).toBe(false);
+  expect(await answers(sandbox, sandbox.secret(ref), secret)).toEqual(["200", "200"]);
+  sandbox.clock.advance("60m");
+  expect(await answers(sandbox, sandbox.secret(ref), secret)).toEqual([unauthorized, "200"]);
+});
 
-  test("R42 an unknown key is refused, with a suggestion", () => {
-    const sandbox = open();
-    const { rotate, revoke, get } = sandbox.keys;
-    for (const act of [rotate, revoke, get]) {
-      expectRefusal(sandbox, () => act("mian"), "unknown_ref", { kind: "key", ref: "mian" });
-      expect(() => act("mian")).toThrow('Did you mean "main"?');
-    }
+test("the replacement has the next free ref, or the requested one if it is free and valid", () => {
+  const sandbox = open();
+  const { keys } = sandbox;
+  keys.create({ ...testKey, ref: "main-2" });
+  expect(keys.rotate("main").key.ref).toBe("main-3");
+  expect(keys.rotate("main-3", { as: "fresh" }).key.ref).toBe("fresh");
+  const long = "x".repeat(64);
+  keys.create({ ...testKey, ref: long });
+  expect(keys.rotate(long).key.ref).toBe(`${"x".repeat(62)}-2`);
+  expectRefusal(sandbox, () => keys.rotate("fresh", { as: "live" }), "name_taken", { ref: "live" });
+  expectRefusal(sandbox, () => keys.rotate("fresh", { as: "fresh" }), "name_taken");
+  expectRefusal(sandbox, () => keys.rotate("fresh", { as: "Main 2" }), "validation_failed", {
+    fields: { as: expect.any(String) },
   });
+});
+
+test("R42 a key that is not active is neither rotated nor revoked, whatever else is wrong", () => {
+  const sandbox = open();
+  const { keys } = sandbox;
+  for (const state of ["revoked", "expired", "retiring", "rotated"] as const) {
+    for (const act of [() => keys.rotate(state, { overlap: -1 }), () => keys.revoke(state)])
+      expectRefusal(sandbox, act, "key_not_active", { ref: state, state });
+  }
+});
+
+test("R42 an unknown key is refused, with a suggestion", () => {
+  const sandbox = open();
+  const { rotate, revoke, get } = sandbox.keys;
+  for (const act of [rotate, revoke, get]) {
+    expectRefusal(sandbox, () => act("mian"), "unknown_ref", { kind: "key", ref: "mian" });
+    expect(() => act("mian")).toThrow('Did you mean "main"?');
+  }
 });

@@ -130,18 +130,10 @@ test("the JSON of a report is that of the control plane, and can be read back", 
   });
 });
 
-test.each([
-  undefined,
-  null,
-  7,
-  "x",
-  [],
-  {},
-  { scenario: "x" },
-  { ...clean, paths: [null] },
-  { ...clean, advice: [{ id: "x" }] },
-])("%j is no report", (plain) => {
-  expect(parseReport(plain)).toBeUndefined();
+test("anything else is no report", () => {
+  const broken = [{ scenario: "x" }, { ...clean, paths: [null] }, { ...clean, advice: [{ id: "x" }] }];
+  for (const plain of [undefined, null, 7, "x", [], {}, ...broken])
+    expect(parseReport(plain)).toBeUndefined();
 });
 
 test("the JSON of a check spells its members as the API does, and holds everything", async () => {
