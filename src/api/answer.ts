@@ -1,7 +1,7 @@
 import { type AuthorizationFacts, authorize, type Presented } from "../domain/authorize.js";
 import type { ApiPathId } from "../domain/outcomes.js";
+import { countRequest, settleUsage } from "../sandbox/counters.js";
 import type { KeyEntry } from "../sandbox/registry.js";
-import { countRequest, settleUsage } from "../sandbox/usage.js";
 import type { World } from "../sandbox/world.js";
 import type { Call } from "./call.js";
 import type { Endpoint, EndpointInput } from "./endpoint.js";

@@ -5,7 +5,7 @@ import { expandPopulation } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventOrganizationName } from "../synthetic/names.js";
 import { createClock, isoOf } from "./clock.js";
-import { createCounters } from "./counters.js";
+import { createCounters, windowsOf } from "./counters.js";
 import { createAnnouncements } from "./events.js";
 import { activateFaults } from "./faults.js";
 import { createJournal, createRequestIds } from "./journal.js";
@@ -14,7 +14,6 @@ import { farmersOf } from "./preview/farmers.js";
 import { createRegistry } from "./registry.js";
 import { scenarioKeys } from "./scenario-keys.js";
 import { createTimeline, settleTimeline } from "./story/timeline.js";
-import { windowsOf } from "./usage.js";
 import type { World, WorldOptions } from "./world.js";
 
 /**

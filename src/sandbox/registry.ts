@@ -3,7 +3,7 @@ import { SandboxError } from "../domain/errors.js";
 import type { Organization } from "../domain/organization.js";
 import { didYouMean, type KnownRefs } from "../scenario/problems/words.js";
 import type { KnownAnswer } from "./behaviour/known-answers.js";
-import type { Usage } from "./usage.js";
+import type { Usage } from "./counters.js";
 
 /** The memory of the clients of one key. */
 interface KeyBehaviour {

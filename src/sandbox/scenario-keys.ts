@@ -11,8 +11,8 @@ import { base62From, type RandomStream, randomStream } from "../domain/seed.js";
 import { parseWhen } from "../scenario/format/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName } from "../synthetic/names.js";
+import { startUsage, type Windows } from "./counters.js";
 import { createHashIndex, type DescribedKeys, type UsedKey } from "./registry.js";
-import { startUsage, type Windows } from "./usage.js";
 
 export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
 export type ScenarioKey = NonNullable<ScenarioOrganization["keys"]>[string];

@@ -1,13 +1,13 @@
 import { keyStateAt } from "../domain/api-key.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isoOf, lastClockInstant } from "./clock.js";
+import { settleUsage } from "./counters.js";
 import { createWorld } from "./create-world.js";
 import { describeFaults } from "./faults.js";
 import { describeConsents } from "./preview/consents.js";
 import type { KeyEntry } from "./registry.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./scenario-keys.js";
 import { remainingSteps } from "./story/timeline.js";
-import { settleUsage } from "./usage.js";
 import type { World, WorldOptions } from "./world.js";
 
 /**

@@ -2,9 +2,9 @@ import { type Environment, fingerprintOf, type KeyState, keyStateAt } from "../d
 import type { KeyLimits } from "../domain/limits.js";
 import type { Organization } from "../domain/organization.js";
 import type { Clock } from "./clock.js";
+import { settleUsage, type Windows } from "./counters.js";
 import type { JournalEntry } from "./journal.js";
 import type { KeyEntry, Registry } from "./registry.js";
-import { settleUsage, type Windows } from "./usage.js";
 
 interface ViewedWorld {
   readonly clock: Clock;

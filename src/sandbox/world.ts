@@ -3,7 +3,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
 import type { ClientBehaviour } from "./behaviour/client-behaviour.js";
 import type { Clock } from "./clock.js";
-import type { Counters } from "./counters.js";
+import type { Counters, Windows } from "./counters.js";
 import type { Announcements } from "./events.js";
 import type { Faults } from "./faults.js";
 import type { Journal, RequestIds } from "./journal.js";
@@ -11,7 +11,6 @@ import type { Consents } from "./preview/consents.js";
 import type { Farmers } from "./preview/farmers.js";
 import type { Registry } from "./registry.js";
 import type { Story, Timeline } from "./story/story.js";
-import type { Windows } from "./usage.js";
 
 /** Time, randomness, a hash and the tables of farmers, passed in so that a world runs in Node and in browsers. */
 export interface Platform {

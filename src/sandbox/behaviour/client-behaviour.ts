@@ -14,8 +14,8 @@ import {
   type RequestTraits,
   shows,
 } from "../../domain/request-traits.js";
+import type { Usage, Windows } from "../counters.js";
 import type { KeyEntry, Registry, UsedKey } from "../registry.js";
-import type { Usage, Windows } from "../usage.js";
 import { isKnown, type KnownAnswer, learn, type SentRequest } from "./known-answers.js";
 
 /** The memory that a world has of its clients: the latest keys that got 401, by their SHA-256, oldest first. */

@@ -15,9 +15,9 @@ import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../
 import { parseDuration } from "../../scenario/format/time.js";
 import { didYouMean, listed } from "../../scenario/problems/words.js";
 import { isInstant } from "../clock.js";
+import { settleUsage, startUsage, type Usage } from "../counters.js";
 import type { KeyEntry } from "../registry.js";
 import { deriveSecret, secretFrom } from "../scenario-keys.js";
-import { settleUsage, startUsage, type Usage } from "../usage.js";
 import { type KeyView, viewKey } from "../views.js";
 import type { World } from "../world.js";
 import {

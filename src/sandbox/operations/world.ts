@@ -5,8 +5,8 @@ import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { validationError } from "../../scenario/problems/scenario-error.js";
 import { faultProblems } from "../../scenario/rules/faults.js";
 import { isoOf } from "../clock.js";
+import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../counters.js";
 import { activateFaults, type Fault } from "../faults.js";
-import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../usage.js";
 import { type ClockView, type OrganizationView, viewClock, viewOrganization } from "../views.js";
 import type { World } from "../world.js";
 import {
