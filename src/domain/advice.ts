@@ -1,29 +1,10 @@
-import words from "./advice.json" with { type: "json" };
-
 /** Levels of advice: good to know; likely a defect; a defect, often of security. */
 export const adviceLevels = ["note", "warning", "error"] as const;
 export type AdviceLevel = (typeof adviceLevels)[number];
 
-const levels = {
-  "key-in-query": "error",
-  "key-in-authorization": "error",
-  "key-from-browser": "error",
-  "real-key-suspected": "error",
-  "same-key-after-401": "warning",
-  "too-soon-after-429": "warning",
-  "old-key-after-replacement-seen": "warning",
-  "query-or-body-sent": "warning",
-  "wrong-method-or-path": "warning",
-  "retiring-key-in-use": "note",
-  "legacy-key-in-use": "note",
-} as const satisfies Readonly<Record<string, AdviceLevel>>;
-
-/** The stable id of an advice. */
-export type AdviceId = keyof typeof levels;
-
 /** One kind of client behaviour that its developers should know of. */
 export interface Advice {
-  readonly id: AdviceId;
+  readonly id: string;
   readonly level: AdviceLevel;
   /** The rules or the section of the specification behind it. */
   readonly rule: string;
@@ -32,13 +13,101 @@ export interface Advice {
   readonly whatToDo: string;
 }
 
-/** All ids, those of the most serious advice first. */
-export const adviceIds = Object.keys(levels) as readonly AdviceId[];
+/** All advice, the most serious first; report, documentation and OpenAPI description follow it. */
+export const adviceTable = [
+  {
+    id: "key-in-query",
+    level: "error",
+    rule: "section 5, point 11; R46",
+    meaning: "A key was in the query of the URL, where proxies, logs and histories keep it.",
+    whatToDo:
+      "Send the key in the x-api-key header and nowhere else. A real key that was in a URL: rotate it.",
+  },
+  {
+    id: "key-in-authorization",
+    level: "error",
+    rule: "section 5, point 1; R9",
+    meaning: "A key was in the Authorization header, which the API does not read.",
+    whatToDo: "Send the key in the x-api-key header, as it is: no Bearer, no Basic, no other scheme.",
+  },
+  {
+    id: "key-from-browser",
+    level: "error",
+    rule: "section 5, point 11",
+    meaning: "A browser sent a key, or asked whether it may: everyone who opens the page can read it.",
+    whatToDo: "Call the API from a server of yours, and let the page call that server. Rotate a real key.",
+  },
+  {
+    id: "real-key-suspected",
+    level: "error",
+    rule: "section 5, point 11; R11",
+    meaning: "The request held a well-formed key that no sandbox has made: it may be a real one.",
+    whatToDo:
+      "Give the client a key of this sandbox (they have sbx after their prefix). If the other one is real, rotate it: it has been where it should not be.",
+  },
+  {
+    id: "same-key-after-401",
+    level: "warning",
+    rule: "R11–R14",
+    meaning: "A key that had got 401 was sent again; the answer is the same for ever.",
+    whatToDo: "Stop at the first 401 and tell an operator; only another key helps.",
+  },
+  {
+    id: "too-soon-after-429",
+    level: "warning",
+    rule: "R22–R24",
+    meaning:
+      "A key that had got 429 was sent again before the time that the answer named; where it named none, before the turn of the minute.",
+    whatToDo:
+      "Wait for what Retry-After says; where there is none, until the minute is over, and longer each time. Spread requests over the minute.",
+  },
+  {
+    id: "old-key-after-replacement-seen",
+    level: "warning",
+    rule: "R37, R38",
+    meaning:
+      "A replaced key was used although its replacement had been used already, and still works: one part did not change over.",
+    whatToDo: "Look for the instance, job or cache that still has the old key, before its overlap ends.",
+  },
+  {
+    id: "query-or-body-sent",
+    level: "warning",
+    rule: "R8",
+    meaning: "A query or a body was sent; the endpoint takes neither, and ignores both.",
+    whatToDo: "Leave them out. If they were to change the answer, they do not.",
+  },
+  {
+    id: "wrong-method-or-path",
+    level: "warning",
+    rule: "R47, R49, section 4",
+    meaning: "The API does not have this path, or the path does not take this method.",
+    whatToDo: "Call GET /v1/relying-party/me: exactly this path, in lower case, without a slash at its end.",
+  },
+  {
+    id: "retiring-key-in-use",
+    level: "note",
+    rule: "R38",
+    meaning: "A key was used that has been replaced and works only until its overlap ends.",
+    whatToDo: "Change over to its replacement before that.",
+  },
+  {
+    id: "legacy-key-in-use",
+    level: "note",
+    rule: "R16, R17",
+    meaning: "A key with a legacy prefix was used; it works until it is rotated.",
+    whatToDo: "Rotate it: the replacement has the current prefix.",
+  },
+] as const satisfies readonly Advice[];
+
+/** The stable id of an advice. */
+export type AdviceId = (typeof adviceTable)[number]["id"];
+
+/** All ids, in the order of the list. */
+export const adviceIds: readonly AdviceId[] = adviceTable.map(({ id }) => id);
+
+const byId: ReadonlyMap<string, Advice> = new Map(adviceTable.map((row) => [row.id, row]));
 
 /** The row of an advice. */
 export function adviceOf(id: AdviceId): Advice {
-  return { id, level: levels[id], ...words[id] };
+  return byId.get(id) as Advice;
 }
-
-/** All advice, in the order of the ids; report and documentation follow it. Its words stand in `advice.json`. */
-export const adviceTable: readonly Advice[] = adviceIds.map(adviceOf);
