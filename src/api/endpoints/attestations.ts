@@ -3,7 +3,6 @@ import { attestedData, viewAttestation } from "../../sandbox/preview/consent-vie
 import { closedObject, type Endpoint, type JsonSchema } from "../endpoint.js";
 import { jsonBody } from "../messages.js";
 import { snakeCase } from "../snake-case.js";
-import examples from "./examples.json" with { type: "json" };
 import { guess, permissionNames, time, visibleTo } from "./visible-records.js";
 
 const timeOrNull = { ...time, type: ["string", "null"] };
@@ -46,6 +45,26 @@ export const attestationSchema: JsonSchema = closedObject({
   },
 });
 
+const attestationExample = {
+  id: "attestation_8sWq3LmZ0vTyKc5RbNd1",
+  synthetic: true,
+  type: "livestock",
+  farmer_id: "farmer_0123456789abcdef",
+  consent_request_id: "consent_4xRz0Q7mKfT2bYcW9dHs",
+  production: "ready",
+  validity: "active",
+  requested_at: "2026-03-02T11:00:00.000Z",
+  produced_at: "2026-03-02T11:01:00.000Z",
+  valid_from: "2026-03-02T11:01:00.000Z",
+  valid_until: "2026-05-31T09:00:00.000Z",
+  as_of: "2026-03-02T09:00:00.000Z",
+  subject: {
+    farmer_id: "farmer_0123456789abcdef",
+    synthetic: true,
+    livestock: [{ type: "goat", count: 4 }],
+  },
+};
+
 const defaultLimit = 20;
 const maximumLimit = 100;
 const count = { type: "integer", minimum: 0 };
@@ -73,7 +92,7 @@ export const listAttestations: Endpoint = {
     data: { type: "array", items: attestationSchema, maxItems: maximumLimit },
     page: closedObject({ limit: { ...count, minimum: 1 }, offset: count, total: count }),
   }),
-  responseExample: { data: [examples.attestation], page: { limit: defaultLimit, offset: 0, total: 1 } },
+  responseExample: { data: [attestationExample], page: { limit: defaultLimit, offset: 0, total: 1 } },
   refusals: ["422.validation"],
   preview: true,
   respond(caller, world, { query, now }) {
@@ -102,7 +121,7 @@ export const getAttestation: Endpoint = {
   description: `${guess} Shows those of the key's own organization and environment.`,
   scope: () => "attestations:read",
   responseSchema: closedObject({ data: attestationSchema }),
-  responseExample: { data: examples.attestation },
+  responseExample: { data: attestationExample },
   refusals: ["404.unknown_record"],
   preview: true,
   respond(caller, world, { params, now }) {

@@ -23,7 +23,6 @@ import { closedObject, type Endpoint, type OwnRefusal } from "../endpoint.js";
 import { invalid } from "../field-problems.js";
 import { jsonBody, type TextBody } from "../messages.js";
 import { snakeCase } from "../snake-case.js";
-import examples from "./examples.json" with { type: "json" };
 import { guess, permissionNames, time, visibleTo } from "./visible-records.js";
 
 const purposeSchema = closedObject({
@@ -62,6 +61,34 @@ const consentSchema = closedObject({
     },
   }),
 });
+
+const asked = {
+  farmer_id: "farmer_0123456789abcdef",
+  purpose: { code: "credit_assessment", text: "To assess an application for a seasonal loan." },
+  permissions: ["identity", "land"],
+};
+
+const created = { status: "pending", at: "2026-03-02T09:00:00.000Z", by: "relying_party" };
+
+/** An example of one, with what happened to it. */
+function consentExample(...later: readonly (typeof created)[]): unknown {
+  const history = [created, ...later];
+  const { farmer_id, purpose, permissions } = asked;
+  return {
+    data: {
+      id: "consent_4xRz0Q7mKfT2bYcW9dHs",
+      synthetic: true,
+      farmer_id,
+      status: history.at(-1)?.status,
+      purpose,
+      permissions,
+      created_at: created.at,
+      respond_by: "2026-03-09T09:00:00.000Z",
+      expires_at: "2026-05-31T09:00:00.000Z",
+      history,
+    },
+  };
+}
 
 /** The body that shows a consent request as it is at an instant, without its organization, which is the caller. */
 function consentBody(entry: ConsentEntry, world: World, now: number): TextBody {
@@ -108,13 +135,13 @@ export const createConsentRequest: Endpoint = {
           },
         },
       },
-      example: examples.consent_creation,
+      example: asked,
     },
     idempotencyKey: true,
   },
   status: 201,
   responseSchema: consentSchema,
-  responseExample: { data: examples.consent_request },
+  responseExample: consentExample(),
   refusals: ["400.bad_request", "404.unknown_record", "422.validation", "422.idempotency_key"],
   preview: true,
   respond(caller, world, { body, now, idempotencyKey }) {
@@ -181,7 +208,7 @@ export const getConsentRequest: Endpoint = {
   description: `${guess} Shows the requests of the key's own organization and environment.`,
   scope: () => "consents:read",
   responseSchema: consentSchema,
-  responseExample: { data: examples.consent_request },
+  responseExample: consentExample(),
   refusals: ["404.unknown_record"],
   preview: true,
   respond(caller, world, { params, now }) {
@@ -200,7 +227,7 @@ export const cancelConsentRequest: Endpoint = {
   description: `${guess} A request that is ${consentActions.cancel.from.join(" or ")} becomes cancelled, and its attestations are revoked. Takes no body.`,
   scope: () => "consents:write",
   responseSchema: consentSchema,
-  responseExample: { data: examples.cancelled_consent_request },
+  responseExample: consentExample({ ...created, status: "cancelled", at: "2026-03-02T10:00:00.000Z" }),
   refusals: ["404.unknown_record", "409.conflict"],
   preview: true,
   respond(caller, world, { params, now }) {

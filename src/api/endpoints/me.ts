@@ -4,7 +4,6 @@ import { mePath } from "../../domain/outcomes.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import { closedObject, type Endpoint, openObject } from "../endpoint.js";
 import { type TextBody, utf8Length } from "../messages.js";
-import examples from "./examples.json" with { type: "json" };
 
 const count = { type: "integer", minimum: 0 };
 
@@ -44,7 +43,19 @@ export const me: Endpoint = {
       }),
     }),
   }),
-  responseExample: { data: examples.context },
+  responseExample: {
+    data: {
+      organization: {
+        id: "5d1f7f0e-6c0b-4f57-9c53-0d2f3ce1a6b4",
+        name: "Harvest Cooperative Bank",
+        type: "bank",
+      },
+      environment: "test",
+      scopes: ["attestations:read"],
+      limits: { per_minute: 60, per_day: 1000 },
+      usage: { today: 1 },
+    },
+  },
   answersContext: true,
   respond(caller): TextBody {
     const { text, bytes } = preparedFor(caller);
