@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 const door = new URL("../dist/esm/cli.js", import.meta.url);
 
@@ -7,7 +8,10 @@ if (!("getBuiltinModule" in process)) {
   process.stderr.write(`svc-sandbox needs Node 20.19 or later; this is Node ${process.versions.node}.\n`);
   process.exitCode = 2;
 } else if (!existsSync(door)) {
-  process.stderr.write("svc-sandbox is not built: dist/esm/cli.js is missing. Run `npm run build` first.\n");
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  process.stderr.write(
+    `svc-sandbox is not built: dist/esm/cli.js is missing in ${root}\nRun \`npm ci\` there, which installs what the build needs and builds it.\n`,
+  );
   process.exitCode = 2;
 } else {
   process.getBuiltinModule("node:module").enableCompileCache?.();

@@ -1,21 +1,21 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, join, relative } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { command as exec } from "../../src/cli/commands/exec.js";
 import { type SandboxServer, startServer } from "../../src/node/index.js";
-import { blocksOf, blockWith, pageOf } from "../support/pages.js";
+import { blocksOf, blockWith, pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { type RunningCommand, runCommand } from "../support/running-command.js";
 import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
 // The commands of the pages do what the pages say, with the built package.
 
-/** The words by which the tests below find the blocks that they run; `.ci/run` runs `npm ci`. */
+/** The words by which the tests below find the blocks that they run; `.ci/run` runs `npm ci && npm test`. */
 const run: Readonly<Record<string, readonly string[]>> = {
   "README.md": [
-    ...["npx svc-sandbox\n", "curl -i", "while IFS==", "explain", "svc-sandbox exec", "svc-sandbox list"],
-    ...["svc-sandbox init", "--write-env", "npm ci"],
+    ...["npm start", "curl -i", "while IFS==", "explain", "npm test", "npm pack", "svc-sandbox exec"],
+    ...["svc-sandbox list\nnpx", "svc-sandbox init", "--write-env"],
   ],
   "docs/control-plane.md": "send() {,urllib,HttpClient,curl -sN,--tls,--cacert,--state,/story/next".split(
     ",",
@@ -43,40 +43,79 @@ const ended = (command: string, cwd: string, env = {}) => runCommand(command, { 
 const readme = (words: string, port = "4747") =>
   blockWith("README.md", "sh", words).replaceAll("127.0.0.1:4747", `127.0.0.1:${port}`);
 
-/** Starts the sandbox as the first block of the README says; answers its port. */
-async function served(cwd: string): Promise<string> {
-  const address = /listening on http:\/\/127\.0\.0\.1:(\d+)/;
-  return address.exec(await serving(readme("npx svc-sandbox\n"), cwd).until(address))?.[1] as string;
+/** What a table says of the keys: `200 SVC_KEY_ACTIVE`. */
+const toldOfKeys = () =>
+  [...pageOf("README.md").matchAll(/^\| (`[a-z-]+`.*?) \| (\d{3})/gm)].flatMap(([, keys = "", status]) =>
+    [...(keys.split(";")[0] ?? "").matchAll(/`([a-z-]+)`/g)].map(
+      ([, ref = ""]) => `${status} SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`,
+    ),
+  );
+
+/** The project as git has it, in a folder of its own: nothing is installed, nothing is built. */
+function cleanClone(folder: string): string {
+  const clone = join(folder, "svc-sandbox");
+  const [skipped, made] = [
+    /^(?:node_modules|dist|\.git|\.svc-sandbox|coverage)(?:\/|$)|\.tgz$/,
+    /\.generated\.ts$/,
+  ];
+  const filter = (file: string) => {
+    const path = relative(root, file);
+    return !skipped.test(path) && !made.test(path);
+  };
+  cpSync(root, clone, { recursive: true, filter });
+  return clone;
 }
 
-test("README.md: the first curl lines give 200, 401, 403 and 429", async () => {
-  const cwd = userFolder();
-  const { code, stdout } = await ended(readme("curl -i", await served(cwd)), cwd);
-  expect(code).toBe(0);
-  expect(stdout.match(/(?<=HTTP\/1\.1 )\d{3}/g)).toEqual(["200", "401", "403", "429"]);
-});
+test("README.md: its first screen works in a clean clone with an empty HOME, and elsewhere from a tarball", async () => {
+  const folder = temporaryFolder({ "home/.keep": "", "your-project/package.json": '{ "private": true }\n' });
+  const clone = cleanClone(folder);
+  // Nothing of the npm and the project that these tests run under.
+  const path = process.env.PATH?.split(delimiter).filter((one) => !one.includes("node_modules"));
+  const env = { PATH: path?.join(delimiter) ?? "", HOME: join(folder, "home"), NO_COLOR: "1" };
+  const inClone = (command: string) => runCommand(command, { cwd: clone, only: env });
 
-test("README.md: the loop shows all states, as the table says", async () => {
-  const cwd = userFolder();
-  const { stdout } = await ended(readme("while IFS==", await served(cwd)), cwd);
-  const seen = stdout.trim().split("\n").sort();
-  const told = [...pageOf("README.md").matchAll(/^\| (`[a-z-]+`.*?) \| (\d{3})/gm)].flatMap(
-    ([, keys = "", status]) =>
-      [...(keys.split(";")[0] ?? "").matchAll(/`([a-z-]+)`/g)].map(
-        ([, ref = ""]) => `${status} SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`,
-      ),
-  );
-  expect(seen).toHaveLength(15);
-  expect(seen).toEqual(told.sort());
-});
+  for (const early of ["npm start", "npx svc-sandbox", readme("explain")]) {
+    const { code, stdout, stderr } = await inClone(early).ended;
+    expect([early, code, stdout, stderr]).toEqual([
+      early,
+      2,
+      early === "npm start" ? expect.any(String) : "",
+      expect.stringContaining("Run `npm ci`"),
+    ]);
+  }
+  expect((await inClone("npm pack").ended).code).not.toBe(0);
 
-test("README.md: explain, list and show print what it says of them", async () => {
-  const cwd = userFolder();
-  const explained = await ended(readme("explain"), cwd);
-  const listed = await ended(readme("svc-sandbox list"), cwd);
-  expect(explained.stdout).toContain("403.live_suspended");
-  expect(listed.stdout).toContain(pageOf("scenarios/rotation.yaml"));
-  expect([explained.code, listed.code]).toEqual([0, 0]);
+  // What is left of `npm ci` when the packages are there.
+  symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
+  const ready = { ...(await inClone("npm run prepare").ended), stdout: "" };
+  expect(ready).toMatchObject({ code: 0, stderr: "" });
+  const builtAt = statSync(join(clone, "dist/openapi.json")).mtimeMs;
+  await inClone("npm run prepare").ended;
+  expect(statSync(join(clone, "dist/openapi.json")).mtimeMs).toBe(builtAt);
+
+  const start = readme("npm start").replace("npm ci && ", "");
+  const started = runCommand(start, { cwd: clone, only: { ...env, SVC_SANDBOX_PORT: "0" } });
+  onTestFinished(() => void started.stop());
+  const address = /listening on http:\/\/127\.0\.0\.1:(\d+)/;
+  const port = address.exec(await started.until(address))?.[1] as string;
+  const called = await inClone(readme("curl -i", port)).ended;
+  expect(called.stdout.match(/(?<=HTTP\/1\.1 )\d{3}/g)).toEqual(["200", "401", "403", "429"]);
+  const looped = await inClone(readme("while IFS==", port)).ended;
+  const seen = looped.stdout.trim().split("\n").sort();
+  expect([seen.length, seen]).toEqual([15, toldOfKeys().sort()]);
+  expect((await inClone(readme("explain")).ended).stdout).toContain("403.live_suspended");
+
+  const elsewhere = await inClone(readme("npm pack")).ended;
+  expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringMatching(/^key-states /m) });
+  expect(existsSync(join(folder, "your-project/node_modules/svc-sandbox/dist/esm/cli.js"))).toBe(true);
+}, 240_000);
+
+test("README.md: list and show print what it says of them", async () => {
+  const listed = await ended(readme("svc-sandbox list\nnpx"), userFolder());
+  expect([listed.code, listed.stdout]).toEqual([
+    0,
+    expect.stringContaining(pageOf("scenarios/rotation.yaml")),
+  ]);
 });
 
 test("README.md: exec prints what it says of a client that sends a revoked key twice", async () => {

@@ -27,15 +27,15 @@ export interface RunningCommand {
   readonly stop: () => Promise<Ended>;
 }
 
-/** Runs a shell command in a folder, in a process group of its own. */
+/** Runs a shell command in a folder, in a process group of its own; `only` is its whole environment. */
 export function runCommand(
   command: string,
-  { cwd, env }: { cwd: string; env?: Record<string, string> },
+  { cwd, env, only }: { cwd: string; env?: Record<string, string>; only?: Record<string, string> },
 ): RunningCommand {
   // The shell outlives the interrupt that ends its command, to say with which code that ended.
   const child = spawn("bash", ["-c", `trap : INT\n${command}`], {
     cwd,
-    env: { ...process.env, NO_COLOR: "1", ...env },
+    env: only ?? { ...process.env, NO_COLOR: "1", ...env },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
