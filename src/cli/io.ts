@@ -2,11 +2,13 @@ import { on, once } from "node:events";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
+import { fileFailure } from "../node/files/write-file.js";
 import { describeFailure, exitCode } from "./exit-codes.js";
 
 /** Somewhere to write text: a terminal, a pipe, or a test's string. */
 export interface Output {
-  readonly write: (text: string) => unknown;
+  /** `done` is called once the text is written or lost. */
+  readonly write: (text: string, done?: (error?: Error | null) => void) => unknown;
   /** Resolves once there is room for more, or the signal is aborted, to whether it is still read. Default: at once to true. */
   readonly room?: (until: AbortSignal) => Promise<boolean>;
   readonly isTTY?: boolean | undefined;
@@ -59,8 +61,15 @@ export function processIo(process: NodeJS.Process): Io {
     stderr.write(describeFailure(error, { verbose: isVerbose(process.argv, process.env) }));
     process.exit(exitCode.defect);
   });
+  const stdoutFailed = (error: unknown) => {
+    stderr.write(`Failed to write to the standard output: ${fileFailure(error)}.\n`);
+    // The command sets its own code before.
+    process.once("exit", () => {
+      process.exitCode ||= exitCode.usage;
+    });
+  };
   return {
-    stdout: outputOf(process.stdout),
+    stdout: outputOf(process.stdout, stdoutFailed),
     stderr,
     env: process.env,
     cwd: process.cwd(),
@@ -73,12 +82,16 @@ export function processIo(process: NodeJS.Process): Io {
   };
 }
 
-// A reader that has seen enough (`| head`) closes the pipe. That is no error: the rest is dropped.
-function outputOf(stream: NodeJS.WriteStream): Output {
+// What cannot be written is dropped, and the next text is tried again: a full disk may have room later. A reader that has
+// seen enough (`| head`) closes the pipe, which is no failure; the first other one is told.
+function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void = () => {}): Output {
   let closed = false;
+  let hasFailed = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
     closed = true;
+    if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED" || hasFailed) return;
+    hasFailed = true;
+    failed(error);
   });
   return {
     isTTY: stream.isTTY,
@@ -86,9 +99,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
     get columns() {
       return stream.columns || undefined;
     },
-    write(text) {
-      if (!closed) stream.write(text);
-    },
+    write: (text, done) => stream.write(text, done),
     async room(until) {
       // A turn of the event loop, in which signals come through.
       if (closed || !stream.writableNeedDrain || until.aborted) await new Promise(setImmediate);

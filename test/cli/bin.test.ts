@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startBin } from "../support/running-command.js";
@@ -17,6 +18,21 @@ describe("the built svc-sandbox", () => {
     child.stdout?.destroy();
     expect(await ended).toMatchObject({ code: 0, stderr: "" });
   });
+
+  it.runIf(existsSync("/dev/full"))(
+    "goes on without a log that cannot be written, and fails when its output cannot be",
+    async () => {
+      const full = openSync("/dev/full", "w");
+      onTestFinished(() => closeSync(full));
+      const server = startBin(["start", "--json", "--port", "0"], { stderr: full });
+      const { base_url } = JSON.parse(await server.until(/\n/));
+      for (let i = 0; i < 2; i++) expect((await fetch(`${base_url}/v1/relying-party/me`)).status).toBe(401);
+      server.child.kill("SIGTERM");
+      expect(await server.ended).toMatchObject({ code: 0 });
+      const { code, stderr } = await startBin(["list"], { stdout: full }).ended;
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/^Failed to write .*\n$/)]);
+    },
+  );
 
   it("prints a problem on stderr and exits with 2", async () => {
     const { code, stdout, stderr } = await startBin(["--port", "abc"]).ended;

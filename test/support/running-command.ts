@@ -42,16 +42,26 @@ export function runCommand(
   return watched(child, command);
 }
 
+interface StartOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Descriptors to write to. Default: what is written can be read here. */
+  readonly stdout?: number;
+  readonly stderr?: number;
+}
+
 /** Starts the built `svc-sandbox` as its users do, by default in an empty folder; it is gone when the test is over. */
-export function startBin(
-  argv: readonly string[],
-  { cwd = temporaryFolder(), env = {} }: { cwd?: string; env?: Readonly<Record<string, string>> } = {},
-): RunningCommand {
+export function startBin(argv: readonly string[], options: StartOptions = {}): RunningCommand {
+  const { cwd = temporaryFolder(), env = {}, stdout = "pipe", stderr = "pipe" } = options;
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [bin, ...argv], { cwd, env: { PATH, HOME, ...env } });
+  const child = spawn(process.execPath, [bin, ...argv], {
+    cwd,
+    env: { PATH, HOME, ...env },
+    stdio: ["pipe", stdout, stderr],
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   // A command that does not read closes its end.
-  child.stdin.on("error", () => {}).end();
+  child.stdin?.on("error", () => {}).end();
   return watched(child, argv.join(" "));
 }
 

@@ -1,10 +1,11 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { handle } from "../../api/handle.js";
 import { openWorld } from "../../node/platform.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
+import type { Io, Output } from "../io.js";
 import { paletteFor } from "../terminal.js";
-import { requestLine } from "./log.js";
+import { createLog, requestLine } from "./log.js";
 
 const palette = paletteFor({ isTTY: false } as never, {});
 
@@ -25,4 +26,29 @@ test("the advice that a request earned stands at the end of its line", () => {
   handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, "legacy") });
   const [entry] = world.journal.list();
   expect(entry && requestLine(entry, palette)).toMatch(/ legacy {2}legacy-key-in-use$/);
+});
+
+test.each([
+  "pretty",
+  "json",
+] as const)("the %s log goes on after a full disk, and says how much was lost", async (log) => {
+  const lines: string[] = [];
+  let full = true;
+  const stderr: Output = {
+    write(text, done) {
+      if (!full) lines.push(text);
+      queueMicrotask(() => done?.(full ? new Error("ENOSPC") : null));
+    },
+  };
+  const said = await createLog({ log }, { stderr, env: {} } as unknown as Io);
+  for (const message of ["one", "two", "three"]) said.note(message);
+  await Promise.resolve();
+  full = false;
+  said.note("four");
+  await vi.waitFor(() => expect(lines).toHaveLength(2));
+  expect(lines[0]).toContain("four");
+  expect(lines[1]).toContain("3 messages lost");
+  said.note("five");
+  await Promise.resolve();
+  expect(lines).toHaveLength(3);
 });

@@ -2,7 +2,7 @@ import { adviceOf } from "../../domain/advice.js";
 import { outcomes } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { Log } from "../../node/log.js";
-import { escapeControls } from "../../report/plain-text.js";
+import { escapeControls, pluralize } from "../../report/plain-text.js";
 import type { JournalEntry } from "../../sandbox/journal.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { Io } from "../io.js";
@@ -15,10 +15,23 @@ export interface LogFlags {
   readonly verbose?: boolean;
 }
 
-/** Makes the log that the flags ask for, on stderr; `--quiet` leaves out the notes. */
+/**
+ * Makes the log that the flags ask for, on stderr; `--quiet` leaves out the notes.
+ *
+ * What cannot be written is lost, and the server goes on; once the log can be written again it says how much.
+ */
 export async function createLog({ log, quiet = false, verbose = false }: LogFlags, io: Io): Promise<Log> {
-  const write = (text: string) => io.stderr.write(text);
-  const said =
+  let lost = 0;
+  const written = (error?: Error | null) => {
+    if (error) lost += 1;
+    else if (lost > 0) {
+      const count = pluralize(lost, "message");
+      lost = 0;
+      said.problem(`The log could not be written for a while: ${count} lost before the last line.`);
+    }
+  };
+  const write = (text: string) => io.stderr.write(text, written);
+  const said: Log =
     log === "json"
       ? // Loaded when needed: most logs are read by people.
         (await import("../../node/log.js")).createJsonLog(write)
