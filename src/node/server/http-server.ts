@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
+import type { Duplex } from "node:stream";
 import { handle } from "../../api/handle.js";
 import type { ApiRequest } from "../../api/messages.js";
 import { inputAt, routeAt } from "../../api/routes.js";
@@ -7,9 +8,10 @@ import type { AnswerDelivery } from "../../sandbox/behaviour/known-answers.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type { Instance, Instances } from "../control/instances.js";
+import { oweAnswer, refuseInTurn } from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
-import { refuse, refuseSocket, sendFaulty } from "./send-answer.js";
+import { refuse, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 
 /** The sandbox that a call is about: the server's own, or one of its instances. */
@@ -114,6 +116,7 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     serveOn({ runtime, gone, instances: undefined }, { ...read, path: entered.path }, request, response);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
+    oweAnswer(response);
     guarded(response, () => serve(request, response));
   };
 
@@ -125,11 +128,19 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
   server.maxHeadersCount = 0;
   // An expectation we do not know is no reason to refuse a request that we understand.
   server.on("checkExpectation", listener);
-  server.on("connect", (_request, socket) => refuseSocket(socket));
+  server.on("connect", (_request, socket) => {
+    // Node takes its own listeners off: without this one, a client that resets the connection ends the process.
+    socket.on("error", () => socket.destroy());
+    refuseInTurn(socket);
+  });
+  const broken = new WeakSet<Duplex>();
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
     // A client that speaks no TLS, or does not trust the certificate, would not understand an answer.
-    if (code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code)) socket.destroy();
-    else refuseSocket(socket, code);
+    if (code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code)) return socket.destroy();
+    // Every further piece of what is no request is an error again.
+    if (broken.has(socket)) return;
+    broken.add(socket);
+    refuseInTurn(socket, code);
   });
   return server;
 }

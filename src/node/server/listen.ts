@@ -28,18 +28,6 @@ function listenError(error: NodeJS.ErrnoException, port: number, host: string): 
   );
 }
 
-/** Stops accepting; open requests have `grace` milliseconds to finish. */
-export function close(server: AnyServer, grace: number): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), grace);
-    server.close(() => {
-      clearTimeout(deadline);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
-}
-
 const wildcards = new Set(["0.0.0.0", "::"]);
 
 /** Returns the base URL by which a client on this machine reaches the server. */

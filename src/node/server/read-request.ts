@@ -44,6 +44,9 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
       apiKey = apiKey === undefined ? (raw[i + 1] as string) : `${apiKey}, ${raw[i + 1]}`;
     } else if (name.length === 4 && name.toLowerCase() === "host") {
       hosts += 1;
+    } else if (name.length === 7 && name.toLowerCase() === "upgrade") {
+      // Node reads nothing behind a request that asks for another protocol.
+      response.shouldKeepAlive = false;
     } else {
       traits |= traitsOfHeader(name, raw[i + 1] as string);
     }

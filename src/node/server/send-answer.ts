@@ -86,8 +86,6 @@ export function refuseSocket(socket: Duplex, code = ""): void {
     socket.destroy();
     return;
   }
-  // Node takes its own listeners off a CONNECT: without this one, a client that resets the connection ends the process.
-  socket.on("error", () => socket.destroy());
   // The rest of the request is thrown away: closing on unread bytes would reset the connection before the client has read
   // the refusal. The deadline is for a client that never closes, which would also hold up the server's own close.
   socket.resume();

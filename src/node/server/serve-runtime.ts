@@ -4,9 +4,10 @@ import type { Runtime } from "../../sandbox/runtime.js";
 import { createInstances, defaultInstanceTtl } from "../control/instances.js";
 import { loadFarmers, loadFarmersFor } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
+import { watchConnections } from "./connections.js";
 import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
 import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
-import { baseUrlOf, close, isLoopback, listen } from "./listen.js";
+import { baseUrlOf, isLoopback, listen } from "./listen.js";
 import { controlPath } from "./read-request.js";
 import { refuse } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
@@ -80,6 +81,7 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
     certificate,
     onDefect,
   });
+  const close = watchConnections(server);
   const address = await listen(server, port, bindTo);
   url = baseUrlOf(address, certificate === undefined ? "http" : "https");
   surroundings.loopback = isLoopback(address);
@@ -95,7 +97,7 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
       stopPolling();
       stopping.abort();
       instances?.close();
-      return close(server, grace);
+      return close(grace);
     },
   };
 }

@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { type ServerOptions, startServer } from "../../src/node/index.js";
+import { scenarioWith } from "../support/faulty.js";
+import { readAnswers } from "../support/raw-socket.js";
+import { mePath } from "../support/send.js";
+
+const start = async (options: ServerOptions = {}) => {
+  const server = await startServer(options);
+  onTestFinished(() => server.close(0));
+  const port = Number(new URL(server.url).port);
+  const get = (key: "active" | "main", more = "") =>
+    `GET ${mePath} HTTP/1.1\r\nHost: any.example\r\nx-api-key: ${server.sandbox.secret(key as never)}\r\n${more}\r\n`;
+  return { server, port, get };
+};
+
+/** Sends text on one connection; resolves with the answers once the server has closed it. */
+const answersTo = async (port: number, text: string) => {
+  const socket = connect({ port, host: "127.0.0.1" }, () => socket.write(text));
+  return readAnswers(Buffer.concat(await socket.toArray()));
+};
+
+test.each([
+  ["bytes that are no request", "no request\r\n\r\n"],
+  ["a CONNECT", "CONNECT any.example:443 HTTP/1.1\r\nHost: any.example\r\n\r\n"],
+])("%s get their refusal behind the answers that are under way", async (_name, broken) => {
+  for (const then of [{ latency: "50ms" }, { slow: 2000 }] as const) {
+    const { port, get } = await start({ scenario: scenarioWith([{ then }]) });
+    const answers = await answersTo(port, `${get("main")}${get("main")}${broken}more of it`);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
+  }
+});
+
+test("a request whose body breaks off is refused in its own place", async () => {
+  const consent =
+    "POST /v1/relying-party/consent-requests HTTP/1.1\r\nHost: any.example\r\nContent-Type: application/json\r\n";
+  const broken = `${consent}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nno chunk\r\n`;
+  const { port } = await start({ scenario: "announced-endpoints" });
+  expect((await answersTo(port, broken)).map(({ status }) => status)).toEqual([400]);
+});
+
+test("a connection closes behind a request that asks for another protocol", async () => {
+  const { port, get } = await start();
+  const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+  const [answer, ...others] = await answersTo(port, get("active", upgrade) + get("active"));
+  expect(answer?.head).toMatch(/^Connection: close$/im);
+  expect([answer?.status, others]).toEqual([200, []]);
+});
+
+test.each([false, true])("a stop waits for no silent connection (TLS: %s)", async (tls) => {
+  const { server, port, get } = await start({ tls });
+  const silent = connect({ port, host: "127.0.0.1" });
+  const begun = connect({ port, host: "127.0.0.1" }, () => begun.write(tls ? "\x16\x03\x01" : "GET / HT"));
+  const kept = connect({ port, host: "127.0.0.1" }, () => tls || kept.write(get("active")));
+  for (const socket of [silent, begun, kept]) socket.on("error", () => {}).resume();
+  await Promise.all([once(silent, "connect"), once(begun, "connect"), once(kept, "connect")]);
+  if (!tls) await vi.waitUntil(() => server.sandbox.requests.total() === 1);
+  const hour = 60 * 60_000;
+  await server.close(hour);
+});
+
+test("a stop ends a connection as soon as it has answered", async () => {
+  const { server } = await start({ scenario: scenarioWith([{ then: { latency: "100ms" } }]) });
+  const headers = { "x-api-key": server.sandbox.secret("main" as never) };
+  const answer = fetch(server.url + mePath, { headers });
+  await vi.waitUntil(() => server.sandbox.requests.total() === 1);
+  await server.close(60 * 60_000);
+  expect((await answer).status).toBe(200);
+});
