@@ -1,21 +1,19 @@
-import type { ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
+import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { AnyServer } from "./http-server.js";
 import { refuseSocket } from "./send-answer.js";
 
-const lastAnswer = Symbol("last answer");
+/** The member of a connection that holds the last of the answers that it owes; those before it are sent first. */
+export const lastAnswer = Symbol("last answer");
 
-/** A connection with the last of the answers that it owes; those before it are sent first. */
-interface Connection extends Duplex {
+/** A connection; a member of it, because a map would take longer with every request. */
+export interface Connection extends Duplex {
   [lastAnswer]?: ServerResponse;
 }
 
-/** Notes that a connection owes an answer. */
-export function oweAnswer(response: ServerResponse): void {
-  // A member of the socket: a map would take longer with every request.
-  (response.req.socket as Connection)[lastAnswer] = response;
-}
+/** A server of HTTP or of HTTPS; the two have the same events and methods. */
+export type AnyServer = Server | TlsServer;
 
 // `undefined` when everything is sent.
 function owedBy({ [lastAnswer]: last }: Connection): ServerResponse | undefined {

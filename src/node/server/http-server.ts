@@ -1,5 +1,4 @@
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
-import type { Server as TlsServer } from "node:https";
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { handle } from "../../api/handle.js";
 import type { ApiRequest } from "../../api/messages.js";
@@ -8,7 +7,7 @@ import type { AnswerDelivery } from "../../sandbox/behaviour/known-answers.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type { Instance, Instances } from "../control/instances.js";
-import { oweAnswer, refuseInTurn } from "./connections.js";
+import { type AnyServer, type Connection, lastAnswer, refuseInTurn } from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
 import { refuse, sendFaulty } from "./send-answer.js";
@@ -40,9 +39,6 @@ export interface ControlSurroundings {
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
-
-/** A server of HTTP or of HTTPS; the two have the same events and methods. */
-export type AnyServer = Server | TlsServer;
 
 export interface HttpServerOptions {
   /** The server's own sandbox, and those under `/i/{id}`; without instances those are unknown paths of the API. */
@@ -116,7 +112,7 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     serveOn({ runtime, gone, instances: undefined }, { ...read, path: entered.path }, request, response);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    oweAnswer(response);
+    (request.socket as Connection)[lastAnswer] = response;
     guarded(response, () => serve(request, response));
   };
 

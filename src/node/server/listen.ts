@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { SandboxError } from "../../domain/errors.js";
-import type { AnyServer } from "./http-server.js";
+import type { AnyServer } from "./connections.js";
 
 /** Makes a server accept requests; throws `address_in_use` or `address_unavailable`. */
 export function listen(server: AnyServer, port: number, host: string): Promise<AddressInfo> {
