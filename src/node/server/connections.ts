@@ -36,45 +36,28 @@ export function refuseInTurn(connection: Connection, code?: string): void {
 }
 
 /**
- * Watches the connections of a server; returns the function that closes it.
+ * Stops accepting and closes the connections of a server, of HTTPS both the bare and the encrypted ones.
  *
  * A connection that owes no answer is closed at once, any other when its last answer is sent, or after `grace` milliseconds.
  */
-export function watchConnections(server: AnyServer): (grace: number) => Promise<void> {
-  const open = new Set<Socket>();
-  const watch = (connection: Socket) => {
-    open.add(connection);
-    connection.once("close", () => open.delete(connection));
-  };
-  // Bare connections under TLS, until the handshake is done: some never do it.
-  const handshakes = new Map<string, Socket>();
-  server.on("connection", (socket) => {
-    if (!("setSecureContext" in server)) return watch(socket);
-    const peer = peerOf(socket);
-    handshakes.set(peer, socket);
-    socket.once("close", () => handshakes.delete(peer));
-  });
-  server.on("secureConnection", (socket) => {
-    handshakes.delete(peerOf(socket));
-    watch(socket);
-  });
-  return (grace) =>
-    new Promise((resolve) => {
-      const destroyAll = () => {
-        for (const connection of [...handshakes.values(), ...open]) connection.destroy();
-      };
-      const deadline = setTimeout(destroyAll, grace);
-      server.close(() => {
-        clearTimeout(deadline);
-        resolve();
-      });
-      for (const connection of handshakes.values()) connection.destroy();
-      for (const connection of open) {
-        const owed = owedBy(connection);
-        if (owed === undefined) connection.destroy();
-        else owed.once("finish", () => connection.destroySoon());
-      }
+export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace: number): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => {
+      for (const connection of open) connection.destroy();
+    }, grace);
+    server.close(() => {
+      clearTimeout(deadline);
+      resolve();
     });
+    // The bare connection does not know what the encrypted one owes; they have the same peer.
+    const owing = new Set<string>();
+    for (const connection of open) {
+      const owed = owedBy(connection);
+      if (owed !== undefined) owing.add(peerOf(connection));
+      owed?.once("finish", () => connection.destroySoon());
+    }
+    for (const connection of open) if (!owing.has(peerOf(connection))) connection.destroy();
+  });
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

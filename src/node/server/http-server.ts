@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { handle } from "../../api/handle.js";
 import type { ApiRequest } from "../../api/messages.js";
@@ -55,12 +56,18 @@ export interface HttpServerOptions {
   readonly onDefect: (error: unknown) => void;
 }
 
+/** A server with the connections that are open; those of HTTPS bare and, once they are, encrypted. */
+export interface OpenServer {
+  readonly server: AnyServer;
+  readonly open: ReadonlySet<Socket>;
+}
+
 /**
  * Makes the server; the API's own paths go straight from the core to the socket.
  *
  * Nothing that a client sends ends the process or goes without an answer.
  */
-export function createHttpServer(options: HttpServerOptions): AnyServer {
+export function createHttpServer(options: HttpServerOptions): OpenServer {
   const { context: outermost, control, customHandlers, certificate, explain, onDefect } = options;
 
   const answerWith = (world: World, read: ApiRequest, response: ServerResponse) => {
@@ -138,7 +145,13 @@ export function createHttpServer(options: HttpServerOptions): AnyServer {
     broken.add(socket);
     refuseInTurn(socket, code);
   });
-  return server;
+  const open = new Set<Socket>();
+  const watch = (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  };
+  server.on("connection", watch).on("secureConnection", watch);
+  return { server, open };
 }
 
 const serverOptions: ServerOptions = {

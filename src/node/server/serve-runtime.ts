@@ -4,7 +4,7 @@ import type { Runtime } from "../../sandbox/runtime.js";
 import { createInstances, defaultInstanceTtl } from "../control/instances.js";
 import { loadFarmers, loadFarmersFor } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
-import { watchConnections } from "./connections.js";
+import { closeServer } from "./connections.js";
 import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
 import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
 import { baseUrlOf, isLoopback, listen } from "./listen.js";
@@ -73,7 +73,7 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
   const stopping = new AbortController();
   // Known once it listens, which is before the first call.
   const surroundings = { loopback: false, token: options.controlToken || undefined };
-  const server = createHttpServer({
+  const { server, open } = createHttpServer({
     context: { runtime, instances, gone: stopping.signal },
     control: withControl ? lazyControl(surroundings, onDefect) : undefined,
     customHandlers,
@@ -81,7 +81,6 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
     certificate,
     onDefect,
   });
-  const close = watchConnections(server);
   const address = await listen(server, port, bindTo);
   url = baseUrlOf(address, certificate === undefined ? "http" : "https");
   surroundings.loopback = isLoopback(address);
@@ -97,7 +96,7 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
       stopPolling();
       stopping.abort();
       instances?.close();
-      return close(grace);
+      return closeServer(server, open, grace);
     },
   };
 }
