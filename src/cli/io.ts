@@ -32,6 +32,8 @@ export interface Io {
   readonly stopSignal: () => AbortSignal;
   /** Hands SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to give them back. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => () => void;
+  /** Hands what is thrown, or rejected, and not caught to the listener; without one it ends the process as our defect. */
+  readonly takeUncaught: (listener: (error: unknown) => void) => void;
   /** Ends this process soon, whatever code of the user's own still runs in it. */
   readonly endSoon: () => void;
   /** Resolves after so many milliseconds, or as soon as the signal is aborted. */
@@ -57,10 +59,11 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 /** Connects the command line with a real process: its streams, its signals and its uncaught errors. */
 export function processIo(process: NodeJS.Process): Io {
   const stderr = outputOf(process.stderr);
-  process.on("uncaughtException", (error) => {
+  let uncaught: (error: unknown) => void = (error) => {
     stderr.write(describeFailure(error, { verbose: isVerbose(process.argv, process.env) }));
     process.exit(exitCode.defect);
-  });
+  };
+  process.on("uncaughtException", (error) => uncaught(error));
   const stdoutFailed = (error: unknown) => {
     stderr.write(`Failed to write to the standard output: ${fileFailure(error)}.\n`);
     // The command sets its own code before.
@@ -75,6 +78,9 @@ export function processIo(process: NodeJS.Process): Io {
     cwd: process.cwd(),
     stopSignal: () => stopSignalOf(process),
     takeSignals: (listener) => takeSignals(process, listener),
+    takeUncaught(listener) {
+      uncaught = listener;
+    },
     endSoon: () => endSoon(process),
     // Rejects when it is aborted; that is the end of the wait, too.
     wait: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),

@@ -30,7 +30,11 @@ async function served(file: string, code: string) {
   const { base_url, keys } = JSON.parse(await running.until(/\n/));
   const get = (path: string, key?: string) =>
     fetch(base_url + path, key === undefined ? {} : { headers: { "x-api-key": keys[key] } });
-  return { ...running, get, keys };
+  let said = "";
+  running.child.stderr?.on("data", (text) => {
+    said += text;
+  });
+  return { ...running, get, keys, base_url, said: () => said };
 }
 
 test.each([
@@ -61,6 +65,33 @@ test.each([
   );
   expect(stderr).toMatch(/attestations +403 live_access_not_approved/);
   expect(stderr).not.toContain(keys.active);
+  expect(stderr).not.toContain("defect");
+});
+
+const careless = `
+import { HttpResponse, http } from "msw";
+const done = () => HttpResponse.json({});
+export default [
+  http.post("/reads", ({ request }) => { request.text().then((text) => console.error("read " + text.length)); return done(); }),
+  http.get("/throws-later", () => { setTimeout(() => { throw new Error("too late to catch"); }, 1); return done(); }),
+  http.get("/rejects", () => { Promise.reject(new Error("without await")); return done(); }),
+];
+`;
+
+test("what handlers do after their answer ends no server, and is logged as theirs", async () => {
+  const { base_url, get, stop, said } = await served("handlers.mjs", careless);
+  const post = (body: string) => fetch(`${base_url}/reads`, { method: "POST", body });
+  expect((await post("abc")).status).toBe(200);
+  // More than comes with the head.
+  expect((await post("a".repeat(1_000_000))).status).toBe(200);
+  expect([(await get("/throws-later")).status, (await get("/rejects")).status]).toEqual([200, 200]);
+  await expect.poll(said).toMatch(/too late to catch/);
+  expect((await get("/v1/relying-party/me", "active")).status).toBe(200);
+  const { code, stderr } = await stop();
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/Code of handlers\.mjs failed outside a request.*too late to catch\n +at /);
+  expect(stderr).toMatch(/Code of handlers\.mjs failed outside a request.*without await\n/);
+  expect(stderr.match(/read \d+/g)?.[0]).toBe("read 3");
   expect(stderr).not.toContain("defect");
 });
 

@@ -70,6 +70,7 @@ function run(argv: readonly string[], options: RunOptions): Running {
     wait,
     stopSignal: () => stopping.signal,
     takeSignals: () => () => {},
+    takeUncaught() {},
     endSoon() {},
     keyPresses: async () => keys && pressed(keys),
   };

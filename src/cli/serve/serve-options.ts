@@ -20,26 +20,36 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Log): Promise
     ...others,
     port,
     ...(tls !== undefined && { tls }),
-    ...(module !== undefined && (await ownHandlers(module, io))),
+    ...(module !== undefined && (await ownHandlers(module, io, log))),
     onDefect(error) {
       const failure = describeFailure(error, flags);
       // Also reported when no request waits for it.
       const isOurs = !(error instanceof SandboxError && error.code === "state_unwritable");
       log.problem(isOurs ? `A request was answered with 500. ${failure}` : failure);
     },
-    onHandlerError(error) {
-      // With its stack: the user has to mend their own code, and wants to know where.
-      const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      log.problem(`A handler failed, and its request was answered with 500: ${failure}`);
-    },
+    onHandlerError: (error) =>
+      log.problem(`A handler failed, and its request was answered with 500: ${withStack(error)}`),
   };
 }
 
 // Loaded only when asked for, the loader included.
-async function ownHandlers(module: string, { cwd }: Io): Promise<Partial<ServeOptions>> {
+async function ownHandlers(
+  module: string,
+  { cwd, takeUncaught }: Io,
+  log: Log,
+): Promise<Partial<ServeOptions>> {
   const { loadHandlers } = await import("../../node/server/load-handlers.js");
   const { handlers, file } = await loadHandlers(module, cwd);
+  // A handler may throw long after its answer; the server is not to blame, and lives on.
+  takeUncaught((error) =>
+    log.problem(`Code of ${module} failed outside a request, and was not caught: ${withStack(error)}`),
+  );
   return { handlers, handlersFile: file };
+}
+
+// The user has to mend their own code, and wants to know where.
+function withStack(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 async function tlsOf({ tls, cert, key }: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {

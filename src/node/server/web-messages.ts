@@ -58,7 +58,8 @@ function webHeaders({ rawHeaders }: IncomingMessage): Headers {
 /**
  * Makes a web stream of the body that reads no faster than it is read.
  *
- * The rest that is unread when the answer is sent is thrown away: the next request on the connection comes behind it.
+ * It ends when the answer is sent, with what had come, and the rest is thrown away: the next request on the connection
+ * comes behind it. A handler may still be reading, and an error would meet nothing that catches it.
  */
 function requestBody(request: IncomingMessage, response: ServerResponse): ReadableStream {
   // Between the two, because a web stream that is cancelled would destroy the request, and with it the connection.
@@ -68,7 +69,7 @@ function requestBody(request: IncomingMessage, response: ServerResponse): Readab
   });
   response.once("finish", () => {
     request.unpipe(body).resume();
-    body.destroy(new Error("The request has been answered; its body is gone."));
+    body.end();
   });
   return Readable.toWeb(body) as ReadableStream;
 }
