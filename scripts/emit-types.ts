@@ -19,7 +19,7 @@ export interface TypeEmission {
 export async function emitTypes({ root, entries, into }: TypeEmission): Promise<void> {
   const files = Object.values(entries).map((file) => ({
     filePath: join(root, file),
-    libraries: { importedLibraries: ["msw"], allowedTypesLibraries: ["node"] },
+    libraries: { importedLibraries: ["msw"], allowedTypesLibraries: [] },
     output: { noBanner: true, exportReferencedTypes: false },
   }));
   const texts = generateDtsBundle(files, { preferredConfigPath: join(root, "tsconfig.json") });

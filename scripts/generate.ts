@@ -64,8 +64,11 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
 }
 
 function bundledModule(scenarios: Record<string, Scenario>): string {
-  const keyRefs = mapValues(scenarios, ({ organizations = {}, population }) => [
+  const keyRefs = mapValues(scenarios, ({ organizations = {}, population, timeline = [] }) => [
     ...Object.values(organizations).flatMap(({ keys = {} }) => Object.keys(keys).map(quoted)),
+    ...timeline.flatMap(({ create_key: created, rotate }) =>
+      [created?.ref, rotate?.as].flatMap((ref) => (ref === undefined ? [] : [quoted(ref)])),
+    ),
     ...(population === undefined ? [] : [template(`${anyOrganization}-key-${anyNumber}`)]),
   ]);
   const organizationRefs = mapValues(scenarios, ({ organizations = {}, population }) => [

@@ -1,11 +1,16 @@
 import { descriptionOf } from "../src/scenario/format/json-schema.js";
-import { type Fields, type Shape, shapeOf } from "../src/scenario/format/shape.js";
+import { type Fields, type Shape, shapeOf, type TextKind } from "../src/scenario/format/shape.js";
+import { durationPattern, waitPattern } from "../src/scenario/format/time.js";
+
+// The parser takes more (5 minutes); a compiler knows one spelling, that of the docs.
+const durationType = `\`\${number}\${"ms" | "s" | "m" | "h" | "d"}\``;
+const isDuration = ({ pattern }: TextKind) => pattern === durationPattern || pattern === waitPattern;
 
 /** The TypeScript type of the values of a shape, its descriptions as comments. */
 export function typeOf(shape: Shape, indent = ""): string {
   switch (shape.kind) {
     case "text":
-      return "string";
+      return isDuration(shape) ? durationType : "string";
     case "anything":
       return "string | number | boolean | null | (unknown)[] | { [name: string]: unknown }";
     case "either":

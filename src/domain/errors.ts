@@ -38,6 +38,14 @@ export type SandboxErrorCode =
   | "method_not_allowed"
   | "unsupported_media_type";
 
+// Registered globally, so that the ES module build and the CommonJS build know each other's errors.
+const brand = Symbol.for("svc-sandbox.error");
+
+/** Whether a value is a {@link SandboxError} of any build of this package. */
+export function isSandboxError(value: unknown): value is SandboxError {
+  return typeof value === "object" && value !== null && brand in value;
+}
+
 /**
  * A refusal by this tool itself; never an answer of the pretended API.
  *
@@ -53,5 +61,13 @@ export class SandboxError extends Error {
     this.name = "SandboxError";
     this.code = code;
     this.details = details;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: a class of the user's own that extends this one inherits the method
+    if (this === SandboxError) return isSandboxError(value);
+    // biome-ignore lint/complexity/noThisInStatic: the same
+    return Function.prototype[Symbol.hasInstance].call(this, value);
   }
 }

@@ -2,7 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Profile } from "../domain/assumptions.js";
 import { createWorld } from "../sandbox/create-world.js";
-import { type Instant, instantOf } from "../sandbox/operations/input.js";
+import { type Instant, instantOf, requireKnownOptions } from "../sandbox/operations/input.js";
 import { createRuntime, type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { Platform, World } from "../sandbox/world.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
@@ -39,12 +39,18 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
  * });
  * response.status; // 401
  */
-export function createSandbox<const Source extends ScenarioSource = "key-states">(
-  options: SandboxOptions<Source> = {},
-): Sandbox<KeyRef<Source>, OrganizationRef<Source>> {
+export function createSandbox<const Source extends ScenarioSource>(
+  options: SandboxOptions<Source> & { readonly scenario: Source },
+): Sandbox<KeyRef<Source>, OrganizationRef<Source>>;
+// Apart: with a default for `Source`, editors offer that alone where a name is being typed.
+export function createSandbox(
+  options?: SandboxOptions<never>,
+): Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
+export function createSandbox(options: SandboxOptions): Sandbox;
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  requireKnownOptions("create the sandbox", options, ["scenario", "seed", "now", "frozen", "profile"]);
   const { scenario, name } = resolveSource(options.scenario ?? "key-states");
-  const start = starterOf(webPlatform, scenario, { ...options, name });
-  return sandboxOn(createRuntime(start)) as Sandbox<KeyRef<Source>, OrganizationRef<Source>>;
+  return sandboxOn(createRuntime(starterOf(webPlatform, scenario, { ...options, name })));
 }
 
 interface StartOptions extends Omit<GivenOptions, "now"> {

@@ -2,7 +2,7 @@ import { snakeCase } from "../api/snake-case.js";
 import { reportOf } from "../report/build-report.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import type { Decision } from "../sandbox/operations/consents.js";
-import { requireFields, requirePreview } from "../sandbox/operations/input.js";
+import { requireFields, requireKnownOptions, requirePreview } from "../sandbox/operations/input.js";
 import { operations } from "../sandbox/operations/operations.js";
 import { attestationsOf, viewAttestation, viewConsent } from "../sandbox/preview/consent-views.js";
 import { defaultFarmerPage } from "../sandbox/preview/farmers.js";
@@ -11,6 +11,7 @@ import { unknownSecret } from "../sandbox/scenario-keys.js";
 import { scenarioSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import {
+  listRequests,
   viewClock,
   viewKey,
   viewKeys,
@@ -18,7 +19,8 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import { checkInput } from "../scenario/problems/check-shape.js";
+import { requestQuery } from "../scenario/format/control-bodies.js";
+import { checkInput, checkValue } from "../scenario/problems/check-shape.js";
 import { attachRuntime } from "./current-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
 import { fetchAnswer } from "./web-request.js";
@@ -122,7 +124,11 @@ export function sandboxOn(runtime: Runtime): Sandbox {
       },
     },
     requests: {
-      list: (query) => world().journal.list(query).map(viewRequest),
+      list(query = {}) {
+        requireKnownOptions("list the requests", query, ["limit", "pathId", "key"]);
+        const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
+        return listRequests(world(), input).map(viewRequest);
+      },
       total: () => world().journal.total(),
       clear: () => operations.clear_requests(world()),
     },

@@ -7,7 +7,7 @@ import type { Report } from "../report/report.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { Actor, Duration, Instant } from "../sandbox/operations/input.js";
 import type { AttestationView, ConsentView } from "../sandbox/preview/consent-views.js";
-import type { KeyView, OrganizationView, RequestView } from "../sandbox/views.js";
+import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/views.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -47,8 +47,8 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly consents: SandboxConsents;
   /** With `preview: true` in the scenario; every call throws `not_found` without. */
   readonly attestations: SandboxAttestations;
-  readonly faults: SandboxFaults;
-  readonly requests: SandboxRequests;
+  readonly faults: SandboxFaults<KeyRef, OrganizationRef>;
+  readonly requests: SandboxRequests<KeyRef>;
   /**
    * Which ways of ending the clients have met, and how they behaved, since the start or the last `requests.clear()`.
    *
@@ -112,10 +112,10 @@ export interface CreatedKey {
 /** The dashboard's key page. Each refusal is a `SandboxError` with a code, and changes nothing. */
 export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string> {
   list(): KeyView[];
-  get(ref: Known<KeyRef>): KeyView;
+  get(ref: KeyRef | ListedKeyRef): KeyView;
   create(key: KeyCreation<OrganizationRef>, as?: ActingAs): CreatedKey;
-  rotate(ref: Known<KeyRef>, rotation?: KeyRotation, as?: ActingAs): CreatedKey;
-  revoke(ref: Known<KeyRef>, as?: ActingAs): KeyView;
+  rotate(ref: KeyRef | ListedKeyRef, rotation?: KeyRotation, as?: ActingAs): CreatedKey;
+  revoke(ref: KeyRef | ListedKeyRef, as?: ActingAs): KeyView;
 }
 
 /** A change of an organization. */
@@ -152,15 +152,17 @@ export interface SandboxFarmers {
 }
 
 /** The faults between the client and the API. */
-export interface SandboxFaults {
+export interface SandboxFaults<KeyRef extends string = string, OrganizationRef extends string = string> {
   /** The active faults; times in them are instants. */
-  list(): Fault[];
+  list(): Fault<KeyRef | ListedKeyRef, OrganizationRef>[];
   /**
    * Replaces the active faults; durations in them count from now. Returns them as `list` does.
    *
    * Throws `validation_failed` with what is wrong with each field in `details.fields`, and changes nothing then.
    */
-  set(faults: readonly Fault[]): Fault[];
+  set(
+    faults: readonly Fault<KeyRef | ListedKeyRef, OrganizationRef>[],
+  ): Fault<KeyRef | ListedKeyRef, OrganizationRef>[];
 }
 
 /** The consent requests that clients have made, and what farmers decide about them. Preview: shapes may change. */
@@ -186,19 +188,18 @@ export interface SandboxAttestations {
 }
 
 /** Which requests to list. */
-export interface RequestQuery {
+export interface RequestQuery<KeyRef extends string = string> {
   /** At most this many, the latest ones. */
   readonly limit?: number;
   /** That on which the request ended, or that of the fault that hit it. */
   readonly pathId?: PathId;
-  /** A key's ref. */
-  readonly key?: string;
+  readonly key?: KeyRef | ListedKeyRef;
 }
 
 /** The journal: the last 1,000 requests. */
-export interface SandboxRequests {
-  /** Oldest first. */
-  list(query?: RequestQuery): RequestView[];
+export interface SandboxRequests<KeyRef extends string = string> {
+  /** Oldest first. Throws `unknown_ref` for a key that there is not, `validation_failed` for another mistake. */
+  list(query?: RequestQuery<KeyRef>): RequestView[];
   /** The number of requests since the start, the last reset or `clear`, those that fell out included. */
   readonly total: () => number;
   /** Clears them and the report. */
@@ -215,8 +216,17 @@ type KeysIn<Value> = Value extends { readonly organizations: infer Organizations
   ?
       | { [Ref in keyof Organizations]: KeysOf<Organizations[Ref]> }[keyof Organizations]
       | InPopulation<Value, `organization-${number}-key-${number}`>
+      | MadeInTimeline<Value>
   : string;
 type InPopulation<Value, Ref> = Value extends { readonly population: object } ? Ref : never;
+type MadeInTimeline<Value> = Value extends { readonly timeline: readonly (infer Step)[] }
+  ? MadeBy<Step>
+  : never;
+type MadeBy<Step> = Step extends { readonly create_key: { readonly ref: infer Ref extends string } }
+  ? Ref
+  : Step extends { readonly rotate: { readonly as: infer Ref extends string } }
+    ? Ref
+    : never;
 type KeysOf<Organization> = Organization extends { readonly keys: infer Keys } ? keyof Keys & string : never;
 
 /** The refs of the keys of a scenario, as far as its type says them. */
@@ -226,6 +236,3 @@ export type KeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source
 export type OrganizationRef<Source> = Source extends ScenarioName
   ? BundledOrganizationRefs[Source]
   : OrganizationsIn<Source>;
-
-/** A ref that autocompletes to the known ones and may be another: keys made at run time have refs too. */
-export type Known<Ref extends string> = Ref | (string & {});

@@ -109,17 +109,24 @@ export async function fetchAnswer(
   const request = new Request(input, init);
   request.signal.throwIfAborted();
   const answer = answerWebRequest(world, request);
-  if ("status" in answer) return answer;
+  if ("status" in answer) return fetched(answer, request);
   const held = { input, request };
   const canBeAborted = init?.signal !== undefined || input instanceof Request;
   if (canBeAborted) waiting.add(held);
   try {
     const response = await answer;
     if (response.type === "error") throw connectionReset();
-    return response;
+    return fetched(response, request);
   } finally {
     waiting.delete(held);
   }
+}
+
+// As a response from the network says where it came from; one that is made says nothing.
+function fetched(response: Response, request: Request): Response {
+  const [url] = request.url.split("#");
+  const clone = () => fetched(Response.prototype.clone.call(response), request);
+  return Object.defineProperties(response, { url: { value: url }, clone: { value: clone } });
 }
 
 function connectionReset(): TypeError {

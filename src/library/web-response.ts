@@ -1,5 +1,6 @@
 import { type Delivery, partsOf } from "../api/faults.js";
 import type { ApiAnswer } from "../api/messages.js";
+import { failures } from "../domain/fault.js";
 
 /** Converts an answer to a `Response`, with `body` instead of its own if given; an answer to HEAD has none. */
 export function toResponse(
@@ -11,8 +12,25 @@ export function toResponse(
   for (let i = 0; i < answer.headers.length; i += 2) {
     headers.push([answer.headers[i] as string, answer.headers[i + 1] as string]);
   }
-  return new Response(method === "HEAD" ? null : (body as BodyInit), { status: answer.status, headers });
+  const { status } = answer;
+  const statusText = reasons[status] ?? "";
+  return new Response(method === "HEAD" ? null : (body as BodyInit), { status, statusText, headers });
 }
+
+/** The reason phrases of HTTP, as Node's server sends them; browsers have no list of them. */
+const reasons: Readonly<Record<number, string>> = {
+  200: "OK",
+  201: "Created",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  422: "Unprocessable Entity",
+  429: "Too Many Requests",
+  ...Object.fromEntries(Object.entries(failures).map(([status, { reason }]) => [status, reason])),
+};
 
 /**
  * Delivers an answer to which a fault applies as a `Response`; a connection reset is a network error.

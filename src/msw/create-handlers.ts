@@ -3,6 +3,7 @@ import { SandboxError } from "../domain/errors.js";
 import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { answerWebRequest } from "../library/web-request.js";
+import { requireKnownOptions } from "../sandbox/operations/input.js";
 
 /** The address of the API for the client under test. */
 export interface HandlerOptions {
@@ -18,14 +19,16 @@ export interface HandlerOptions {
  * Request handlers for `setupServer`, `setupWorker` and whatever else takes handlers of msw 2 or 3.
  *
  * They answer from the sandbox as it is when a request comes: clock, operations and reset take effect at once. Throws
- * `usage` for a base URL that is none.
+ * `usage` for a base URL that is none, `validation_failed` for an unknown option.
  *
  * @example
  * const sandbox = createSandbox({ scenario: "key-states" });
  * const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
  */
-export function createHandlers(sandbox: Sandbox, { baseUrl = "*" }: HandlerOptions = {}): HttpHandler[] {
+export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
   const runtime = runtimeOf(sandbox);
+  requireKnownOptions("make handlers", options, ["baseUrl"]);
+  const { baseUrl = "*" } = options;
   const answer =
     (base: string) =>
     ({ request }: { request: Request }) =>

@@ -12,8 +12,17 @@ import { parseDuration, parseWhen } from "../scenario/format/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isoOf } from "./clock.js";
 
-/** A fault as scenarios, the library and the control plane write it. */
-export type Fault = NonNullable<Scenario["faults"]>[number];
+type AnyFault = NonNullable<Scenario["faults"]>[number];
+type Condition = NonNullable<AnyFault["when"]>;
+
+/** A fault as scenarios, the library and the control plane write it, with the refs that it may name. */
+export type Fault<KeyRef extends string = string, OrganizationRef extends string = string> = Omit<
+  AnyFault,
+  "when"
+> & {
+  /** Which requests it hits: all that is given must hold. Default: every request. */
+  when?: Omit<Condition, "key" | "organization"> & { key?: KeyRef; organization?: OrganizationRef };
+};
 
 export interface ActiveFault {
   readonly given: Fault;

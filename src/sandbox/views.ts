@@ -1,9 +1,11 @@
 import { type Environment, fingerprintOf, type KeyState, keyStateAt } from "../domain/api-key.js";
 import type { KeyLimits } from "../domain/limits.js";
 import type { Organization } from "../domain/organization.js";
+import type { requestQuery } from "../scenario/format/control-bodies.js";
+import type { ValueOf } from "../scenario/format/shape.js";
 import type { Clock } from "./clock.js";
 import { settleUsage, type Windows } from "./counters.js";
-import type { JournalEntry } from "./journal.js";
+import type { Journal, JournalEntry } from "./journal.js";
 import type { KeyEntry, Registry } from "./registry.js";
 
 interface ViewedWorld {
@@ -12,9 +14,12 @@ interface ViewedWorld {
   readonly registry: Registry;
 }
 
+/** A key's ref as a sandbox gives it: that of a key made at run time is in no scenario, which a compiler could read. */
+export type ListedKeyRef = string & { readonly listedKeyRef: true };
+
 /** A key as lists show it; never the key itself (R34). Times are ISO 8601. */
 export interface KeyView {
-  readonly ref: string;
+  readonly ref: ListedKeyRef;
   readonly organization: string;
   readonly name: string;
   readonly environment: Environment;
@@ -28,8 +33,8 @@ export interface KeyView {
   readonly revokedAt: string | null;
   readonly expiresAt: string | null;
   readonly overlapEndsAt: string | null;
-  readonly replacedBy: string | null;
-  readonly replaces: string | null;
+  readonly replacedBy: ListedKeyRef | null;
+  readonly replaces: ListedKeyRef | null;
 }
 
 /** An organization as lists show it: all that there is. */
@@ -42,13 +47,16 @@ export interface ClockView {
 }
 
 /** A request as the journal shows it; `at` is ISO 8601. */
-export type RequestView = Omit<JournalEntry, "at"> & { readonly at: string };
+export type RequestView = Omit<JournalEntry, "at" | "key"> & {
+  readonly at: string;
+  readonly key: ListedKeyRef | null;
+};
 
 export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld): KeyView {
   const now = world.clock.now();
   settleUsage(usage, world.windows, now);
   return {
-    ref: key.ref,
+    ref: key.ref as ListedKeyRef,
     organization: key.organization,
     name: key.name,
     environment: key.environment,
@@ -61,8 +69,8 @@ export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld): KeyView {
     revokedAt: isoTime(key.revokedAt),
     expiresAt: isoTime(key.expiresAt),
     overlapEndsAt: isoTime(key.overlapEndsAt),
-    replacedBy: key.replacedBy ?? null,
-    replaces: key.replaces ?? null,
+    replacedBy: (key.replacedBy ?? null) as ListedKeyRef | null,
+    replaces: (key.replaces ?? null) as ListedKeyRef | null,
   };
 }
 
@@ -84,9 +92,18 @@ export function viewOrganization(organization: Organization): OrganizationView {
   return { ...organization };
 }
 
+/** The requests of the journal that match; throws `unknown_ref` for a key that there is not. */
+export function listRequests(
+  { journal, registry }: ViewedWorld & { readonly journal: Journal },
+  { limit, path_id: pathId, key }: ValueOf<typeof requestQuery>,
+): JournalEntry[] {
+  if (key !== undefined) registry.key(key);
+  return journal.list({ limit, pathId, key });
+}
+
 /** A journal entry, for people. */
 export function viewRequest(entry: JournalEntry): RequestView {
-  return { ...entry, at: new Date(entry.at).toISOString() };
+  return { ...entry, key: entry.key as ListedKeyRef | null, at: new Date(entry.at).toISOString() };
 }
 
 function isoTime(instant: number | undefined): string | null {

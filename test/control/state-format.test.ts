@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createSandbox, SandboxError } from "../../src/index.js";
+import { createSandbox, type Sandbox, SandboxError } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { sandboxOn } from "../../src/library/sandbox-on.js";
 import { nodePlatform } from "../../src/node/platform.js";
@@ -84,7 +84,7 @@ test("whatever happened in a world, its state can be read again and goes on exac
 });
 
 test("a world that has grown larger than a scenario may be can be read again", () => {
-  const sandbox = createSandbox({ scenario: "active" });
+  const sandbox: Sandbox = createSandbox({ scenario: "active" });
   let latest = "active";
   // One long chain, so that what follows it is tried too.
   for (let i = 0; i < 8000; i++) {

@@ -20,7 +20,7 @@ export async function serve(
   onTestFinished(() => server.close(0));
   const port = Number(new URL(server.url).port);
   const call = (path: string, init?: RequestInit) => fetch(server.url + path, init);
-  return { ...server, port, defects, call };
+  return Object.assign(server, { port, defects, call });
 }
 
 /** A handler of an endpoint that is guarded like the API's own. */

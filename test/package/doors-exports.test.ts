@@ -26,6 +26,28 @@ test.each([
   expect([exportsOf(door, "import"), exportsOf(door, "require")]).toEqual([names, names]);
 });
 
+test("errors are instances of the classes of both builds, each of its own class alone", () => {
+  const code = `
+    const both = [await import("svc-sandbox"), createRequire(process.cwd() + "/x.js")("svc-sandbox")];
+    const thrown = (act) => { try { act(); } catch (error) { return error; } };
+    const of = (error) => both.map(({ SandboxError, ScenarioError }) =>
+      [error instanceof SandboxError, error instanceof ScenarioError]);
+    const refusals = both.map(({ createSandbox }) => thrown(() => createSandbox().secret("nope")));
+    const broken = both.map(({ parseScenario }) => thrown(() => parseScenario("version: 2")));
+    class Own extends both[0].SandboxError {}
+    const own = [new Own("usage", "mine"), refusals[0]].map((error) => error instanceof Own);
+    console.log(JSON.stringify({ refusals: refusals.map(of), broken: broken.map(of), others: of(new Error()), own }));`;
+  const flags = ["--input-type=module", "-e", `import { createRequire } from "node:module";${code}`];
+  const seen = JSON.parse(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }));
+  const everywhere = (of: [boolean, boolean]) => [of, of];
+  expect(seen).toEqual({
+    refusals: everywhere([true, false]).map(() => everywhere([true, false])),
+    broken: everywhere([true, true]).map(() => everywhere([true, true])),
+    others: everywhere([false, false]),
+    own: [true, false],
+  });
+});
+
 test("faker is in no bundle: it gives its names when the package is built", () => {
   const files = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".js"),

@@ -5,7 +5,7 @@ import ms from "ms";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
 import { adviceIds } from "../../src/domain/advice.js";
-import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
+import { createSandbox, type Duration, type Sandbox, type Scenario } from "../../src/index.js";
 import { startServer } from "../../src/node/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { type Door, doors, type Sent } from "../support/doors.js";
@@ -22,7 +22,7 @@ interface Step extends Sent {
   readonly at_once?: number;
   readonly fresh?: boolean;
   readonly pause?: string;
-  readonly wait?: string;
+  readonly wait?: Extract<Duration, string>;
   readonly rotate?: string;
   readonly revoke?: string;
 }
@@ -151,7 +151,7 @@ test("behind a server of one's own a burst gets no advice, and a retry after a p
 });
 
 test("a client that goes away before a delayed answer does not know it", async () => {
-  const faults = [{ when: { requests: [1] }, then: { latency: "1h" } }];
+  const faults = [{ when: { requests: [1] }, then: { latency: "1h" as const } }];
   const server = await startServer({ scenario: { ...bundledScenarios["key-states"], faults }, frozen: true });
   onTestFinished(() => server.close(0));
   const ask = (signal?: AbortSignal) =>

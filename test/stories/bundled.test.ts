@@ -146,7 +146,7 @@ function withoutWaiting(scenario: Scenario): Scenario {
     ...fault,
     then: {
       ...then,
-      ...(then.latency !== undefined && { latency: "1ms" }),
+      ...(then.latency !== undefined && { latency: "1ms" as const }),
       ...(then.slow !== undefined && { slow: 100_000 }),
     },
   }));

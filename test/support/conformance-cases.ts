@@ -132,7 +132,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
         },
       },
     },
-    steps: ["29s", "31s", "30s", "1m"].flatMap((advance): Step[] => [
+    steps: (["29s", "31s", "30s", "1m"] as const).flatMap((advance): Step[] => [
       ...withKeys(3, "main"),
       ...withKeys(1, "ending"),
       { advance },

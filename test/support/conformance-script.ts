@@ -1,3 +1,4 @@
+import type { Duration } from "../../src/index.js";
 import type { Sandbox } from "../../src/library/sandbox.js";
 import type { ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -12,9 +13,9 @@ export interface KeyedSent extends Sent {
 /** One step of a case, as plain data: it runs in a page as it does here. */
 export type Step =
   | { readonly send: KeyedSent; readonly times?: number }
-  | { readonly advance: string }
+  | { readonly advance: Duration }
   | { readonly revoke: string }
-  | { readonly rotate: string; readonly as: string; readonly overlap: string }
+  | { readonly rotate: string; readonly as: string; readonly overlap: Duration }
   | { readonly update: string; readonly status: "active" | "inactive" }
   | { readonly reset: true };
 

@@ -10,6 +10,7 @@ import {
   type Report,
   type Sandbox,
   type SandboxErrorCode,
+  type SandboxOptions,
   type Scenario,
 } from "../../src/index.js";
 import { createHandlers, handlers, sandbox as ready } from "../../src/msw/index.js";
@@ -55,11 +56,63 @@ test("the refs of a scenario that is known at run time only are any text", () =>
   expectTypeOf(sandbox.secret).parameter(0).toEqualTypeOf<string>();
 });
 
-test("keys made at run time can be named, known ones autocomplete", () => {
+test("keys made at run time are called by the ref that the sandbox gives back", () => {
   const sandbox = createSandbox();
   expectTypeOf(sandbox.keys.create).returns.toEqualTypeOf<CreatedKey>();
-  sandbox.keys.get("ci");
-  sandbox.keys.rotate("active", { overlap: "10m" });
+  const { key } = sandbox.keys.rotate("active", { overlap: "10m" });
+  sandbox.keys.revoke(key.ref);
+  sandbox.requests.list({ key: key.ref });
+  sandbox.faults.set([...sandbox.faults.list(), { when: { key: key.ref }, then: { reset: true } }]);
+  // @ts-expect-error there is no such key
+  sandbox.keys.revoke("nope");
+  // @ts-expect-error there is no such key
+  sandbox.requests.list({ key: "nope" });
+  // @ts-expect-error there is no such key
+  sandbox.faults.set([{ when: { key: "nope" }, then: { reset: true } }]);
+  // @ts-expect-error there is no such organization
+  sandbox.faults.set([{ when: { organization: "nope" }, then: { reset: true } }]);
+});
+
+test("the refs of keys that a timeline makes are known to the compiler", () => {
+  const organizations = { bank: { type: "bank", keys: { main: { environment: "test" } } } } as const;
+  const timeline = [
+    { at: "10m", rotate: { key: "main", as: "next" } },
+    { at: "20m", create_key: { organization: "bank", environment: "test", name: "CI", ref: "ci" } },
+    { at: "30m", revoke: { key: "ci" } },
+  ] as const;
+  const sandbox = createSandbox({ scenario: { version: 1, organizations, timeline: [...timeline] } });
+  expectTypeOf(sandbox.secret).parameter(0).toEqualTypeOf<"main" | "next" | "ci">();
+});
+
+test("any sandbox takes any ref, and can be one whose refs are known", () => {
+  const sandbox: Sandbox = createSandbox({ scenario: "rotation" });
+  sandbox.keys.revoke("nope");
+  sandbox.requests.list({ key: "nope" });
+  sandbox.faults.set([{ when: { key: "nope" }, then: { reset: true } }]);
+});
+
+test("a duration has one spelling", () => {
+  const sandbox = createSandbox();
+  sandbox.clock.advance("90s");
+  sandbox.clock.advance("-1.5h");
+  sandbox.clock.advance(90_000);
+  // @ts-expect-error 31m
+  sandbox.clock.advance("31 minutes");
+  // @ts-expect-error it needs its unit
+  sandbox.clock.advance("31");
+  // @ts-expect-error 1h
+  sandbox.keys.rotate("active", { overlap: "1 hour" });
+  // @ts-expect-error 2s
+  sandbox.faults.set([{ then: { latency: "2 seconds" } }]);
+});
+
+test("unknown options are mistakes", () => {
+  // @ts-expect-error seed
+  createSandbox({ sead: 1 });
+  // @ts-expect-error there is no such scenario
+  createSandbox({ scenario: "rotatoin" });
+  const options: SandboxOptions = { seed: 1 };
+  expectTypeOf(createSandbox(options)).toEqualTypeOf<Sandbox>();
 });
 
 test("path ids and error codes are closed lists", () => {

@@ -1,7 +1,6 @@
 import { requestLine, snakeCase } from "../../api/snake-case.js";
 import { storySender } from "../../api/story-sender.js";
 import { SandboxError } from "../../domain/errors.js";
-import { outcomes, type PathId } from "../../domain/outcomes.js";
 import { reportOf } from "../../report/build-report.js";
 import { type ReportFormat, reportFormats } from "../../report/render/document.js";
 import { renderReport } from "../../report/report-document.js";
@@ -9,16 +8,15 @@ import { operations } from "../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../sandbox/preview/farmers.js";
 import { runNextStep } from "../../sandbox/story/run-step.js";
 import { kindOf } from "../../sandbox/story/story.js";
+import { listRequests } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
-import { described, query } from "../../scenario/format/control-bodies.js";
-import { ref } from "../../scenario/format/fields.js";
+import { described, query, requestQuery } from "../../scenario/format/control-bodies.js";
 import { choice, count } from "../../scenario/format/shape.js";
 import { stepJson } from "../step-data.js";
 import { listOf, one } from "./answer-schemas.js";
 import { type Route, route } from "./route.js";
 
 const mostFarmersOnAPage = 1000;
-const pathIds = outcomes.map(({ path }) => path) as [PathId, ...PathId[]];
 
 const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
   text: "text/plain",
@@ -30,15 +28,9 @@ const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
 export const trafficRoutes: readonly Route[] = [
   route("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
-    query: query({
-      limit: described(count(), "At most this many, the latest ones."),
-      path_id: described(choice(pathIds), "Only those that ended on this path."),
-      key: described(ref(), "Only those with the key of this ref."),
-    }),
+    query: requestQuery,
     answer: listOf("Request"),
-    run({ world, query: { limit, path_id: pathId, key } }) {
-      return world.journal.list({ limit, pathId, key }).map(requestLine);
-    },
+    run: ({ world, query }) => listRequests(world, query).map(requestLine),
   }),
   route("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",

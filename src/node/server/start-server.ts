@@ -3,7 +3,7 @@ import type { Profile } from "../../domain/assumptions.js";
 import { starterOf } from "../../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../../library/sandbox.js";
 import { sandboxOn } from "../../library/sandbox-on.js";
-import { type Instant, instantOf } from "../../sandbox/operations/input.js";
+import { type Instant, instantOf, requireKnownOptions } from "../../sandbox/operations/input.js";
 import { createRuntime, givenOptions } from "../../sandbox/runtime.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import { loadScenario } from "../files/load-scenario.js";
@@ -32,10 +32,37 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})> extends 
   readonly state?: string;
 }
 
+// A record, so that the compiler misses an option that is added above and not here.
+const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
+  scenario: true,
+  seed: true,
+  now: true,
+  frozen: true,
+  profile: true,
+  port: true,
+  state: true,
+  host: true,
+  tls: true,
+  explain: true,
+  control: true,
+  controlToken: true,
+  instanceTtl: true,
+  handlers: true,
+  handlersFile: true,
+  onDefect: true,
+  onHandlerError: true,
+};
+
+// What `await using` asks for, where the compiler of the caller knows that; others are not to need its types.
+type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
+  ? Key
+  : never;
+type DisposedAsync = { readonly [Key in AsyncDispose]: () => Promise<void> };
+
 /** A server and its sandbox. */
 export interface SandboxServer<Key extends string = string, Organization extends string = string>
   extends RunningServer,
-    AsyncDisposable {
+    DisposedAsync {
   readonly sandbox: Sandbox<Key, Organization>;
 }
 
@@ -53,9 +80,15 @@ export interface SandboxServer<Key extends string = string, Organization extends
  * });
  * response.status; // 200
  */
-export async function startServer<const Source extends ScenarioSource | (string & {}) = "key-states">(
-  options: ServerOptions<Source> = {},
-): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>> {
+export function startServer<const Source extends ScenarioSource>(
+  options: ServerOptions<Source> & { readonly scenario: Source },
+): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>>;
+export function startServer(
+  options?: ServerOptions<never>,
+): Promise<SandboxServer<KeyRef<"key-states">, OrganizationRef<"key-states">>>;
+export function startServer(options: ServerOptions): Promise<SandboxServer>;
+export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
+  requireKnownOptions("start the server", options, Object.keys(optionNames));
   const { scenario = "key-states", state: file, ...rest } = options;
   // The sandbox has to show farmers without waiting.
   const finding = typeof scenario === "string" ? loadScenario(scenario) : resolveSource(scenario);
@@ -79,11 +112,5 @@ export async function startServer<const Source extends ScenarioSource | (string 
     await close(0);
     throw error;
   }
-  const server: SandboxServer = {
-    ...running,
-    close,
-    sandbox: sandboxOn(runtime),
-    [Symbol.asyncDispose]: () => close(),
-  };
-  return server as SandboxServer<KeyRef<Source>, OrganizationRef<Source>>;
+  return { ...running, close, sandbox: sandboxOn(runtime), [Symbol.asyncDispose]: () => close() };
 }

@@ -1,5 +1,7 @@
 import { SandboxError } from "../../domain/errors.js";
+import { redactKeys } from "../../domain/redact.js";
 import { parseDuration, parseTime } from "../../scenario/format/time.js";
+import { didYouMean, listed } from "../../scenario/problems/words.js";
 import { isInstant } from "../clock.js";
 import type { World } from "../world.js";
 
@@ -43,14 +45,25 @@ export function requireFields(doing: string, problems: Readonly<Record<string, s
   );
 }
 
-/** A length of time: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
-export type Duration = string | number;
+/** Throws `validation_failed` for options that there are not. */
+export function requireKnownOptions(doing: string, given: unknown, known: readonly string[]): void {
+  if (typeof given !== "object" || given === null) {
+    requireFields(doing, { options: `are an object: { ${known[0]}: … }` });
+  }
+  const unknown = Object.keys(given as object).filter((name) => !known.includes(name));
+  const problem = (name: string) =>
+    `is no option.${didYouMean(name, known)} There are ${listed(known, "and")}`;
+  requireFields(doing, Object.fromEntries(unknown.map((name) => [redactKeys(name), problem(name)])));
+}
+
+/** A length of time as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
+export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}` | number;
 
 /** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
 export type Instant = string | number | Date;
 
 /** Milliseconds of a duration; throws `validation_failed`. */
-export function durationOf(duration: Duration): number {
+export function durationOf(duration: string | number): number {
   const length = typeof duration === "number" ? duration : parseDuration(duration);
   if (length !== undefined && Number.isSafeInteger(length)) return length;
   throw new SandboxError(

@@ -21,7 +21,6 @@ import { deriveSecret, secretFrom } from "../scenario-keys.js";
 import { type KeyView, viewKey } from "../views.js";
 import type { World } from "../world.js";
 import {
-  type Duration,
   durationOf,
   type Initiator,
   type Instant,
@@ -77,7 +76,7 @@ export function createKey(
 interface RotateInput {
   readonly key: string;
   /** The overlap in which the old key goes on working: 0 to 7 days. Default: 60 minutes. */
-  readonly overlap?: Duration | undefined;
+  readonly overlap?: string | number | undefined;
   /** The ref of the replacement. Default: the old ref with the next free number. */
   readonly as?: string | undefined;
 }
@@ -223,7 +222,7 @@ function inheritedUsage({ assumptions, windows, clock }: World, { usage }: KeyEn
   return { ...usage, recent: [...usage.recent] };
 }
 
-function overlapOf(input: Duration = defaultOverlap): number {
+function overlapOf(input: string | number = defaultOverlap): number {
   const overlap = typeof input === "number" ? input : durationOf(input);
   if (Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= maximumOverlap) return overlap;
   throw new SandboxError(

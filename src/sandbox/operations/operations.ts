@@ -3,7 +3,7 @@ import { type ActionName, actionNames } from "../../domain/steps.js";
 import type { Action, Performed } from "../story/story.js";
 import type { World } from "../world.js";
 import { decideConsent, suspendAttestation } from "./consents.js";
-import type { Duration, Initiator } from "./input.js";
+import type { Initiator } from "./input.js";
 import { createKey, revokeKey, rotateKey } from "./keys.js";
 import {
   advanceClock,
@@ -31,7 +31,7 @@ export const operations = {
   faults: changeFaults,
   assumptions: changeAssumptions,
   clock: changeClock,
-  advance: (world: World, { by }: { readonly by: Duration }) => advanceClock(world, by),
+  advance: (world: World, { by }: { readonly by: string | number }) => advanceClock(world, by),
   clear_requests: clearRequests,
 };
 

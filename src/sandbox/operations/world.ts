@@ -10,7 +10,6 @@ import { activateFaults, type Fault } from "../faults.js";
 import { type ClockView, type OrganizationView, viewClock, viewOrganization } from "../views.js";
 import type { World } from "../world.js";
 import {
-  type Duration,
   durationOf,
   type Initiator,
   type Instant,
@@ -72,7 +71,7 @@ export function changeClock(
 }
 
 /** Advances the clock; throws `clock_backwards` or `validation_failed`, and changes nothing then. */
-export function advanceClock(world: World, by: Duration): ClockView {
+export function advanceClock(world: World, by: string | number): ClockView {
   world.clock.advance(durationOf(by));
   return announceClock(world);
 }

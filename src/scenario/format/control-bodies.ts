@@ -1,5 +1,6 @@
 import { profiles } from "../../domain/assumptions.js";
-import { duration, shortText, time } from "./fields.js";
+import { outcomes } from "../../domain/outcomes.js";
+import { duration, ref, shortText, time } from "./fields.js";
 import { assumptionsSchema } from "./schema.js";
 import {
   anything,
@@ -63,4 +64,11 @@ export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of
 export const described = <Parameter extends Shape>(parameter: Parameter, description: string): Parameter => ({
   ...parameter,
   description,
+});
+
+/** Which requests of the journal to list. */
+export const requestQuery = query({
+  limit: described(count(), "At most this many, the latest ones."),
+  path_id: described(choice(outcomes.map(({ path }) => path)), "Only those that ended on this path."),
+  key: described(ref(), "Only those with the key of this ref."),
 });

@@ -1,4 +1,4 @@
-import { SandboxError } from "../../domain/errors.js";
+import { isSandboxError, SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
 import { type Place, redactLine } from "../read/source.js";
 
@@ -135,6 +135,10 @@ export class ScenarioError extends SandboxError {
     super("scenario_invalid", messageOf(safe), { problems: safe });
     this.name = "ScenarioError";
     this.problems = safe;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isSandboxError(value) && "problems" in value;
   }
 }
 

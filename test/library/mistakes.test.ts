@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { createSandbox } from "../../src/index.js";
+import { createHandlers } from "../../src/msw/index.js";
+import { startServer } from "../../src/node/index.js";
+
+// What a compiler would say, to those who have none; and what responses say of themselves.
+
+const refusal = (code: string, details: object) =>
+  expect.objectContaining({ code, details: expect.objectContaining(details) });
+const unknownOption = (name: string) =>
+  refusal("validation_failed", { fields: { [name]: expect.any(String) } });
+
+test("options that there are not are refused by name", async () => {
+  const sandbox = createSandbox();
+  expect(() => createSandbox({ sead: 1 } as object)).toThrow(unknownOption("sead"));
+  expect(() => createSandbox("rotation" as never)).toThrow(unknownOption("options"));
+  expect(() => createHandlers(sandbox, { baseURL: "https://api.example" } as object)).toThrow(
+    unknownOption("baseURL"),
+  );
+  await expect(startServer({ prot: 1 } as object)).rejects.toThrow(unknownOption("prot"));
+});
+
+test("requests of a key that there is not, and mistakes of the query, are refused", () => {
+  const { requests, keys } = createSandbox({ scenario: "active" });
+  const list = (query: object) => () => requests.list(query);
+  expect(list({ key: "nope" })).toThrow(refusal("unknown_ref", { ref: "nope" }));
+  expect(list({ pathID: "200.test" })).toThrow(unknownOption("pathID"));
+  expect(list({ limit: -1 })).toThrow(unknownOption("limit"));
+  const { key } = keys.rotate("active", { as: "next" });
+  expect(requests.list({ key: key.ref })).toEqual([]);
+});
+
+test("responses of sandbox.fetch say where they come from, and their copies do", async () => {
+  const url = "https://any.example/v1/relying-party/me";
+  const response = await createSandbox().fetch(`${url}#part`);
+  const seen = [response, response.clone(), response.clone().clone()];
+  expect(seen.map((one) => [one.url, one.status, one.statusText])).toEqual(
+    seen.map(() => [url, 401, "Unauthorized"]),
+  );
+});
