@@ -13,7 +13,14 @@ export const exitCode = {
 
 /** The exit code of an error: our own refusals have theirs, anything else is a defect. */
 export function exitCodeOf(error: unknown): number {
-  return error instanceof SandboxError ? exitCode.usage : exitCode.defect;
+  return error instanceof SandboxError || isOfMachine(error) ? exitCode.usage : exitCode.defect;
+}
+
+const machineCodes = ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO", "EROFS"];
+
+/** Whether the machine has come to its end: a full disk is no defect of ours. */
+function isOfMachine(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && machineCodes.includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
 /** The error for a command line, or a variable that stands in for a flag, that cannot be carried out. */
@@ -31,6 +38,11 @@ export function unwritable(what: string, whatToDo = ""): (error: unknown) => nev
 /** The text about an error, with a line end. Shows no full key (R46), and a stack only when verbose. */
 export function describeFailure(error: unknown, { verbose = false }: { verbose?: boolean }): string {
   if (error instanceof SandboxError) return `${redactKeys(error.message)}\n`;
+  if (isOfMachine(error)) {
+    const { path, message } = error;
+    const where = path === undefined ? "" : ` ${JSON.stringify(path)}`;
+    return `${redactKeys(`svc-sandbox failed${where}: ${fileFailure(error)} (${message})`)}.\n`;
+  }
   const lines = [
     `svc-sandbox failed: ${error instanceof Error ? error.message : String(error)}`,
     ...(verbose ? stacksOf(error) : []),

@@ -30,6 +30,7 @@ export type SandboxErrorCode =
   | "file_exists"
   | "state_unreadable"
   | "state_mismatch"
+  | "state_in_use"
   | "state_unwritable"
   | "certificate_unusable"
   | "clock_backwards"

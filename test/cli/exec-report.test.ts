@@ -102,7 +102,7 @@ describe("--report", () => {
   it.skipIf(process.platform !== "linux")("is not waited for where it can never be written", async () => {
     const cwd = clientFolder();
     execFileSync("mkfifo", [join(cwd, "pipe.md")]);
-    const hasNoReader = expect.stringContaining("it is a pipe that has no reader");
+    const hasNoReader = expect.stringContaining("a pipe that has no reader");
     expect(await unwritten("pipe.md", cwd)).toEqual([2, hasNoReader]);
     const hasNoFolder = expect.stringContaining("its folder does not exist");
     expect(await unwritten("/proc/nope/deep/x.md")).toEqual([2, hasNoFolder]);

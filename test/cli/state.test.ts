@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { control } from "../support/call-control.js";
@@ -41,4 +41,15 @@ test("--state follows a scenario that changes under --watch", async () => {
   const after = start(cwd, "--watch");
   await baseUrl(after);
   expect(after.stdout.text()).toContain("\n  two ");
+});
+
+test("a stop that cannot save what was counted says since when it is lost, and exits with 1", async () => {
+  const cwd = temporaryFolder({ "a.yaml": world("one"), "volume/.keep": "" });
+  const running = serve(["a.yaml", "--state", "volume/state.json"], { cwd });
+  const url = await baseUrl(running);
+  const { saved_at } = JSON.parse(readFileSync(join(cwd, "volume/state.json"), "utf8"));
+  rmSync(join(cwd, "volume"), { recursive: true });
+  await fetch(`${url}/v1/relying-party/me`);
+  const { code, stderr } = await running.stop();
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`since ${saved_at} is lost`)]);
 });

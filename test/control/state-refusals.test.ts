@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startServer } from "../../src/node/index.js";
@@ -57,4 +58,28 @@ test("a place where no state can be is refused at the start", async () => {
   expect(await refused("no/such/folder/state.json")).toBe("state_unwritable");
   expect(await refused("a-file/state.json")).toMatch(/^state_un(?:readable|writable)$/);
   expect(await refused(".")).toBe("state_unreadable");
+});
+
+test("a state that a running server keeps is refused, by whatever name, until that server is closed", async () => {
+  const cwd = temporaryFolder();
+  const state = join(cwd, "state.json");
+  symlinkSync(cwd, join(cwd, "same-folder"));
+  const first = await startServer({ state });
+  for (const file of [state, join(cwd, "same-folder/state.json")]) {
+    await expect(startServer({ state: file })).rejects.toMatchObject({ code: "state_in_use" });
+  }
+  await first.close(0);
+  await expect(startServer({ state, host: "192.0.2.1" })).rejects.toMatchObject({
+    code: "address_unavailable",
+  });
+  await (await startServer({ state })).close(0);
+});
+
+test.runIf(process.platform !== "win32")("a state is no pipe, no device and no link to nothing", async () => {
+  const cwd = temporaryFolder();
+  execFileSync("mkfifo", [join(cwd, "pipe")]);
+  symlinkSync("nothing", join(cwd, "link"));
+  for (const state of ["/dev/null", join(cwd, "pipe"), join(cwd, "link")]) {
+    await expect(startServer({ state })).rejects.toMatchObject({ code: "state_unreadable" });
+  }
 });

@@ -30,7 +30,11 @@ export const command = declareCommand({
         `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
       );
     }
-    await writeFileAtomically(file, starterScenario, 0o666).catch(unwritable(quote(name)));
+    try {
+      writeFileAtomically(file, starterScenario, 0o666);
+    } catch (error) {
+      unwritable(quote(name))(error);
+    }
     if (flags.quiet !== true) {
       const start = name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
       io.stderr.write(`Wrote ${name}. Start it with: ${start} --watch\n`);

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { SandboxError } from "../../domain/errors.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Log } from "../../node/log.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
@@ -77,11 +78,24 @@ export const command = declareCommand({
     const runtime = state?.runtime ?? startNamed(loaded, flags);
     logEvents(runtime, flags, log);
     const options = await serveOptions(flags, io, log);
-    const server = await serveRuntime(runtime, options);
+    const server = await serveRuntime(runtime, options).catch((error) => {
+      state?.close();
+      throw error;
+    });
     const writeVariables = async () => {
       if (flags.envFile !== undefined) await writeEnvFile(flags.envFile, io.cwd, runtime.world(), server);
     };
     let stopWatching = async () => {};
+    let isSaved = true;
+    const closeState = () => {
+      try {
+        state?.close();
+      } catch (error) {
+        if (!(error instanceof SandboxError)) throw error;
+        log.problem(error.message);
+        isSaved = false;
+      }
+    };
     try {
       state?.keep((error) => options.onDefect?.(error));
       await writeVariables();
@@ -99,9 +113,9 @@ export const command = declareCommand({
     } finally {
       await stopWatching();
       await server.close();
-      state?.close();
+      closeState();
     }
-    return exitCode.fine;
+    return isSaved ? exitCode.fine : exitCode.failed;
   },
 });
 
@@ -129,7 +143,7 @@ async function openNamedState(
   const { openState } = await import("../../node/state/open-state.js");
   const options = givenOptions(flags);
   const place = { file: resolve(io.cwd, given), given };
-  const state = openState(place, loaded, () => openNamed(loaded, flags), options);
+  const state = await openState(place, loaded, () => openNamed(loaded, flags), options);
   if (state.savedAt !== undefined) {
     const ignored = Object.entries(options).flatMap(([name, value]) =>
       value === undefined ? [] : `--${name}`,

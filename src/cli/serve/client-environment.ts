@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { variableOf } from "../../domain/api-key.js";
-import { writeFileAtomically } from "../../node/files/write-file.js";
+import { removeOldDrafts, writeFileAtomically } from "../../node/files/write-file.js";
 import type { RunningServer } from "../../node/server/serve-runtime.js";
 import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
@@ -51,9 +51,13 @@ export async function writeEnvFile(
   const { leftOut } = announcedKeys(world);
   const note = leftOut === 0 ? "" : `# ${leftOut} more keys: svc-sandbox keys ${world.name} --format env\n`;
   const text = environmentLines(clientEnvironment(world, addresses)) + note;
-  await writeFileAtomically(resolve(cwd, file), text, 0o600).catch(
-    unwritable(quote(file), "Name another file with --write-env."),
-  );
+  const path = resolve(cwd, file);
+  try {
+    removeOldDrafts(path);
+    writeFileAtomically(path, text, 0o600);
+  } catch (error) {
+    unwritable(quote(file), "Name another file with --write-env.")(error);
+  }
 }
 
 // Those of another sandbox, or of the real API, would lead the command there, or send real keys here.
@@ -87,7 +91,9 @@ export async function execEnvironment(
 
 // Writes the certificate into files that clients can be pointed to, in a folder of their own.
 async function writeTrust(certificate: string, { NODE_EXTRA_CA_CERTS: already }: Io["env"]) {
-  const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-"));
+  const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-")).catch(
+    unwritable(`the certificate for the command into ${quote(tmpdir())}`, "Name another folder in TMPDIR."),
+  );
   const [file, forNode] = [join(folder, "ca.pem"), join(folder, "node-extra-ca.pem")];
   // There is one such variable: the certificates that it names already stay trusted.
   const others = already ? await readFile(already, "utf8").catch(() => "") : "";

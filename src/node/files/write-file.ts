@@ -1,37 +1,106 @@
-import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdir, open, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+// Not through a draft: the name may be that of a pipe. A pipe without a reader is not waited for.
+const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
+
+/** The ending of a draft behind the process that writes it. */
+const draftEnding = ".svc-sandbox-draft";
 
 /**
- * Writes a file in one step: a reader sees the old one or the new one, never a half.
+ * Writes a file in one step: a reader sees the old one or the new one, never a half. A symbolic link stays one, and so
+ * does what is no regular file (a device, a pipe), which is written to.
+ *
+ * It outlives a process that is killed at any time; a machine that loses power may lose the latest write.
  *
  * Throws the error of the file system (`ENOENT`, `EACCES`, …) and leaves nothing behind then.
  */
-export async function writeFileAtomically(file: string, text: string, mode: number): Promise<void> {
-  const draft = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+export function writeFileAtomically(file: string, text: string, mode: number): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
+    writeInto(file, text);
+    return;
+  }
+  const target = targetOf(file);
+  const draft = `${target}.${process.pid}${draftEnding}`;
   try {
-    const handle = await open(draft, "wx", mode);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(draft, file);
+    rmSync(draft, { force: true });
+    // Keeps to a new file: whatever stands there is not ours.
+    writeFileSync(draft, text, { mode, flag: "wx" });
+    renameSync(draft, target);
   } catch (error) {
-    await rm(draft, { force: true }).catch(() => {});
+    try {
+      rmSync(draft, { force: true });
+    } catch {
+      // Where it cannot be removed it could not be made either.
+    }
     throw error;
   }
 }
 
-// Not through a draft: the name may be that of a pipe. A pipe without a reader is not waited for.
-const { O_WRONLY, O_CREAT, O_TRUNC, O_NONBLOCK = 0 } = constants;
+/** Removes the drafts of a file that processes have left behind which were killed: there may be keys in them. */
+export function removeOldDrafts(file: string): void {
+  try {
+    const target = targetOf(file);
+    const start = `${basename(target)}.`;
+    for (const name of readdirSync(dirname(target))) {
+      if (!name.startsWith(start) || !name.endsWith(draftEnding)) continue;
+      const pid = Number(name.slice(start.length, -draftEnding.length));
+      if (pid > 0 && !isRunning(pid)) rmSync(join(dirname(target), name), { force: true });
+    }
+  } catch {
+    // Where nothing can be listed or removed, to write says so.
+  }
+}
+
+// Our own id was that of an earlier process: in a container it is always the same.
+function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Returns where a file is, behind symbolic links; it need not be there yet. */
+export function targetOf(file: string): string {
+  if (statSync(file, { throwIfNoEntry: false }) !== undefined) return realpathSync(file);
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new Error("it is a symbolic link to a file that does not exist");
+  }
+  const folder = dirname(file);
+  return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
+}
+
+function writeInto(file: string, text: string): void {
+  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK);
+  try {
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
+}
 
 /** Writes a report, making its folder. Throws the error of the file system; `ENXIO` for a pipe without a reader. */
 export async function writeReportFile(path: string, text: string): Promise<void> {
   await makeFolder(dirname(path));
-  const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, 0o666);
+  // What the command has written to its standard output, whatever file that is, stays.
+  const how = /^\/(?:dev|proc)\//.test(path) ? O_APPEND : O_CREAT | O_TRUNC;
+  const file = await open(path, O_WRONLY | O_NONBLOCK | how, 0o666);
   try {
     await file.writeFile(text);
   } finally {
@@ -72,7 +141,11 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
   EISDIR: "it is a directory",
   ENOSPC: "the disk is full",
-  ENXIO: "it is a pipe that has no reader",
+  EDQUOT: "the disk quota is used up",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+  ELOOP: "its symbolic links lead in a circle",
+  ENXIO: "it is a socket, or a pipe that has no reader",
   EAGAIN: "it is a pipe whose reader is too slow",
   // A container that mounts the file itself: nothing can be renamed over it.
   EBUSY: "it is a mount of its own (mount its folder instead)",

@@ -70,8 +70,8 @@ export interface SandboxServer<Key extends string = string, Organization extends
  * Starts a server of a sandbox of its own; resolves once requests are accepted.
  *
  * Throws what `createSandbox` and {@link loadScenario} throw, `address_in_use`, `address_unavailable`, `usage` for
- * handlers that cannot be used, `certificate_unusable`, and for a state `state_unreadable`, `state_mismatch` or
- * `state_unwritable`.
+ * handlers that cannot be used, `certificate_unusable`, and for a state `state_unreadable`, `state_mismatch`,
+ * `state_in_use` or `state_unwritable`; `close` throws the last one when something is lost.
  *
  * @example
  * await using server = await startServer({ scenario: "key-states" });
@@ -101,7 +101,10 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   };
   const state = file === undefined ? undefined : await stateIn(file);
   const runtime = state?.runtime ?? createRuntime(start, { given });
-  const running = await serveRuntime(runtime, { ...rest, port: rest.port ?? 0 });
+  const running = await serveRuntime(runtime, { ...rest, port: rest.port ?? 0 }).catch((error) => {
+    state?.close();
+    throw error;
+  });
   const close = async (grace?: number) => {
     await running.close(grace);
     state?.close();

@@ -1,15 +1,17 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 // Node's own: in jsdom the global ones give a number, which has no `unref`, and fake ones would keep us from saving.
 import { clearTimeout, setTimeout } from "node:timers";
 import { SandboxError } from "../../domain/errors.js";
+import { isoOf } from "../../sandbox/clock.js";
 import type { WorldEvent } from "../../sandbox/events.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
 import { restoreWorld, snapshotWorld } from "../../sandbox/snapshot.js";
 import type { World } from "../../sandbox/world.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { fileFailure } from "../files/write-file.js";
+import { fileFailure, removeOldDrafts, targetOf, writeFileAtomically } from "../files/write-file.js";
 import { nodePlatform, openWorld } from "../platform.js";
 import { parseState, type SavedState, type ScenarioIdentity, stateText, unreadableState } from "./format.js";
+import { lock } from "./lock.js";
 
 /** The file of a saved state: its absolute path, and the one that was given, for messages. */
 interface StatePlace {
@@ -29,7 +31,10 @@ export interface KeptState {
   readonly keep: (onProblem: (error: unknown) => void) => void;
   /** Says that the server's own scenario is this one from now on. */
   readonly startsWith: (scenario: NamedScenario) => void;
-  /** Writes what is not written yet, and keeps nothing any more. */
+  /**
+   * Writes what is not written yet, and keeps nothing any more; another server can open the file then. Throws
+   * `state_unwritable`, and says what is lost.
+   */
   readonly close: () => void;
 }
 
@@ -38,13 +43,47 @@ export interface KeptState {
  *
  * The options `given` apply to scenarios that are started later; the world of the file has its own.
  *
- * Throws `state_unreadable`, or `state_mismatch` for a state of another scenario; the file stays as it is then.
+ * Throws `state_unreadable`, `state_mismatch` for a state of another scenario, or `state_in_use` when another server keeps
+ * its world there; the file stays as it is then.
  */
-export function openState(
+export async function openState(
   place: StatePlace,
   own: NamedScenario,
   start: () => World,
   given: GivenOptions,
+): Promise<KeptState> {
+  const file = pathOf(place);
+  const unlock = await lock(file);
+  if (unlock === undefined) {
+    throw new SandboxError(
+      "state_in_use",
+      `Failed to use the state ${JSON.stringify(place.given)}: a server that is running keeps its world there. Stop that one, or name another file with --state.`,
+    );
+  }
+  try {
+    removeOldDrafts(file);
+    return openLocked({ ...place, file }, own, start, given, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+// A state is reached by several names, and they have one lock.
+function pathOf({ file, given }: StatePlace): string {
+  try {
+    return targetOf(file);
+  } catch (error) {
+    throw unreadableState(given, fileFailure(error));
+  }
+}
+
+function openLocked(
+  place: StatePlace,
+  own: NamedScenario,
+  start: () => World,
+  given: GivenOptions,
+  unlock: () => void,
 ): KeptState {
   const saved = readState(place);
   let startedWith = identityOf(own);
@@ -52,20 +91,34 @@ export function openState(
     throw otherState(saved.startedWith.name, own.name, place.given);
   }
   const runtime = saved === undefined ? createRuntime(start, { given }) : restoredRuntime(saved, own, given);
-  const save = (whatToDo: string) => writeState(place, stateOf(runtime.world(), startedWith), whatToDo);
-  let close = () => {};
+  let savedAt = "";
+  const save = (whatToDo: string) => {
+    const state = stateOf(runtime.world(), startedWith);
+    writeState(place, state, whatToDo);
+    savedAt = isoOf(state.savedAt);
+  };
+  let saveLast = () => {};
   return {
     runtime,
     savedAt: saved?.savedAt,
     keep(onProblem) {
       save("Name another file with --state.");
       const saveChange = () => save("The change is made, but a restart would not know of it.");
-      close = saveOnChange(runtime, saveChange, onProblem);
+      const stopSaving = saveOnChange(runtime, saveChange, onProblem);
+      saveLast = () => {
+        if (stopSaving()) save(`What happened since ${savedAt} is lost: a restart goes on from then.`);
+      };
     },
     startsWith(scenario) {
       startedWith = identityOf(scenario);
     },
-    close: () => close(),
+    close() {
+      try {
+        saveLast();
+      } finally {
+        unlock();
+      }
+    },
   };
 }
 
@@ -115,33 +168,22 @@ function otherState(before: string, now: string, given: string): SandboxError {
 function readState({ file, given }: StatePlace): SavedState | undefined {
   let text: string;
   try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    // To read a pipe would wait for a writer.
+    if (!found.isFile() && !found.isDirectory()) throw new Error("it is no regular file");
     text = readFileSync(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw unreadableState(given, fileFailure(error));
   }
   return parseState(text, given);
 }
 
-/**
- * Writes a state atomically, readable by its owner alone: a reader sees the old state or the new one.
- *
- * It outlives a process that is killed at any time; a machine that loses power may lose the latest writes, since
- * waiting for the disk each time would take longer than everything else. Throws `state_unwritable`.
- */
+// Readable by its owner alone: a scenario may pin keys.
 function writeState({ file, given }: StatePlace, state: SavedState, whatToDo: string): void {
-  // Always the same name, so that processes which are killed do not leave a trail of drafts.
-  const draft = `${file}.tmp`;
   try {
-    rmSync(draft, { force: true });
-    writeFileSync(draft, stateText(state), { mode: 0o600, flag: "wx" });
-    renameSync(draft, file);
+    writeFileAtomically(file, stateText(state), 0o600);
   } catch (error) {
-    try {
-      rmSync(draft, { force: true });
-    } catch {
-      // Where it cannot be removed it could not be made either.
-    }
     const why = fileFailure(error);
     throw new SandboxError(
       "state_unwritable",
@@ -151,7 +193,7 @@ function writeState({ file, given }: StatePlace, state: SavedState, whatToDo: st
 }
 
 /**
- * Saves after everything that happens in a runtime; returns how to stop that, which saves what is unsaved.
+ * Saves after everything that happens in a runtime; returns how to stop that, and whether something is unsaved then.
  *
  * An operation is saved before it is acknowledged: when `save` throws, so does the operation. Requests are saved
  * together and within a second (`longest` milliseconds and the writing itself), since a write for each would cost more than
@@ -162,7 +204,7 @@ export function saveOnChange(
   save: () => void,
   onProblem: (error: unknown) => void,
   longest = 800,
-): () => void {
+): () => boolean {
   let timer: NodeJS.Timeout | undefined;
   let failing = false;
 
@@ -196,7 +238,9 @@ export function saveOnChange(
   });
   return () => {
     stop();
-    if (timer !== undefined) saveUnasked();
+    const isUnsaved = timer !== undefined;
     clearTimeout(timer);
+    timer = undefined;
+    return isUnsaved;
   };
 }

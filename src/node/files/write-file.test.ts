@@ -1,0 +1,64 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../test/support/temporary-folder.js";
+import { removeOldDrafts, writeFileAtomically, writeReportFile } from "./write-file.js";
+
+const onUnix = test.runIf(process.platform !== "win32");
+
+onUnix("a symbolic link stays one, and its file is written; one to nothing is refused", () => {
+  const folder = temporaryFolder({ "real/env": "old" });
+  symlinkSync("real/env", join(folder, "env"));
+  writeFileAtomically(join(folder, "env"), "new", 0o600);
+  expect(lstatSync(join(folder, "env")).isSymbolicLink()).toBe(true);
+  expect(readFileSync(join(folder, "real/env"), "utf8")).toBe("new");
+  expect(readdirSync(join(folder, "real"))).toEqual(["env"]);
+  symlinkSync("nothing", join(folder, "dangling"));
+  expect(() => writeFileAtomically(join(folder, "dangling"), "new", 0o600)).toThrow("symbolic link");
+});
+
+onUnix("a pipe and a device are written to, and stay what they are", () => {
+  const pipe = join(temporaryFolder(), "pipe");
+  execFileSync("mkfifo", [pipe]);
+  expect(() => writeFileAtomically(pipe, "text", 0o600)).toThrow("ENXIO");
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  writeFileAtomically(pipe, "text", 0o600);
+  expect(readFileSync(reader, "utf8")).toBe("text");
+  closeSync(reader);
+  expect(statSync(pipe).isFIFO()).toBe(true);
+  writeFileAtomically("/dev/null", "text", 0o600);
+  expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+});
+
+test("drafts of processes that are gone are removed; those of others and other files are not", () => {
+  const { pid: gone } = spawnSync(process.execPath, ["--version"]);
+  const draft = (pid: number) => `env.${pid}.svc-sandbox-draft`;
+  const others = ["env.tmp", "env.0a1b2c3d4e5f.tmp", draft(process.ppid), "env.x.svc-sandbox-draft"];
+  const left = [draft(gone), draft(process.pid)];
+  const folder = temporaryFolder(Object.fromEntries([...others, ...left].map((name) => [name, ""])));
+  removeOldDrafts(join(folder, "env"));
+  expect(readdirSync(folder).sort()).toEqual(others.sort());
+});
+
+test.runIf(process.platform === "linux")(
+  "a report to the standard output stands behind what is there",
+  async () => {
+    const file = join(temporaryFolder(), "output");
+    writeFileSync(file, "of the command\n");
+    const descriptor = openSync(file, "a");
+    await writeReportFile(`/proc/self/fd/${descriptor}`, "report\n");
+    closeSync(descriptor);
+    expect(readFileSync(file, "utf8")).toBe("of the command\nreport\n");
+  },
+);
