@@ -4,7 +4,12 @@ import type { Assumptions } from "../domain/assumptions.js";
 import type { Presented } from "../domain/authorize.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { findKeys } from "../domain/redact.js";
-import type { LeakedKeys, RequestTraits } from "../domain/request-traits.js";
+import {
+  hasKeyInOtherHeader,
+  isMeantAsKey,
+  type RequestEvidence,
+  type RequestTraits,
+} from "../domain/request-traits.js";
 import {
   noAdvice,
   type ObservedCall,
@@ -67,12 +72,14 @@ interface CallEnding {
   readonly traits: RequestTraits;
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
-  /** Keys in places where no key belongs. */
-  readonly leaked: LeakedKeys | undefined;
+  readonly evidence: RequestEvidence | undefined;
   /** Its path as it was sent, when the API does not have it. */
   readonly unknownPath?: string | undefined;
-  /** Whether a story or a tool of ours sent it: it is in the journal, and no client is judged by it. Default: false. */
-  readonly isOurs?: boolean;
+  /**
+   * Whether no client is judged by it, though it is in the journal: a story, a tool of ours or a probe of any server sent
+   * it. Default: false.
+   */
+  readonly isUnjudged?: boolean;
   /** Default: unknown. */
   readonly connection?: Connection | undefined;
   /** Default: delivered at once, or after the latency of a fault. */
@@ -84,10 +91,10 @@ interface CallEnding {
 
 /** Writes a call into the journal. The method and path must be fit to be shown (R46). */
 export function recordCall(world: World, call: Call, ending: CallEnding): void {
-  const { method, path, pathId, status, code, fault = null, delayMs = 0, isOurs = false } = ending;
+  const { method, path, pathId, status, code, fault = null, delayMs = 0, isUnjudged = false } = ending;
   const { started, now, number, apiKey, sha256, entry, variation } = call;
   const fingerprint = fingerprintOf(sha256);
-  const leaks = describeLeaks(world, call, ending);
+  const misplaced = describeMisplaced(world, call, ending);
   const note: RequestNote = {
     number,
     variedId: variation?.requestId,
@@ -100,25 +107,31 @@ export function recordCall(world: World, call: Call, ending: CallEnding): void {
     code,
     pathId,
     fault,
-    advice: isOurs ? noAdvice : observe(world, observed(world, call, ending, leaks?.hasRealKey === true)),
+    advice: isUnjudged ? noAdvice : observe(world, observed(world, call, ending, misplaced)),
     durationMs: world.platform.stopwatch() - started + delayMs,
   };
   world.journal.record(note);
-  if (!isOurs) world.counters.count(note, world.requestIds.idOf, leaks?.keys);
+  if (!isUnjudged) world.counters.count(note, world.requestIds.idOf, misplaced?.keys);
   if (world.events.isHeard()) {
     world.events.announce({ type: "request", request: entryOf(note, world.requestIds.idOf) });
   }
 }
 
-function observed(world: World, call: Call, ending: CallEnding, hasLeakedRealKey: boolean): ObservedRequest {
+function observed(
+  world: World,
+  call: Call,
+  ending: CallEnding,
+  misplaced: MisplacedKeys | undefined,
+): ObservedRequest {
   const { entry, now, started } = call;
-  const { traits, isMisdirected, connection, pathId, method, delayMs = 0 } = ending;
+  const { evidence, isMisdirected, connection, pathId, method, delayMs = 0 } = ending;
   const isLimited = pathId.startsWith("429") && entry !== undefined;
   return {
     call,
     started,
-    traits,
-    hasLeakedRealKey,
+    traits: misplaced?.isNotAlone === true ? ending.traits | hasKeyInOtherHeader : ending.traits,
+    page: evidence?.page,
+    hasLeakedRealKey: misplaced?.hasRealKey === true,
     isMisdirected,
     connection,
     delivery: ending.delivery ?? { at: started + delayMs },
@@ -129,37 +142,42 @@ function observed(world: World, call: Call, ending: CallEnding, hasLeakedRealKey
   };
 }
 
-/** A description of leaked keys that holds none of them (R46). */
-interface DescribedLeaks {
+/** A description of the keys in places where no key belongs that holds none of them (R46). */
+interface MisplacedKeys {
   /** Whether one of them may be a real key: well-formed, not made by a sandbox, and unknown here. */
   readonly hasRealKey: boolean;
+  /** Whether `x-api-key` has something else with it, or the variable for it. */
+  readonly isNotAlone: boolean;
   /** The key that an advice is about, where it is not the one in `x-api-key`. */
   readonly keys: Readonly<Partial<Record<AdviceId, ShownKey>>>;
 }
 
 // `undefined` when there are none.
-function describeLeaks(
+function describeMisplaced(
   world: World,
   { apiKey = noKey, presented, entry }: Call,
-  { pathId, leaked, unknownPath }: CallEnding,
-): DescribedLeaks | undefined {
+  { pathId, evidence, unknownPath }: CallEnding,
+): MisplacedKeys | undefined {
   const isRejected = entry === undefined || pathId.startsWith("401");
-  if (!isRejected && leaked === undefined && unknownPath === undefined) return undefined;
+  if (!isRejected && evidence === undefined && unknownPath === undefined) return undefined;
   // Searched in every case, so that each 401 takes as long (R14); a well-formed key is judged as that of the request.
   const inText = findKeys(apiKey);
-  const inHeader = presented === "malformed" ? inText : [];
+  const isMeant = isMeantAsKey(apiKey, inText);
+  const isMalformed = presented === "malformed";
+  const isNotAlone = isMalformed && isMeant;
+  const inHeader = isMalformed ? inText : [];
   const inPath = unknownPath === undefined ? [] : findKeys(unknownPath);
-  if (leaked === undefined && inHeader.length === 0 && inPath.length === 0) return undefined;
-  const { inQuery = [], inAuthorization = [] } = leaked ?? {};
-  const all = [...inQuery, ...inAuthorization, ...inHeader, ...inPath];
+  const { inQuery = [], inHeaders = [] } = evidence ?? {};
+  const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
+  if (all.length === 0 && !isNotAlone) return undefined;
   const real = all.find((key) => parseApiKey(key)?.marked === false && shownKey(world, key).key === null);
+  const notAlone = inHeaders[0] ?? (isNotAlone ? inHeader[0] : undefined);
   return {
     hasRealKey: real !== undefined,
+    isNotAlone,
     keys: {
       ...(inQuery[0] !== undefined && { "key-in-query": shownKey(world, inQuery[0]) }),
-      ...(inAuthorization[0] !== undefined && {
-        "key-in-authorization": shownKey(world, inAuthorization[0]),
-      }),
+      ...(notAlone !== undefined && { "key-in-authorization": shownKey(world, notAlone) }),
       ...(real !== undefined && { "real-key-suspected": shownKey(world, real) }),
     },
   };

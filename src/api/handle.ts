@@ -1,6 +1,13 @@
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { redactKeys, redactPath } from "../domain/redact.js";
-import { hasBody, hasQuery, type RequestTraits } from "../domain/request-traits.js";
+import {
+  hasBody,
+  hasKeyInOtherHeader,
+  hasKeyInQuery,
+  hasQuery,
+  type RequestTraits,
+  shows,
+} from "../domain/request-traits.js";
 import type { World } from "../sandbox/world.js";
 import { answerCall } from "./answer.js";
 import { beginCall, recordCall } from "./call.js";
@@ -22,6 +29,9 @@ export interface Handled {
 // The paths of our own tools, under any base URL: no client of the API calls them.
 const ownPaths = "/__sandbox/";
 
+// The paths that browsers, tools and watchdogs ask of any server.
+const probedPaths: ReadonlySet<string> = new Set(["/", "/favicon.ico", "/health", "/robots.txt"]);
+
 // The service will have no such header.
 const previewMark = ["X-Sandbox-Preview", "true"];
 
@@ -35,7 +45,7 @@ const previewMark = ["X-Sandbox-Preview", "true"];
  * handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined }).answer.status; // 401
  */
 export function handle(world: World, request: ApiRequest): Handled {
-  const { method, path, apiKey, traits = 0, leaked } = request;
+  const { method, path, apiKey, traits = 0, evidence } = request;
   const call = beginCall(world, apiKey);
   const route = routeAt(path, world.preview);
   const endpoint = route?.methods.get(method);
@@ -54,9 +64,11 @@ export function handle(world: World, request: ApiRequest): Handled {
     code,
     traits: endpoint?.input === undefined ? traits : traits & ~traitsOf(endpoint.input),
     isMisdirected: endpoint === undefined,
-    leaked,
+    evidence,
     unknownPath,
-    isOurs: request.isTold === true || unknownPath?.includes(ownPaths) === true,
+    isUnjudged:
+      request.isTold === true ||
+      (unknownPath !== undefined && (unknownPath.includes(ownPaths) || isProbe(request))),
     connection: request.connection,
     delivery: request.delivery,
     fault: faulty?.fault ?? null,
@@ -68,6 +80,11 @@ export function handle(world: World, request: ApiRequest): Handled {
     fault: faulty?.fault ?? null,
     delivery: faulty?.delivery,
   };
+}
+
+function isProbe({ method, path, apiKey, traits = 0 }: ApiRequest): boolean {
+  const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
+  return !hasKey && (method === "GET" || method === "HEAD") && probedPaths.has(path);
 }
 
 // Input that the endpoint declares earns no advice.

@@ -1,4 +1,4 @@
-import type { LeakedKeys, RequestTraits } from "../domain/request-traits.js";
+import type { RequestEvidence, RequestTraits } from "../domain/request-traits.js";
 import type { AnswerDelivery, Connection } from "../sandbox/behaviour/known-answers.js";
 
 /** A request to the API as plain data, made by every adapter. */
@@ -11,8 +11,8 @@ export interface ApiRequest {
   readonly apiKey: string | undefined;
   /** Its other traits, for advice. Default: none. */
   readonly traits?: RequestTraits;
-  /** Keys in places where no key belongs. Default: none. */
-  readonly leaked?: LeakedKeys | undefined;
+  /** Details that its traits tell of. Default: none. */
+  readonly evidence?: RequestEvidence | undefined;
   /** Its connection, for advice. Default: unknown. */
   readonly connection?: Connection | undefined;
   /** The delivery of its answer, which the adapter marks. Default: delivered at once, or after the latency of a fault. */

@@ -26,9 +26,11 @@ export const adviceTable = [
   {
     id: "key-in-authorization",
     level: "error",
-    rule: "section 5, point 1; R9",
-    meaning: "A key was in the Authorization header, which the API does not read.",
-    whatToDo: "Send the key in the x-api-key header, as it is: no Bearer, no Basic, no other scheme.",
+    rule: "section 5, point 1; R9, R10",
+    meaning:
+      "A key was not alone in x-api-key: it was in Authorization, Cookie or another header, behind a scheme or in quotation marks, or its variable was sent instead of its value.",
+    whatToDo:
+      "Send the key in the x-api-key header, as it is: no Bearer, no quotation marks, the value of a variable and not its name.",
   },
   {
     id: "key-from-browser",
@@ -60,6 +62,15 @@ export const adviceTable = [
       "A key that had got 429 was sent again before the time that the answer named; where it named none, before the turn of the minute.",
     whatToDo:
       "Wait for what Retry-After says; where there is none, until the minute is over, and longer each time. Spread requests over the minute.",
+  },
+  {
+    id: "no-pause-after-failure",
+    level: "warning",
+    rule: "R18–R21",
+    meaning:
+      "A key that had got 403, or an error of the server (5xx), was sent again and again without a second in between.",
+    whatToDo:
+      "After a 5xx wait, longer each time, and give up in the end. After a 403 stop and tell an operator: what is wrong is with the organization or the key's scopes.",
   },
   {
     id: "old-key-after-replacement-seen",
@@ -96,6 +107,15 @@ export const adviceTable = [
     rule: "R16, R17",
     meaning: "A key with a legacy prefix was used; it works until it is rotated.",
     whatToDo: "Rotate it: the replacement has the current prefix.",
+  },
+  {
+    id: "key-with-browser-headers",
+    level: "note",
+    rule: "section 5, point 11",
+    meaning:
+      "A key came with headers that browsers send (Origin, Referer, Sec-Fetch-Site): a proxy that adds the key passed them on, or a page has the key.",
+    whatToDo:
+      "Where a server of yours adds the key, nothing is wrong. Where the page has it, let the page call a server of yours.",
   },
 ] as const satisfies readonly Advice[];
 

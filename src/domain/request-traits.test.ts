@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { findKeys } from "./redact.js";
 import {
   hasBody,
-  hasKeyInAuthorization,
+  hasKeyInOtherHeader,
   isFromBrowser,
+  isMeantAsKey,
   isPreflight,
   isPreflightForKey,
   traitsOfHeader,
@@ -12,9 +14,9 @@ import {
 const key = "SVC_test_sbx0000";
 
 test.each([
-  ["AUTHORIZATION", `ApiKey ${key}`, hasKeyInAuthorization],
-  ["Authorization", `Token token="${key}"`, hasKeyInAuthorization],
-  ["Authorization", `basic ${btoa(`user:${key}`)}`, hasKeyInAuthorization],
+  ["AUTHORIZATION", `ApiKey ${key}`, hasKeyInOtherHeader],
+  ["Authorization", `Token token="${key}"`, hasKeyInOtherHeader],
+  ["Authorization", `basic ${btoa(`user:${key}`)}`, hasKeyInOtherHeader],
   ["Authorization", "Basic not base64 at all", 0],
   ["Authorization", `Basic ${btoa("user:password")}`, 0],
   ["Sec-Fetch-Site", "cross-site", isFromBrowser],
@@ -24,11 +26,37 @@ test.each([
   ["Access-Control-Request-Headers", "authorization", isPreflight],
   // Of the same lengths as those that are looked for.
   ["Accept", "application/json", 0],
-  ["If-None-Match", `"${key}"`, 0],
+  ["If-None-Match", '"a_tag"', 0],
   ["Accept-Charset", "utf-8", 0],
-  ["X-Forwarded-Host", key, 0],
+  // In any other header.
+  ["api-key", key, hasKeyInOtherHeader],
+  ["Cookie", `theme=dark; key=${encodeURIComponent(key)}`, hasKeyInOtherHeader],
+  ["X-Forwarded-Host", key, hasKeyInOtherHeader],
+  ["Referer", "https://shop.example/orders", isFromBrowser],
 ] as const)("%s: %s shows %i", (name, value, traits) => {
   expect(traitsOfHeader(name, value)).toBe(traits);
+});
+
+test.each([
+  ["Bearer KEY", true],
+  ['"KEY"', true],
+  ["x-api-key: KEY", true],
+  ["$SVC_API_KEY", true],
+  [["$", "{SVC_API_KEY}"].join(""), true],
+  ["'$env:SVC_API_KEY'", true],
+  ["%SVC_API_KEY%", true],
+  ["{{ api_key }}", true],
+  ["undefined", true],
+  ["not-a-key", false],
+  ["", false],
+  ["$", false],
+  ["50%", false],
+  // A test of its own for what is malformed.
+  ["KEY!", false],
+  ["KEY, KEY", false],
+])("%s was meant as a key: %s", (text, expected) => {
+  const sent = text.replaceAll("KEY", key);
+  expect(isMeantAsKey(sent, findKeys(sent))).toBe(expected);
 });
 
 test("a web request shows its body, but not one that was said to be empty", () => {

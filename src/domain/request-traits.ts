@@ -1,3 +1,4 @@
+import { isKeyCharacter } from "./api-key.js";
 import { containsKey, findKeys } from "./redact.js";
 
 /**
@@ -10,9 +11,9 @@ export type RequestTraits = number;
 export const hasQuery = 1;
 /** A text in the query that looks like a key. */
 export const hasKeyInQuery = 2;
-/** An `Authorization` that holds, or encodes, a text that looks like a key. */
-export const hasKeyInAuthorization = 4;
-/** A header that only browsers send. */
+/** A text that looks like a key in another header than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
+export const hasKeyInOtherHeader = 4;
+/** A header that only browsers send; a proxy may have passed it on. */
 export const isFromBrowser = 8;
 /** A body of a known length that is not empty. */
 export const hasBody = 16;
@@ -20,6 +21,8 @@ export const hasBody = 16;
 export const isPreflight = 32;
 /** The same, for a request with an `x-api-key` header. */
 export const isPreflightForKey = 64;
+/** Sent by the page in which the sandbox runs: no proxy is between them. */
+export const isFromPage = 128;
 
 /** Returns whether one of these traits is there. */
 export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
@@ -27,18 +30,22 @@ export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
 }
 
 /**
- * Returns the traits in one header of a request; 0 for nearly every header.
+ * Returns the traits in one header of a request other than `x-api-key`; 0 for nearly every header.
  *
  * Node's own `fetch` sends `Sec-Fetch-Mode`, so that one tells no browser. A body without a length
  * (`Transfer-Encoding`) may be empty, which only its end tells, and no answer waits for that.
  */
 export function traitsOfHeader(name: string, value: string): RequestTraits {
+  return holdsKey(name, value) ? hasKeyInOtherHeader | traitsOfName(name, value) : traitsOfName(name, value);
+}
+
+function traitsOfName(name: string, value: string): RequestTraits {
   // By length first: this runs for every header of every request.
   switch (name.length) {
     case 6:
       return isNamed(name, "origin") ? isFromBrowser : 0;
-    case 13:
-      return isNamed(name, "authorization") && authorizationHoldsKey(value) ? hasKeyInAuthorization : 0;
+    case 7:
+      return isNamed(name, "referer") ? isFromBrowser : 0;
     case 14:
       if (isNamed(name, "content-length")) return Number.parseInt(value, 10) > 0 ? hasBody : 0;
       return isNamed(name, "sec-fetch-site") || isNamed(name, "sec-fetch-dest") ? isFromBrowser : 0;
@@ -52,6 +59,13 @@ export function traitsOfHeader(name: string, value: string): RequestTraits {
   }
 }
 
+// In any scheme, or without one; with Basic as the name or the password.
+function holdsKey(name: string, value: string): boolean {
+  // Every key has an underscore, which may be percent-encoded; few headers have either.
+  if ((value.includes("_") || value.includes("%")) && containsKey(value)) return true;
+  return name.length === 13 && isNamed(name, "authorization") && containsKey(basicCredentials(value));
+}
+
 /** Returns the traits in the query of a request target; `query` begins with its question mark, or is empty. */
 export function traitsOfQuery(query: string): RequestTraits {
   if (query.length <= 1) return 0;
@@ -62,42 +76,80 @@ export function traitsOfQuery(query: string): RequestTraits {
 export function traitsOfWebRequest({ headers, body, referrer }: Request, search: string): RequestTraits {
   let traits = traitsOfQuery(search);
   // A service worker sees the page that sent the request instead of the headers that only browsers send.
-  if (referrer?.startsWith("http")) traits |= isFromBrowser;
+  if (referrer?.startsWith("http")) traits |= isFromBrowser | isFromPage;
   headers.forEach((value, name) => {
-    traits |= traitsOfHeader(name, value);
+    if (name !== "x-api-key") traits |= traitsOfHeader(name, value);
   });
   // A request that came over a network has a length; a fetch leaves it to the network.
   if (body !== null && body !== undefined && !headers.has("content-length")) traits |= hasBody;
   return traits;
 }
 
-/** Keys in places where no key belongs, as they were sent; kept only while the request is handled. */
-export interface LeakedKeys {
+/** Details of a request that its traits tell of, as they were sent; kept only while the request is handled. */
+export interface RequestEvidence {
+  /** Keys in the query. */
   readonly inQuery: readonly string[];
-  readonly inAuthorization: readonly string[];
+  /** Keys in other headers than `x-api-key`. */
+  readonly inHeaders: readonly string[];
+  /** The origin of the page that a browser sent it from, such as `https://shop.example`. */
+  readonly page: string | undefined;
 }
 
-/** Returns the keys in a query and in an `Authorization`; `undefined` when the traits tell of none. */
-export function leakedKeysIn(
+/** Returns the evidence for the traits of a request; `undefined` when they need none, as nearly always. */
+export function evidenceOf(
   traits: RequestTraits,
   query: string,
-  authorization: () => string | null | undefined,
-): LeakedKeys | undefined {
-  if (!shows(traits, hasKeyInQuery | hasKeyInAuthorization)) return undefined;
-  const value = authorization() ?? "";
-  return {
-    inQuery: findKeys(query),
-    inAuthorization: [...findKeys(value), ...findKeys(basicCredentials(value))],
-  };
+  headers: () => Iterable<readonly [name: string, value: string]>,
+): RequestEvidence | undefined {
+  if (!shows(traits, hasKeyInQuery | hasKeyInOtherHeader | isFromBrowser)) return undefined;
+  const inHeaders: string[] = [];
+  let page: string | undefined;
+  for (const [name, value] of headers()) {
+    if (isNamed(name, "x-api-key")) continue;
+    inHeaders.push(...findKeys(value));
+    if (isNamed(name, "authorization")) inHeaders.push(...findKeys(basicCredentials(value)));
+    if (isNamed(name, "origin") || isNamed(name, "referer")) page ??= originOf(value);
+  }
+  return { inQuery: findKeys(query), inHeaders, page };
 }
+
+function originOf(url: string): string | undefined {
+  try {
+    return new URL(url).origin;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a malformed key was meant as a key: one behind a scheme or a quotation mark, given with the `keys` found in it,
+ * or the variable for one that was never replaced.
+ *
+ * @example
+ * isMeantAsKey("Bearer SVC_test_sbx0abc", ["SVC_test_sbx0abc"]); // true
+ * isMeantAsKey("$SVC_API_KEY", []); // true
+ * isMeantAsKey("not-a-key", []); // false
+ */
+export function isMeantAsKey(text: string, [key = text]: readonly string[]): boolean {
+  const start = text.indexOf(key);
+  const isLast = text.length - start - key.length <= 1;
+  return (start > 0 && isLast) || isUnexpanded(text);
+}
+
+// Not a regular expression: V8 keeps the last string that one was tried on, and this one may be a key (R46).
+function isUnexpanded(text: string): boolean {
+  const bare = text.startsWith('"') || text.startsWith("'") ? text.slice(1, -1) : text;
+  if (openings.some((opening) => bare.startsWith(opening)) || unset.includes(bare)) return true;
+  if (bare.startsWith("$")) return isKeyCharacter(bare.charCodeAt(1));
+  return bare.startsWith("%") && bare.endsWith("%") && bare.length > 2;
+}
+
+const openings: readonly string[] = ["${", "$(", "{{"];
+// How languages write a variable that has no value.
+const unset: readonly string[] = ["undefined", "null", "None"];
 
 function isNamed(name: string, lowerCase: string): boolean {
   return name === lowerCase || name.toLowerCase() === lowerCase;
-}
-
-// In any scheme, or without one; with Basic as the name or the password.
-function authorizationHoldsKey(value: string): boolean {
-  return containsKey(value) || containsKey(basicCredentials(value));
 }
 
 function basicCredentials(authorization: string): string {

@@ -3,7 +3,7 @@ import { beginCall, recordCall, requestIdOf } from "../api/call.js";
 import { codeOf, errorReply } from "../api/reply.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { redactKeys, redactPath } from "../domain/redact.js";
-import { hasBody, hasQuery, leakedKeysIn, traitsOfWebRequest } from "../domain/request-traits.js";
+import { evidenceOf, hasBody, hasQuery, traitsOfWebRequest } from "../domain/request-traits.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
 import { currentSandbox, runtimeOf } from "./current-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
@@ -57,7 +57,7 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
     status: outcomeOf(pathId).status,
     code: codeOf(pathId, call.assumptions),
     traits,
-    leaked: leakedKeysIn(traits, search, () => request.headers.get("authorization")),
+    evidence: evidenceOf(traits, search, () => request.headers),
     isMisdirected: false,
     // Handlers of a server do not know the connection.
     connection: sandbox === undefined ? undefined : connectionOf(request),

@@ -15,8 +15,7 @@ export function reportOf({ world, counters }: Pick<Runtime, "world" | "counters"
   const counted = counters.read();
   const hints = howToCover(running, counters.curlOptions);
   const paths = outcomes.map(({ path: pathId, promised, when }): ReportedPath => {
-    const count = counted.paths[pathId];
-    const met = count > 0;
+    const { count, isMet: met } = counted.paths[pathId];
     return { pathId, promised, met, count, when, howToMeet: met ? null : hints(pathId) };
   });
   const promised = paths.filter((row) => row.promised);

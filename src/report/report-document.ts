@@ -71,7 +71,7 @@ function reportDocument(report: Report, failures: readonly string[]): ReportDocu
 function pathRow({ pathId, promised, met, count, when }: ReportedPath): Row {
   const verdict = met ? (promised ? "met" : "not promised") : "missed";
   const tone = met ? (promised ? "good" : "quiet") : "warning";
-  return { cells: [pathId, met ? String(count) : "-", { text: verdict, tone }, when] };
+  return { cells: [pathId, count > 0 ? String(count) : "-", { text: verdict, tone }, when] };
 }
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };

@@ -29,6 +29,7 @@ export interface ReportedPath {
   readonly pathId: PathId;
   /** Whether the specification promises it; the coverage is of these. */
   readonly promised: boolean;
+  /** Whether a request ended there other than by a key in a wrong place. */
   readonly met: boolean;
   readonly count: number;
   /** The requests that end like this. */

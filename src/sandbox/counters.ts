@@ -21,10 +21,16 @@ export interface AdviceCount {
   readonly examples: readonly AdviceExample[];
 }
 
+/** The number of requests that ended on a path, and whether one did other than by a key in a wrong place. */
+interface PathCount {
+  readonly count: number;
+  readonly isMet: boolean;
+}
+
 /** The counts of every path and every advice, zeros included. */
 export interface Counts {
   readonly requests: number;
-  readonly paths: Readonly<Record<PathId, number>>;
+  readonly paths: Readonly<Record<PathId, PathCount>>;
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
 }
 
@@ -53,21 +59,23 @@ const mostExamples = 5;
 
 export function createCounters(): Counters {
   // Boxes, because writing into a map takes longer than reading from it.
-  const paths = new Map<PathId, { count: number }>(outcomes.map(({ path }) => [path, { count: 0 }]));
+  const paths = new Map(outcomes.map(({ path }) => [path as PathId, { count: 0, isMet: false }]));
   const advice = new Map(adviceIds.map((id) => [id, { count: 0, examples: [] as AdviceExample[] }]));
   let requests = 0;
   let others: Counters | undefined;
 
-  const countPath = (pathId: PathId) => {
+  const countPath = (pathId: PathId, isMet: boolean) => {
     const box = paths.get(pathId);
-    if (box !== undefined) box.count += 1;
+    if (box === undefined) return;
+    box.count += 1;
+    box.isMet ||= isMet;
   };
   return {
     curlOptions: "",
     count(note, idOf, keys) {
       requests += 1;
-      countPath(note.pathId);
-      if (note.fault !== null && note.fault !== note.pathId) countPath(note.fault);
+      countPath(note.pathId, !isByMistake(note));
+      if (note.fault !== null && note.fault !== note.pathId) countPath(note.fault, true);
       for (const id of note.advice) {
         const row = advice.get(id) as { count: number; examples: AdviceExample[] };
         row.count += 1;
@@ -82,17 +90,23 @@ export function createCounters(): Counters {
     },
     read: () => ({
       requests,
-      paths: Object.fromEntries([...paths].map(([id, { count }]) => [id, count])) as Counts["paths"],
+      paths: Object.fromEntries([...paths].map(([id, box]) => [id, { ...box }])) as Counts["paths"],
       advice: Object.fromEntries(
         [...advice].map(([id, { count, examples }]) => [id, { count, examples: [...examples] }]),
       ) as unknown as Counts["advice"],
     }),
     clear() {
       requests = 0;
-      for (const box of paths.values()) box.count = 0;
+      for (const box of paths.values()) Object.assign(box, { count: 0, isMet: false });
       for (const row of advice.values()) Object.assign(row, { count: 0, examples: [] });
     },
   };
+}
+
+// A client whose key is not alone in `x-api-key` gets 401 without having meant to.
+function isByMistake({ pathId, advice }: RequestNote): boolean {
+  const hasNoKey = pathId === "401.missing" || pathId === "401.malformed";
+  return hasNoKey && advice.includes("key-in-authorization");
 }
 
 /** The windows in which one world counts: minutes and days. */

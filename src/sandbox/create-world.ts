@@ -55,7 +55,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     events: createAnnouncements(),
     requestIds,
     journal: createJournal(requestIds.idOf),
-    behaviour: { rejected: new Map() },
+    behaviour: { rejected: new Map(), pages: new Set() },
     counters: createCounters(),
     platform,
   };

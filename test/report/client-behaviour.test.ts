@@ -150,6 +150,19 @@ test("behind a server of one's own a burst gets no advice, and a retry after a p
   expect(sandbox.report().advice).toMatchObject([{ id: "same-key-after-401", count: 1 }]);
 });
 
+test("a path that was met only by a key in a wrong place is not covered", async () => {
+  const sandbox = createSandbox();
+  const meet = (headers: Record<string, string>) =>
+    sandbox.fetch(`https://any.example${mePath}`, { headers });
+  const rowOf = (id: string) => sandbox.report().paths.find(({ pathId }) => pathId === id);
+  for (const key of [`Bearer ${sandbox.secret("active")}`, "$SVC_API_KEY"]) await meet({ "x-api-key": key });
+  await meet({ "api-key": sandbox.secret("active") });
+  expect(sandbox.report().coverage.met).toBe(0);
+  expect(rowOf("401.missing")).toMatchObject({ met: false, count: 1, howToMeet: expect.any(String) });
+  await meet({ "x-api-key": "not-a-key" });
+  expect(rowOf("401.malformed")).toMatchObject({ met: true, count: 3, howToMeet: null });
+});
+
 test("a client that goes away before a delayed answer does not know it", async () => {
   const faults = [{ when: { requests: [1] }, then: { latency: "1h" as const } }];
   const server = await startServer({ scenario: { ...bundledScenarios["key-states"], faults }, frozen: true });

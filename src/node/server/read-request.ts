@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ApiRequest, ReadBody, RequestContent } from "../../api/messages.js";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
-import { leakedKeysIn, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
+import { evidenceOf, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
 import { type Connection, repeatsOfDirectLoop } from "../../sandbox/behaviour/known-answers.js";
 
 /** The path of the control plane; every other path belongs to the API. */
@@ -53,16 +53,12 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
   }
   // HTTP/1.1 asks for exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
-  const leaked =
-    traits === 0
-      ? undefined
-      : leakedKeysIn(traits, query, () => headersOf(request, "authorization").join(", "));
   return {
     method: request.method ?? "GET",
     path: pathOf(target),
     apiKey,
     traits,
-    leaked,
+    evidence: traits === 0 ? undefined : evidenceOf(traits, query, () => namedHeaders(request)),
     connection: connectionOf(request, response),
   };
 }
@@ -90,6 +86,10 @@ function isDirect(request: IncomingMessage): boolean {
 function joinedHeader(request: IncomingMessage, wanted: string): string | undefined {
   const values = headersOf(request, wanted);
   return values.length === 0 ? undefined : values.join(", ");
+}
+
+function* namedHeaders({ rawHeaders }: IncomingMessage): Iterable<[name: string, value: string]> {
+  for (let i = 0; i < rawHeaders.length; i += 2) yield [rawHeaders[i] as string, rawHeaders[i + 1] as string];
 }
 
 function headersOf({ rawHeaders }: IncomingMessage, wanted: string): string[] {

@@ -5,10 +5,11 @@ import { minute, minuteStart } from "../../domain/limits.js";
 import type { PathId } from "../../domain/outcomes.js";
 import {
   hasBody,
-  hasKeyInAuthorization,
+  hasKeyInOtherHeader,
   hasKeyInQuery,
   hasQuery,
   isFromBrowser,
+  isFromPage,
   isPreflight,
   isPreflightForKey,
   type RequestTraits,
@@ -18,12 +19,22 @@ import type { Usage, Windows } from "../counters.js";
 import type { KeyEntry, Registry, UsedKey } from "../registry.js";
 import { isKnown, type KnownAnswer, learn, type SentRequest } from "./known-answers.js";
 
-/** The memory that a world has of its clients: the latest keys that got 401, by their SHA-256, oldest first. */
+/** The memory that a world has of its clients. */
 export interface ClientBehaviour {
+  /** The latest keys that got 401, by their SHA-256, oldest first. */
   readonly rejected: Map<string, KnownAnswer>;
+  /** The origins of the pages whose browsers asked whether they may send a key; the first hundred. */
+  readonly pages: Set<string>;
 }
 
 const rejectedCapacity = 1000;
+const pagesCapacity = 100;
+/** Milliseconds without a request after which a client has paused. */
+const pauseTime = 1000;
+/** Number of repeats of a failed request that a client may send without a pause. */
+const mostRepeats = 5;
+/** Milliseconds after which retries without a pause are no longer those of one burst. */
+const longBurst = 3000;
 
 /** The limit whose end a 429 names; `undefined` when it names none. */
 export type NamedLimit = "minute" | "day" | undefined;
@@ -46,6 +57,8 @@ export interface ObservedCall {
 export interface ObservedRequest extends SentRequest {
   readonly call: ObservedCall;
   readonly traits: RequestTraits;
+  /** The origin of the page that a browser sent it from. */
+  readonly page: string | undefined;
   /** Whether a key that may be a real one leaked: it was in another place than the header, or not alone in it. */
   readonly hasLeakedRealKey: boolean;
   /** Whether the API does not have its path, or not with its method. */
@@ -68,7 +81,7 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 export function observe(world: ObservingWorld, request: ObservedRequest): readonly AdviceId[] {
   if (isUnremarkable(request)) return noAdvice;
   const { entry, apiKey = noKey, presented } = request.call;
-  const advice = adviceOnTraits(request);
+  const advice = adviceOnTraits(request, world.behaviour.pages);
   const looksReal = !isMarked(apiKey) && presented === "well_formed";
   if ((looksReal && entry === undefined) || request.hasLeakedRealKey) advice.push("real-key-suspected");
   if (wasRejected(world, request)) advice.push("same-key-after-401");
@@ -88,14 +101,16 @@ function isUnremarkable({ traits, pathId, call: { entry }, hasLeakedRealKey }: O
   );
 }
 
-function adviceOnTraits({ traits, call: { apiKey }, isMisdirected }: ObservedRequest): AdviceId[] {
+function adviceOnTraits(request: ObservedRequest, pages: Set<string>): AdviceId[] {
+  const { traits, isMisdirected } = request;
   const advice: AdviceId[] = [];
   if (traits === 0 && !isMisdirected) return advice;
   if (shows(traits, hasKeyInQuery)) advice.push("key-in-query");
-  if (shows(traits, hasKeyInAuthorization)) advice.push("key-in-authorization");
-  const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInAuthorization);
+  if (shows(traits, hasKeyInOtherHeader)) advice.push("key-in-authorization");
+  const hasKey = hasKeyAnywhere(request);
   const isBrowser = shows(traits, isFromBrowser);
-  if ((isBrowser && hasKey) || shows(traits, isPreflightForKey)) advice.push("key-from-browser");
+  if (isPageWithKey(request, pages)) advice.push("key-from-browser");
+  else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
   if (isMisdirected) {
     // Preflights are the browser's own; a person who opens the server in a browser is no client.
     if (!shows(traits, isPreflight) && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
@@ -103,6 +118,20 @@ function adviceOnTraits({ traits, call: { apiKey }, isMisdirected }: ObservedReq
     advice.push("query-or-body-sent");
   }
   return advice;
+}
+
+function hasKeyAnywhere({ traits, call: { apiKey } }: ObservedRequest): boolean {
+  return apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
+}
+
+// A proxy passes on what browsers send and adds the key itself; but none asks whether it may send one.
+function isPageWithKey(request: ObservedRequest, pages: Set<string>): boolean {
+  const { traits, page } = request;
+  if (shows(traits, isPreflightForKey)) {
+    if (page !== undefined && pages.size < pagesCapacity) pages.add(page);
+    return true;
+  }
+  return hasKeyAnywhere(request) && (shows(traits, isFromPage) || (page !== undefined && pages.has(page)));
 }
 
 // The same work for every 401, whatever its cause and whether or not there was a key (R14).
@@ -128,6 +157,7 @@ function observeKey(world: ObservingWorld, entry: UsedKey, request: ObservedRequ
   const { pathId } = request;
   const advice: AdviceId[] = [];
   if (isTooSoon(world.windows, entry, request)) advice.push("too-soon-after-429");
+  if (isHammering(entry, request)) advice.push("no-pause-after-failure");
   if (hasSeenReplacement(world.registry, entry, request)) advice.push("old-key-after-replacement-seen");
   else if (pathId === "200.retiring") advice.push("retiring-key-in-use");
   if (pathId === "200.legacy") advice.push("legacy-key-in-use");
@@ -161,6 +191,24 @@ function waitUntil(
   // A sliding minute has more as soon as its oldest request is a minute old.
   const moreAt = (usage.recent[0] ?? now) + minute;
   return namedLimit === "minute" ? moreAt : Math.min(moreAt, minuteStart(now) + minute);
+}
+
+// One request at a time, or for longer than the retries of a burst take.
+function isHammering(entry: UsedKey, request: ObservedRequest): boolean {
+  const { pathId, started } = request;
+  const failure = entry.behaviour?.failure;
+  if (!pathId.startsWith("403") && pathId !== "fault.status") {
+    if (failure !== undefined) entry.behaviour = { ...entry.behaviour, failure: undefined };
+    return false;
+  }
+  if (failure === undefined || started - failure.answer.latest.at >= pauseTime) {
+    const answer = learn(undefined, request);
+    entry.behaviour = { ...entry.behaviour, failure: { answer, since: started, repeats: 0 } };
+    return false;
+  }
+  if (isKnown(failure.answer, request)) failure.repeats += 1;
+  const isSteady = !failure.answer.isParallel || started - failure.since >= longBurst;
+  return isSteady && failure.repeats > mostRepeats;
 }
 
 function hasSeenReplacement({ keys }: Registry, entry: UsedKey, request: ObservedRequest): boolean {
