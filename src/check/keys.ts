@@ -1,4 +1,4 @@
-import { type KeyPrefix, keyPrefixes } from "../domain/api-key.js";
+import { type KeyPrefix, keyPrefixes, variableOf } from "../domain/api-key.js";
 import type { PathId } from "../domain/outcomes.js";
 import type { CheckedRule } from "./rules.js";
 
@@ -95,9 +95,12 @@ function isSendable(apiKey: string): boolean {
   return [...apiKey].every((character) => character > " " && character <= "~");
 }
 
+// What `keys --format env` writes beside the keys; a check has keys of its own that nobody holds.
+const unheld: readonly string[] = [variableOf("unknown"), variableOf("malformed")];
+
 /** Returns variables that are named like those of keys, but for no path. */
 export function unusedVariables(env: Variables): string[] {
-  const used = new Set([...keyedPaths, ...limitPaths].flatMap(({ variables }) => variables));
+  const used = new Set([...unheld, ...[...keyedPaths, ...limitPaths].flatMap(({ variables }) => variables)]);
   return Object.keys(env)
     .filter((name) => name.startsWith("SVC_KEY_") && (env[name] ?? "") !== "" && !used.has(name))
     .sort();
@@ -106,7 +109,7 @@ export function unusedVariables(env: Variables): string[] {
 /** Returns every key that the variables hold, whether it is used or not. */
 export function secretsIn(env: Variables): string[] {
   return Object.entries(env)
-    .filter(([name]) => name === "SVC_API_KEY" || name.startsWith("SVC_KEY_"))
+    .filter(([name]) => name === "SVC_API_KEY" || (name.startsWith("SVC_KEY_") && !unheld.includes(name)))
     .map(([, value]) => value?.trim() ?? "")
     .filter((value) => value !== "");
 }

@@ -88,12 +88,11 @@ function instructionsIn(world: World, curlOptions: string): Instructions {
       add(pathId, { words, path, options: [...options, header] }, entry);
     }
   }
-  const malformed = ['-H "x-api-key: not-a-key"'];
-  // In two pieces, which the shell puts together: a report holds nothing that looks like a key.
-  const unknown = ["-H 'x-api-key: SVC_test_''sbx-nobody-holds-this'"];
   add("401.missing", { words: "send no key", path, options: [] });
-  add("401.malformed", { words: "send a malformed key", path, options: malformed });
-  add("401.unknown", { words: "send an unknown key", path, options: unknown });
+  for (const word of ["malformed", "unknown"] as const) {
+    const variable = variableOf(word);
+    add(`401.${word}`, { words: `send ${variable}`, path, options: [`-H "x-api-key: $${variable}"`] });
+  }
   add("404.unknown_path", { words: "send no key", path: "/v1/relying-party/nothing", options: [] });
   add("405.method", { words: "send no key", path, options: ["-X DELETE"] });
   return found;

@@ -98,9 +98,15 @@ story:
 
   it("gives lines for a shell with --format env, without addresses", async () => {
     const { stdout } = await runCli(["keys", "key-states", "--format", "env"]);
-    for (const line of stdout.trimEnd().split("\n")) {
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines.pop()).toBe("SVC_KEY_MALFORMED=not-an-api-key");
+    for (const line of lines) {
       expect(line).toMatch(/^SVC_(?:API_KEY|KEY_[A-Z0-9_]+)=(?:SVC|legacysvc)_(?:test|live)_[\w-]+$/);
     }
+    expect((await runCli(["keys", "key-states", "--format", "dotenv"])).stdout).toBe(stdout);
+    const { stdout: forPowershell } = await runCli(["keys", "key-states", "--format", "powershell"]);
+    const asVariable = (_line: string, name: string, value: string) => `$env:${name} = '${value}'`;
+    expect(forPowershell).toBe(stdout.replaceAll(/^(\w+)=(.*)$/gm, asVariable));
     const [, active] = /^SVC_KEY_ACTIVE=(.*)$/m.exec(stdout) ?? [];
     expect(stdout).toContain(`SVC_API_KEY=${active}\n`);
     expect(stdout).toContain("\nSVC_KEY_RATE_LIMITED_MINUTE=");

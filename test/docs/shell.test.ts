@@ -102,7 +102,7 @@ test("README.md: its first screen works in a clean clone with an empty HOME, and
   expect(called.stdout.match(/(?<=HTTP\/1\.1 )\d{3}/g)).toEqual(["200", "401", "403", "429"]);
   const looped = await inClone(readme("while IFS==", port)).ended;
   const seen = looped.stdout.trim().split("\n").sort();
-  expect([seen.length, seen]).toEqual([15, toldOfKeys().sort()]);
+  expect([seen.length, seen]).toEqual([17, toldOfKeys().sort()]);
   expect((await inClone(readme("explain")).ended).stdout).toContain("403.live_suspended");
 
   const elsewhere = await inClone(readme("npm pack")).ended;

@@ -7,7 +7,7 @@ import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, worldFlags } from "../flags.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { clientEnvironment, environmentLines } from "../serve/client-environment.js";
+import { clientEnvironment, environmentLines, powershellLines } from "../serve/client-environment.js";
 import { type Palette, paletteFor, shortTime } from "../terminal.js";
 
 export const command = declareCommand({
@@ -18,8 +18,8 @@ export const command = declareCommand({
   flags: {
     format: flag(
       "--format <format>",
-      "table, json, or env: lines that a shell and a .env file understand (default: table)",
-      oneOf(["table", "json", "env"]),
+      "table, json, env (lines for a shell), dotenv (the same, for a .env file) or powershell (default: table)",
+      oneOf(["table", "json", "env", "dotenv", "powershell"]),
       { variables: [] },
     ),
     json: jsonOrFormat,
@@ -28,6 +28,7 @@ export const command = declareCommand({
   examples: {
     "svc-sandbox keys": "a table",
     'eval "$(svc-sandbox keys key-states --format env)"': "SVC_API_KEY and SVC_KEY_… in your shell",
+    "svc-sandbox keys --format powershell | Out-String | Invoke-Expression": "the same in PowerShell",
     "svc-sandbox keys my.yaml --format json": "for machines",
   },
   async run({ words, flags, io }) {
@@ -35,8 +36,11 @@ export const command = declareCommand({
     const world = openNamed(loaded, flags);
     const format = flags.json ? "json" : (flags.format ?? "table");
     const open = () => openNamed(loaded, { ...flags, frozen: true });
+    const variables = () => clientEnvironment(world, undefined, { all: true });
     const textOf = {
-      env: () => environmentLines(clientEnvironment(world, undefined, { all: true })),
+      env: () => environmentLines(variables()),
+      dotenv: () => environmentLines(variables()),
+      powershell: () => powershellLines(variables()),
       json: () => `${JSON.stringify(keyRows(world), null, 2)}\n`,
       table: () => tableOf(world, open, paletteFor(io.stdout, io.env)),
     };

@@ -5,6 +5,7 @@ import { variableOf } from "../../domain/api-key.js";
 import { removeOldDrafts, writeFileAtomically } from "../../node/files/write-file.js";
 import type { RunningServer } from "../../node/server/serve-runtime.js";
 import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../sandbox/secrets.js";
+import { secretFor } from "../../sandbox/story/run-step.js";
 import type { World } from "../../sandbox/world.js";
 import { quote } from "../../scenario/problems/words.js";
 import { unwritable } from "../exit-codes.js";
@@ -13,7 +14,8 @@ import type { Io } from "../io.js";
 type Addresses = Pick<RunningServer, "url" | "controlUrl">;
 
 /**
- * The environment variables for a client: addresses when it is served, the default key, and the keys by their refs.
+ * The environment variables for a client: addresses when it is served, the default key, the keys by their refs, and a key
+ * that does not exist and one that is malformed, under the words that stories have for them.
  *
  * Of a large population some keys are left out, unless `all` is asked for: a process cannot be given them all.
  */
@@ -29,6 +31,8 @@ export function clientEnvironment(
     ...(addresses?.controlUrl !== undefined && { SVC_CONTROL_URL: addresses.controlUrl }),
     ...(standard !== undefined && { SVC_API_KEY: standard }),
     ...Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [variableOf(name), secret])),
+    [variableOf("unknown")]: secretFor(world, "unknown") as string,
+    [variableOf("malformed")]: secretFor(world, "malformed") as string,
   };
 }
 
@@ -38,6 +42,13 @@ export function clientEnvironment(
 export function environmentLines(variables: Readonly<Record<string, string>>): string {
   return Object.entries(variables)
     .map(([name, value]) => `${name}=${value}\n`)
+    .join("");
+}
+
+/** The variables as lines for PowerShell. */
+export function powershellLines(variables: Readonly<Record<string, string>>): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `$env:${name} = '${value}'\n`)
     .join("");
 }
 
