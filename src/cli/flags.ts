@@ -87,6 +87,11 @@ export const serverFlags = {
     "how long an instance of the control plane stays without a request: 90s, 10m, 2h (default: 1h)",
     readDuration("90s, 10m or 2h"),
   ),
+  maxInstances: flag(
+    "--max-instances <number>",
+    "how many instances there can be at one time (default: 1000)",
+    wholeNumber(1, 1_000_000),
+  ),
   tls: toggle("--tls", "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1 and --host"),
   cert: flag(
     "--cert <file>",

@@ -35,6 +35,7 @@ export type SandboxErrorCode =
   | "certificate_unusable"
   | "clock_backwards"
   | "secret_not_kept"
+  | "instance_limit_reached"
   | "not_found"
   | "method_not_allowed"
   | "unsupported_media_type";

@@ -1,14 +1,23 @@
 import { requestLine } from "../api/snake-case.js";
 import { redactKeys } from "../domain/redact.js";
+import { isoOf } from "../sandbox/clock.js";
 import type { StepEvent, WorldEvent } from "../sandbox/events.js";
+import { nodePlatform } from "./platform.js";
 import { stepData } from "./step-data.js";
 
 /** A request, or a step of the timeline or the story. */
 export type LoggedEvent = StepEvent | Extract<WorldEvent, { readonly type: "request" }>;
 
+/** An instance, as logs name it. */
+export interface LoggedInstance {
+  readonly id: string;
+  readonly label: string | undefined;
+}
+
 /** The messages of a running sandbox. */
 export interface Log {
-  readonly event: (event: LoggedEvent) => void;
+  /** `instance` is the one where it happened; `undefined` for the server's own sandbox. */
+  readonly event: (event: LoggedEvent, instance?: LoggedInstance) => void;
   /** Something good to know. */
   readonly note: (message: string) => void;
   /** Something that went wrong. */
@@ -17,13 +26,14 @@ export interface Log {
 
 /** Makes a log that writes JSON lines; requests have the names of the journal. Never writes a full key (R46). */
 export function createJsonLog(write: (line: string) => void): Log {
-  // Without a time: requests carry that of the sandbox's clock, and what the wall clock shows says nothing about them.
+  // `time` is real, as in the logs of other programs; the `at` of events is the time of the sandbox's clock.
   const line = (level: "info" | "error", members: Readonly<Record<string, unknown>>) =>
-    write(`${redactKeys(JSON.stringify({ level, ...members }))}\n`);
+    write(`${redactKeys(JSON.stringify({ level, time: isoOf(nodePlatform.time()), ...members }))}\n`);
   return {
-    event(event) {
+    event(event, instance) {
       const data = event.type === "request" ? requestLine(event.request) : stepData(event);
-      line("info", { event: event.type, ...data });
+      const place = instance && { instance: instance.id, label: instance.label };
+      line("info", { event: event.type, ...place, ...data });
     },
     note: (message) => line("info", { event: "note", message }),
     problem: (message) => line("error", { event: "problem", message }),

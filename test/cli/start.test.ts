@@ -71,9 +71,9 @@ describe("svc-sandbox start", () => {
 
   it("asks for the control token that was given, and does not repeat it to people", async () => {
     const { url, stdout } = await started("--control-token", "a-token-of-mine");
-    const health = async (headers = {}) => (await fetch(`${url}/__sandbox/health`, { headers })).status;
-    expect(await health()).toBe(401);
-    expect(await health({ authorization: "Bearer a-token-of-mine" })).toBe(200);
+    const state = async (headers = {}) => (await fetch(`${url}/__sandbox/state`, { headers })).status;
+    expect(await state()).toBe(401);
+    expect(await state({ authorization: "Bearer a-token-of-mine" })).toBe(200);
     expect(stdout.text()).not.toContain("a-token-of-mine");
   });
 
@@ -176,14 +176,29 @@ describe("the request log", () => {
   it("is one JSON object per line with --log json", async () => {
     const { url, stop } = await started("--log", "json", "--frozen");
     await fetch(url + me);
+    const made = {
+      method: "POST",
+      body: '{"label":"one test"}',
+      headers: { "content-type": "application/json" },
+    };
+    const { data } = await (await fetch(`${url}/__sandbox/instances`, made)).json();
+    await fetch(data.base_url + me);
     const lines = (await stop()).stderr.trimEnd().split("\n");
-    const [request, note] = lines.map((line) => JSON.parse(line));
+    const [request, inInstance, note] = lines.map((line) => JSON.parse(line));
+    expect(Math.abs(Date.parse(request.time) - Date.now())).toBeLessThan(600_000);
     expect(request).toEqual({
-      ...{ level: "info", event: "request", id: expect.stringMatching(/^req_/) },
+      ...{
+        level: "info",
+        time: expect.stringMatching(/Z$/),
+        event: "request",
+        id: expect.stringMatching(/^req_/),
+      },
       ...{ at: "2026-03-02T09:00:00.000Z", method: "GET", path: me, key: null, fingerprint: null },
       ...{ status: 401, code: "unauthorized", fault: null, path_id: "401.missing", advice: [] },
       duration_ms: expect.any(Number),
     });
+    const { id: instance } = data;
+    expect(inInstance).toMatchObject({ event: "request", instance, label: "one test", path: me });
     expect(note).toMatchObject({ level: "info", event: "note", message: expect.stringMatching(/^Stopping/) });
   });
 });

@@ -21,14 +21,17 @@ describe("an instance", () => {
   test("has the requested scenario, seed, clock and profile, and its keys work", async () => {
     const { ask } = await serveControl({ scenario: "rotation" });
     const options = { seed: 7, now: "2030-01-01T00:00:00Z", frozen: true, profile: "typical" };
-    const { id, keys, ...made } = await create(ask, { scenario: "key-states", ...options });
+    const { id, keys, ...made } = await create(ask, { scenario: "key-states", label: "a test", ...options });
     const base = `/i/${id}`;
     expect(made).toEqual({
       base_url: expect.stringMatching(`${base}$`),
       control_url: `${made.base_url}/__sandbox`,
       scenario: "key-states",
       seed: 7,
+      label: "a test",
+      created_at: expect.stringMatching(/Z$/),
     });
+    expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(600_000);
     expect(keys).toEqual(secretsOf(createSandbox({ scenario: "key-states", seed: 7 })));
     expect((await ask("/state", { base })).body.data).toMatchObject({
       scenario: "key-states",
@@ -111,6 +114,25 @@ describe("an instance", () => {
     while ((await listed()).includes(idle.id));
     expect(await listed()).toEqual([used.id]);
     expect((await fetch(`${idle.base_url}/__sandbox/health`)).status).toBe(404);
+  });
+
+  test("is refused above --max-instances, until another one is removed", async () => {
+    const { ask } = await serveControl({ maxInstances: 2 });
+    const { id, label } = await create(ask);
+    expect(label).toBeNull();
+    await create(ask);
+    const { status, body } = await ask("/instances", { method: "POST" });
+    expect([status, body.error.code]).toEqual([409, "instance_limit_reached"]);
+    await ask(`/instances/${id}`, { method: "DELETE" });
+    await create(ask);
+    expect((await ask("/instances")).body.data).toHaveLength(2);
+  });
+
+  test("R46 has no key as its label", async () => {
+    const { ask } = await serveControl();
+    const json = { label: "of SVC_live_somebody-elses" };
+    const { status, text } = await ask("/instances", { method: "POST", json });
+    expect([status, text]).toEqual([422, expect.not.stringContaining("somebody-elses")]);
   });
 
   test("has a random id, whatever the seed", async () => {

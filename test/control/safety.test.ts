@@ -107,7 +107,17 @@ describe.each([
       expect((await control.ask("/state", { base, headers: right })).status).toBe(200);
       expect((await control.ask("/reset", { base, method: "POST", headers: right })).status).toBe(200);
       const headers = { authorization: `bearer ${token}` };
-      expect((await control.ask("/health", { base, headers })).status).toBe(200);
+      expect((await control.ask("/health", { base, headers })).body.scenario).toBe("key-states");
+      // A probe has no token, and learns nothing about the world.
+      for (const wrong of [{}, { authorization: `Bearer ${token}x` }]) {
+        const { status, body } = await control.ask("/health", { base, headers: wrong });
+        expect([status, Object.keys(body)]).toEqual([200, ["status", "version"]]);
+        const evil = await control.ask("/health", {
+          base,
+          headers: { ...wrong, origin: "http://evil.example" },
+        });
+        expect(evil.body.error.code).toBe("foreign_origin");
+      }
     }
     const key = { "x-api-key": control.server.sandbox.secret("active") };
     expect((await fetch(`${control.server.url}/v1/relying-party/me`, { headers: key })).status).toBe(200);
@@ -140,7 +150,7 @@ test("an empty token opens nothing: the server makes one", async () => {
   const { server, ask } = await serveControl({ host: "0.0.0.0", controlToken: "" });
   expect(server.controlToken).toMatch(/^[\w-]{32}$/);
   for (const authorization of ["", "Bearer ", "Bearer  "]) {
-    expect((await ask("/health", { headers: { authorization } })).status).toBe(401);
+    expect((await ask("/state", { headers: { authorization } })).status).toBe(401);
   }
 });
 
@@ -158,7 +168,7 @@ test("tokens are compared as hashes of one length, in constant time", async () =
     syncBuiltinESMExports();
   });
   for (const token of ["x", "correct hors", "correct horse", "correct horse!", "x".repeat(5000)]) {
-    await ask("/health", { headers: { authorization: `Bearer ${token}` } });
+    await ask("/state", { headers: { authorization: `Bearer ${token}` } });
   }
   expect(compared).toEqual(Array(5).fill([32, 32]));
 });

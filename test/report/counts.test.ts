@@ -86,7 +86,7 @@ function reported(runtime: Runtime): Record<string, number> {
 /** Lets everything happen to a server; answers the most requests that were in a report. */
 function play(happenings: readonly Happening[]): number {
   const runtime = createRuntime(open("key-states"));
-  const instances = createInstances({ serverUrl: () => "", ttl: 3_600_000, counters: runtime.counters });
+  const instances = createInstances({ ttl: 3_600_000, most: 1000, counters: runtime.counters });
   const server: Place = { id: undefined, runtime, heard: [] };
   const places = [server];
   const listen = (place: Place) =>
@@ -104,7 +104,7 @@ function play(happenings: readonly Happening[]): number {
     else if (one.what === "advance") advanceClock(place.runtime.world(), one.times * 60_000);
     else if (one.what === "exchange") place.runtime.exchange(open(one.odd < 5 ? "rotation" : "bad-day"));
     else if (one.what === "create") {
-      const { id, runtime: own } = instances.create(open("key-states"));
+      const { id, runtime: own } = instances.create(open("key-states"), {});
       const created = { id, runtime: own, heard: [] };
       listen(created);
       places.push(created);

@@ -1,7 +1,7 @@
 import { adviceOf } from "../../domain/advice.js";
 import { outcomes } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
-import type { Log } from "../../node/log.js";
+import type { Log, LoggedInstance } from "../../node/log.js";
 import { escapeControls, pluralize } from "../../report/plain-text.js";
 import type { JournalEntry } from "../../sandbox/journal.js";
 import type { Runtime } from "../../sandbox/runtime.js";
@@ -39,22 +39,28 @@ export async function createLog({ log, quiet = false, verbose = false }: LogFlag
   return quiet ? { ...said, note: () => {} } : said;
 }
 
-/** Logs the requests to a runtime and the steps of its timeline and story, if the flags say so. */
-export function logEvents(runtime: Runtime, { log = "pretty", quiet = false }: LogFlags, said: Log): void {
+/** Logs the requests to a runtime, and the steps of its timeline and story, if the flags say so. */
+export function logEvents(
+  runtime: Runtime,
+  { log = "pretty", quiet = false }: LogFlags,
+  said: Log,
+  instance?: LoggedInstance,
+): void {
   // Without a subscriber no event is put together.
   if (log === "off" || quiet) return;
   runtime.subscribe((event) => {
     const { type } = event;
-    if (type === "request" || type === "timeline.step" || type === "story.step") said.event(event);
+    if (type === "request" || type === "timeline.step" || type === "story.step") said.event(event, instance);
   });
 }
 
 function textLog(write: (text: string) => void, palette: Palette, verbose: boolean): Log {
   const say = (message: string) => write(`${redactKeys(message).trimEnd()}\n`);
   return {
-    event(event) {
-      if (event.type === "request") write(`${requestLine(event.request, palette, verbose)}\n`);
-      else say(stepLogLine(event, palette));
+    event(event, instance) {
+      const place = instance ? `  ${palette.dim(`in ${escapeControls(instance.label ?? instance.id)}`)}` : "";
+      if (event.type === "request") write(`${requestLine(event.request, palette, verbose)}${place}\n`);
+      else say(stepLogLine(event, palette) + place);
     },
     note: say,
     problem: (message) => say(palette.red(message)),

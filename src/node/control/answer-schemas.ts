@@ -54,7 +54,12 @@ const { properties: faultsBody } = controlBodySchema("faults_change") as {
 const { $schema: _, ...farmer } = farmerSchema as JsonSchema;
 
 const step = { kind: { enum: stepKinds }, say: textOrNull };
-const instance = { ...every(text, "id", "base_url", "control_url", "scenario"), seed: count };
+const instance = {
+  ...every(text, "id", "base_url", "control_url", "scenario"),
+  seed: count,
+  label: textOrNull,
+  created_at: time,
+};
 const requestOfClient = {
   ...every(text, "id", "method", "path"),
   at: time,
@@ -175,7 +180,11 @@ export const answerSchemas = {
     now: time,
     differences: list(object(every(text, "at", "expected", "found"))),
   }),
-  Health: object({ status: { const: "ok" }, version: text, ...running, now: time }),
+  // Without the control token, where one is needed, only the first two.
+  Health: {
+    ...object({ status: { const: "ok" }, version: text, ...running, now: time, started_at: time }),
+    required: ["status", "version"],
+  },
   State: object({
     ...running,
     clock: named("Clock"),

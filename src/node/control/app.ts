@@ -8,7 +8,7 @@ import type { ControlContext, ControlHandler, ControlSurroundings } from "../ser
 import { controlPath } from "../server/read-request.js";
 import { guardControl } from "./guard.js";
 import { HttpRefusal, sendError } from "./refusals.js";
-import type { Route } from "./route.js";
+import type { Route, RouteContext } from "./route.js";
 import { routes } from "./routes.js";
 
 /**
@@ -32,7 +32,10 @@ export function createControlApp(
     const rows = routes.filter((row) => row.path === path);
     for (const row of rows) {
       const answer = (request: Request, response: Response) =>
-        runRoute(row, request, response, contexts.get(request) as ControlContext);
+        runRoute(row, request, response, {
+          ...(contexts.get(request) as ControlContext),
+          server: surroundings,
+        });
       if (row.method === "GET") mounted.get(answer);
       else mounted[methodName(row)](requireType(row), readBody, answer);
     }
@@ -55,7 +58,12 @@ function methodName({ method }: Route): "post" | "put" | "patch" | "delete" {
   return method.toLowerCase() as "post" | "put" | "patch" | "delete";
 }
 
-async function runRoute(row: Route, request: Request, response: Response, context: ControlContext) {
+async function runRoute(
+  row: Route,
+  request: Request,
+  response: Response,
+  context: Pick<RouteContext, keyof ControlContext | "server">,
+) {
   const withYaml = isYaml(request) ? row.runYaml : undefined;
   const given = {
     ...context,

@@ -2,16 +2,20 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
 import type { ControlSurroundings } from "../server/http-server.js";
 import { isLoopbackHost } from "../server/listen.js";
+import { controlPath } from "../server/read-request.js";
 import { HttpRefusal } from "./refusals.js";
+
+// A probe of a container or a load balancer has no token.
+const healthPath = `${controlPath}/health`;
 
 /**
  * Keeps foreign pages and other machines out of the control plane.
  *
  * On a loopback address: a foreign `Host` is refused (DNS rebinding), and so is any cross-site request of a browser.
- * With a token: every call needs it as `Authorization: Bearer …`.
+ * With a token: every call needs it as `Authorization: Bearer …`, but for `/health`, which says less without it.
  */
 export function guardControl({ loopback, token }: ControlSurroundings): RequestHandler {
-  return ({ headers }, response, next) => {
+  return ({ headers, path }, response, next) => {
     // The page shows state: it must not be framed by other pages or kept in a shared cache.
     response.set({
       "Cache-Control": "no-store",
@@ -31,7 +35,8 @@ export function guardControl({ loopback, token }: ControlSurroundings): RequestH
       const message = "The control plane does not answer to pages of other origins.";
       throw new HttpRefusal(403, "foreign_origin", message);
     }
-    if (token !== undefined && !bearsToken(authorization, token)) {
+    response.locals.mayKnowAll = token === undefined || bearsToken(authorization, token);
+    if (!response.locals.mayKnowAll && path !== healthPath) {
       response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
       throw new HttpRefusal(
         401,

@@ -10,8 +10,10 @@ import { nodePlatform } from "../platform.js";
 /** An isolated sandbox inside the process, served under `/i/{id}`. */
 export interface Instance {
   readonly id: string;
-  /** Its base URL. */
-  readonly url: string;
+  /** What it was called when it was made, such as the name of a test. */
+  readonly label: string | undefined;
+  /** On the wall clock (epoch milliseconds). */
+  readonly createdAt: number;
   readonly runtime: Runtime;
   /** Aborted when it is removed or the server stops. */
   readonly gone: AbortSignal;
@@ -19,8 +21,10 @@ export interface Instance {
 
 /** The instances of a server. */
 export interface Instances {
-  /** Starts one; what is `given` (default: nothing) holds for every scenario that is started there. */
-  readonly create: (start: () => World, given?: GivenOptions) => Instance;
+  /**
+   * Starts one; what is `given` holds for every scenario that is started there. Throws `instance_limit_reached`.
+   */
+  readonly create: (start: () => World, given: GivenOptions, label?: string) => Instance;
   readonly list: () => Instance[];
   /** The instance of an id, which counts as a use of it; `undefined` when there is none. */
   readonly find: (id: string) => Instance | undefined;
@@ -30,19 +34,24 @@ export interface Instances {
 }
 
 interface InstancesOptions {
-  /** The base URL of the server. */
-  readonly serverUrl: () => string;
   /** Milliseconds without a request after which an instance goes. */
   readonly ttl: number;
+  /** The most that there are at one time. */
+  readonly most: number;
   /** The counters that count their requests, too: a client's coverage outlives its instance. */
   readonly counters: Counters;
+  /** Called with each new one. */
+  readonly onCreate?: ((instance: Instance) => void) | undefined;
 }
 
 /** The default time that an idle instance stays: an hour. */
 export const defaultInstanceTtl = 60 * 60_000;
 
+/** The default number of instances at one time. */
+export const defaultMaxInstances = 1000;
+
 /** Makes the place where instances live; idle ones go by themselves. */
-export function createInstances({ serverUrl, ttl, counters }: InstancesOptions): Instances {
+export function createInstances({ ttl, most, counters, onCreate }: InstancesOptions): Instances {
   const instances = new Map<string, Instance & { usedAt: number; readonly end: () => void }>();
   const discard = (id: string): boolean => {
     instances.get(id)?.end();
@@ -57,12 +66,14 @@ export function createInstances({ serverUrl, ttl, counters }: InstancesOptions):
   timer.unref();
 
   return {
-    create(start, given = {}) {
+    create(start, given, label) {
+      if (instances.size >= most) throw tooMany(most);
       const ending = new AbortController();
       const id = base62From(nodePlatform.random, 12);
       const instance = {
         id,
-        url: `${serverUrl()}/i/${id}`,
+        label,
+        createdAt: nodePlatform.time(),
         runtime: createRuntime(start, { given }),
         gone: ending.signal,
         end: () => ending.abort(),
@@ -71,6 +82,7 @@ export function createInstances({ serverUrl, ttl, counters }: InstancesOptions):
       instance.runtime.counters.passOnTo(counters);
       instance.runtime.counters.curlOptions = counters.curlOptions;
       instances.set(id, instance);
+      onCreate?.(instance);
       return instance;
     },
     list: () => [...instances.values()],
@@ -91,4 +103,11 @@ export function createInstances({ serverUrl, ttl, counters }: InstancesOptions):
       for (const id of instances.keys()) discard(id);
     },
   };
+}
+
+function tooMany(most: number): SandboxError {
+  return new SandboxError(
+    "instance_limit_reached",
+    `There are ${most} instances already: remove those that are no longer used with DELETE /__sandbox/instances/{id}, or start with a higher --max-instances.`,
+  );
 }

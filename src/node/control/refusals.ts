@@ -32,6 +32,7 @@ const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
   sandbox_access_off: 403,
   live_access_not_approved: 403,
   key_limit_reached: 409,
+  instance_limit_reached: 409,
   key_not_active: 409,
   name_taken: 409,
   consent_not_open: 409,

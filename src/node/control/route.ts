@@ -4,11 +4,12 @@ import type { Actor } from "../../sandbox/operations/input.js";
 import type { World } from "../../sandbox/world.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/control-bodies.js";
 import type { ValueOf } from "../../scenario/format/shape.js";
-import type { ControlContext } from "../server/http-server.js";
+import type { ControlContext, ControlSurroundings } from "../server/http-server.js";
 
 /** The context in which a route runs. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
   extends ControlContext {
+  readonly server: ControlSurroundings;
   /** The world that runs. */
   readonly world: World;
   readonly actor: Actor;

@@ -2,6 +2,7 @@ import { openApiDocument } from "../../api/openapi.js";
 import { SandboxError } from "../../domain/errors.js";
 import { starterOf } from "../../library/create-sandbox.js";
 import type { ScenarioSource } from "../../library/sandbox.js";
+import { isoOf } from "../../sandbox/clock.js";
 import { givenOptions } from "../../sandbox/runtime.js";
 import { scenarioSecrets } from "../../sandbox/secrets.js";
 import { parseTime } from "../../scenario/format/time.js";
@@ -29,7 +30,10 @@ export const routes: readonly Route[] = [
   route("GET /instances", {
     summary: "All instances",
     answer: listOf("InstanceSummary"),
-    run: (context) => requireInstances(context).list().map(summaryOf),
+    run: (context) =>
+      requireInstances(context)
+        .list()
+        .map((instance) => summaryOf(instance, context)),
   }),
   route("POST /instances", {
     summary: "Starts an isolated sandbox under a base URL of its own",
@@ -38,13 +42,13 @@ export const routes: readonly Route[] = [
     answer: one("Instance"),
     run(context) {
       const instances = requireInstances(context);
-      const { scenario, now } = context.body;
+      const { scenario, now, label } = context.body;
       const given = givenOptions({ ...context.body, now: now === undefined ? undefined : parseTime(now) });
       // Default: the server's own scenario, as it was at its start.
       const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
       const start = starterOf(nodePlatform, source.scenario, { ...given, name: source.name });
-      const instance = instances.create(start, given);
-      return { ...summaryOf(instance), keys: scenarioSecrets(instance.runtime.world()) };
+      const instance = instances.create(start, given, label);
+      return { ...summaryOf(instance, context), keys: scenarioSecrets(instance.runtime.world()) };
     },
   }),
   route("DELETE /instances/{id}", {
@@ -112,7 +116,11 @@ function requireInstances({ instances }: Pick<RouteContext, "instances">): Insta
   );
 }
 
-function summaryOf({ id, url, runtime }: Instance) {
+function summaryOf({ id, label, createdAt, runtime }: Instance, { server }: RouteContext) {
   const { name, seed } = runtime.world();
-  return { id, base_url: url, control_url: url + controlPath, scenario: name, seed };
+  const url = `${server.url()}/i/${id}`;
+  return {
+    ...{ id, label: label ?? null, created_at: isoOf(createdAt) },
+    ...{ base_url: url, control_url: url + controlPath, scenario: name, seed },
+  };
 }

@@ -1,5 +1,6 @@
 import { snakeCase } from "../../api/snake-case.js";
 import { starterOf } from "../../library/create-sandbox.js";
+import { isoOf } from "../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../sandbox/faults.js";
 import { operations } from "../../sandbox/operations/operations.js";
 import type { AssumptionsInput } from "../../sandbox/operations/world.js";
@@ -21,10 +22,14 @@ import { type Route, route } from "./route.js";
 /** The world as a whole: its state, clock, assumptions, faults and scenario. */
 export const worldRoutes: readonly Route[] = [
   route("GET /health", {
-    summary: "Status, version and scenario",
+    summary: "Status and version; with the control token, where one is needed, also the scenario",
     answer: one("Health"),
     isBare: true,
-    run: ({ world }) => ({ status: "ok", version, ...summaryOf(world) }),
+    run: ({ world, server, response }) => ({
+      status: "ok",
+      version,
+      ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
+    }),
   }),
   route("GET /state", {
     summary: "The whole world: organizations, keys, clock, assumptions",

@@ -3,6 +3,7 @@ import {
   constants,
   existsSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   realpathSync,
@@ -11,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { mkdir, open, stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 // Not through a draft: the name may be that of a pipe. A pipe without a reader is not waited for.
@@ -97,7 +98,7 @@ function writeInto(file: string, text: string): void {
 
 /** Writes a report, making its folder. Throws the error of the file system; `ENXIO` for a pipe without a reader. */
 export async function writeReportFile(path: string, text: string): Promise<void> {
-  await makeFolder(dirname(path));
+  makeFolder(dirname(path));
   // What the command has written to its standard output, whatever file that is, stays.
   const how = /^\/(?:dev|proc)\//.test(path) ? O_APPEND : O_CREAT | O_TRUNC;
   const file = await open(path, O_WRONLY | O_NONBLOCK | how, 0o666);
@@ -108,23 +109,22 @@ export async function writeReportFile(path: string, text: string): Promise<void>
   }
 }
 
-// By hand: under /proc and the like Node's own tries for ever.
-async function makeFolder(path: string): Promise<void> {
+/** Makes a folder and those around it, unless they are there. Throws the error of the file system. */
+export function makeFolder(path: string): void {
+  if (isFolder(path)) return;
+  const parent = dirname(path);
+  // By hand: under /proc and the like Node's own tries for ever.
+  if (parent !== path) makeFolder(parent);
   try {
-    await mkdir(path);
+    mkdirSync(path);
   } catch (error) {
-    const parent = dirname(path);
-    const lacksParent = (error as NodeJS.ErrnoException).code === "ENOENT" && parent !== path;
-    if (!lacksParent) return refuseUnlessFolder(path, error);
-    await makeFolder(parent);
-    await mkdir(path).catch((again) => refuseUnlessFolder(path, again));
+    // Two processes may make it at the same time.
+    if (!isFolder(path)) throw error;
   }
 }
 
-// Two processes may make it at the same time, and the root of a drive cannot be made.
-async function refuseUnlessFolder(path: string, error: unknown): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isDirectory()) throw error;
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Describes why a file could not be read or written. */

@@ -36,6 +36,10 @@ export interface ControlSurroundings {
   readonly loopback: boolean;
   /** The bearer token that every call needs; `undefined` for none. */
   readonly token: string | undefined;
+  /** The base URL by which clients reach the server. */
+  readonly url: () => string;
+  /** When the server was started, on the wall clock (epoch milliseconds). */
+  readonly startedAt: number;
 }
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.

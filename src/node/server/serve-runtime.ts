@@ -1,8 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Runtime } from "../../sandbox/runtime.js";
-import { createInstances, defaultInstanceTtl } from "../control/instances.js";
-import { loadFarmers, loadFarmersFor } from "../platform.js";
+import {
+  createInstances,
+  defaultInstanceTtl,
+  defaultMaxInstances,
+  type Instance,
+} from "../control/instances.js";
+import { loadFarmers, loadFarmersFor, nodePlatform } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
 import { closeServer } from "./connections.js";
 import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
@@ -27,6 +32,8 @@ export interface ServeOptions {
   readonly controlToken?: string;
   /** Milliseconds without a request after which an instance of the control plane goes. Default: an hour. */
   readonly instanceTtl?: number;
+  /** The most instances at one time. Default: 1000. */
+  readonly maxInstances?: number;
   /** The user's msw handlers, for paths that the API does not have. Default: none. */
   readonly handlers?: UserHandlers;
   /** The file whose msw the handlers were made with. Default: a file in the working directory. */
@@ -35,6 +42,12 @@ export interface ServeOptions {
   readonly onDefect?: (error: unknown) => void;
   /** Called with the error of a user's handler; the client has got a 500. Default: `onDefect`. */
   readonly onHandlerError?: (error: unknown) => void;
+}
+
+/** What the program that serves wants to know of its server, and decides for it. */
+export interface Hosting {
+  /** Called with each new instance of the control plane. */
+  readonly onInstance?: (instance: Instance) => void;
 }
 
 /** A server that accepts requests. */
@@ -56,14 +69,19 @@ export interface RunningServer {
  *
  * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, or `usage` for handlers that cannot be used.
  */
-export async function serveRuntime(runtime: Runtime, options: ServeOptions): Promise<RunningServer> {
+export async function serveRuntime(
+  runtime: Runtime,
+  options: ServeOptions & Hosting,
+): Promise<RunningServer> {
   const { port, host: bindTo = "127.0.0.1", tls = false, explain = false, onDefect = () => {} } = options;
   let url = "";
   const serverUrl = () => url;
   const withControl = options.control !== false;
-  const { instanceTtl: ttl = defaultInstanceTtl } = options;
+  const { instanceTtl: ttl = defaultInstanceTtl, maxInstances: most = defaultMaxInstances } = options;
   const { counters } = runtime;
-  const instances = withControl ? createInstances({ serverUrl, ttl, counters }) : undefined;
+  const instances = withControl
+    ? createInstances({ ttl, most, counters, onCreate: options.onInstance })
+    : undefined;
   await loadFarmersFor(runtime.world().scenario);
   const customHandlers = await customHandlersOf(runtime, options, serverUrl);
   // Loaded when needed: most servers speak HTTP.
@@ -72,7 +90,12 @@ export async function serveRuntime(runtime: Runtime, options: ServeOptions): Pro
   if (certificate !== undefined) counters.curlOptions = "-k";
   const stopping = new AbortController();
   // Known once it listens, which is before the first call.
-  const surroundings = { loopback: false, token: options.controlToken || undefined };
+  const surroundings = {
+    loopback: false,
+    token: options.controlToken || undefined,
+    url: serverUrl,
+    startedAt: nodePlatform.time(),
+  };
   const { server, open } = createHttpServer({
     context: { runtime, instances, gone: stopping.signal },
     control: withControl ? lazyControl(surroundings, onDefect) : undefined,

@@ -47,6 +47,7 @@ const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
   control: true,
   controlToken: true,
   instanceTtl: true,
+  maxInstances: true,
   handlers: true,
   handlersFile: true,
   onDefect: true,

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 // Node's own: in jsdom the global ones give a number, which has no `unref`, and fake ones would keep us from saving.
 import { clearTimeout, setTimeout } from "node:timers";
 import { SandboxError } from "../../domain/errors.js";
@@ -8,7 +9,13 @@ import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/ru
 import { restoreWorld, snapshotWorld } from "../../sandbox/snapshot.js";
 import type { World } from "../../sandbox/world.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { fileFailure, removeOldDrafts, targetOf, writeFileAtomically } from "../files/write-file.js";
+import {
+  fileFailure,
+  makeFolder,
+  removeOldDrafts,
+  targetOf,
+  writeFileAtomically,
+} from "../files/write-file.js";
 import { nodePlatform, openWorld } from "../platform.js";
 import { parseState, type SavedState, type ScenarioIdentity, stateText, unreadableState } from "./format.js";
 import { lock } from "./lock.js";
@@ -102,7 +109,13 @@ function openLocked(
     runtime,
     savedAt: saved?.savedAt,
     keep(onProblem) {
-      save("Name another file with --state.");
+      const whatToDo = "Name another file with --state.";
+      try {
+        makeFolder(dirname(place.file));
+      } catch (error) {
+        throw unwritableState(place.given, error, whatToDo);
+      }
+      save(whatToDo);
       const saveChange = () => save("The change is made, but a restart would not know of it.");
       const stopSaving = saveOnChange(runtime, saveChange, onProblem);
       saveLast = () => {
@@ -184,12 +197,15 @@ function writeState({ file, given }: StatePlace, state: SavedState, whatToDo: st
   try {
     writeFileAtomically(file, stateText(state), 0o600);
   } catch (error) {
-    const why = fileFailure(error);
-    throw new SandboxError(
-      "state_unwritable",
-      `Failed to write the state to ${JSON.stringify(given)}: ${why}. ${whatToDo}`,
-    );
+    throw unwritableState(given, error, whatToDo);
   }
+}
+
+function unwritableState(given: string, error: unknown, whatToDo: string): SandboxError {
+  return new SandboxError(
+    "state_unwritable",
+    `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${whatToDo}`,
+  );
 }
 
 /**

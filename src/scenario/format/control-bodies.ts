@@ -45,6 +45,7 @@ export const controlBodies = {
     now: optional(time()),
     frozen: optional(flag()),
     profile: optional(choice(profiles)),
+    label: optional(shortText()),
   }),
   nothing: mapping({}),
 } as const;
