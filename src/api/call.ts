@@ -75,6 +75,8 @@ interface CallEnding {
   readonly evidence: RequestEvidence | undefined;
   /** Its path as it was sent, when the API does not have it. */
   readonly unknownPath?: string | undefined;
+  /** Whether it went to an endpoint of the preview. Default: false. */
+  readonly isPreview?: boolean;
   /**
    * Whether no client is judged by it, though it is in the journal: a story, a tool of ours or a probe of any server sent
    * it. Default: false.
@@ -107,6 +109,7 @@ export function recordCall(world: World, call: Call, ending: CallEnding): void {
     code,
     pathId,
     fault,
+    isPreview: ending.isPreview ?? false,
     advice: isUnjudged ? noAdvice : observe(world, observed(world, call, ending, misplaced)),
     durationMs: world.platform.stopwatch() - started + delayMs,
   };

@@ -64,6 +64,7 @@ export function handle(world: World, request: ApiRequest): Handled {
     code,
     traits: endpoint?.input === undefined ? traits : traits & ~traitsOf(endpoint.input),
     isMisdirected: endpoint === undefined,
+    isPreview: route?.preview === true,
     evidence,
     unknownPath,
     isUnjudged:

@@ -1,3 +1,4 @@
+import { adviceLevels } from "../domain/advice.js";
 import { profiles } from "../domain/assumptions.js";
 import { reportFormats } from "../report/render/document.js";
 import { parseDuration, parseTime } from "../scenario/format/time.js";
@@ -124,7 +125,12 @@ export const thresholdFlags = {
     "exit with 1 when less of the promised paths was met than this, from 0 to 100 (default: 0)",
     wholeNumber(0, 100),
   ),
-  strict: toggle("--strict", "exit with 1 when there is advice of the level error"),
+  failOn: flag(
+    "--fail-on <level>",
+    "exit with 1 when there is advice of this level or a higher one: note, warning or error (default: none)",
+    oneOf(adviceLevels),
+  ),
+  strict: toggle("--strict", "the same as --fail-on error"),
 };
 
 /** Milliseconds. */

@@ -77,8 +77,9 @@ export const adviceTable = [
     level: "warning",
     rule: "R37, R38",
     meaning:
-      "A replaced key was used although its replacement had been used already, and still works: one part did not change over.",
-    whatToDo: "Look for the instance, job or cache that still has the old key, before its overlap ends.",
+      "A replaced key was sent after its replacement had been answered with 200: a part of the client still has the old key.",
+    whatToDo:
+      "Look for the instance, job or cache that still has the old key, and change it over before the overlap ends. A test that means to send both sends the old one first, or resets the sandbox between them (POST $SVC_CONTROL_URL/reset).",
   },
   {
     id: "query-or-body-sent",

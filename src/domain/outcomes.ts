@@ -273,17 +273,20 @@ export type ApiPathId = Exclude<PathId, FaultPathId>;
 /** The paths on which requests end that meet no fault. */
 export const apiPathIds = outcomes
   .map(({ path }) => path)
-  .filter((path): path is ApiPathId => !path.startsWith("fault."));
+  .filter((path): path is ApiPathId => !isFault(path));
 
 /** The ids of all faults. */
-export const faultPathIds = outcomes
-  .map(({ path }) => path)
-  .filter((path): path is FaultPathId => path.startsWith("fault."));
+export const faultPathIds = outcomes.map(({ path }) => path).filter(isFault);
 
 /** Every error code that the pretended API itself can send, the assumed one of 429 included; those of faults aside. */
 export type ApiErrorCode = Exclude<(typeof outcomes)[number]["code"], null>;
 
 const byPath: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.path, row]));
+
+/** Whether a path is that of a fault. */
+export function isFault(path: PathId): path is FaultPathId {
+  return path.startsWith("fault.");
+}
 
 /** The row of a path id. */
 export function outcomeOf(path: PathId): Outcome {

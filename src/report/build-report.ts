@@ -1,6 +1,6 @@
 import { endpointsOf, routeAt } from "../api/routes.js";
 import { adviceTable } from "../domain/advice.js";
-import { outcomes } from "../domain/outcomes.js";
+import { isFault, outcomeOf, outcomes } from "../domain/outcomes.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import { nearest } from "../scenario/problems/words.js";
 import type { Report, ReportedPath } from "./report.js";
@@ -8,18 +8,20 @@ import { howToCover } from "./reproduce.js";
 
 /**
  * Builds the report of all clients of a runtime: over every world that ran there, since the start or since the requests were
- * cleared. How to cover a path holds for the world that runs now.
+ * cleared. How to cover a path holds for the world that runs now;
+ * `underExec` says that the report comes when `exec` has stopped it.
  */
-export function reportOf({ world, counters }: Pick<Runtime, "world" | "counters">): Report {
+export function reportOf(
+  { world, counters }: Pick<Runtime, "world" | "counters">,
+  { underExec = false }: { underExec?: boolean } = {},
+): Report {
   const running = world();
   const counted = counters.read();
-  const hints = howToCover(running, counters.curlOptions);
+  const hints = howToCover(running, { curlOptions: counters.curlOptions, underExec });
   const paths = outcomes.map(({ path: pathId, promised, when }): ReportedPath => {
-    const { count, isMet: met } = counted.paths[pathId];
-    return { pathId, promised, met, count, when, howToMeet: met ? null : hints(pathId) };
+    const { count, previewCount, isMet: met } = counted.paths[pathId];
+    return { pathId, promised, met, count, previewCount, when, howToMeet: met ? null : hints(pathId) };
   });
-  const promised = paths.filter((row) => row.promised);
-  const met = promised.filter((row) => row.met).length;
   const advice = adviceTable.map(({ id, level, rule, meaning, whatToDo }) => {
     const { count, examples } = counted.advice[id];
     const requests = examples.map((request) => {
@@ -34,13 +36,27 @@ export function reportOf({ world, counters }: Pick<Runtime, "world" | "counters"
     seed: running.seed,
     profile: running.profile,
     requests: counted.requests,
-    coverage: {
-      percent: Math.floor((met * 100) / promised.length),
-      met,
-      promised: promised.length,
-    },
+    ...sharesOf(paths, running.preview),
     paths,
     advice: advice.filter(({ count }) => count > 0),
+  };
+}
+
+/** Returns the shares of the paths that were met: of the promised ones, of the faults, and of those of the preview. */
+export function sharesOf(
+  paths: readonly ReportedPath[],
+  hasPreview: boolean,
+): Pick<Report, "coverage" | "faults" | "preview"> {
+  const share = (chosen: readonly ReportedPath[]) => ({
+    met: chosen.filter((row) => row.met).length,
+    total: chosen.length,
+  });
+  const { met, total: promised } = share(paths.filter((row) => row.promised));
+  const isAnnounced = hasPreview || paths.some(({ previewCount }) => previewCount > 0);
+  return {
+    coverage: { percent: Math.floor((met * 100) / promised), met, promised },
+    faults: share(paths.filter(({ pathId }) => isFault(pathId))),
+    preview: isAnnounced ? share(paths.filter(({ pathId }) => outcomeOf(pathId).preview === true)) : null,
   };
 }
 

@@ -5,12 +5,13 @@ import type { ReportDocument, ReportFormat, Row, Section, Suite, TestCase, Tone 
 import { type ReportPalette, render } from "./render/render.js";
 import type { Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report.js";
 import { splitInstruction } from "./reproduce.js";
+import type { UnmetThreshold } from "./thresholds.js";
 
 interface RenderOptions {
   /** The colours of a terminal, for text. Default: none. */
   readonly palette?: ReportPalette;
-  /** The thresholds that are not met (`unmetThresholds`). Default: none. */
-  readonly failures?: readonly string[];
+  /** The thresholds that are not met. Default: none. */
+  readonly failures?: readonly UnmetThreshold[];
 }
 
 /** Renders a report in one of the formats, with a line end. */
@@ -23,24 +24,51 @@ export function renderReport(
 }
 
 /** Returns what a report comes to, in a sentence or two. */
-export function conclusion({ requests, coverage: { percent, met, promised }, advice }: Report): string {
+export function conclusion({ requests, coverage, faults, preview, advice }: Report): string {
+  const { percent, met, promised } = coverage;
   if (requests === 0)
     return `The client never called the API. Coverage 0 %: 0 of ${promised} promised paths met.`;
-  const counts = (["error", "warning", "note"] as const).flatMap((level) => {
-    const count = advice.filter((row) => row.level === level).length;
-    return count === 0 ? [] : [pluralize(count, level)];
-  });
-  const summary = counts.length === 0 ? "No advice" : `Advice: ${counts.join(", ")}`;
-  return `Coverage ${percent} %: ${met} of ${promised} promised paths met. ${summary}.`;
+  const count = (level: AdviceLevel) => advice.filter((row) => row.level === level).length;
+  const counts = (["error", "warning"] as const)
+    .filter((level) => count(level) > 0)
+    .map((level) => pluralize(count(level), level));
+  const notes = count("note") === 0 ? "" : `; ${pluralize(count("note"), "note")}`;
+  return [
+    `Coverage ${percent} %: ${met} of ${promised} promised paths met`,
+    ...(preview === null ? [] : [`Preview: ${preview.met} of ${preview.total} paths met`]),
+    ...(faults.met === 0 ? [] : [`Faults: ${faults.met} of ${faults.total} met`]),
+    `${counts.length === 0 ? "No advice" : `Advice: ${counts.join(", ")}`}${notes}.`,
+  ].join(". ");
 }
 
-function reportDocument(report: Report, failures: readonly string[]): ReportDocument {
-  const { scenario, seed, profile, requests, paths, advice, coverage } = report;
-  const isGood = coverage.met === coverage.promised && advice.every(({ level }) => level === "note");
+/** Returns where to go on once every promised path was met. */
+function nextSteps({ coverage, faults, profile }: Report): string[] {
+  if (coverage.met < coverage.promised) return [];
+  const next = [
+    ...(faults.met < faults.total
+      ? ["meet the faults that are left (the scenario bad-day has all of them)"]
+      : []),
+    ...(profile === "varied"
+      ? []
+      : ["run with --profile varied, which varies all that the specification leaves open"]),
+  ];
+  return next.length === 0 ? [] : [`Every promised path was met. Next: ${next.join("; ")}.`];
+}
+
+function reportDocument(report: Report, unmet: readonly UnmetThreshold[]): ReportDocument {
+  const { scenario, requests, paths, advice, coverage } = report;
+  const isGood = coverage.met === coverage.promised && !advice.some(isAdvice);
   const shown = paths.filter(({ promised, met }) => promised || met);
   const uncovered = shown.filter(({ met }) => !met);
+  const inPreview = paths.filter(({ previewCount }) => previewCount > 0);
+  const failures = unmet.map(({ sentence }) => sentence);
   const sections: Section[] = [
     { title: "Paths", columns: ["path", "requests", "verdict", "when"], rows: shown.map(pathRow) },
+    {
+      title: "Preview",
+      columns: ["path", "requests"],
+      rows: inPreview.map(({ pathId, previewCount }) => ({ cells: [pathId, String(previewCount)] })),
+    },
     {
       title: "How to meet the others",
       columns: ["path", "how to meet it"],
@@ -48,24 +76,31 @@ function reportDocument(report: Report, failures: readonly string[]): ReportDocu
         cells: [pathId, splitInstruction(howToMeet ?? "")],
       })),
     },
-    {
-      title: "Advice",
-      columns: ["level", "advice", "how often", "rule", "what happened", "what to do", "requests"],
-      rows: advice.map(adviceRow),
-    },
+    adviceSection("Advice", advice.filter(isAdvice)),
+    adviceSection(
+      "Notes",
+      advice.filter((row) => !isAdvice(row)),
+    ),
   ];
   return {
     kind: "report",
     subject: scenario,
-    title: `${pluralize(requests, "request")} to ${scenario} (seed ${seed}, profile ${profile})`,
+    title: titleOf(report),
     // A client that never called needs no table of what it could have met.
     sections: requests === 0 ? [] : sections.filter(({ rows }) => rows.length > 0),
-    notes: [],
+    notes: nextSteps(report),
     conclusion: { text: conclusion(report), tone: isGood ? "good" : undefined },
     failures,
-    suites: suitesOf(report, failures),
+    suites: suitesOf(report, unmet),
     json: { ...(snakeCase(report) as object), failures },
   };
+}
+
+function titleOf({ scenario, seed, profile, requests, runs }: Report): string {
+  const asked = pluralize(requests, "request");
+  if (runs === undefined) return `${asked} to ${scenario} (seed ${seed}, profile ${profile})`;
+  const worlds = runs.map((run) => `${run.scenario} (seed ${run.seed}, profile ${run.profile})`);
+  return `${asked} in ${pluralize(runs.length, "run")}, to ${[...new Set(worlds)].join(", ")}`;
 }
 
 function pathRow({ pathId, promised, met, count, when }: ReportedPath): Row {
@@ -75,6 +110,16 @@ function pathRow({ pathId, promised, met, count, when }: ReportedPath): Row {
 }
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };
+
+// Notes are good to know and ask nothing of a client.
+function isAdvice({ level }: ReportedAdvice): boolean {
+  return level !== "note";
+}
+
+function adviceSection(title: string, advice: readonly ReportedAdvice[]): Section {
+  const columns = ["level", "advice", "how often", "rule", "what happened", "what to do", "requests"];
+  return { title, columns, rows: advice.map(adviceRow) };
+}
 
 function adviceRow({ id, level, rule, count, meaning, whatToDo, examples }: ReportedAdvice): Row {
   const more = count - examples.length;
@@ -97,8 +142,8 @@ function requestLine({ id, at, method, path, key, fingerprint, didYouMean }: Rep
  * A case for the client, skipped when it never called; one for each promised path, skipped when it is uncovered; one for each
  * advice, failed by an error, with warnings and notes as output; and a failed one for each threshold that is not met.
  */
-function suitesOf(report: Report, failures: readonly string[]): Suite[] {
-  const { requests, coverage, paths, advice } = report;
+function suitesOf(report: Report, failures: readonly UnmetThreshold[]): Suite[] {
+  const { requests, coverage, faults, preview, paths, advice } = report;
   const name = "has called the API";
   const summary = conclusion(report);
   const { percent, met, promised } = coverage;
@@ -110,6 +155,8 @@ function suitesOf(report: Report, failures: readonly string[]): Suite[] {
         "coverage.percent": percent,
         "coverage.met": met,
         "coverage.promised": promised,
+        "faults.met": faults.met,
+        ...(preview !== null && { "preview.met": preview.met }),
       },
       cases: [
         requests === 0
@@ -124,17 +171,19 @@ function suitesOf(report: Report, failures: readonly string[]): Suite[] {
 }
 
 function pathCase({ pathId, met, when, howToMeet }: ReportedPath): TestCase {
-  if (met) return { name: pathId, verdict: "passed" };
+  const name = `has met ${pathId}: ${when}`;
+  if (met) return { name, verdict: "passed" };
   return {
-    name: pathId,
+    name,
     verdict: "skipped",
-    message: `not met: ${when}`,
+    message: "not met",
     output: howToMeet ?? undefined,
   };
 }
 
-function adviceCase(name: string, all: readonly ReportedAdvice[]): TestCase {
-  const earned = all.find(({ id }) => id === name);
+function adviceCase(wanted: string, all: readonly ReportedAdvice[]): TestCase {
+  const name = `has earned no ${wanted}`;
+  const earned = all.find(({ id }) => id === wanted);
   if (earned === undefined) return { name, verdict: "passed" };
   const { level, rule, count, meaning, whatToDo, examples } = earned;
   const message = `${pluralize(count, "request")}: ${meaning}`;
@@ -142,26 +191,6 @@ function adviceCase(name: string, all: readonly ReportedAdvice[]): TestCase {
   return { name, verdict: level === "error" ? "failed" : "passed", message, output: lines.join("\n") };
 }
 
-function thresholdCase(message: string, index: number): TestCase {
-  return { name: `threshold ${index + 1}`, verdict: "failed", message };
-}
-
-/** The least that a report must reach for a run to pass. */
-export interface Thresholds {
-  /** In percent. Default: none. */
-  readonly minCoverage?: number | undefined;
-  /** Whether advice of the level error fails the run. Default: false. */
-  readonly strict?: boolean | undefined;
-}
-
-/** Returns a sentence for each threshold that the report does not reach. */
-export function unmetThresholds(
-  { coverage, advice }: Report,
-  { minCoverage = 0, strict = false }: Thresholds,
-): string[] {
-  const { percent, met, promised } = coverage;
-  const errors = advice.filter(({ level }) => level === "error").map(({ id }) => id);
-  const low = `The coverage is ${percent} %, and ${minCoverage} % is asked for: ${promised - met} of ${promised} promised paths were not met.`;
-  const found = `There is advice of the level error, and none is asked for: ${errors.join(", ")}.`;
-  return [...(percent < minCoverage ? [low] : []), ...(strict && errors.length > 0 ? [found] : [])];
+function thresholdCase({ threshold, sentence }: UnmetThreshold): TestCase {
+  return { name: `holds ${threshold}`, verdict: "failed", message: sentence };
 }

@@ -7,9 +7,15 @@ export interface Report {
   readonly scenario: string;
   readonly seed: number;
   readonly profile: Profile;
+  /** The runs that the report is merged from, with scenario, seed and profile of each; left out: it is of one run. */
+  readonly runs?: readonly Pick<Report, "scenario" | "seed" | "profile">[];
   /** The number of requests of the client. */
   readonly requests: number;
   readonly coverage: Coverage;
+  /** The kinds of faults that were met. */
+  readonly faults: Share;
+  /** The paths of the preview that were met; `null` where there is no preview. */
+  readonly preview: Share | null;
   /** Every path, in the order of the list of outcomes. */
   readonly paths: readonly ReportedPath[];
   /** The advice that was earned, the most serious first. */
@@ -24,6 +30,12 @@ export interface Coverage {
   readonly promised: number;
 }
 
+/** The number of the paths that were met, of all that there are. */
+export interface Share {
+  readonly met: number;
+  readonly total: number;
+}
+
 /** One way in which a request can end. */
 export interface ReportedPath {
   readonly pathId: PathId;
@@ -31,7 +43,10 @@ export interface ReportedPath {
   readonly promised: boolean;
   /** Whether a request ended there other than by a key in a wrong place. */
   readonly met: boolean;
+  /** The number of requests that ended like this; of a promised path without those to endpoints of the preview. */
   readonly count: number;
+  /** The number of those to endpoints of the preview. */
+  readonly previewCount: number;
   /** The requests that end like this. */
   readonly when: string;
   /**
@@ -79,13 +94,14 @@ export interface ReportedRequest {
 export function parseReport(plain: unknown): Report | undefined {
   const report = camelCase(plain) as Partial<Report> | null | undefined;
   if (typeof report !== "object" || report === null) return undefined;
-  const { scenario, requests, coverage, paths, advice } = report;
+  const { scenario, requests, coverage, faults, paths, advice } = report;
   const areNamed = (list: unknown, member: string) =>
     Array.isArray(list) && list.every((item) => typeof item?.[member] === "string");
   const isReport =
     typeof scenario === "string" &&
     typeof requests === "number" &&
     typeof coverage?.percent === "number" &&
+    typeof faults?.met === "number" &&
     areNamed(paths, "pathId") &&
     areNamed(advice, "id") &&
     advice?.every(({ examples }) => areNamed(examples, "id"));

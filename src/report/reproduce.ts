@@ -32,11 +32,15 @@ const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day", "an
 
 /**
  * Tells for each path how to cover it now: by one request to the running world, else by one to a bundled scenario. A path
- * that the running scenario offers at its start only is brought back by a reset. `curlOptions` reach the sandbox.
+ * that the running scenario offers at its start only is brought back by a reset. `curlOptions` reach the sandbox; under
+ * `exec` another scenario is one for `exec`, since no sandbox is left to be reached.
  *
  * Counts nothing and changes nothing.
  */
-export function howToCover(world: World, curlOptions = ""): (pathId: PathId) => string | null {
+export function howToCover(
+  world: World,
+  { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
+): (pathId: PathId) => string | null {
   const known = new Map<ScenarioName | undefined, Instructions>();
   const instructionIn = (name: ScenarioName | undefined, pathId: PathId) => {
     const found = known.get(name) ?? instructionsIn(worldOf(name), curlOptions);
@@ -53,7 +57,9 @@ export function howToCover(world: World, curlOptions = ""): (pathId: PathId) => 
     const line = instructionIn(other, pathId);
     if (other === world.name) return `reset the sandbox (POST $SVC_CONTROL_URL/reset), then ${line}`;
     const needs = outcomeOf(pathId).preview === true ? " (it has preview: true)" : "";
-    return `start svc-sandbox ${other}${needs}, then ${line}`;
+    return underExec
+      ? `run svc-sandbox exec ${other} -- <command>${needs}, and in it ${line}`
+      : `start svc-sandbox ${other}${needs}, then ${line}`;
   };
 }
 

@@ -1,7 +1,7 @@
 import { type AdviceId, adviceIds } from "../domain/advice.js";
 import type { Assumptions } from "../domain/assumptions.js";
 import { day, dayStart, minute, minuteStart, timeOfDay } from "../domain/limits.js";
-import { outcomes, type PathId } from "../domain/outcomes.js";
+import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
 import { entryOf, type JournalEntry, type RequestNote } from "./journal.js";
 
 // All that is counted: requests by path and advice, for the report; and the usage of each key, for its limits.
@@ -23,7 +23,9 @@ export interface AdviceCount {
 
 /** The number of requests that ended on a path, and whether one did other than by a key in a wrong place. */
 interface PathCount {
+  /** Of a promised path without those to endpoints of the preview. */
   readonly count: number;
+  readonly previewCount: number;
   readonly isMet: boolean;
 }
 
@@ -59,14 +61,20 @@ const mostExamples = 5;
 
 export function createCounters(): Counters {
   // Boxes, because writing into a map takes longer than reading from it.
-  const paths = new Map(outcomes.map(({ path }) => [path as PathId, { count: 0, isMet: false }]));
+  const paths = new Map(
+    outcomes.map(({ path }) => [path as PathId, { count: 0, previewCount: 0, isMet: false }]),
+  );
   const advice = new Map(adviceIds.map((id) => [id, { count: 0, examples: [] as AdviceExample[] }]));
   let requests = 0;
   let others: Counters | undefined;
 
-  const countPath = (pathId: PathId, isMet: boolean) => {
+  const countPath = (pathId: PathId, isMet: boolean, isPreview = false) => {
     const box = paths.get(pathId);
     if (box === undefined) return;
+    if (isPreview) {
+      box.previewCount += 1;
+      if (outcomeOf(pathId).promised) return;
+    }
     box.count += 1;
     box.isMet ||= isMet;
   };
@@ -74,8 +82,8 @@ export function createCounters(): Counters {
     curlOptions: "",
     count(note, idOf, keys) {
       requests += 1;
-      countPath(note.pathId, !isByMistake(note));
-      if (note.fault !== null && note.fault !== note.pathId) countPath(note.fault, true);
+      countPath(note.pathId, !isByMistake(note), note.isPreview);
+      if (note.fault !== null && note.fault !== note.pathId) countPath(note.fault, true, note.isPreview);
       for (const id of note.advice) {
         const row = advice.get(id) as { count: number; examples: AdviceExample[] };
         row.count += 1;
@@ -97,7 +105,7 @@ export function createCounters(): Counters {
     }),
     clear() {
       requests = 0;
-      for (const box of paths.values()) Object.assign(box, { count: 0, isMet: false });
+      for (const box of paths.values()) Object.assign(box, { count: 0, previewCount: 0, isMet: false });
       for (const row of advice.values()) Object.assign(row, { count: 0, examples: [] });
     },
   };

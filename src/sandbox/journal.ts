@@ -39,6 +39,8 @@ export interface RequestNote extends Omit<JournalEntry, "id" | "key" | "fingerpr
   readonly key: KeyRecord | undefined;
   /** The fingerprint of what was presented, when it is not a key of this world. */
   readonly unknownKey: string | null;
+  /** Whether it went to an endpoint of the preview. Default: false. */
+  readonly isPreview?: boolean;
 }
 
 export interface JournalQuery {
@@ -85,7 +87,7 @@ export function createJournal(idOf: (number: number) => string, capacity = 1000)
 export type Journal = ReturnType<typeof createJournal>;
 
 export function entryOf(note: RequestNote, idOf: (number: number) => string): JournalEntry {
-  const { number, variedId, key, unknownKey, ...rest } = note;
+  const { number, variedId, key, unknownKey, isPreview: _, ...rest } = note;
   return {
     id: variedId ?? idOf(number),
     ...rest,

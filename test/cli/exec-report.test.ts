@@ -10,6 +10,8 @@ describe("the gate", () => {
   it.each([
     ["a coverage that is reached", ["--min-coverage", "17"], ["active", "revoked", "none"], 0],
     ["a warning in a strict run", ["--strict"], ["revoked", "revoked"], 0],
+    ["a warning where warnings count", ["--fail-on", "warning"], Array(9).fill("revoked"), 1],
+    ["a note where warnings count", ["--fail-on", "warning"], ["legacy"], 0],
     ["an error, and nobody asked", [], ["?active"], 0],
     [
       "a coverage that is not reached, and a command with a code of its own",
@@ -72,6 +74,21 @@ describe("--report", () => {
     expect(elementsOf(readFileSync(join(cwd, "summary"), "utf8")).length).toBeGreaterThan(17);
     const { stderr } = await runExec(["--format", "json", "--min-coverage", "0", "--", ...client("active")]);
     expect(JSON.parse(stderr)).toMatchObject({ requests: 1 });
+  });
+
+  it("adds to the summary of a job on GitHub, and annotates it", async () => {
+    const cwd = clientFolder({ summary: "Before.\n" });
+    const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, "summary") };
+    const argv = ["--report", join(cwd, "summary"), "--", ...client("?active")];
+    const { stderr } = await runExec(argv, { cwd, env });
+    expect(readFileSync(join(cwd, "summary"), "utf8")).toMatch(/^Before\.\n# Coverage 5 %/);
+    expect(stderr).toMatch(/^::error title=svc-sandbox key-in-query::1 request: /m);
+  });
+
+  it("names what to run, since no sandbox is left to be started on", async () => {
+    const { stderr } = await runExec(["rotation", "--", ...client("none")]);
+    expect(stderr).toMatch(/^ +401\.expired +run svc-sandbox exec key-states -- <command>, and in it send /m);
+    expect(stderr).not.toContain("start svc-sandbox");
   });
 
   it("R46 holds no key, wherever the client or the command line put it", async () => {

@@ -6,6 +6,7 @@ import { renderReport } from "../../src/report/report-document.js";
 import { serveControl } from "../control/client.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Calls the API with the key of a ref. */
 async function call(url: string, secret: string | undefined, query = ""): Promise<void> {
@@ -110,6 +111,61 @@ test("report exits with 1 when what is asked of it does not hold, and says why",
     ["There is advice of the level error, and none is asked for: key-in-query."],
   ]);
   expect((await run("--min-coverage", "101")).code).toBe(2);
+});
+
+test.each([
+  ["legacy", { note: 1, warning: 0, error: 0 }],
+  ["?legacy", { note: 1, warning: 1, error: 1 }],
+  ["/legacy", { note: 1, warning: 1, error: 0 }],
+])("--fail-on of each level after the request %s exits with %o", async (request, expected) => {
+  const server = await serve();
+  const legacy = server.sandbox.secret("legacy");
+  const path = request.startsWith("/") ? `${mePath}/` : mePath;
+  const query = request.startsWith("?") ? `?key=${legacy}` : "";
+  await fetch(server.url + path + query, { headers: { "x-api-key": legacy } });
+  const codes: Record<string, number> = {};
+  for (const level of Object.keys(expected)) {
+    const { code, stdout } = await runCli(["report", server.url, "--fail-on", level, "--format", "json"]);
+    codes[level] = code;
+    expect(JSON.parse(stdout).failures).toHaveLength(code);
+  }
+  expect(codes).toEqual(expected);
+});
+
+test("report --merge makes one report of several runs", async () => {
+  const [first, second] = [await serve(), await serve({ scenario: "bad-day" })];
+  for (let i = 0; i < 4; i++) await call(first.url, first.sandbox.secret("active"), "?page=2");
+  await call(second.url, undefined, "?page=2");
+  const report = async (url: string, flag: string) => (await runCli(["report", url, flag])).stdout;
+  const cwd = temporaryFolder({
+    "a.json": await report(first.url, "--json"),
+    "b.json": JSON.stringify({ data: JSON.parse(await report(second.url, "--json")) }),
+    "text.json": await report(first.url, "--verbose"),
+  });
+  const { code, stdout } = await runCli(["report", "--merge", "a.json", "b.json", "--json"], { cwd });
+  const merged = JSON.parse(stdout);
+  const [a, b] = [first.sandbox.report(), second.sandbox.report()];
+  expect([code, merged.requests, merged.coverage.met]).toEqual([
+    0,
+    a.requests + b.requests,
+    a.coverage.met + b.coverage.met,
+  ]);
+  expect(merged.runs).toEqual([
+    { scenario: "key-states", seed: 1, profile: "minimal" },
+    { scenario: "bad-day", seed: 1, profile: b.profile },
+  ]);
+  expect(merged.advice).toEqual([expect.objectContaining({ id: "query-or-body-sent", count: 5 })]);
+  expect(merged.advice[0].examples).toHaveLength(5);
+  const gated = ["report", "--merge", "a.json", "b.json", "--min-coverage", "90"];
+  expect((await runCli(gated, { cwd })).code).toBe(1);
+  for (const argv of [
+    ["--merge"],
+    ["--merge", "none.json"],
+    ["--merge", "text.json"],
+    ["a.json", "b.json"],
+  ]) {
+    expect([argv, (await runCli(["report", ...argv], { cwd })).code]).toEqual([argv, 2]);
+  }
 });
 
 test("report asks with a token where one is needed", async () => {

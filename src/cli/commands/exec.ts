@@ -3,7 +3,7 @@ import { loadFarmers } from "../../node/platform.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
 import { serveRuntime } from "../../node/server/serve-runtime.js";
 import { reportOf } from "../../report/build-report.js";
-import { unmetThresholds } from "../../report/report-document.js";
+import { unmetThresholds } from "../../report/thresholds.js";
 import { createCounters } from "../../sandbox/counters.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { quote } from "../../scenario/problems/words.js";
@@ -46,19 +46,19 @@ type ExecCall = Call<FlagValues<typeof flags>>;
 export const command = declareCommand({
   summary: "run a command against a sandbox, and report which error paths its client has met",
   description:
-    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and says on stderr (not with --quiet) which of the ways in which a request can end its client has met. stdin and stdout are the command's own, so there is no --json: name a file with --report. Exits with the command's code; with 1 when that is 0 and --min-coverage or --strict does not hold. The command is run without a shell: write sh -c '…' for one.",
+    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and says on stderr (not with --quiet) which of the ways in which a request can end its client has met. stdin and stdout are the command's own, so there is no --json: name a file with --report. Exits with the command's code; with 1 when that is 0 and --min-coverage or --fail-on does not hold. The command is run without a shell: write sh -c '…' for one.",
   words: scenarioWord,
   rest: "<command...>",
   flags,
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
-    "svc-sandbox exec --min-coverage 80 --strict -- npm test": "with thresholds",
+    "svc-sandbox exec --min-coverage 80 --fail-on warning -- npm test": "with thresholds",
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
   },
   async run(call) {
     const { words, rest, flags, io } = call;
-    const targets = reportTargets(flags);
+    const targets = reportTargets(flags, io);
     const loaded = await loadNamed(words[0], io);
     const runtime = startNamed(loaded, flags);
     // A test that clears the requests wants to count its own; the report is about all tests.
@@ -78,7 +78,7 @@ export const command = declareCommand({
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       // The way to meet a missing path may lead to another scenario, whose API shows farmers.
       await loadFarmers();
-      const report = reportOf({ world: runtime.world, counters });
+      const report = reportOf({ world: runtime.world, counters }, { underExec: true });
       const unmet = unmetThresholds(report, flags);
       const isWritten = await deliverReport(report, unmet, targets, call);
       if (end.code !== exitCode.fine) return end.code;

@@ -1,9 +1,18 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { redactKeys } from "../../domain/redact.js";
 import { askReport } from "../../node/clients/ask-report.js";
-import { renderReport, unmetThresholds } from "../../report/report-document.js";
-import { declareCommand } from "../command.js";
-import { exitCode } from "../exit-codes.js";
+import { fileFailure } from "../../node/files/write-file.js";
+import { mergeReports } from "../../report/merge-reports.js";
+import { githubAnnotations } from "../../report/render/annotations.js";
+import { parseReport, type Report } from "../../report/report.js";
+import { renderReport } from "../../report/report-document.js";
+import { unmetThresholds } from "../../report/thresholds.js";
+import { quote } from "../../scenario/problems/words.js";
+import { declareCommand, toggle } from "../command.js";
+import { exitCode, usageError } from "../exit-codes.js";
 import { controlToken, formatFlag, jsonOrFormat, thresholdFlags, timeout } from "../flags.js";
+import { runsOnGithub } from "../serve/exec-report.js";
 import { paletteFor } from "../terminal.js";
 
 const standardUrl = "http://127.0.0.1:4747";
@@ -12,26 +21,77 @@ const defaultTimeout = 10_000;
 export const command = declareCommand({
   summary: "print the report of a running sandbox: paths met, paths missed, advice",
   description:
-    "Asks a running sandbox which of the ways in which a request can end its clients have met, how to meet the others, and what to do better. A server's report counts the requests to its instances, too; an instance has a report of its own. Exits with 1 when --min-coverage or --strict does not hold, with 2 when no report can be got.",
+    "Asks a running sandbox which of the ways in which a request can end its clients have met, how to meet the others, and what to do better. A server's report counts the requests to its instances, too; an instance has a report of its own. With --merge it reads reports of several runs from files and makes one of them. Exits with 1 when --min-coverage or --fail-on does not hold, with 2 when no report can be got. Where GITHUB_ACTIONS is set, advice becomes annotations of the job, on stderr.",
   words: {
-    "[url]": "the sandbox's base URL or control URL (default: SVC_CONTROL_URL, else http://127.0.0.1:4747)",
+    "[url...]":
+      "the sandbox's base URL or control URL (default: SVC_CONTROL_URL, else http://127.0.0.1:4747); with --merge the files",
   },
-  flags: { format: formatFlag, json: jsonOrFormat, ...thresholdFlags, controlToken, timeout },
+  flags: {
+    merge: toggle("--merge", "merge the reports in these files, written with --report or --json, into one", {
+      variables: [],
+    }),
+    format: formatFlag,
+    json: jsonOrFormat,
+    ...thresholdFlags,
+    controlToken,
+    timeout,
+  },
   examples: {
     "svc-sandbox report": "for people",
     'svc-sandbox report --format markdown >> "$GITHUB_STEP_SUMMARY"': "in the summary of a CI job",
-    "svc-sandbox report --min-coverage 80 --strict": "with thresholds",
+    "svc-sandbox report --min-coverage 80 --fail-on warning": "with thresholds",
+    "svc-sandbox report --merge unit.json end-to-end.json": "of two runs of exec --report",
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
-    const found = await askReport({
-      url: words[0] ?? (io.env.SVC_CONTROL_URL || standardUrl),
-      token: flags.controlToken,
-      timeout: flags.timeout ?? defaultTimeout,
-    });
+    const found = flags.merge
+      ? await readReports(words, io.cwd)
+      : await askReport({
+          url: oneUrl(words) ?? (io.env.SVC_CONTROL_URL || standardUrl),
+          token: flags.controlToken,
+          timeout: flags.timeout ?? defaultTimeout,
+        });
     const unmet = unmetThresholds(found, flags);
     const palette = paletteFor(io.stdout, io.env);
     io.stdout.write(redactKeys(renderReport(found, format, { palette, failures: unmet })));
+    if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.failed;
   },
 });
+
+function oneUrl([url, ...others]: readonly string[]): string | undefined {
+  if (others.length === 0) return url;
+  throw usageError(
+    "Failed to read the command line: report takes one URL. Add --merge for files with the reports of several runs.",
+  );
+}
+
+async function readReports(files: readonly string[], cwd: string): Promise<Report> {
+  const [first, ...others] = await Promise.all(files.map((file) => readReport(file, cwd)));
+  if (first !== undefined) return mergeReports([first, ...others]);
+  throw usageError(
+    "Failed to merge reports: no file is named. Name the files that exec --report run.json wrote.",
+  );
+}
+
+async function readReport(file: string, cwd: string): Promise<Report> {
+  const failed = (why: string) => usageError(`Failed to read the report ${quote(file)}: ${why}.`);
+  const text = await readFile(resolve(cwd, file), "utf8").catch((error) => {
+    throw failed(error.code === "ENOENT" ? "there is no such file" : fileFailure(error));
+  });
+  const report = parseReport(jsonOf(text));
+  if (report !== undefined) return report;
+  throw failed(
+    "it is no report as JSON of this version. Write it with exec --report run.json, or report --json",
+  );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    const json = JSON.parse(text);
+    // The control plane's answer holds it in `data`.
+    return json?.data ?? json;
+  } catch {
+    return undefined;
+  }
+}

@@ -66,6 +66,7 @@ const requestOfClient = {
   ...every(textOrNull, "key", "fingerprint"),
 };
 const progress = { steps: count, told: count, over: flag };
+const share = object(every(count, "met", "total"));
 const running = { scenario: text, seed: count };
 
 /** The named parts of the answers. */
@@ -134,11 +135,13 @@ export const answerSchemas = {
     profile: { enum: profiles },
     requests: count,
     coverage: object({ percent: { ...count, maximum: 100 }, ...every(count, "met", "promised") }),
+    faults: share,
+    preview: orNull(share),
     paths: list(
       object({
         path_id: pathId,
         ...every(flag, "promised", "met"),
-        count,
+        ...every(count, "count", "preview_count"),
         when: text,
         how_to_meet: textOrNull,
       }),

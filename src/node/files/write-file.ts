@@ -96,11 +96,15 @@ function writeInto(file: string, text: string): void {
   }
 }
 
-/** Writes a report, making its folder. Throws the error of the file system; `ENXIO` for a pipe without a reader. */
-export async function writeReportFile(path: string, text: string): Promise<void> {
+/**
+ * Writes a report, making its folder, or adds it to the file. Throws the error of the file system; `ENXIO` for a pipe
+ * without a reader.
+ */
+export async function writeReportFile(path: string, text: string, isAppended = false): Promise<void> {
   makeFolder(dirname(path));
   // What the command has written to its standard output, whatever file that is, stays.
-  const how = /^\/(?:dev|proc)\//.test(path) ? O_APPEND : O_CREAT | O_TRUNC;
+  const isStream = /^\/(?:dev|proc)\//.test(path);
+  const how = isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC);
   const file = await open(path, O_WRONLY | O_NONBLOCK | how, 0o666);
   try {
     await file.writeFile(text);

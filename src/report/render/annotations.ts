@@ -1,0 +1,27 @@
+import type { AdviceLevel } from "../../domain/advice.js";
+import { escapeControls, pluralize } from "../plain-text.js";
+import type { Report } from "../report.js";
+import type { UnmetThreshold } from "../thresholds.js";
+
+const commandOf: Readonly<Record<AdviceLevel, string>> = {
+  error: "error",
+  warning: "warning",
+  note: "notice",
+};
+
+/** The advice and the unmet thresholds as GitHub's workflow commands, which its runner shows as annotations. */
+export function githubAnnotations({ advice }: Report, failures: readonly UnmetThreshold[]): string {
+  const lines = [
+    ...advice.map(
+      ({ id, level, count, meaning, whatToDo }) =>
+        `::${commandOf[level]} title=svc-sandbox ${id}::${text(`${pluralize(count, "request")}: ${meaning} ${whatToDo}`)}`,
+    ),
+    ...failures.map(({ threshold, sentence }) => `::error title=svc-sandbox ${threshold}::${text(sentence)}`),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+// A new line ends a command, and a percent sign begins an escape.
+function text(plain: string): string {
+  return escapeControls(plain).replaceAll("%", "%25");
+}

@@ -1,0 +1,44 @@
+import { type AdviceLevel, adviceLevels } from "../domain/advice.js";
+import type { Report } from "./report.js";
+
+/** The least that a report must reach for a run to pass. */
+export interface Thresholds {
+  /** In percent. Default: none. */
+  readonly minCoverage?: number | undefined;
+  /** The lowest level of advice that fails the run. Default: none does. */
+  readonly failOn?: AdviceLevel | undefined;
+  /** The same as `failOn: "error"`. Default: false. */
+  readonly strict?: boolean | undefined;
+}
+
+/** A threshold that a report does not reach. */
+export interface UnmetThreshold {
+  /** As a flag: `--min-coverage 80`. */
+  readonly threshold: string;
+  /** Why, in a sentence. */
+  readonly sentence: string;
+}
+
+/** Returns the thresholds that the report does not reach. */
+export function unmetThresholds(
+  { coverage, advice }: Report,
+  { minCoverage = 0, strict = false, failOn = strict ? "error" : undefined }: Thresholds,
+): UnmetThreshold[] {
+  const { percent, met, promised } = coverage;
+  const unmet: UnmetThreshold[] = [];
+  if (percent < minCoverage) {
+    unmet.push({
+      threshold: `--min-coverage ${minCoverage}`,
+      sentence: `The coverage is ${percent} %, and ${minCoverage} % is asked for: ${promised - met} of ${promised} promised paths were not met.`,
+    });
+  }
+  const failing = failOn === undefined ? [] : adviceLevels.slice(adviceLevels.indexOf(failOn));
+  const found = advice.filter(({ level }) => failing.includes(level)).map(({ id }) => id);
+  if (found.length > 0) {
+    unmet.push({
+      threshold: `--fail-on ${failOn}`,
+      sentence: `There is advice of the level ${failing.join(" or ")}, and none is asked for: ${found.join(", ")}.`,
+    });
+  }
+  return unmet;
+}
