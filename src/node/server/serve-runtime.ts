@@ -151,12 +151,20 @@ async function customHandlersOf(
  */
 function lazyControl(surroundings: ControlSurroundings, onDefect: (error: unknown) => void): ControlHandler {
   let loading: Promise<ControlHandler> | undefined;
+  let app: ControlHandler | undefined;
   return (request, response, context) => {
+    if (app !== undefined) return app(request, response, context);
+    // A connection sends no more before it is loaded: everything that came meanwhile would have to be kept.
+    process.nextTick(() => request.socket.pause());
     loading ??= Promise.all([import("../control/app.js"), loadFarmers()]).then(([{ createControlApp }]) =>
       createControlApp(surroundings, onDefect),
     );
     loading
-      .then((app) => app(request, response, context))
+      .then((loaded) => {
+        app = loaded;
+        request.socket.resume();
+        app(request, response, context);
+      })
       .catch((error) => {
         onDefect(error);
         refuse(response, 500);
