@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 // Node's own: in jsdom the global one gives a number, which has no `unref`.
-import { clearInterval, setInterval } from "node:timers";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import { requestLine, snakeCase } from "../../api/snake-case.js";
 import { createEventLog, type EventLog, type LoggedEvent, type WorldEvent } from "../../sandbox/events.js";
 import type { Runtime } from "../../sandbox/runtime.js";
@@ -8,18 +8,76 @@ import { pollTimeline } from "../poll-timeline.js";
 import { stepData } from "../step-data.js";
 import type { RouteContext } from "./route.js";
 
-const logs = new WeakMap<Runtime, EventLog>();
-
-// Made for the first subscriber: a server without one keeps no log.
-function logOf(runtime: Runtime): EventLog {
-  const log = logs.get(runtime) ?? createEventLog(runtime);
-  logs.set(runtime, log);
-  return log;
-}
-
 /** The bytes a subscriber may be behind before it is disconnected; it can resume. */
 const mostUnread = 1024 * 1024;
 const heartbeat = 15_000;
+
+/** Events are sent in batches: after so many milliseconds, or as soon as there are so many. */
+const batchTime = 20;
+const mostInBatch = 500;
+
+/** Sends the events of one runtime to all its subscribers; a batch is put into words once. */
+interface Broadcast {
+  readonly log: EventLog;
+  /** Sends what is due. */
+  readonly flush: () => void;
+  /** Sends everything from now on to this subscriber as well; returns how to leave. */
+  readonly join: (subscriber: (bytes: Buffer) => void) => () => void;
+}
+
+const broadcasts = new WeakMap<Runtime, Broadcast>();
+
+// Made for the first subscriber: a server without one keeps no log.
+function broadcastOf(runtime: Runtime): Broadcast {
+  const broadcast = broadcasts.get(runtime) ?? createBroadcast(runtime);
+  broadcasts.set(runtime, broadcast);
+  return broadcast;
+}
+
+function createBroadcast(runtime: Runtime): Broadcast {
+  const log = createEventLog(runtime);
+  const subscribers = new Set<(bytes: Buffer) => void>();
+  let due: LoggedEvent[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let rest = () => {};
+  const send = (text: string) => {
+    const bytes = Buffer.from(text);
+    for (const subscriber of subscribers) subscriber(bytes);
+  };
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const events = due;
+    due = [];
+    if (events.length > 0) send(events.map(eventText).join(""));
+  };
+  log.subscribe((logged) => {
+    if (subscribers.size === 0) return;
+    due.push(logged);
+    timer ??= setTimeout(flush, batchTime).unref();
+    if (due.length === mostInBatch) flush();
+  });
+  const work = () => {
+    const stopPolling = pollTimeline(runtime);
+    const beating = setInterval(() => send(": still here\n\n"), heartbeat).unref();
+    rest = () => {
+      stopPolling();
+      clearInterval(beating);
+    };
+  };
+  return {
+    log,
+    flush,
+    join(subscriber) {
+      flush();
+      if (subscribers.size === 0) work();
+      subscribers.add(subscriber);
+      return () => {
+        if (subscribers.delete(subscriber) && subscribers.size === 0) rest();
+      };
+    },
+  };
+}
 
 /**
  * Answers with server-sent events: everything that happens in the runtime from now on, or, with `Last-Event-ID`, from
@@ -39,42 +97,36 @@ export function streamEvents({ runtime, request, response, gone }: RouteContext)
     response.end();
     return;
   }
-  const log = logOf(runtime);
-  response.write("retry: 1000\n\n");
-  for (const line of missedBy(request.get("last-event-id"), log)) response.write(line);
-
-  const send = (text: string) => {
-    response.write(text);
+  const { log, flush, join } = broadcastOf(runtime);
+  const leave = join((bytes) => {
+    response.write(bytes);
     if (response.writableLength <= mostUnread) return;
     stop();
     response.destroy();
-  };
-  const leave = log.subscribe((logged) => send(eventText(logged)));
-  const timer = setInterval(() => send(": still here\n\n"), heartbeat);
-  timer.unref();
-  const stopPolling = pollTimeline(runtime);
+  });
+  response.write(`retry: 1000\n\n${missedBy(request.get("last-event-id"), log)}`);
   // At once, not when the connection has closed: writing to an ended stream is an error.
   const stop = () => {
     gone.removeEventListener("abort", end);
     leave();
-    clearInterval(timer);
-    stopPolling();
   };
   const end = () => {
+    flush();
     stop();
     response.end();
   };
-  // Node warns of a leak at more than ten listeners on one signal.
-  setMaxListeners(0, gone);
+  // Node warns of a leak at more than ten listeners, and a connection can hold many streams, one behind the other.
+  setMaxListeners(0, gone, request.socket);
   gone.addEventListener("abort", end);
-  response.once("close", stop);
+  // A response that waits for its turn on the connection does not hear when that closes.
+  request.socket.once("close", stop);
 }
 
-function missedBy(lastEventId: string | undefined, log: EventLog): string[] {
-  if (lastEventId === undefined || !/^\d{1,15}$/.test(lastEventId)) return [];
+function missedBy(lastEventId: string | undefined, log: EventLog): string {
+  if (lastEventId === undefined || !/^\d{1,15}$/.test(lastEventId)) return "";
   const missed = log.since(Number(lastEventId));
-  if (missed !== undefined) return missed.map(eventText);
-  return [`id: ${log.latest()}\nevent: events.lost\ndata: {"last_event_id":${Number(lastEventId)}}\n\n`];
+  if (missed !== undefined) return missed.map(eventText).join("");
+  return `id: ${log.latest()}\nevent: events.lost\ndata: {"last_event_id":${Number(lastEventId)}}\n\n`;
 }
 
 function eventText({ id, event }: LoggedEvent): string {
