@@ -43,8 +43,8 @@ export async function deliverOverWeb(
   request: Request,
 ): Promise<Response> {
   const { delayMs, kind, cutAfter, bytesPerSecond } = delivery;
-  const delay = kind === "hang" ? Number.POSITIVE_INFINITY : delayMs;
-  if (delay > 0) await wait(delay, request.signal);
+  if (kind === "hang") return waitForAbort(request);
+  if (delayMs > 0) await wait(delayMs, request.signal);
   if (kind === "reset") return networkError(request);
   const isWhole = cutAfter === undefined && bytesPerSecond === undefined;
   if (isWhole || request.method === "HEAD") return toResponse(answer, request.method);
@@ -89,7 +89,7 @@ function closedEarly(answer: ApiAnswer, delivery: Delivery, request: Request): R
   return toResponse({ ...answer, headers }, request.method, bodyOf(answer, delivery, request, false));
 }
 
-/** Resolves after milliseconds of real time, if ever; rejects with the reason of the signal when that is aborted before. */
+/** Resolves after milliseconds of real time; rejects with the reason of the signal when that is aborted before. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -101,8 +101,31 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", abort);
       resolve();
     };
-    // A timer takes no endless time, and would keep a process alive.
-    const timer = Number.isFinite(ms) ? setTimeout(done, ms) : undefined;
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+}
+
+/** The time that Node's own `fetch` waits for an answer, in milliseconds. */
+const longestFetch = 300_000;
+/** The same for what may be a client of `node:http`, which in msw 2 does not say when it gives up. */
+const longestUnknown = 10_000;
+
+/**
+ * Never resolves; rejects with the reason of the request's signal when that is aborted.
+ *
+ * Keeps the process alive meanwhile, as a socket that waits does: the timers of clients, such as that of
+ * `AbortSignal.timeout`, do not.
+ */
+function waitForAbort({ signal, headers }: Request): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    // A `fetch` leaves its `Host` to the network.
+    const timer = setTimeout(() => {}, headers.has("host") ? longestUnknown : longestFetch);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
     signal.addEventListener("abort", abort, { once: true });
   });
 }

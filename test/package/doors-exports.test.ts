@@ -26,6 +26,23 @@ test.each([
   expect([exportsOf(door, "import"), exportsOf(door, "require")]).toEqual([names, names]);
 });
 
+test("a process whose only call hangs stays alive until its signal ends the call", () => {
+  const code = `
+    import { setupServer } from "msw/node";
+    import { createSandbox } from "svc-sandbox";
+    import { createHandlers } from "svc-sandbox/msw";
+    const sandbox = createSandbox({ scenario: "bad-day" });
+    const init = () => ({ headers: { "x-api-key": sandbox.secret("hanging") }, signal: AbortSignal.timeout(20) });
+    const ending = (send) => send("http://api.example/v1/relying-party/me", init()).catch(({ name }) => name);
+    const own = await ending(sandbox.fetch);
+    setupServer(...createHandlers(sandbox)).listen();
+    console.log(own, await ending(fetch));`;
+  const flags = ["--input-type=module", "-e", code];
+  expect(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" })).toBe(
+    "TimeoutError TimeoutError\n",
+  );
+});
+
 test("errors are instances of the classes of both builds, each of its own class alone", () => {
   const code = `
     const both = [await import("svc-sandbox"), createRequire(process.cwd() + "/x.js")("svc-sandbox")];
