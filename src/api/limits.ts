@@ -49,9 +49,10 @@ function lastToReset(limits: Limits): LimitReading | undefined {
   return limits.filter(({ remaining }) => remaining === 0).sort((one, other) => other.reset - one.reset)[0];
 }
 
-// The limit that is nearest to its end.
-function tightestOf([minute, day]: Limits): LimitReading {
-  return day.remaining < minute.remaining ? day : minute;
+// The limit that a client has to wait for, or that is nearest to its end.
+function tightestOf(limits: Limits): LimitReading {
+  const [minute, day] = limits;
+  return lastToReset(limits) ?? (day.remaining < minute.remaining ? day : minute);
 }
 
 /** Seconds until the key may try again: the latest reset among the limits that are used up. */
@@ -60,9 +61,8 @@ export function secondsToRetry(limits: Limits): number {
 }
 
 /**
- * Returns the limit whose end an answer with 429 names, by a header or in its body; `undefined` when it names none.
- *
- * A client that finds several goes by the first: `Retry-After` is HTTP's own.
+ * Returns the limit whose end an answer with 429 names, by headers or in its body; `undefined` when it names none. All
+ * that name one name the same.
  */
 export function limitNamedBy(
   assumptions: Assumptions,
@@ -70,9 +70,8 @@ export function limitNamedBy(
   { hasBody }: { readonly hasBody: boolean },
 ): NamedLimit {
   const { retry_after: retryAfter, rate_limit_headers: form, error_details: hasDetails } = assumptions;
-  if (retryAfter !== "none" || form === "draft") return lastToReset(limits)?.name;
-  if (form === "legacy") return tightestOf(limits).name;
-  return hasDetails && hasBody ? lastToReset(limits)?.name : undefined;
+  const namesOne = retryAfter !== "none" || form !== "none" || (hasDetails && hasBody);
+  return namesOne ? lastToReset(limits)?.name : undefined;
 }
 
 /** Header names and values in turn. */
@@ -94,7 +93,7 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
       limits.map(({ name, remaining, reset }) => `"${name}";r=${remaining};t=${reset}`).join(", "),
     ];
   }
-  // The old headers know one limit: the one that is nearest to its end. Reset is in seconds from now.
+  // The old headers know one limit. Reset is in seconds from now.
   const { quota, remaining, reset } = tightestOf(limits);
   return [
     ...["X-RateLimit-Limit", String(quota)],

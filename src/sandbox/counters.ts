@@ -133,6 +133,8 @@ export interface Usage {
   dayEndsAt: number;
   /** When the counted requests of the sliding minute came, oldest first. */
   readonly recent: number[];
+  /** When the last request was counted; `undefined` when none was since the world started. */
+  countedAt: number | undefined;
 }
 
 /** The windows that the assumptions ask for. */
@@ -162,6 +164,7 @@ export function startUsage(windows: Windows, now: number, past: PastUsage = {}):
     dayCount: today,
     dayEndsAt: dayStart(now, windows.dayResetsAt) + day,
     recent: windows.sliding ? [...(countedAt ?? new Array<number>(thisMinute).fill(now))] : [],
+    countedAt: undefined,
   };
 }
 
@@ -184,5 +187,6 @@ export function settleUsage(usage: Usage, windows: Windows, now: number): void {
 export function countRequest(usage: Usage, windows: Windows, now: number): void {
   usage.minuteCount += 1;
   usage.dayCount += 1;
+  usage.countedAt = now;
   if (windows.sliding) usage.recent.push(now);
 }

@@ -116,8 +116,9 @@ function overlapEnd(given: ScenarioKey, start: number, expiresAt = start): numbe
   const stated = instantOf(given.overlap_ends, start);
   if (given.state === "retiring") return stated ?? start + defaultOverlap;
   if (given.state === "rotated") return stated ?? start;
-  // A replaced key can expire before its overlap is over.
-  return given.state === "expired" && given.replaced_by !== undefined ? (stated ?? expiresAt) : undefined;
+  // A replaced key can expire or be revoked before its overlap is over.
+  if (given.replaced_by === undefined) return undefined;
+  return stated ?? (given.state === "expired" ? expiresAt : start);
 }
 
 function instantOf(text: string | undefined, start: number): number | undefined {

@@ -109,6 +109,17 @@ test("a mistake of shape is not reported again as a contradiction", () => {
   expect(codesOf({ New: active }, { default_key: "new" })).toEqual(["bad_ref"]);
 });
 
+test("a replaced key may have been revoked in its overlap, and names its replacement (R37, R42)", () => {
+  const replaced = { ...active, state: "revoked", replaced_by: "new" };
+  expect(codesOf({ old: { ...replaced, overlap_ends: "1h" }, new: active }, { clock })).toEqual([]);
+  expect(codesOf({ old: { ...replaced, overlap_ends: "8d" }, new: active }, { clock })).toEqual([
+    "overlap_out_of_range",
+  ]);
+  expect(codesOf({ old: { ...active, state: "revoked", overlap_ends: "1h" } })).toEqual([
+    "replacement_not_expected",
+  ]);
+});
+
 test("a replaced key may have expired before its overlap was over, and names its replacement (R37, R43)", () => {
   const replaced = { ...active, state: "expired", expires: "-1m", replaced_by: "new" };
   expect(codesOf({ old: replaced, new: active }, { clock })).toEqual([]);

@@ -40,6 +40,7 @@ const gateway = (assumptions: Assumptions) =>
         keys: {
           key: { environment: "test", limits: { per_minute: 2, per_day: 1000 } },
           day: { environment: "test", limits: { per_minute: 2, per_day: 1 } },
+          both: { environment: "test", limits: { per_minute: 1, per_day: 1 } },
           live: { environment: "live" },
           narrow: { environment: "test", scopes: ["consents:read"] },
         },
@@ -100,4 +101,17 @@ test.each([
 ])("R27 the 403 of %s has details where they are assumed", async (ref, details) => {
   const seen = await gateway({ profile: "typical" }).me({ ref });
   expect(JSON.parse(seen.body).error.details).toEqual(details);
+});
+
+test("with both limits used up, all that a 429 says names the same one: that which resets last", async () => {
+  const { statuses, me } = gateway({ profile: "typical", rate_limit_headers: "legacy" });
+  await statuses("both", 1);
+  const seen = await me({ ref: "both" });
+  const { retry_after_seconds } = JSON.parse(seen.body).error.details;
+  const named = [
+    headerOf(seen, "retry-after"),
+    headerOf(seen, "x-ratelimit-reset"),
+    `${retry_after_seconds}`,
+  ];
+  expect([seen.status, ...named]).toEqual([429, "53974", "53974", "53974"]);
 });

@@ -80,7 +80,7 @@ function countedToday({ now, settings }: Model, key: ModelKey): number {
 export function revoke(model: Model, ref: string): string | null {
   const key = model.keys[ref];
   if (key === undefined) return "unknown_ref";
-  if (!isActive(key, model.now)) return "key_not_active";
+  if (!isWorking(key, model.now)) return "key_not_active";
   key.revoked = model.now;
   return null;
 }

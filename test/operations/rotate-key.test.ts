@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createSandbox } from "../../src/index.js";
 import { answers, at, day, expectRefusal, hour, open, testKey, unauthorized } from "./world.js";
 
 test("R26 R37 the replacement has the name, scopes and limits of the old key, and its own usage", async () => {
@@ -77,12 +78,33 @@ test("the replacement has the next free ref, or the requested one if it is free 
   });
 });
 
-test("R42 a key that is not active is neither rotated nor revoked, whatever else is wrong", () => {
+test("R42 a key that is not active is not rotated, one that works no more not revoked, whatever else is wrong", () => {
   const sandbox = open();
   const { keys } = sandbox;
-  for (const state of ["revoked", "expired", "retiring", "rotated"] as const) {
-    for (const act of [() => keys.rotate(state, { overlap: -1 }), () => keys.revoke(state)])
-      expectRefusal(sandbox, act, "key_not_active", { ref: state, state });
+  const states = ["revoked", "expired", "rotated"] as const;
+  for (const state of [...states, "retiring"] as const)
+    expectRefusal(sandbox, () => keys.rotate(state, { overlap: -1 }), "key_not_active", {
+      ref: state,
+      state,
+    });
+  for (const state of states)
+    expectRefusal(sandbox, () => keys.revoke(state), "key_not_active", { ref: state, state });
+});
+
+test("R41 R42 a replaced key is revoked in its overlap, its replacement goes on, and a snapshot keeps both", async () => {
+  const sandbox = open();
+  const { secret } = sandbox.keys.rotate("main");
+  sandbox.clock.advance("10m");
+  const revoked = sandbox.keys.revoke("main");
+  expect(revoked).toMatchObject({ state: "revoked", revokedAt: at(hour / 6), replacedBy: "main-2" });
+  expect(revoked.overlapEndsAt).toBe(at(hour));
+  const again = createSandbox({ scenario: sandbox.snapshot() });
+  for (const one of [sandbox, again]) {
+    expect(await answers(one, sandbox.secret("main"), secret)).toEqual([unauthorized, "200"]);
+    expect(one.requests.list().map(({ pathId }) => pathId)).toEqual(["401.revoked", "200.replacement"]);
+    one.clock.advance("1h");
+    expect(one.keys.get("main").state).toBe("revoked");
+    expectRefusal(one, () => one.keys.revoke("main"), "key_not_active", { ref: "main", state: "revoked" });
   }
 });
 

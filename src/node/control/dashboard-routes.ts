@@ -69,7 +69,7 @@ export const dashboardRoutes: readonly Route[] = [
     },
   }),
   route("POST /keys/{ref}/revoke", {
-    summary: "Revokes an active key at once",
+    summary: "Revokes a key at once: an active one, or a replaced one in its overlap",
     answer: one("RevokedKey"),
     run: ({ world, actor, params: { ref: key = "" } }) =>
       snakeCase(operations.revoke(world, { key }, { actor })),

@@ -3,6 +3,7 @@ import {
   defaultScopes,
   type Environment,
   type KeyRecord,
+  type KeyState,
   keyStateAt,
   maximumActiveKeys,
   maximumOverlap,
@@ -94,7 +95,7 @@ export function rotateKey(
   by: Initiator = {},
 ): { readonly key: KeyView; readonly replacement: KeyView; readonly secret: string } {
   requireAdministrator(by);
-  const entry = requireActiveKey(world, input.key, "rotate");
+  const entry = requireKeyIn(world, input.key, "rotate", ["active"]);
   const overlap = overlapOf(input.overlap);
   const { ref, organization, name, environment, scopes, limits } = entry.key;
   // Where a retiring key counts as active, there must be room for both during the overlap.
@@ -108,14 +109,17 @@ export function rotateKey(
   return { key, replacement, secret };
 }
 
-/** Revokes an active key; the very next request with it gets 401 (R41). Throws `key_not_active` (R42) or `unknown_ref`. */
+/**
+ * Revokes a key that still works: an active one, or a replaced one in its overlap. The very next request with it gets 401
+ * (R41). Throws `key_not_active` (R42) or `unknown_ref`.
+ */
 export function revokeKey(
   world: World,
   input: { readonly key: string },
   by: Initiator = {},
 ): { readonly key: KeyView } {
   requireAdministrator(by);
-  const entry = requireActiveKey(world, input.key, "revoke");
+  const entry = requireKeyIn(world, input.key, "revoke", ["active", "retiring"]);
   entry.key = { ...entry.key, revokedAt: world.clock.now() };
   const key = viewKey(entry, world);
   world.events.announce({ type: "key.revoked", key });
@@ -148,13 +152,19 @@ function issueKey(
   return { key: viewKey(registry.key(ref), world), secret };
 }
 
-function requireActiveKey(world: World, ref: string, verb: "rotate" | "revoke"): KeyEntry {
+// A key that works no more is past both, and one that has been replaced is not replaced again (R42).
+function requireKeyIn(
+  world: World,
+  ref: string,
+  verb: "rotate" | "revoke",
+  states: readonly KeyState[],
+): KeyEntry {
   const entry = world.registry.key(ref);
   const state = keyStateAt(entry.key, world.clock.now());
-  if (state === "active") return entry;
+  if (states.includes(state)) return entry;
   throw new SandboxError(
     "key_not_active",
-    `Failed to ${verb} the key ${JSON.stringify(ref)}: it is ${state}, and only an active key can be ${verb}d.`,
+    `Failed to ${verb} the key ${JSON.stringify(ref)}: it is ${state}, and only a key that is ${listed(states, "or")} can be ${verb}d.`,
     { ref, state },
   );
 }

@@ -1,12 +1,13 @@
 import { keyStateAt, maximumActiveKeys } from "../../domain/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../../domain/assumptions.js";
-import { minuteStart } from "../../domain/limits.js";
+import { day, dayStart, minute, minuteStart } from "../../domain/limits.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { validationError } from "../../scenario/problems/scenario-error.js";
 import { faultProblems } from "../../scenario/rules/faults.js";
 import { isoOf } from "../clock.js";
 import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../counters.js";
 import { activateFaults, type Fault } from "../faults.js";
+import type { KeyEntry } from "../registry.js";
 import { type ClockView, type OrganizationView, viewClock, viewOrganization } from "../views.js";
 import type { World } from "../world.js";
 import {
@@ -94,7 +95,7 @@ export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profi
 
 /**
  * Changes assumptions from the next request on; with a profile, all others become the profile's. What keys have used
- * in their minute and day stays counted.
+ * in their minute and day stays counted; a window of which that is not known cannot be chosen.
  *
  * Throws `validation_failed` for assumptions that contradict the world, and changes nothing then.
  */
@@ -103,13 +104,18 @@ export function changeAssumptions(world: World, { profile, ...input }: Assumptio
   const next = assumptionsFor(profile ?? world.profile, given);
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);
+  const now = world.clock.now();
+  const windows = windowsOf(next);
+  const dayBegan = dayStart(now, windows.dayResetsAt);
+  const isOtherMinute = windows.sliding && !world.windows.sliding;
+  const isOtherDay = windows.dayResetsAt !== world.windows.dayResetsAt;
   requireFields("change the assumptions", {
+    minute_window: isOtherMinute ? countedProblem(world, now - minute + 1, minute) : undefined,
+    day_resets_at: isOtherDay ? countedProblem(world, dayBegan, day) : undefined,
     me_scope: isMissing ? `is ${JSON.stringify(needed)}, which is not one of scopes` : undefined,
     scopes: heldScopeProblem(world, next),
     retiring_counts_as_active: tooManyActiveProblem(world, next),
   });
-  const now = world.clock.now();
-  const windows = windowsOf(next);
   for (const { usage } of world.registry.keys.values()) carryOver(usage, world.windows, windows, now);
   Object.assign(world, {
     profile: profile ?? world.profile,
@@ -143,14 +149,31 @@ function tooManyActiveProblem({ registry, clock }: World, next: Assumptions): st
   return undefined;
 }
 
+// A key has a count for its minute and its day, and not when each request came: how many of them lie in a window that
+// began at another instant is known only when none does.
+function countedProblem({ registry }: World, since: number, length: number): string | undefined {
+  let last: KeyEntry | undefined;
+  for (const entry of registry.keys.values()) {
+    const { countedAt = since - 1 } = entry.usage;
+    if (countedAt >= Math.max(since, last?.usage.countedAt ?? since)) last = entry;
+  }
+  if (last === undefined) return undefined;
+  const at = last.usage.countedAt as number;
+  const free = length === minute ? at + length : since + length;
+  return `cannot change while requests are counted: the key ${JSON.stringify(last.key.ref)} was used at ${isoOf(at)}. Move the clock on to ${isoOf(free)}, or reset the sandbox and change it then`;
+}
+
 function carryOver(usage: Usage, from: Windows, to: Windows, now: number): void {
   settleUsage(usage, from, now);
+  const { countedAt: lastAt } = usage;
   const since = minuteStart(now);
   const thisMinute =
     from.sliding && !to.sliding ? usage.recent.filter((time) => time >= since).length : usage.minuteCount;
-  // A fixed minute does not record when its requests came; in a sliding one they count as of now.
+  const isOver = lastAt !== undefined && lastAt < dayStart(now, to.dayResetsAt);
+  // The usage that a scenario gives a key has no times: it counts as of now.
   const countedAt = from.sliding && to.sliding ? [...usage.recent] : undefined;
-  const { recent, ...counts } = startUsage(to, now, { thisMinute, today: usage.dayCount, countedAt });
-  Object.assign(usage, counts);
+  const today = isOver ? 0 : usage.dayCount;
+  const { recent, ...counts } = startUsage(to, now, { thisMinute, today, countedAt });
+  Object.assign(usage, counts, { countedAt: lastAt });
   usage.recent.splice(0, usage.recent.length, ...recent);
 }

@@ -163,7 +163,7 @@ function replacementIsExpected({ path, fields }: KeyFacts, { wrong }: Facts): vo
     const message = "a retiring key has a replacement, but replaced_by is missing";
     wrong("replacement_missing", [...path, "state"], message, hint);
   }
-  if (isReplaced(state) || (state === "expired" && replacement !== undefined)) return;
+  if (isReplaced(state) || (endedEarly(state) && replacement !== undefined)) return;
   for (const field of ["replaced_by", "overlap_ends"] as const) {
     if (fields[field] === undefined) continue;
     const hint = "add state: retiring or state: rotated, or remove the field";
@@ -174,6 +174,11 @@ function replacementIsExpected({ path, fields }: KeyFacts, { wrong }: Facts): vo
 
 function isReplaced(state: KeyFacts["fields"]["state"]): boolean {
   return state === "retiring" || state === "rotated";
+}
+
+// A replaced key may have ended in another way before its overlap was over.
+function endedEarly(state: KeyFacts["fields"]["state"]): boolean {
+  return state === "expired" || state === "revoked";
 }
 
 function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { wrong }: Facts): void {
@@ -247,17 +252,17 @@ const overlapFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
     } else if (state === "retiring" && end <= 0) {
       const hint = "write state: rotated, or a time in the future such as 30m (R38)";
       contradiction("the overlap of a retiring key ended in the past", hint);
-    } else if (state === "retiring" && end > maximumOverlap) {
+    } else if ((state === "retiring" || endedEarly(state)) && end > maximumOverlap) {
       const hint = "an overlap lasts 7 days at most (R39)";
       wrong("overlap_out_of_range", [...path, "overlap_ends"], "the overlap is too long", hint);
     }
   }
 };
 
-// A replaced key may have expired before its overlap was over. Which of two keys with one ref is meant is not known.
+// Which of two keys with one ref is meant is not known.
 function replacementOf({ fields }: KeyFacts, { keyOf, keys }: Facts): KeyFacts | undefined {
   const { state, replaced_by: ref } = fields;
-  if (ref === undefined || !(isReplaced(state) || state === "expired")) return undefined;
+  if (ref === undefined || !(isReplaced(state) || endedEarly(state))) return undefined;
   return keys.length === keyOf.size ? keyOf.get(ref) : undefined;
 }
 
