@@ -13,11 +13,9 @@ const root = new URL("../", import.meta.url);
 
 /** The name tables, which stay in git: a change of them changes every name. Faker loads for nothing else. */
 export async function nameTables(): Promise<Record<string, string>> {
-  const { farmerNames } = await import("./farmer-names.js");
   const { nameWords } = await import("./name-words.js");
   return {
     "src/synthetic/tables/name-words.generated.json": nameWords(),
-    "src/synthetic/farmers/tables/names.generated.json": farmerNames(),
   };
 }
 

@@ -23,12 +23,12 @@ const portion = 64 * 1024;
  */
 export async function writeRecords<Item extends object>(
   kind: RecordKind<Item>,
-  { from, count, format }: { from: number; count: number; format: RecordFormat },
+  { from, count, format, bom }: { from: number; count: number; format: RecordFormat; bom: boolean },
   output: Output,
   stop: AbortSignal,
 ): Promise<void> {
   const { head = "", textsOf, separator = "", tail = "" } = await layoutOf(kind, format, count);
-  let waiting = head;
+  let waiting = bom ? `\u{feff}${head}` : head;
   let before = "";
   for (let index = from; index < from + count; index++) {
     for (const text of textsOf(kind.at(index))) {

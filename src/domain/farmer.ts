@@ -2,7 +2,7 @@ import type { Permission } from "./attestation.js";
 import type { Persona } from "./consent.js";
 import { randomStream } from "./seed.js";
 
-/** The locales of farmers, named as in faker, whose data their names are from. */
+/** The locales of farmers: a language, and its country where the language alone does not tell it. */
 export const farmerLocales = [
   "en_GH",
   "en_IN",

@@ -81,6 +81,11 @@ describe("svc-sandbox fixtures farmers", () => {
     expect(owners).toEqual(farmers.flatMap(({ farmer_id: id, parcels }) => parcels.map(() => id)));
   });
 
+  it("begins CSV with a byte order mark when asked to", async () => {
+    const of = (...more: string[]) => printed("farmers", "--count", "3", "--format", "csv", ...more);
+    expect(await of("--bom")).toBe(`\u{feff}${await of()}`);
+  });
+
   it("prints a whole text of each format also when there is nothing in it", async () => {
     const of = (format: string) => printed("farmers", "--count", "0", "--format", format);
     expect(await of("ndjson")).toBe("");
@@ -119,6 +124,7 @@ describe("what fixtures cannot do", () => {
     ["farmers --locale en_GB", /"en_GB" cannot be used\. Give .*en_GH, /],
     ["organizations --format geojson", /--locale and --format geojson are for farmers/],
     ["organizations --locale en", /--locale and --format geojson are for farmers/],
+    ["farmers --bom", /--bom is for --format csv/],
     ["farmers --count -1", /--count: "-1" .* whole number from 0 to 4294967296/],
     ["farmers --from 4294967296", /--from: "4294967296" .* whole number from 0 to 4294967295/],
     ["farmers --now 9999-12-31T00:00:00Z", /--now: .* Give a time from 1900 to 9990 /],

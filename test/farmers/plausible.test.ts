@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { farmerLocales } from "../../src/domain/farmer.js";
+import type { Farmer, InsurancePolicy } from "../../src/synthetic/farmers/farmer-schema.js";
+import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
 import expected from "./expected.json" with { type: "json" };
 import {
   everyFarmer,
@@ -21,6 +24,8 @@ const monthOf = (date: string) => Number(date.slice(5, 7));
 const isMonthIn = (month: number, [from = 13, to = 13]: readonly number[] = []) =>
   from <= to ? month >= from && month <= to : month >= from || month <= to;
 
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
 // Only the year of birth is known: a person is 18 on every day of the nineteenth year after it.
 const adultActs = everyFarmer.flatMap(({ birth_year, loans, insurance, parcels, cooperative }) => [
   ...loans.map(({ opened_on }) => ({ birth_year, act: "loan", year: yearOf(opened_on) })),
@@ -36,6 +41,52 @@ holds(
   adultActs,
   ({ birth_year, year }) => year > birth_year + 18 && year <= 2026,
 );
+
+test("few farmers below 25 head a household, most men of middle age do, and women the more the older they are", () => {
+  const headsOf = (sex: string, from: number, to: number) => {
+    const group = everyFarmer.filter((one) => {
+      const age = 2026 - one.birth_year;
+      return one.sex === sex && age >= from && age <= to;
+    });
+    return group.filter(({ household }) => household.is_head).length / group.length;
+  };
+  expect(headsOf("male", 19, 24)).toBeLessThan(0.5);
+  expect(headsOf("female", 19, 34)).toBeLessThan(0.25);
+  expect(headsOf("male", 35, 64)).toBeGreaterThan(0.9);
+  expect(headsOf("female", 65, 90)).toBeGreaterThan(0.5);
+  expect(headsOf("male", 75, 90)).toBeLessThan(headsOf("male", 50, 64));
+});
+
+const byRegion = new Map(grouped(everyFarmer, ({ location }) => location.subdivision_code));
+const shareOf = (place: string, isSo: (farmer: (typeof everyFarmer)[number]) => boolean) => {
+  const group = byRegion.get(place) ?? [];
+  return group.filter(isSo).length / group.length;
+};
+
+test.each(
+  Object.entries(expected.languages as Readonly<Record<string, readonly string[]>>),
+)("in %s most farmers speak %s", (place, languages) => {
+  expect(shareOf(place, ({ language }) => languages.includes(language))).toBeGreaterThan(0.75);
+  expect(shareOf(place, ({ language }) => languages[0] === language)).toBeGreaterThan(0.3);
+});
+
+// Averages of holdings, but for Brazil: there fields are a part of the land of a holding.
+test.each(
+  Object.entries(expected.meanFarmHectares as Readonly<Record<string, readonly number[]>>),
+)("the farms of %s have %j hectares on average", (place, [least = 0, most = 0]) => {
+  const hectares = mean((byRegion.get(place) ?? []).map(({ farm_area_ha }) => farm_area_ha));
+  expect(hectares).toBeGreaterThan(least);
+  expect(hectares).toBeLessThan(most);
+});
+
+test.each([
+  ["IN-PB", /^(Singh|Kaur|Sidhu|Gill|Sandhu|Dhillon|Grewal|Brar)$/, 0.6],
+  ["NG-KN", /^(Musa|Ibrahim|Abubakar|Usman|Abdullahi|Muhammad|Sani|Umar)$/, 0.5],
+  ["VN-44", /^(Nguyễn|Trần|Lê|Phạm)$/, 0.35],
+  ["TR-42", /^(Yılmaz|Kaya|Demir|Çelik|Şahin)$/, 0.3],
+] as const)("farmers of %s have family names such as %s", (place, usual, least) => {
+  expect(shareOf(place, ({ name }) => usual.test(name.surname))).toBeGreaterThan(least);
+});
 
 holds(
   "farmers are 19 to 90 years old, and head the household when they live alone",
@@ -53,6 +104,49 @@ holds(
     loans.filter(({ days_past_due }) => days_past_due > 0).map((loan) => ({ loan, loans })),
   ),
   ({ loan, loans }) => loans.every((other) => other === loan || other.opened_on < loan.due_on),
+);
+
+const lent = everyFarmer.flatMap((farmer) => farmer.loans.map((loan) => ({ farmer, loan })));
+holds("a loan has a lender and a collateral that fit the farmer", lent, ({ farmer, loan }) => {
+  const { lender, collateral, purpose } = loan;
+  return (
+    (lender !== "cooperative" || farmer.cooperative !== null) &&
+    (lender !== "microfinance" || farmer.farm_area_ha < 5) &&
+    (collateral === "group_guarantee") === (lender === "microfinance") &&
+    (collateral !== "land" ||
+      farmer.parcels.some(({ properties }) => properties.land_ownership === "owned")) &&
+    (collateral !== "livestock" || (purpose === "livestock" && farmer.livestock.length > 0)) &&
+    (collateral !== "equipment" || purpose === "equipment")
+  );
+});
+
+test.each(["GH", "IN", "MX", "NG", "SN", "VN"])("in %s microfinance is dearer than a bank", (country) => {
+  const ratesOf = (kind: string) =>
+    lent
+      .filter(({ farmer, loan }) => farmer.location.country_code === country && loan.lender.endsWith(kind))
+      .map(({ loan }) => loan.interest_rate_percent);
+  expect(mean(ratesOf("microfinance"))).toBeGreaterThan(1.2 * mean(ratesOf("_bank")));
+  expect(Math.max(...ratesOf("microfinance"))).toBeLessThanOrEqual(60);
+});
+
+test("a loan for inputs falls due after the harvest, on many days and at other times for other crops", () => {
+  const inputs = lent.filter(({ loan }) => loan.purpose === "inputs");
+  const days = new Set(inputs.map(({ loan }) => loan.due_on.slice(5)));
+  expect(days.size).toBeGreaterThan(330);
+  const [commonest] = grouped(inputs, ({ loan }) => loan.due_on).sort(([, a], [, b]) => b.length - a.length);
+  expect((commonest?.[1].length ?? 0) / inputs.length).toBeLessThan(0.01);
+});
+holds(
+  "no loan falls due before the harvest it is for",
+  lent.filter(({ loan }) => loan.purpose === "inputs"),
+  ({ farmer, loan }) =>
+    (farmer.parcels[0]?.properties.seasons ?? []).some(({ season_start, season_end, harvested_on }) => {
+      const before = (Date.parse(season_start) - Date.parse(loan.opened_on)) / 86_400_000;
+      const after = (Date.parse(loan.due_on) - Date.parse(season_end)) / 86_400_000;
+      return (
+        before >= 0 && before <= 30 && (harvested_on === null || harvested_on < loan.due_on) && after < 121
+      );
+    }),
 );
 
 holds(
@@ -145,6 +239,37 @@ holds(
 const claims = everyFarmer.flatMap((farmer) =>
   farmer.insurance.flatMap((policy) => policy.claims.map((claim) => ({ farmer, policy, claim }))),
 );
+/** The shares of the sums insured that claims take and premiums cost, each policy alike, of harvests that are over. */
+function insuranceOver(owners: readonly Farmer[]) {
+  const over = owners.flatMap(({ insurance, parcels: [first] }) =>
+    insurance.filter(({ season_code }) =>
+      first?.properties.seasons.some((one) => one.season_code === season_code && one.harvested_on !== null),
+    ),
+  );
+  const paid = ({ claims }: InsurancePolicy) =>
+    claims.reduce((sum, { status, amount }) => sum + (status === "rejected" ? 0 : amount.amount), 0);
+  return {
+    claimed: mean(over.map((policy) => paid(policy) / policy.sum_insured.amount)),
+    premium: mean(over.map(({ premium, sum_insured }) => premium.amount / sum_insured.amount)),
+  };
+}
+
+test.each(
+  farmerLocales,
+)("%s: over years, claims are 4 to 10 % of the sums insured, and less than the premiums", (locale) => {
+  const years = Array.from({ length: 13 }, (_, i) => 1990 + 3 * i);
+  const owners = years.flatMap((year) =>
+    Array.from({ length: 250 }, (_, index) =>
+      farmerAt({ seed: 1, start: Date.UTC(year, 11, 30), locales: [locale] }, index),
+    ),
+  );
+  const { claimed, premium } = insuranceOver(owners);
+  expect(claimed).toBeGreaterThan(0.04);
+  expect(claimed).toBeLessThan(0.1);
+  expect(claimed / premium).toBeGreaterThan(0.4);
+  expect(claimed / premium).toBeLessThan(1);
+});
+
 const perilMonths = expected.perilMonths as Readonly<
   Record<string, Readonly<Record<string, readonly number[]>>>
 >;

@@ -1,10 +1,10 @@
 import { iso1A2Code } from "@rapideditor/country-coder";
-import { area } from "@turf/area";
 import { kinks } from "@turf/kinks";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { code as currencyOf } from "currency-codes";
 import fc from "fast-check";
+import geographicLib from "geographiclib-geodesic";
 import polygonClipping, { type Polygon } from "polygon-clipping";
 import { expect, test } from "vitest";
 import { farmerLocales } from "../../src/domain/farmer.js";
@@ -52,12 +52,21 @@ holds(
   ({ parcel }) => kinks(geometryOf(parcel)).features.length === 0,
 );
 
+const { WGS84 } = geographicLib.Geodesic;
 holds(
-  "the stated area is that of the geometry, within a hundredth",
+  "the stated area and perimeter are those of the geometry on the ellipsoid of WGS 84, within a millionth, by geodesics",
   parcels,
-  ({ parcel }) =>
-    Math.abs(parcel.properties["metrics:area"] / area(geometryOf(parcel)) - 1) < 0.01 &&
-    parcel.properties.area_ha === parcel.properties["metrics:area"] / 10_000,
+  ({ parcel: { geometry, properties } }) => {
+    const outline = WGS84.Polygon(false);
+    for (const [longitude, latitude] of geometry.coordinates[0]?.slice(1) ?? [])
+      outline.AddPoint(latitude, longitude);
+    const { area = 0, perimeter } = outline.Compute(false, true);
+    return (
+      Math.abs(properties["metrics:area"] - area) < 0.51 + area / 1_000_000 &&
+      Math.abs(properties["metrics:perimeter"] - perimeter) < 0.051 + perimeter / 1_000_000 &&
+      properties.area_ha === properties["metrics:area"] / 10_000
+    );
+  },
 );
 
 holds("a farm is the sum of its fields", farmers, ({ farm_area_ha, parcels }) => {
@@ -117,6 +126,7 @@ const sums = [
   ...policies.flatMap(({ policy }) => [
     policy.sum_insured,
     policy.deductible,
+    policy.premium,
     policy.insured_value_per_ha,
     ...policy.claims.map((claim) => claim.amount),
   ]),
@@ -181,6 +191,8 @@ holds(
       covered.every(
         ({ season }) => policy.term_start <= season.season_start && season.season_end <= policy.term_end,
       ) &&
+      policy.premium.amount > 0.03 * policy.sum_insured.amount &&
+      policy.premium.amount < 0.15 * policy.sum_insured.amount &&
       policy.claims.length <= 1 &&
       policy.claims.every(
         ({ amount, occurred_on, cause }) =>
@@ -196,7 +208,7 @@ holds(
   },
 );
 
-holds("a loan owes no more than was lent, and is past due only in arrears or default", loans, (loan) => {
+holds("a loan owes no more than was lent, and is in default from 90 days past due", loans, (loan) => {
   const isLate = loan.status === "in_arrears" || loan.status === "defaulted";
   const days = Math.floor((start - Date.parse(loan.due_on)) / 86_400_000);
   return (
@@ -206,6 +218,7 @@ holds("a loan owes no more than was lent, and is past due only in arrears or def
     loan.opened_on <= today &&
     loan.days_past_due === (isLate ? days : 0) &&
     (!isLate || (days > 0 && loan.outstanding > 0)) &&
+    loan.days_past_due >= 90 === (loan.status === "defaulted") &&
     (loan.status !== "repaid" || loan.outstanding === 0) &&
     (loan.status !== "current" || days <= 0)
   );

@@ -7,7 +7,16 @@ import { listed } from "../../scenario/problems/words.js";
 import { farmerFeatures, farmerRow } from "../../synthetic/farmers/farmer-export.js";
 import { farmerAt } from "../../synthetic/farmers/farmers.js";
 import { resolveLocale } from "../../synthetic/farmers/tables.js";
-import { type Call, declareCommand, type FlagValues, flag, oneOf, reader, wholeNumber } from "../command.js";
+import {
+  type Call,
+  declareCommand,
+  type FlagValues,
+  flag,
+  oneOf,
+  reader,
+  toggle,
+  wholeNumber,
+} from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readSeed } from "../flags.js";
 import { type RecordKind, recordFormats, writeRecords } from "../write-records.js";
@@ -47,6 +56,9 @@ const flags = {
     oneOf(recordFormats),
     { variables: [] },
   ),
+  bom: toggle("--bom", "begins CSV with a byte order mark, without which Excel misreads accents", {
+    variables: [],
+  }),
   locale: flag(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
@@ -76,13 +88,16 @@ export const command = declareCommand({
   },
   async run(call) {
     const { flags, io } = call;
-    const { count = 10, from = 0, format = "ndjson" } = flags;
+    const { count = 10, from = 0, format = "ndjson", bom = false } = flags;
     if (from + count > mostFarmers) {
       throw usageError(
         `Failed to read the command line: --from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Give less.`,
       );
     }
-    await writeRecords(kindOf(call), { from, count, format }, io.stdout, io.stopSignal());
+    if (bom && format !== "csv") {
+      throw usageError("Failed to read the command line: --bom is for --format csv.");
+    }
+    await writeRecords(kindOf(call), { from, count, format, bom }, io.stdout, io.stopSignal());
     return exitCode.fine;
   },
 });

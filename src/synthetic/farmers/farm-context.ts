@@ -1,4 +1,3 @@
-import type { FarmerLocale } from "../../domain/farmer.js";
 import type { RandomStream } from "../../domain/seed.js";
 import type { Country, Region } from "./tables.js";
 
@@ -6,7 +5,6 @@ import type { Country, Region } from "./tables.js";
 export interface FarmContext {
   readonly seed: number;
   readonly start: number;
-  readonly locale: FarmerLocale;
   readonly country: Country;
   readonly region: Region;
   readonly id: string;

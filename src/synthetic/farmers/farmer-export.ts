@@ -30,9 +30,11 @@ const columns = {
   livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
   cooperative_id: ({ cooperative }) => cooperative?.cooperative_id ?? null,
   policies: ({ insurance }) => insurance.length,
+  sum_insured: ({ insurance }) => sumOf(insurance, ({ sum_insured }) => sum_insured.amount),
+  premium: ({ insurance }) => sumOf(insurance, ({ premium }) => premium.amount),
   claims: ({ insurance }) => sumOf(insurance, ({ claims }) => claims.length),
   loans: ({ loans }) => loans.length,
-  currency: ({ loans }) => loans[0]?.currency ?? null,
+  currency: ({ loans, insurance }) => loans[0]?.currency ?? insurance[0]?.premium.currency ?? null,
   outstanding: ({ loans }) => sumOf(loans, ({ outstanding }) => outstanding),
   days_past_due: ({ loans }) => Math.max(0, ...loans.map(({ days_past_due }) => days_past_due)),
 } satisfies Readonly<Record<string, (farmer: Farmer) => Cell>>;

@@ -49,6 +49,24 @@ const landTypes = ["temporary_crops", "permanent_crops"] as const;
 const irrigations = ["none", "surface", "sprinkler", "drip"] as const;
 const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 const loanPurposes = ["inputs", "equipment", "livestock", "land_improvement"] as const;
+const lenders = [
+  "commercial_bank",
+  "agricultural_bank",
+  "cooperative",
+  "microfinance",
+  "input_supplier",
+] as const;
+export type Lender = (typeof lenders)[number];
+const collaterals = [
+  "none",
+  "crop",
+  "equipment",
+  "group_guarantee",
+  "guarantor",
+  "land",
+  "livestock",
+] as const;
+export type Collateral = (typeof collaterals)[number];
 const loanStatuses = ["current", "in_arrears", "defaulted", "repaid"] as const;
 const farmerTypes = ["small", "medium", "large"] as const;
 
@@ -106,7 +124,7 @@ const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
   properties: object("Members with a colon are those of fiboa and its extensions.", {
     collection: always("fiboa: the collection.", "synthetic"),
     synthetic: always("The field does not exist.", true),
-    "metrics:area": whole("fiboa: area of the geometry on the sphere, in m².", { minimum: 1 }),
+    "metrics:area": whole("fiboa: area of the geometry on the ellipsoid of WGS 84, in m².", { minimum: 1 }),
     "metrics:perimeter": number("fiboa: length of the outline, in m."),
     area_ha: number("The same area in hectares."),
     "determination:method": oneOf("fiboa: method by which the boundary was found.", surveyMethods),
@@ -130,6 +148,7 @@ const policy = object("Crop insurance for one season.", {
   insured_value_per_ha: money("Insured value of one hectare."),
   sum_insured: money("Insured area times insured value."),
   deductible: money("The part of a loss that the farmer bears."),
+  premium: money("The price of the cover for the whole term, subsidies included."),
   term_start: date("First day of cover."),
   term_end: date("Last day of cover."),
   claims: list(
@@ -147,12 +166,15 @@ const policy = object("Crop insurance for one season.", {
 const loan = object("A loan.", {
   loan_id: text("Id of the loan."),
   purpose: oneOf("Purpose of the loan.", loanPurposes),
+  lender: oneOf("Kind of lender.", lenders),
+  collateral: oneOf("Security that the lender holds.", collaterals),
+  interest_rate_percent: number("Interest rate in percent a year."),
   currency: text("ISO 4217.", { pattern: "^[A-Z]{3}$" }),
   principal: number("Amount lent."),
-  outstanding: number("Amount owed at the start of the clock; never more than the principal."),
+  outstanding: number("Principal still owed at the start of the clock, without interest."),
   opened_on: date("Day of the contract."),
   due_on: date("Day by which the loan is to be repaid."),
-  status: oneOf("in_arrears up to 360 days after the due day, defaulted beyond.", loanStatuses),
+  status: oneOf("in_arrears after the due day, defaulted from 90 days past due.", loanStatuses),
   days_past_due: whole("Days since the due day; above 0 only in arrears or default."),
 });
 

@@ -3,7 +3,7 @@ import { pick, randomStream } from "../../domain/seed.js";
 import { choiceOf, farmerId, indexOfFarmer } from "../farmer-id.js";
 import { sumOf } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import type { Farmer, Parcel } from "./farmer-schema.js";
+import type { Farmer } from "./farmer-schema.js";
 import { insuranceOf, loansOf } from "./finance.js";
 import {
   adultAfterYears,
@@ -47,9 +47,9 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   const country = countries[locale];
   const region = pick(draws("region"), country.regions);
   const id = farmerId(seed, index, locales);
-  const { sex, birth_year } = personOf({ draws, country, start });
-  const adultFrom = birth_year + adultAfterYears;
-  const farm: FarmContext = { seed, start, locale, country, region, id, adultFrom, draws };
+  const person = personOf({ draws, country, start });
+  const adultFrom = person.birth_year + adultAfterYears;
+  const farm: FarmContext = { seed, start, country, region, id, adultFrom, draws };
   const parcels = parcelsOf(farm);
   const area = sumOf(parcels, ({ properties }) => properties.area_ha);
   const cooperative = cooperativeOf(farm);
@@ -58,11 +58,10 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   return {
     farmer_id: id,
     synthetic: true,
-    name: nameOf(farm, sex),
-    sex,
-    birth_year,
+    name: nameOf(farm, person.sex),
+    ...person,
     language: languageOf(farm),
-    household: householdOf(farm, sex),
+    household: householdOf(farm, person),
     farmer_type: area < 2 ? "small" : area < 20 ? "medium" : "large",
     farm_area_ha: area,
     location: { country_code: country.code, subdivision_code: region.code, subdivision_name: region.name },
@@ -71,7 +70,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
     cooperative,
     insurance,
     loans: loansOf(farm, {
-      seasons: (parcels[0] as Parcel).properties.seasons,
+      parcels,
       areaHa: area,
       isMember: cooperative !== null,
       hasLivestock: livestock.length > 0,

@@ -1,10 +1,10 @@
 import { base62From, pick, type RandomStream } from "../../domain/seed.js";
 import { dateOf, day, instantOf, yearOf } from "./dates.js";
-import { between, chance, rounded, sumOf, unit, wholeBetween } from "./exact-math.js";
+import { between, chance, pickWeighted, rounded, sumOf, unit, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import type { Claim, InsurancePolicy, Loan, Money, Parcel, Season } from "./farmer-schema.js";
-import { usualYield } from "./seasons.js";
-import { type Country, type CropName, cropOfCode, crops } from "./tables.js";
+import type { Claim, Collateral, InsurancePolicy, Loan, Money, Parcel, Season } from "./farmer-schema.js";
+import { lastUsualHarvest, usualYield } from "./seasons.js";
+import { type Country, type CropName, cropOfCode, crops, type Lending } from "./tables.js";
 import { dayOfHarm } from "./weather.js";
 
 /** The amount in the country's currency, rounded to its digits. */
@@ -41,20 +41,26 @@ export function insuranceOf(
     .filter(({ term_start }) => yearOf(instantOf(term_start)) >= farm.adultFrom);
 }
 
+/** Usual premiums as shares of the sum insured: of fields with irrigation and of those with rain alone. */
+const wateredRate = 0.06;
+const dryRate = 0.11;
+
 function policyOf(farm: FarmContext, parcels: readonly Parcel[], season: Season): InsurancePolicy {
   const { country } = farm;
   const draw = farm.draws("policy", season.season_code);
-  const covered = parcels.flatMap(({ properties: { area_ha, seasons } }) => {
+  const covered = parcels.flatMap(({ properties: { area_ha, irrigation, seasons } }) => {
     const same = seasons.find(
       (one) => one.season_code === season.season_code && one.crop_code === season.crop_code,
     );
-    return same === undefined ? [] : [{ area_ha, season: same }];
+    return same === undefined ? [] : [{ area_ha, irrigation, season: same }];
   });
   const area = sumOf(covered, ({ area_ha }) => area_ha);
   const crop = cropOfCode(season.crop_code);
   const value = insuredValuePerHectare(farm, crop);
   const sum = moneyOf(country, area * value);
-  const deductible = moneyOf(country, sum.amount * (0.05 * wholeBetween(draw, 2, 4)));
+  const deductible = moneyOf(country, sum.amount * (0.05 * wholeBetween(draw, 2, 3)));
+  const dryArea = sumOf(covered, ({ area_ha, irrigation }) => (irrigation === "none" ? area_ha : 0));
+  const rate = (wateredRate + (dryRate - wateredRate) * (dryArea / area)) * between(draw, 0.8, 1.2);
   return {
     policy_id: `policy_${base62From(draw, 12)}`,
     season_code: season.season_code,
@@ -64,6 +70,7 @@ function policyOf(farm: FarmContext, parcels: readonly Parcel[], season: Season)
     insured_value_per_ha: moneyOf(country, value),
     sum_insured: sum,
     deductible,
+    premium: moneyOf(country, sum.amount * rate),
     ...termOf(season, draw),
     claims: claimsOf(farm, draw, covered, value, deductible.amount),
   };
@@ -97,12 +104,12 @@ function claimsOf(
     return sum + area_ha * value * Math.max(missing, 0);
   }, 0);
   const amount = moneyOf(farm.country, Math.max(lost - deductible, 0));
-  if (amount.amount === 0 || chosen[0] > 0.85) return [];
+  if (amount.amount === 0 || chosen[0] > 0.95) return [];
   // A perennial crop was set years before: its harm is counted from the season's beginning.
   const from = Math.max(instantOf(worst.planted_on), instantOf(worst.season_start));
   const occurred = dayOfHarm(farm, worst.loss_cause, { from, to: instantOf(worst.harvested_on) }, draw);
   const old = farm.start - occurred > 120 * day;
-  const status = !old ? "open" : chosen[1] < 0.85 ? "settled" : "rejected";
+  const status = !old ? "open" : chosen[1] < 0.92 ? "settled" : "rejected";
   return [
     {
       claim_id: `claim_${base62From(draw, 12)}`,
@@ -114,14 +121,13 @@ function claimsOf(
   ];
 }
 
-/** Days after the end of its season at which a loan for inputs is due. */
-const graceDays = 60;
-const longestArrears = 360;
+/** Days past due at which a loan is in default: the 90 days of Basel and IFRS 9. */
+const defaultAfter = 90;
 
 /** The facts that lenders look at. */
 interface Borrower {
-  /** Those of the largest field; each loan is for one of them. */
-  readonly seasons: readonly Season[];
+  /** Each loan is for a season of the first one. */
+  readonly parcels: readonly Parcel[];
   readonly areaHa: number;
   readonly isMember: boolean;
   readonly hasLivestock: boolean;
@@ -129,7 +135,8 @@ interface Borrower {
 
 /** The loans of a farmer, in the order of the seasons they were taken for. */
 export function loansOf(farm: FarmContext, borrower: Borrower): readonly Loan[] {
-  const { seasons, isMember } = borrower;
+  const { parcels, isMember } = borrower;
+  const { seasons } = (parcels[0] as Parcel).properties;
   const draw = farm.draws("loans");
   const share = farm.country.borrowingShare * (isMember ? 1.25 : 0.85);
   if (!chance(draw, share)) return [];
@@ -144,8 +151,9 @@ export function loansOf(farm: FarmContext, borrower: Borrower): readonly Loan[] 
   return loans;
 }
 
-function loanOf(farm: FarmContext, season: Season, { areaHa, hasLivestock }: Borrower): Loan {
+function loanOf(farm: FarmContext, season: Season, borrower: Borrower): Loan {
   const { country, start } = farm;
+  const { areaHa, hasLivestock } = borrower;
   const draw = farm.draws("loan", season.season_code);
   const purposes = [
     "equipment",
@@ -159,17 +167,28 @@ function loanOf(farm: FarmContext, season: Season, { areaHa, hasLivestock }: Bor
     1,
     roundSum(areaHa * insuredValuePerHectare(farm, cropOfCode(season.crop_code)) * factor),
   );
+  const [lender, , lowest, highest] = pickWeighted(
+    draw,
+    country.lenders.filter((lending) => lendsTo(lending, borrower)),
+    ([, weight]) => weight,
+  );
+  const interestRate = rounded(between(draw, lowest, highest), 1);
+  const collateral = collateralOf(purpose, lender, borrower, unit(draw));
   const opened = instantOf(season.season_start) - wholeBetween(draw, 0, 30) * day;
-  const due = instantOf(season.season_end) + (graceDays + 365 * years) * day;
+  // Due when the harvest is sold, the earlier or later the lender allows it.
+  const due = lastUsualHarvest(farm, season) + (wholeBetween(draw, 30, 120) + 365 * years) * day;
   const late = Math.floor((start - due) / day);
   const paidShare = between(draw, 0, 0.6);
-  const defaults = unit(draw) < arrearsProbability(season);
+  const paidAfter = unit(draw) < arrearsProbability(season) ? daysUntilPaid(draw) : 0;
   const unpaid = rounded(principal * (1 - paidShare), country.digits);
   const soFar = opened >= start - 90 * day ? principal : unpaid;
-  const state = stateOf(late, defaults);
+  const state = stateOf(late, paidAfter);
   return {
     loan_id: `loan_${base62From(draw, 12)}`,
     purpose,
+    lender,
+    collateral,
+    interest_rate_percent: interestRate,
     currency: country.currency,
     principal,
     outstanding: state === "repaid" ? 0 : state === "current" ? soFar : unpaid,
@@ -180,13 +199,39 @@ function loanOf(farm: FarmContext, season: Season, { areaHa, hasLivestock }: Bor
   };
 }
 
-function stateOf(daysLate: number, failsToPay: boolean): Loan["status"] {
-  if (daysLate <= 0) return "current";
-  if (!failsToPay) return "repaid";
-  return daysLate > longestArrears ? "defaulted" : "in_arrears";
+/** Cooperatives lend to their members, and microfinance is for small farms. */
+function lendsTo([lender]: Lending, { isMember, areaHa }: Borrower): boolean {
+  return lender === "cooperative" ? isMember : lender !== "microfinance" || areaHa < 5;
 }
 
-/** Most farmers in arrears have lost a harvest. */
+function collateralOf(
+  purpose: Loan["purpose"],
+  lender: Loan["lender"],
+  { parcels }: Borrower,
+  chosen: number,
+): Collateral {
+  if (lender === "microfinance") return "group_guarantee";
+  if (lender === "input_supplier") return "crop";
+  if (purpose === "equipment" || purpose === "livestock") return purpose;
+  const ownsLand = parcels.some(({ properties }) => properties.land_ownership === "owned");
+  if (purpose === "land_improvement") return ownsLand ? "land" : "guarantor";
+  if (chosen < 0.45) return "crop";
+  return chosen > 0.75 ? "none" : ownsLand ? "land" : "guarantor";
+}
+
+/** Some days late, or some years. */
+function daysUntilPaid(draw: RandomStream): number {
+  const share = unit(draw);
+  return 10 + Math.floor(1_200 * share * share);
+}
+
+function stateOf(daysLate: number, paidAfter: number): Loan["status"] {
+  if (daysLate <= 0) return "current";
+  if (daysLate > paidAfter) return "repaid";
+  return daysLate < defaultAfter ? "in_arrears" : "defaulted";
+}
+
+/** Most farmers who pay late have lost a harvest. */
 function arrearsProbability({ loss_cause }: Season): number {
   return loss_cause === null ? 0.06 : 0.45;
 }

@@ -1,9 +1,8 @@
-import { base62From, pick, randomStream } from "../../domain/seed.js";
+import { base62From, pick, type RandomStream, randomStream } from "../../domain/seed.js";
 import { yearOf } from "./dates.js";
-import { chance, logNormal, normal, wholeBetween } from "./exact-math.js";
+import { chance, logNormal, normal, unit, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
 import type { Farmer, LivestockType } from "./farmer-schema.js";
-import { names } from "./tables.js";
 
 /** Only the year of birth is known: in the year of this birthday someone is 18 all year. */
 export const adultAfterYears = 19;
@@ -23,24 +22,50 @@ export function personOf({
   }
 }
 
-/** A given name and a family name that are common in the locale, put together at random. */
-export function nameOf({ draws, locale }: FarmContext, sex: Farmer["sex"]): Farmer["name"] {
+/** A given name and a family name that are common in the region, put together at random. */
+export function nameOf({ draws, region }: FarmContext, sex: Farmer["sex"]): Farmer["name"] {
   const draw = draws("name");
-  const { [sex]: given, family, familyOfMen = family } = names[locale];
-  return { given_name: pick(draw, given), surname: pick(draw, sex === "male" ? familyOfMen : family) };
+  const { [sex]: given, family, familyOfMen = family } = region.names;
+  return { given_name: pick(draw, given), surname: pickCommon(draw, sex === "male" ? familyOfMen : family) };
 }
 
-/** The language to speak with the farmer: the country's, or one of the region. */
-export function languageOf({ draws, country, region }: FarmContext): string {
-  return region.language !== undefined && chance(draws("language"), 0.6) ? region.language : country.language;
+/** One of the names, which begin with the commonest: those at the beginning more often than those at the end. */
+function pickCommon(draw: RandomStream, names: readonly string[]): string {
+  const share = unit(draw);
+  return names[Math.floor(share * share * names.length)] as string;
 }
+
+/** The language to speak with the farmer: one of the region, or the country's. */
+export function languageOf({ draws, country, region }: FarmContext): string {
+  let rest = unit(draws("language"));
+  for (const [language, share] of Object.entries(region.languages)) {
+    rest -= share;
+    if (rest < 0) return language;
+  }
+  return country.language;
+}
+
+/** Of farmers up to an age, the share that heads the household: sons take over from fathers, widows from husbands. */
+const heads: readonly (readonly [age: number, men: number, women: number])[] = [
+  [24, 0.35, 0.05],
+  [34, 0.7, 0.15],
+  [49, 0.92, 0.25],
+  [64, 0.96, 0.4],
+  [74, 0.92, 0.6],
+  [oldest, 0.8, 0.6],
+];
 
 /** A household of at least one; a farmer who lives alone is its head. */
-export function householdOf({ draws, country }: FarmContext, sex: Farmer["sex"]): Farmer["household"] {
+export function householdOf(
+  { draws, country, start }: FarmContext,
+  { sex, birth_year }: Pick<Farmer, "sex" | "birth_year">,
+): Farmer["household"] {
   const draw = draws("household");
   const size = Math.round(country.meanHousehold + (country.meanHousehold / 2.5) * normal(draw));
   const group_size = Math.min(Math.max(size, 1), 16);
-  const head = chance(draw, sex === "male" ? 0.88 : 0.4);
+  const age = yearOf(start) - birth_year;
+  const [, men, women] = heads.find(([upTo]) => age <= upTo) ?? [oldest, 1, 1];
+  const head = chance(draw, sex === "male" ? men : women);
   return { group_size, is_head: group_size === 1 || head };
 }
 
@@ -55,7 +80,7 @@ export function cooperativeOf(farm: FarmContext): Farmer["cooperative"] {
   const own = randomStream(farm.seed, "cooperative", region.code, String(number));
   const cooperative_id = `coop_${base62From(own, 10)}`;
   const now = yearOf(farm.start);
-  const { family, familyOfMen = family } = names[farm.locale];
+  const { family, familyOfMen = family } = region.names;
   const name = pick(own, familyOfMen);
   return {
     cooperative_id,

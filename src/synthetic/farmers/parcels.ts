@@ -4,12 +4,13 @@ import {
   between,
   chance,
   direction,
+  flatArea,
   logNormal,
+  measureRing,
   normal,
+  type Point,
   pickWeighted,
   positionAt,
-  ringArea,
-  ringLength,
   rounded,
   unit,
   wholeBetween,
@@ -35,7 +36,8 @@ export function parcelsOf(farm: FarmContext): readonly Parcel[] {
   return rings.map((ring, i) => {
     const position = String(i + 1);
     const draw = draws("parcel", position);
-    const area = Math.round(ringArea(ring));
+    const measured = measureRing(ring);
+    const area = Math.round(measured.area);
     const areaHa = rounded(area / 10_000, 4);
     const grown: Growing =
       i === 0 || chance(draw, 0.5) ? main : pickWeighted(draw, grows, ([, , weight]) => weight);
@@ -50,7 +52,7 @@ export function parcelsOf(farm: FarmContext): readonly Parcel[] {
         collection: "synthetic",
         synthetic: true,
         "metrics:area": area,
-        "metrics:perimeter": rounded(ringLength(ring), 1),
+        "metrics:perimeter": rounded(measured.length, 1),
         area_ha: areaHa,
         "determination:method": pick(draw, surveyMethods),
         "determination:datetime": `${dateOf(farm.start - wholeBetween(draw, 60, 1_500) * day)}T00:00:00Z`,
@@ -80,10 +82,10 @@ function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" 
 }
 
 /** The areas of the fields in m², which make up the farm; the largest first. */
-function fieldAreas({ draws, country }: FarmContext): readonly number[] {
+function fieldAreas({ draws, region }: FarmContext): readonly number[] {
   const draw = draws("area");
-  const [smallestHa, largestHa] = [0.08, 2_500];
-  const { median, deviation } = country.farmSize;
+  const [smallestHa, largestHa] = [0.08, 10_000];
+  const { median, deviation } = region.farmSize;
   const whole = 10_000 * Math.min(Math.max(logNormal(draw, median, deviation), smallestHa), largestHa);
   const most = whole < 5_000 ? 2 : whole < 50_000 ? 4 : 7;
   const least = whole < 1_000_000 ? 1 : 4;
@@ -99,8 +101,6 @@ function farmMiddle({ draws, region }: FarmContext) {
   const distance = 1_000 * region.radiusKm * Math.sqrt(unit(draw));
   return positionAt([region.longitude, region.latitude], east * distance, north * distance);
 }
-
-type Point = readonly [number, number];
 
 /**
  * The outlines of a farm's fields, as closed rings that run counter-clockwise and do not meet.
@@ -165,13 +165,4 @@ function onSide(side: number, along: number, inward: number): Point {
   if (side === 1) return [1 - inward, along];
   if (side === 2) return [1 - along, 1 - inward];
   return [inward, 1 - along];
-}
-
-function flatArea(points: readonly Point[]): number {
-  let sum = 0;
-  points.forEach(([x, y], i) => {
-    const [nextX, nextY] = points[(i + 1) % points.length] as Point;
-    sum += x * nextY - nextX * y;
-  });
-  return sum / 2;
 }

@@ -3,7 +3,14 @@ import { dateOf, day, instantOf, type Span, withinYearFrom, type YearDay, yearOf
 import { chance, normal, pickWeighted, rounded, unit, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
 import type { Season } from "./farmer-schema.js";
-import { type Calendar, type CropName, crops, type Growing, type GrowingSeason } from "./tables.js";
+import {
+  type Calendar,
+  type CropName,
+  cropOfCode,
+  crops,
+  type Growing,
+  type GrowingSeason,
+} from "./tables.js";
 import { harmOf } from "./weather.js";
 
 const seasonsKept = 3;
@@ -91,6 +98,14 @@ function rotated(
       when === season && crops[name].stands === undefined && (irrigated || watered < 1),
   );
   return pickWeighted(draw, others, ([, , weight]) => weight)[0];
+}
+
+/** The last day on which the crop of a season is usually harvested, in milliseconds since 1970. */
+export function lastUsualHarvest({ country, region }: Site, { season_code, crop_code }: Season): number {
+  const { month, crops: calendar } = country.seasons[season_code.slice(5)] as GrowingSeason;
+  const crop = cropOfCode(crop_code);
+  const days = (region.calendars?.[crop] ?? calendar[crop]) as Calendar;
+  return withinYearFrom(Number(season_code.slice(0, 4)), month, days.at(-1) as YearDay);
 }
 
 /** The day a plantation was set that bears in every season from a year on and is not too old in the last. */

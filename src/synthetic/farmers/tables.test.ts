@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { farmerLocaleChoices, farmerLocales } from "../../domain/farmer.js";
 import { common, day, spanIn, withinYearFrom } from "./dates.js";
-import { countries, crops, type GrowingSeason, names, resolveLocale } from "./tables.js";
+import { countries, crops, type GrowingSeason, resolveLocale } from "./tables.js";
 
 const everywhere = farmerLocales.map((locale) => countries[locale]);
 const grown = everywhere.flatMap(({ seasons, regions }) =>
@@ -14,19 +14,30 @@ const grown = everywhere.flatMap(({ seasons, regions }) =>
   ),
 );
 
-test.each(farmerLocales)("%s has names, and every region of it something to grow", (locale) => {
+test.each(farmerLocales)("every region of %s has names, languages and something to grow", (locale) => {
   const { code, yields, seasons, regions } = countries[locale];
-  for (const list of Object.values(names[locale]) as string[][]) {
-    expect(list.length).toBeGreaterThan(15);
-    expect(new Set(list).size).toBe(list.length);
-  }
   for (const region of regions) {
+    for (const list of Object.values(region.names) as string[][]) {
+      expect(list.length).toBeGreaterThan(15);
+      expect(new Set(list).size).toBe(list.length);
+      expect(list.filter((name) => !/^\p{L}[\p{L}\p{M}’ ]+$/u.test(name))).toEqual([]);
+    }
+    const languages = Object.keys(region.languages);
+    expect(Intl.getCanonicalLocales(languages)).toEqual(languages);
+    expect(Object.values(region.languages).reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(1);
     expect(region.code.slice(0, 2)).toBe(code);
     expect(Object.keys(seasons)).toEqual(expect.arrayContaining(region.grows.map(([, season]) => season)));
     expect(Object.keys(yields)).toEqual(expect.arrayContaining(region.grows.map(([crop]) => crop)));
     // The youngest farmer has had no time to plant a perennial crop.
     expect(region.grows.some(([crop]) => crops[crop].stands === undefined)).toBe(true);
   }
+});
+
+test.each(farmerLocales)("%s has a lender for a large farm without a cooperative", (locale) => {
+  const { lenders } = countries[locale];
+  for (const [, weight, lowest, highest] of lenders)
+    expect([weight > 0, lowest < highest]).toEqual([true, true]);
+  expect(lenders.some(([lender]) => lender.endsWith("_bank"))).toBe(true);
 });
 
 test("a crop of a region has days of harvest, and of sowing unless it is perennial", () => {

@@ -1,6 +1,6 @@
 import { type FarmerLocale, farmerLocales } from "../../domain/farmer.js";
 import type { YearDay } from "./dates.js";
-import type { LivestockType, Peril } from "./farmer-schema.js";
+import type { Lender, LivestockType, Peril } from "./farmer-schema.js";
 
 import cropTable from "./tables/crops.json" with { type: "json" };
 import en_GH from "./tables/en_GH.json" with { type: "json" };
@@ -9,7 +9,7 @@ import en_NG from "./tables/en_NG.json" with { type: "json" };
 import es_MX from "./tables/es_MX.json" with { type: "json" };
 import fr_SN from "./tables/fr_SN.json" with { type: "json" };
 import id_ID from "./tables/id_ID.json" with { type: "json" };
-import nameTable from "./tables/names.generated.json" with { type: "json" };
+import nameTable from "./tables/names.json" with { type: "json" };
 import pt_BR from "./tables/pt_BR.json" with { type: "json" };
 import tr from "./tables/tr.json" with { type: "json" };
 import uk from "./tables/uk.json" with { type: "json" };
@@ -22,9 +22,9 @@ import vi from "./tables/vi.json" with { type: "json" };
 // Sources. ISO 3166-2 codes and names are those of ISO's Online Browsing Platform. Centres lie in the admin-1 areas of
 // Natural Earth (public domain), at most six tenths of the way to the nearest border. AGROVOC codes and names (FAO,
 // CC BY) were looked up in the extract that cmungall/agrovoc-obo holds (subset-products.obo; cotton in
-// align-ncbitaxon.tsv); names are the English preferred labels, wheat in the singular that AGROVOC uses today. Sizes,
-// shares, yields, prices, months and perils are round figures from general knowledge, chosen to look right: no source
-// was copied, and they are no statistics of any country. Transplanting counts as sowing. Frost depends on the region:
+// align-ncbitaxon.tsv); names are the English preferred labels, wheat in the singular that AGROVOC uses today. Names
+// of people, sizes, shares, yields, prices, interest rates, months and perils are round figures or lists from general
+// knowledge, chosen to look right, but for those whose source docs/farmers.md names. Transplanting counts as sowing. Frost depends on the region:
 // late frost in spring, first frost in autumn, and frost on winter crops; in the tropics there is none.
 
 export type CropName = keyof typeof cropTable;
@@ -74,8 +74,10 @@ export interface Region {
   readonly longitude: number;
   readonly latitude: number;
   readonly radiusKm: number;
-  /** A language of the region beside the country's own, BCP 47. */
-  readonly language?: string;
+  readonly farmSize: FarmSize;
+  readonly names: Names;
+  /** The share of its farmers that speaks each of these languages, BCP 47; the others speak the country's own. */
+  readonly languages: Readonly<Record<string, number>>;
   readonly grows: readonly Growing[];
   /** Usual yields that differ from the country's. */
   readonly yields?: Yields;
@@ -84,6 +86,15 @@ export interface Region {
   /** The country's and the region's own. */
   readonly hazards: readonly Hazard[];
 }
+
+/** Farm area in hectares: half of the farms are below the median. */
+interface FarmSize {
+  readonly median: number;
+  readonly deviation: number;
+}
+
+/** A kind of lender, how usual it is, and the lowest and highest interest rate it takes, in percent a year. */
+export type Lending = readonly [lender: Lender, weight: number, lowest: number, highest: number];
 
 /** A locale and its country: what its farms have in common. */
 export interface Country {
@@ -99,13 +110,14 @@ export interface Country {
   readonly digits: number;
   /** A round figure, of no particular day. */
   readonly unitsPerDollar: number;
-  /** Farm area in hectares: half of the farms are below the median. */
-  readonly farmSize: { readonly median: number; readonly deviation: number };
+  /** That of the whole country; the regions differ. */
+  readonly farmSize: FarmSize;
   readonly meanAge: number;
   readonly womenShare: number;
   readonly meanHousehold: number;
   readonly insuredShare: number;
   readonly borrowingShare: number;
+  readonly lenders: readonly Lending[];
   readonly cooperativeShare: number;
   readonly yields: Yields;
   readonly livestock: readonly (readonly [type: LivestockType, share: number, median: number])[];
@@ -115,12 +127,16 @@ export interface Country {
   readonly regions: readonly Region[];
 }
 
-/** A country as its file has it: regions name a mix of crops or list their own, and only hazards beside the country's. */
+/** A country as its file has it: regions name a mix of crops or list their own, and only what differs from the country. */
 interface CountryTable extends Omit<Country, "regions"> {
   readonly hazards: readonly Hazard[];
   readonly mixes?: Readonly<Record<string, readonly Growing[]>>;
-  readonly regions: readonly (Omit<Region, "grows" | "hazards"> & {
+  readonly regions: readonly (Omit<Region, "grows" | "hazards" | "farmSize" | "names" | "languages"> & {
     readonly grows: string | readonly Growing[];
+    readonly farmSize: Partial<FarmSize>;
+    /** Where its names differ from those of the country. */
+    readonly names?: keyof typeof nameTable;
+    readonly languages?: Region["languages"];
     readonly hazards?: readonly Hazard[];
   })[];
 }
@@ -130,13 +146,16 @@ export const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, 
 export const countries = Object.fromEntries(
   Object.entries(countryTables as unknown as Record<FarmerLocale, CountryTable>).map(([locale, table]) => [
     locale,
-    countryOf(table),
+    countryOf(table, locale as FarmerLocale),
   ]),
 ) as Readonly<Record<FarmerLocale, Country>>;
 
-function countryOf({ mixes = {}, hazards, ...table }: CountryTable): Country {
+function countryOf({ mixes = {}, hazards, ...table }: CountryTable, locale: FarmerLocale): Country {
   const regions = table.regions.map((region) => ({
     ...region,
+    farmSize: { ...table.farmSize, ...region.farmSize },
+    names: nameTable[region.names ?? (locale as keyof typeof nameTable)],
+    languages: region.languages ?? {},
     grows: typeof region.grows === "string" ? (mixes[region.grows] as readonly Growing[]) : region.grows,
     hazards: [...hazards, ...(region.hazards ?? [])],
   }));
@@ -152,16 +171,15 @@ export function cropOfCode(code: string): CropName {
   return cropsByCode.get(code) ?? "maize";
 }
 
-/** Common names of a locale. */
+/** Common names of a country or a region. */
 export interface Names {
   readonly female: readonly string[];
   readonly male: readonly string[];
+  /** The commonest first. */
   readonly family: readonly string[];
   /** Only where women and men bear different family names. */
   readonly familyOfMen?: readonly string[];
 }
-
-export const names: Readonly<Record<FarmerLocale, Names>> = nameTable;
 
 /**
  * The locales that a text means: the one of that name, or all of a language (`en` means Ghana, India and Nigeria).

@@ -61,9 +61,9 @@ interface Harm {
 export function harmOf(farm: FarmContext, growth: Span, irrigated: boolean, draw: RandomStream): Harm {
   const severity = Math.max(0, ...droughtsIn(farm, growth).map((drought) => drought.severity));
   const inDrought = 1 - severity * (irrigated ? 0.1 : 0.65);
-  const possible = chance(draw, 0.06) ? hazardsDuring(farm, growth) : [];
+  const possible = chance(draw, 0.12) ? hazardsDuring(farm, growth) : [];
   const struck = possible.length > 0 ? pick(draw, possible).peril : undefined;
-  const spared = struck === undefined ? 1 : between(draw, 0.25, 0.75);
+  const spared = struck === undefined ? 1 : between(draw, 0.15, 0.75);
   const left = inDrought * spared;
   // A loss of less than a seventh is an ordinary year.
   if (Math.min(inDrought, spared) > 0.85) return { left, cause: null };
