@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/openapi.js";
+import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
 import { bundle } from "./bundle.js";
 import { emitTypes } from "./emit-types.js";
@@ -26,5 +27,8 @@ await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 await emitTypes({ root, entries: doors, into: [join(dist, "esm"), join(dist, "cjs")] });
 
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), await thirdPartyNotices(modules));
-await writeFile(join(dist, "scenario.schema.json"), `${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);
+await writeFile(
+  join(dist, "scenario.schema.json"),
+  `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`,
+);
 await writeFile(join(dist, "openapi.json"), `${JSON.stringify(openApiDocument(), null, 2)}\n`);

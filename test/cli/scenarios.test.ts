@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scenarioNames } from "../../src/scenario/bundled.js";
 import { runCli } from "../support/run-cli.js";
@@ -50,6 +50,33 @@ describe("svc-sandbox init", () => {
     expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).toBe(good);
     expect((await runCli(["init", "mine.yaml", "--force", "--quiet"], { cwd })).stderr).toBe("");
     expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).not.toBe(good);
+  });
+
+  it("names a schema that is there without a network: the installed one, else a copy beside the file", async () => {
+    const installed = "node_modules/svc-sandbox/dist/scenario.schema.json";
+    const cwd = temporaryFolder({
+      "with/deep/a.yaml": "",
+      [`with/${installed}`]: "{}",
+      "without/a.yaml": "",
+    });
+    const written = async (file: string) => {
+      expect((await runCli(["init", file, "--force"], { cwd })).code).toBe(0);
+      const [, path = ""] =
+        /^# yaml-language-server: \$schema=(\S+)\n/.exec(readFileSync(join(cwd, file), "utf8")) ?? [];
+      return [path, existsSync(join(cwd, dirname(file), path))];
+    };
+    expect(await written("with/a.yaml")).toEqual([`./${installed}`, true]);
+    expect(await written("with/deep/a.yaml")).toEqual([`../${installed}`, true]);
+    expect(await written("without/a.yaml")).toEqual(["./svc-sandbox.schema.json", true]);
+    const copy = readFileSync(join(cwd, "without/svc-sandbox.schema.json"), "utf8");
+    expect(copy).toBe((await runCli(["schema"])).stdout);
+    expect(existsSync(join(cwd, "with/svc-sandbox.schema.json"))).toBe(false);
+  });
+
+  it("leaves a schema that is there alone without --force", async () => {
+    const cwd = temporaryFolder({ "svc-sandbox.schema.json": "{}" });
+    await runCli(["init"], { cwd });
+    expect(readFileSync(join(cwd, "svc-sandbox.schema.json"), "utf8")).toBe("{}");
   });
 
   it("refuses a folder that is not there, and a folder in the place of a file", async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { assumptionsFor } from "../../src/domain/assumptions.js";
 import { personaOf } from "../../src/domain/farmer.js";
 import { parseScenario, type Sandbox } from "../../src/index.js";
 import { openSandbox } from "../support/doors.js";
@@ -106,7 +107,9 @@ test("the file of `init` is valid, shows every field of the format but those of 
     "requests_answered sha256 counted_at requests_matched suspensions suspended permission".split(" ");
   const yaml = await starter();
   expect(Object.keys(parseScenario(yaml).organizations ?? {})).toEqual(["harvest-bank"]);
-  expect(yaml).toMatch(/^# yaml-language-server: \$schema=https:\/\/\S+\/scenario\.schema\.json\n/);
+  expect(yaml).toMatch(/^# yaml-language-server: \$schema=\.\/svc-sandbox\.schema\.json\n/);
+  // What it set itself would hold in every profile.
+  expect(parseScenario(yaml)).not.toHaveProperty("assumptions");
   const missing = membersIn(scenarioSchema()).filter((field) => !new RegExp(`\\b${field}:`).test(yaml));
   expect(missing.filter((field) => !ofSnapshots.includes(field))).toEqual([]);
 });
@@ -115,11 +118,13 @@ test("what stands behind # in the file of `init` is valid, and its story goes as
   const yaml = (await starter())
     .split("\n\n")
     .map((block) => {
-      const begins = block.search(/^# (population|faults|preview|timeline|story):(?: true)?$/m);
+      const begins = block.search(/^# (population|faults|preview|timeline|story|assumptions):(?: true)?$/m);
       return begins === -1 ? block : block.slice(0, begins) + block.slice(begins).replace(/^# /gm, "");
     })
     .join("\n\n");
-  const { faults, timeline, consents, population } = parseScenario(yaml);
+  const { assumptions, faults, timeline, consents, population } = parseScenario(yaml);
+  const { profile = "minimal", ...shown } = assumptions ?? {};
+  expect(shown).toEqual(assumptionsFor(profile));
   expect([faults?.length, timeline?.length, consents?.length, population?.organizations]).toEqual([
     3, 2, 2, 200,
   ]);

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { writeFileAtomically } from "../../node/files/write-file.js";
+import { scenarioNames } from "../../scenario/bundled.js";
+import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { quote } from "../../scenario/problems/words.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { declareCommand, toggle } from "../command.js";
@@ -11,7 +13,8 @@ import { ownScenario } from "../open-scenario.js";
 
 export const command = declareCommand({
   summary: "write a commented scenario to start from",
-  description: "Writes a commented starter scenario. Does not overwrite a file without --force.",
+  description:
+    "Writes a commented starter scenario, which names its JSON Schema for editors: that of the package where it is installed, else a copy beside it. Does not overwrite a file without --force.",
   words: { "[file]": "where to write it (default: svc-sandbox.yaml, which start finds by itself)" },
   flags: {
     force: toggle("--force", "overwrite the file when it exists", { variables: [] }),
@@ -30,18 +33,41 @@ export const command = declareCommand({
         `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
       );
     }
+    const installed = installedSchema(dirname(file));
     try {
-      writeFileAtomically(file, starterScenario, 0o666);
+      writeFileAtomically(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), 0o666);
+      // What an editor completes and checks by; a copy that is there may be one that the user keeps.
+      const copy = join(dirname(file), schemaCopy);
+      if (installed === undefined && (flags.force === true || !existsSync(copy))) {
+        const schema = `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`;
+        writeFileAtomically(copy, schema, 0o666);
+      }
     } catch (error) {
       unwritable(quote(name))(error);
     }
     if (flags.quiet !== true) {
       const start = name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
-      io.stderr.write(`Wrote ${name}. Start it with: ${start} --watch\n`);
+      const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors beside it` : "";
+      io.stderr.write(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
     }
     return exitCode.fine;
   },
 });
+
+/** The path of the schema in the starter scenario: a copy beside it. */
+const schemaCopy = "./svc-sandbox.schema.json";
+
+// The path from a folder to the schema of the package that is installed there; `npx` keeps its own out of sight.
+function installedSchema(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const path = join(at, "node_modules/svc-sandbox/dist/scenario.schema.json");
+    if (existsSync(path))
+      return relative(folder, path)
+        .replaceAll("\\", "/")
+        .replace(/^(?!\.)/, "./");
+    if (at === dirname(at)) return undefined;
+  }
+}
 
 // A file without a folder or an ending could be taken for a bundled name.
 function startable(name: string): string {

@@ -1,3 +1,4 @@
+import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -11,7 +12,7 @@ export const command = declareCommand({
     "svc-sandbox schema > scenario.schema.json": "keep it in a file",
   },
   async run({ io }) {
-    io.stdout.write(`${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`);
+    io.stdout.write(`${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`);
     return exitCode.fine;
   },
 });

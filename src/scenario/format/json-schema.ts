@@ -32,12 +32,15 @@ export function descriptionOf(shape: Shape): string | undefined {
 }
 
 /**
- * The scenario file as JSON Schema 2020-12, for editors and for other languages.
+ * The scenario file as JSON Schema 2020-12, for editors and for other languages; `bundled` are the names that an editor
+ * offers for `extends`.
  *
  * A file that extends another may leave to it what would be required otherwise.
  */
-export function scenarioJsonSchema(): Record<string, unknown> {
+export function scenarioJsonSchema(bundled: readonly string[]): Record<string, unknown> {
   const schema = jsonSchemaOf(scenarioSchema) as unknown as RequiredFields;
+  const { description, ...name } = schema.properties.extends;
+  schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, name] };
   const organization = schema.properties.organizations.additionalProperties;
   const key = organization.properties.keys.additionalProperties;
   const requiredOnItsOwn = {
@@ -58,6 +61,7 @@ export function scenarioJsonSchema(): Record<string, unknown> {
 
 interface RequiredFields {
   properties: {
+    extends: Record<string, unknown>;
     organizations: {
       additionalProperties: {
         required?: readonly string[];
@@ -75,7 +79,12 @@ export function controlBodySchema(name: ControlBodyName): Record<string, unknown
 /** The JSON Schema 2020-12 of a shape. */
 export function jsonSchemaOf(shape: Shape): Record<string, unknown> {
   const description = descriptionOf(shape);
-  return { ...(description !== undefined && { description }), ...keywordsOf(shape) };
+  return {
+    ...(description !== undefined && { description }),
+    ...keywordsOf(shape),
+    // A keyword of editors; validators pass over it.
+    ...(shape.isOfSnapshots && { doNotSuggest: true }),
+  };
 }
 
 function keywordsOf(shape: Shape): Record<string, unknown> {

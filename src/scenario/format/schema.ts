@@ -12,6 +12,7 @@ import {
   flag,
   list,
   mapping,
+  ofSnapshots,
   optional,
   orNull,
   record,
@@ -31,7 +32,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 const usage = mapping({
   this_minute: optional(count()),
   today: optional(count()),
-  counted_at: optional(list(time())),
+  counted_at: ofSnapshots(list(time())),
 });
 
 const key = mapping({
@@ -46,7 +47,7 @@ const key = mapping({
   replaced_by: optional(ref()),
   overlap_ends: optional(timeOrDuration()),
   secret: optional(shortText()),
-  sha256: optional(sha256()),
+  sha256: ofSnapshots(sha256()),
 });
 
 const organization = mapping({
@@ -116,7 +117,7 @@ const suspension = mapping({
 
 const idempotency = mapping({
   key: text({ pattern: /^[\x20-\x7e]+$/, most: longestIdempotencyKey }),
-  sha256: optional(sha256()),
+  sha256: ofSnapshots(sha256()),
 });
 
 // `rules/steps.ts` checks what they say of each other.
@@ -134,7 +135,7 @@ const consentsSchema = list(
     created_at: optional(timeOrDuration()),
     expires_at: optional(timeOrDuration()),
     deeds: optional(list(deed)),
-    suspensions: optional(list(suspension)),
+    suspensions: ofSnapshots(list(suspension)),
     idempotency: optional(idempotency),
   }),
 );
@@ -146,7 +147,7 @@ export const scenarioSchema = mapping({
   description: optional(text({ most: 2000 })),
   extends: optional(shortText()),
   seed: optional(count()),
-  requests_answered: optional(count()),
+  requests_answered: ofSnapshots(count()),
   clock: optional(clock),
   default_key: optional(ref()),
   assumptions: optional(assumptionsSchema),

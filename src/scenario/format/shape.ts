@@ -6,6 +6,8 @@ import type { Path, ScenarioProblemCode } from "../problems/scenario-error.js";
 /** The form of a value; `Value` is the type of those that have it. */
 export type Shape<Value = unknown> = Kind & {
   readonly description?: string;
+  /** Whether snapshots write it and people do not: an editor does not offer it. */
+  readonly isOfSnapshots?: boolean;
   /** Never there: it holds the type. */
   readonly Value?: Value;
 };
@@ -126,6 +128,11 @@ export const orNull = <Value>(shape: Shape<Value>): Shape<Value | null> => ({
   options: [shape, { kind: "null" }],
 });
 export const optional = <Of extends Shape>(shape: Of): Optional<Of> => ({ optional: shape });
+
+/** A field that snapshots write. */
+export const ofSnapshots = <Of extends Shape>(shape: Of): Optional<Of> => ({
+  optional: { ...shape, isOfSnapshots: true },
+});
 
 /** The shape of a field, whether it may be left out or not. */
 export function shapeOf(field: Field): Shape {

@@ -15,6 +15,7 @@ import {
   list,
   mapping,
   number,
+  ofSnapshots,
   optional,
   orNull,
   record,
@@ -61,7 +62,7 @@ export const faultsSchema = list(
   mapping({
     when: optional(when),
     then,
-    requests_matched: optional(count()),
+    requests_matched: ofSnapshots(count()),
   }),
   { most: mostFaults },
 );
