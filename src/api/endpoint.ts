@@ -43,7 +43,8 @@ export interface Endpoint {
   readonly input?: InputSchema;
   /** Default: 200. */
   readonly status?: 201;
-  /** The schema of the body of a success, and an example. */
+  /** The schema of the body of a success, with its name in the description, and an example. */
+  readonly responseName: string;
   readonly responseSchema: JsonSchema;
   readonly responseExample: unknown;
   /** On which paths it refuses by itself. Default: none. */

@@ -1,4 +1,4 @@
-import { type Outcome, outcomes } from "../domain/outcomes.js";
+import { type Outcome, outcomeOf, outcomes } from "../domain/outcomes.js";
 import { closedObject, type Endpoint, type JsonSchema } from "./endpoint.js";
 import { endpointsOf } from "./routes.js";
 
@@ -17,6 +17,9 @@ const previewHeader = {
   schema: { const: "true" },
 };
 
+const previewNote =
+  " The operations marked x-preview are announced and not released: what they look like here is this project's guess, and the service may choose otherwise.";
+
 /**
  * The OpenAPI 3.1.0 description of the API, made from the same tables as the answers (R48).
  *
@@ -24,8 +27,10 @@ const previewHeader = {
  */
 export function openApiDocument({ preview = false }: { preview?: boolean } = {}): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
+  const schemas: Record<string, JsonSchema> = {};
   for (const endpoint of endpointsOf(preview)) {
-    const { path, method } = endpoint;
+    const { path, method, responseName, responseSchema } = endpoint;
+    schemas[responseName] = responseSchema;
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation(endpoint) };
   }
   return {
@@ -33,8 +38,7 @@ export function openApiDocument({ preview = false }: { preview?: boolean } = {})
     info: {
       title: "Relying-Party API",
       version: apiVersion,
-      description:
-        "Relying parties (banks and insurers) confirm an API key and see its context. What the specification leaves open is left open here too.",
+      description: `Relying parties (banks and insurers) confirm an API key and see its context. What the specification leaves open is left open here too.${preview ? previewNote : ""}`,
     },
     // The service's own host is not announced yet; the specification writes {base_url} for it.
     servers: [{ url: "http://127.0.0.1:4747", description: "The sandbox, at its default address." }],
@@ -49,7 +53,8 @@ export function openApiDocument({ preview = false }: { preview?: boolean } = {})
           description: "The key's prefix decides the environment: SVC_test_ or SVC_live_.",
         },
       },
-      schemas: { Error: errorSchema },
+      // Not "Error", which would hide that of JavaScript in generated code.
+      schemas: { ...schemas, ApiError: errorSchema },
     },
   };
 }
@@ -73,6 +78,10 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
 
 function json(content: object): object {
   return { "application/json": content };
+}
+
+function schemaNamed(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
 }
 
 function inPreview(responses: Responses): Responses {
@@ -103,18 +112,18 @@ function parametersOf({ path, input = {} }: Endpoint): object[] {
   return [...inPath, ...inQuery, ...(input.idempotencyKey === true ? [key] : [])];
 }
 
-const errorContent = { $ref: "#/components/schemas/Error" };
+const errorContent = schemaNamed("ApiError");
 const ofAuthorization = [200, 401, 403, 429];
 
 function responsesOf(endpoint: Endpoint): Responses {
-  const { status: success = 200, responseSchema, responseExample, refusals = [] } = endpoint;
+  const { status: success = 200, responseName, responseExample, refusals = [] } = endpoint;
   const rows = (outcomes as readonly Outcome[]).filter(
     ({ status, path }) => ofAuthorization.includes(status) || (refusals as readonly string[]).includes(path),
   );
   const responses: Responses = {
     default: {
       description: "Anything that the specification does not list, such as an unknown method.",
-      content: json({ schema: errorContent }),
+      content: json({ schema: errorContent, examples: examplesOf([outcomeOf("405.method")]) }),
     },
   };
   for (const status of new Set(rows.map((row) => row.status))) {
@@ -126,17 +135,23 @@ function responsesOf(endpoint: Endpoint): Responses {
         ? {
             description,
             headers: { "X-Request-Id": requestIdHeader },
-            content: json({ schema: responseSchema, example: responseExample }),
+            content: json({ schema: schemaNamed(responseName), example: responseExample }),
           }
-        : { description, content: json({ schema: { allOf: [errorContent, ...codesOf(here)] } }) };
+        : { description, content: json({ schema: errorWith(here), examples: examplesOf(here) }) };
   }
   return responses;
 }
 
 // The specification does not name the code of a 429, so the description does not either.
-function codesOf(rows: readonly Outcome[]): JsonSchema[] {
+function errorWith(rows: readonly Outcome[]): JsonSchema {
   const codes = new Set(rows.filter(({ status }) => status !== 429).map(({ code }) => code));
-  return codes.size === 0 ? [] : [{ properties: { error: { properties: { code: { enum: [...codes] } } } } }];
+  if (codes.size === 0) return errorContent;
+  return { allOf: [errorContent, { properties: { error: { properties: { code: { enum: [...codes] } } } } }] };
+}
+
+/** Returns an example of an error for each code. */
+function examplesOf(rows: readonly Outcome[]): object {
+  return Object.fromEntries(rows.map(({ code, message }) => [code, { value: { error: { code, message } } }]));
 }
 
 /** The schema of every error body (section 7 of the specification; R27). */
@@ -147,7 +162,8 @@ export const errorSchema: JsonSchema = closedObject({
     properties: {
       code: { type: "string" },
       message: { type: "string" },
-      details: { type: "object" },
+      // Said explicitly: generated types would have an object without members.
+      details: { type: "object", additionalProperties: true },
     },
   },
 });

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { openApiDocument } from "../../src/index.js";
 import { expectError, oneKey, openApi } from "../support/api-client.js";
 import { answeringScenarios } from "../support/conformance-cases.js";
 import { headerOf, mePath } from "../support/doors.js";
-import { description, expectDescribed } from "../support/expect-described.js";
+import { type Described, description, expectDescribed, expectPartsOf } from "../support/expect-described.js";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -50,6 +51,32 @@ test("R48 the description is OpenAPI 3.1.0 of version 0.1.0, with the statuses o
   expect(Object.keys(description.paths)).toEqual([mePath]);
   const statuses = Object.keys(description.paths[mePath]?.get?.responses ?? {});
   expect(statuses).toEqual(["200", "401", "403", "429", "default"]);
+});
+
+interface Content {
+  readonly schema: { readonly $ref?: string; readonly allOf?: readonly object[] };
+  readonly example?: object;
+  readonly examples?: Readonly<Record<string, { readonly value: object }>>;
+}
+
+test("every success and error of the description has a named schema and examples of it", () => {
+  const document = openApiDocument({ preview: true }) as unknown as Described;
+  const expectPart = expectPartsOf(document);
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, { responses }] of Object.entries(methods)) {
+      for (const [status, response] of Object.entries(responses)) {
+        const part = ["paths", path, method, "responses", status, "content", "application/json"];
+        const { content } = response as { content: Record<string, Content> };
+        const { schema, example, examples = {} } = content["application/json"] as Content;
+        const values = [...(example ? [example] : []), ...Object.values(examples).map(({ value }) => value)];
+        expect(values).not.toEqual([]);
+        for (const value of values) expectPart(value, ...part, "schema");
+        const [named = schema, ...more] = schema.allOf ?? [];
+        expect(named).toEqual({ $ref: expect.stringMatching(/^#\/components\/schemas\/(?!Error$)\w+$/) });
+        expect(schema.allOf === undefined || more.length > 0).toBe(true);
+      }
+    }
+  }
 });
 
 test("the description refuses what the specification does not allow", () => {

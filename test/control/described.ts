@@ -65,7 +65,7 @@ export function expectDescribed(exchange: Exchange): void {
   const operation = description.paths[template]?.[verb];
   if (operation === undefined) {
     expect([400, 401, 403, 404, 405]).toContain(status);
-    if (method !== "HEAD") expectPart(JSON.parse(text), "components", "schemas", "Error");
+    if (method !== "HEAD") expectPart(JSON.parse(text), "components", "schemas", "ControlError");
     return;
   }
   const own = ["paths", template, verb];

@@ -82,7 +82,10 @@ test("docs/library.md lists the code of every refusal", () => {
 
 test("docs/preview.md names every endpoint with its scope, every refusal, member and value", () => {
   const page = pageOf("docs/preview.md");
-  const { paths } = openApiDocument({ preview: true }) as { paths: Record<string, Record<string, object>> };
+  const { paths, components } = openApiDocument({ preview: true }) as {
+    paths: Record<string, Record<string, object>>;
+    components: { schemas: Record<string, object> };
+  };
   const announced = Object.entries(paths).filter(
     ([path]) => !Object.hasOwn(openApiDocument().paths as object, path),
   );
@@ -97,8 +100,9 @@ test("docs/preview.md names every endpoint with its scope, every refusal, member
   }
   // The subject is told on docs/farmers.md, the envelope in an example.
   const envelope = ["data", "error", "page", "limit", "offset", "total"];
-  const records = announced
-    .flatMap(([, methods]) => membersIn(methods, ["subject"]))
+  const { RelyingPartyContext: _, ApiError: __, ...named } = components.schemas;
+  const records = [...announced.map(([, methods]) => methods), named]
+    .flatMap((schemas) => membersIn(schemas, ["subject"]))
     .filter((name) => !envelope.includes(name));
   const fields = membersIn(scenarioSchema().properties.consents);
   const values = [consentStatuses, purposeCodes, permissions, productionStatuses, validityStatuses].flat();

@@ -235,8 +235,19 @@ test("docs/report.md: its lines print a report of the server, and fail below the
   const server = await openServer();
   await fetch(`${server.url}/v1/relying-party/me`);
   const env = { SVC_CONTROL_URL: String(server.controlUrl) };
-  const { code, stdout } = await ended(blockWith("docs/report.md", "sh"), userFolder(), env);
+  const { code, stdout } = await ended(blockWith("docs/report.md", "sh", "--fail-on"), userFolder(), env);
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^# Coverage 5 %[\s\S]*and 80 % is asked for/)]);
+});
+
+test("docs/report.md: its lines for several runs merge their reports", async () => {
+  const cwd = userFolder();
+  const script = "node -e 'fetch(process.env.SVC_BASE_URL + `/v1/relying-party/me`)'";
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ scripts: { test: script } }));
+  const { code, stdout } = await ended(blockWith("docs/report.md", "sh", "--merge"), cwd);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/^2 requests in 2 runs, to key-states .*, bad-day /m),
+  ]);
 });
 
 const execLines = [
@@ -247,6 +258,9 @@ const execLines = [
 test.each(execLines)("docs/exec.md: %s is understood", async (line) => {
   // A command that does not exist takes the place of the example's: everything before it has been understood then.
   const [, own = ""] = /^svc-sandbox (exec(?: .*?)?) -- ./.exec(line) ?? [];
-  const ran = await runCli([...own.split(" "), "--", "no-such-command"], { cwd: temporaryFolder() });
+  const cwd = temporaryFolder();
+  const env = { GITHUB_STEP_SUMMARY: join(cwd, "summary") };
+  const words = own.replace('"$GITHUB_STEP_SUMMARY"', env.GITHUB_STEP_SUMMARY).split(" ");
+  const ran = await runCli([...words, "--", "no-such-command"], { cwd, env });
   expect(ran).toMatchObject({ code: 127, stdout: "" });
 });

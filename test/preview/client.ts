@@ -117,6 +117,6 @@ function expectDescribed(method: string, path: string, seen: Seen): void {
   const content = ["responses", String(seen.status), "content", "application/json", "schema"];
   const part = isDescribed
     ? ["paths", template, method.toLowerCase(), ...content]
-    : ["components", "schemas", "Error"];
+    : ["components", "schemas", "ApiError"];
   expectPart(JSON.parse(seen.body), ...part);
 }

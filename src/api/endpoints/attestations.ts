@@ -88,6 +88,7 @@ export const listAttestations: Endpoint = {
       offset: { description: "Number of records to skip.", schema: { ...count, default: 0 } },
     },
   },
+  responseName: "AttestationPage",
   responseSchema: closedObject({
     data: { type: "array", items: attestationSchema, maxItems: maximumLimit },
     page: closedObject({ limit: { ...count, minimum: 1 }, offset: count, total: count }),
@@ -120,6 +121,7 @@ export const getAttestation: Endpoint = {
   summary: "One attestation",
   description: `${guess} Shows those of the key's own organization and environment.`,
   scope: () => "attestations:read",
+  responseName: "Attestation",
   responseSchema: closedObject({ data: attestationSchema }),
   responseExample: { data: attestationExample },
   refusals: ["404.unknown_record"],

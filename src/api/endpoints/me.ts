@@ -16,6 +16,7 @@ export const me: Endpoint = {
   description:
     "Confirms the API key and reports its context. The call counts as one request against the key's limits.",
   scope: (assumptions) => assumptions.me_scope,
+  responseName: "RelyingPartyContext",
   responseSchema: closedObject({
     data: openObject({
       organization: closedObject({

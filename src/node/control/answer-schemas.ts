@@ -200,9 +200,12 @@ export const answerSchemas = {
   Running: object({ ...running, now: time, warnings: list(text) }),
   Instance: object({ ...instance, keys: texts }),
   InstanceSummary: object(instance),
-  Error: object({
+  ControlError: object({
     error: {
-      ...object({ ...every(text, "code", "message"), details: { type: "object" } }),
+      ...object({
+        ...every(text, "code", "message"),
+        details: { type: "object", additionalProperties: true },
+      }),
       required: ["code", "message"],
     },
   }),

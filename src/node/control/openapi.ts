@@ -33,7 +33,7 @@ export function controlOpenApiDocument(routes: readonly Route[]): Record<string,
 
 const refusal = {
   description: "A refusal; nothing has changed.",
-  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+  content: { "application/json": { schema: { $ref: "#/components/schemas/ControlError" } } },
 };
 
 const json = "application/json";
