@@ -13,8 +13,13 @@ import type { CheckReport, Verdict, VerdictRow } from "./report.js";
 import type { Difference } from "./rules.js";
 
 /** Renders the outcome of a check in one of the formats, with a line end; `palette` colours the text. */
-export function renderCheck(report: CheckReport, format: ReportFormat, palette?: ReportPalette): string {
-  return render(checkDocument(report), format, palette);
+export function renderCheck(
+  report: CheckReport,
+  format: ReportFormat,
+  palette?: ReportPalette,
+  width?: number,
+): string {
+  return render(checkDocument(report), format, palette, width);
 }
 
 const verdicts: Readonly<Record<Verdict, { text: string; tone: Tone; inJunit: TestCase["verdict"] }>> = {

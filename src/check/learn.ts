@@ -1,4 +1,5 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../domain/assumptions.js";
+import { wrapWords } from "../report/plain-text.js";
 import { type Answer, headerOf, isObject, memberAt, quoted, shown } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
@@ -152,9 +153,9 @@ export function assumptionsYaml(assumptions: readonly InferredAssumption[]): str
   return [
     `assumptions:${learned.length === 0 ? " {}" : ""}`,
     ...lines.map((line, index) => `${line.padEnd(width)}  # ${learned[index]?.because}`),
-    ...reasons.map((reason) => {
+    ...reasons.flatMap((reason) => {
       const names = open.filter(({ because }) => because === reason).map(({ name }) => name);
-      return `  # not learned: ${names.join(", ")} (${reason})`;
+      return wrapWords(`not learned: ${names.join(", ")} (${reason})`, 76).map((line) => `  # ${line}`);
     }),
     "",
   ].join("\n");

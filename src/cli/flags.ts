@@ -145,6 +145,8 @@ export const json = toggle("--json", "print JSON instead of text");
 /** `--json` beside `--format`. */
 export const jsonOrFormat = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 
+export const wide = toggle("--wide", "all columns and whole lines, whatever the width of the terminal");
+
 export const color = toggle("--no-color", "no colours");
 
 export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log");

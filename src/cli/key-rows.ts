@@ -2,10 +2,10 @@ import { evaluateKey } from "../api/evaluate.js";
 import { expectedCode } from "../api/reply.js";
 import { keyStateAt } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import { alignColumns } from "../report/plain-text.js";
+import { alignColumns, visibleLength } from "../report/plain-text.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
-import { answerText, type Palette, paintStatus } from "./terminal.js";
+import { answerText, type Palette, paintStatus, type Style } from "./terminal.js";
 
 /** A key of the scenario and how a request with it would end now. */
 export type KeyRow = ReturnType<typeof keyRows>[number];
@@ -31,19 +31,51 @@ export function keyRows(world: World, secrets = scenarioSecrets(world)) {
   });
 }
 
-const titles = { ref: "KEY", organization: "ORGANIZATION", state: "STATE", secret: "SECRET" } as const;
+const titles = {
+  ref: "KEY",
+  organization: "ORGANIZATION",
+  state: "STATE",
+  secret: "SECRET",
+  answer: "A REQUEST GETS",
+  status: "GETS",
+  path: "PATH",
+} as const;
+type Column = keyof typeof titles;
 
-/** The rows as an aligned table under a line of titles; ends with what a request with the key gets. */
+const layouts: readonly (readonly Column[])[] = [
+  ["ref", "organization", "state", "secret", "answer", "path"],
+  ["ref", "secret", "answer", "path"],
+  ["ref", "secret", "answer"],
+  // As a rule this fits into 80 characters.
+  ["ref", "secret", "status"],
+];
+
+/**
+ * The rows as an aligned table under a line of titles, with as many columns as fit into the width; `holder` asks for the
+ * organizations and the states as well.
+ */
 export function keyTable(
   rows: readonly KeyRow[],
-  columns: readonly (keyof typeof titles)[],
-  palette: Palette,
+  { palette, width }: Pick<Style, "palette" | "width">,
+  { holder = false } = {},
 ): string[] {
-  const head = [...columns.map((column) => titles[column]), "A REQUEST GETS", "PATH"];
-  const body = rows.map((row) => [
-    ...columns.map((column) => row[column]),
-    paintStatus(palette, row.status)(answerText(row)),
-    [row.path_id, ...row.fault_paths].join(" or "),
-  ]);
-  return alignColumns([head.map((title) => palette.dim(title)), ...body]);
+  const tables = layouts.slice(holder ? 0 : 1).map((columns) => {
+    const body = rows.map((row) => columns.map((column) => cellOf(row, column, palette)));
+    return alignColumns([columns.map((column) => palette.dim(titles[column])), ...body]);
+  });
+  return firstThatFits(tables, width);
+}
+
+/** The first table whose lines are within the width, else the last one. */
+export function firstThatFits(tables: readonly string[][], width: number): string[] {
+  const fits = (lines: readonly string[]) => lines.every((line) => visibleLength(line) <= width);
+  return tables.find(fits) ?? tables.at(-1) ?? [];
+}
+
+function cellOf(row: KeyRow, column: Column, palette: Palette): string {
+  const { status, path_id, fault_paths } = row;
+  if (column === "path") return [path_id, ...fault_paths].join(" or ");
+  if (column !== "answer" && column !== "status") return row[column];
+  const answer = column === "answer" ? answerText(row) : String(status);
+  return paintStatus(palette, status)(answer) + (fault_paths.length === 0 ? "" : " or a fault");
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command as Commander, CommanderError, Option } from "commander";
 import type { SandboxError } from "../domain/errors.js";
+import { alignColumns } from "../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { didYouMean, quote } from "../scenario/problems/words.js";
 import { type Call, type Command, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
@@ -53,8 +54,12 @@ const rootExamples = {
   "svc-sandbox init && svc-sandbox --watch": "begin a scenario of your own",
 };
 
-const rootNotes = `\`svc-sandbox <command> --help\` shows the flags of a command; \`svc-sandbox key-states\` is short for
-\`svc-sandbox start key-states\`. A flag can be set by the variable in brackets behind it.`;
+const rootNotes = `\`svc-sandbox <command> --help\` shows the flags of a command;
+\`svc-sandbox key-states\` is short for \`svc-sandbox start key-states\`. A flag can
+be set by the variable in brackets behind it.`;
+
+/** The same on every terminal, so that the documentation can be made from it. */
+const helpWidth = 80;
 
 /** Prints the help of the whole program: its commands, without their flags. */
 export async function printHelp(io: Io): Promise<void> {
@@ -139,16 +144,17 @@ function configure(commander: Commander, io: Io): Commander {
       writeErr: (text) => io.stderr.write(text),
       // Errors are printed where they are caught.
       outputError: () => {},
-      // The same on every terminal, so that the documentation can be made from it.
-      getOutHelpWidth: () => 100,
+      getOutHelpWidth: () => helpWidth,
       getOutHasColors: () => false,
     });
 }
 
 function exampleText(examples: Command["examples"]): string {
-  const width = Math.max(...Object.keys(examples).map(({ length }) => length));
-  const lines = Object.entries(examples).map(([line, does]) => `  ${line.padEnd(width)}  # ${does}`);
-  return ["Examples:", ...lines].join("\n");
+  const comments = Object.entries(examples).map(([line, does]) => [line, `# ${does}`]);
+  const beside = alignColumns(comments);
+  const fits = beside.every((line) => line.length <= helpWidth - 2);
+  const lines = fits ? beside : comments.flatMap(([line = "", comment = ""]) => [comment, line]);
+  return ["Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
 // A word where a command could stand, and that is no bundled name, no file that is there and no path.

@@ -1,4 +1,5 @@
 import picocolors from "picocolors";
+import { escapeControls } from "../report/plain-text.js";
 import type { Io, Output } from "./io.js";
 
 export type Palette = ReturnType<typeof picocolors.createColors>;
@@ -13,13 +14,19 @@ export interface Style {
   readonly palette: Palette;
   /** Whether signs stand for words. */
   readonly isTerminal: boolean;
+  /** How many characters a line may have; `Infinity` with `--wide`. */
   readonly width: number;
 }
 
-/** The style for an output as it is now: windows are made wider. */
-export function styleFor(output: Output, env: Io["env"], flags: { readonly color?: boolean } = {}): Style {
+/** The style for an output as it is now: windows are made wider. A pipe is as wide as most terminals. */
+export function styleFor(
+  output: Output,
+  env: Io["env"],
+  { color = true, wide = false }: { readonly color?: boolean; readonly wide?: boolean } = {},
+): Style {
   const { isTTY = false, columns = 80 } = output;
-  return { palette: paletteFor(output, env, flags), isTerminal: isTTY, width: columns };
+  const width = wide ? Number.POSITIVE_INFINITY : columns;
+  return { palette: paletteFor(output, env, { color }), isTerminal: isTTY, width };
 }
 
 /** Green for answers, yellow for "later", red for refusals. */
@@ -38,6 +45,12 @@ export function answerText({ status, code }: { status: number; code: string | nu
 /** A time without the fraction that times of scenarios do not have: `2026-03-02T10:01:00Z`. */
 export function shortTime(iso: string): string {
   return iso.replace(".000Z", "Z");
+}
+
+/** A text on one line, cut to a width. */
+export function shortened(text: string, width: number): string {
+  const line = escapeControls(text.trim().replace(/\s+/g, " "));
+  return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;
 }
 
 /** A word as it is written on a command line: quoted where a shell would read something else. */

@@ -1,24 +1,60 @@
 const colourCode = /\p{Cc}\[\d+m/gu;
 
+/** The number of characters of a text, which may be coloured, on a terminal. */
+export function visibleLength(text: string): number {
+  return text.replace(colourCode, "").length;
+}
+
 /**
- * Rows of cells, which may be coloured, as lines with aligned columns, two spaces between them and none at the end.
+ * Rows of cells, which may be coloured, as lines with aligned columns, two spaces between them and none at the end. A
+ * row that is wider than `width` goes on under its last cell, as `wrap` breaks that.
  *
  * @example
  * alignColumns([["a", "1"], ["long", "2"]]); // ["a     1", "long  2"]
  */
-export function alignColumns(rows: readonly (readonly string[])[]): string[] {
-  const widthOf = (cell = "") => cell.replace(colourCode, "").length;
+export function alignColumns(
+  rows: readonly (readonly string[])[],
+  width = Number.POSITIVE_INFINITY,
+  wrap = wrapWords,
+): string[] {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+    for (const [column, cell] of row.entries())
+      widths[column] = Math.max(widths[column] ?? 0, visibleLength(cell));
   }
-  return rows.map((row) => {
-    const last = row.length - 1;
-    const padded = row.map((cell, column) =>
-      column === last ? cell : cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)),
-    );
-    return padded.join("  ").trimEnd();
+  return rows.flatMap((row) => {
+    const before = row
+      .slice(0, -1)
+      .map((cell, column) => `${cell}${" ".repeat((widths[column] ?? 0) - visibleLength(cell))}  `);
+    const indent = visibleLength(before.join(""));
+    const [first, ...others] = wrap(row.at(-1) ?? "", width - indent);
+    return [[...before, first].join("").trimEnd(), ...others.map((line) => " ".repeat(indent) + line)];
   });
+}
+
+/** Breaks a text, which may be coloured, at its spaces into lines of at most a width; a longer word is not cut. */
+export function wrapWords(text: string, width: number): string[] {
+  return wrapAt(text.split(" "), width);
+}
+
+/** Breaks a command between its words, in a way that a shell still takes it for one. */
+export function wrapCommand(text: string, width: number): string[] {
+  // An option stays with its value.
+  const words = text.match(/(?:-[HXdm] )?(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [text];
+  return wrapAt(words, width - 4)
+    .join(" \\\n  ")
+    .split("\n");
+}
+
+function wrapAt(words: readonly string[], width: number): string[] {
+  const [first = "", ...others] = words;
+  const lines = [first];
+  for (const word of others) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (visibleLength(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 // Controls, lone surrogates, line separators, marks that turn the reading direction, and what XML forbids.

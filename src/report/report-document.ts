@@ -10,6 +10,8 @@ import type { UnmetThreshold } from "./thresholds.js";
 interface RenderOptions {
   /** The colours of a terminal, for text. Default: none. */
   readonly palette?: ReportPalette;
+  /** How wide the lines of text may be. Default: as they come. */
+  readonly width?: number;
   /** The thresholds that are not met. Default: none. */
   readonly failures?: readonly UnmetThreshold[];
 }
@@ -18,9 +20,9 @@ interface RenderOptions {
 export function renderReport(
   report: Report,
   format: ReportFormat,
-  { palette, failures = [] }: RenderOptions = {},
+  { palette, width, failures = [] }: RenderOptions = {},
 ): string {
-  return render(reportDocument(report, failures), format, palette);
+  return render(reportDocument(report, failures), format, palette, width);
 }
 
 /** Returns what a report comes to, in a sentence or two. */

@@ -69,7 +69,7 @@ describe("against the sandbox itself, a check", () => {
 
   test("needs no key to try three paths, and says what the others need", async () => {
     const server = await serveSandbox(1, {});
-    const { code, stdout } = await runCli(["check", server.url], { env: {} });
+    const { code, stdout } = await runCli(["check", server.url, "--wide"], { env: {} });
     expect(stdout).toMatch(/^ {2}401\.unknown +agrees +401 unauthorized$/m);
     expect(stdout).toMatch(/^ {2}200\.test +not tried +needs a test key in SVC_KEY_ACTIVE or SVC_API_KEY$/m);
     expect(stdout).toMatch(/^ {2}401\.revoked +not tried +needs SVC_KEY_REVOKED$/m);
@@ -80,7 +80,7 @@ describe("against the sandbox itself, a check", () => {
     const server = await serveSandbox(1, {});
     const path = async (ref: string) => {
       const env = { SVC_API_KEY: server.sandbox.secret(ref) };
-      const { stdout } = await runCli(["check", server.url], { env });
+      const { stdout } = await runCli(["check", server.url, "--wide"], { env });
       return /^ {2}(\S+) +agrees +200, SVC_API_KEY$/m.exec(stdout)?.[1];
     };
     expect([await path("active"), await path("live"), await path("legacy-live")]).toEqual([
@@ -93,7 +93,10 @@ describe("against the sandbox itself, a check", () => {
   test("works under a base URL with a path, with a slash at its end, and when it is the URL of the endpoint", async () => {
     const server = await serveProbed(undefined, "/gateway/v1/relying-party/me");
     for (const base of ["/gateway", "/gateway/", `/gateway${mePath}/`].map((path) => server.url + path)) {
-      expect(await runCli(["check", base], { env: probeKeys })).toMatchObject({ code: 0, stderr: "" });
+      expect(await runCli(["check", base, "--wide"], { env: probeKeys })).toMatchObject({
+        code: 0,
+        stderr: "",
+      });
     }
   });
 });
@@ -106,7 +109,9 @@ describe("a check", () => {
 
   test.each([1, 3, 4, 10])("sends no more than %i requests, one for each path", async (most) => {
     const server = await serveProbed();
-    const ran = await runCli(["check", server.url, "--max-requests", String(most)], { env: probeKeys });
+    const ran = await runCli(["check", server.url, "--wide", "--max-requests", String(most)], {
+      env: probeKeys,
+    });
     const sent = server.requests().map(({ ref }) => ref);
     expect(sent).toHaveLength(Math.min(most, 9));
     expect(new Set(sent).size).toBe(Math.min(most, 8));
@@ -119,7 +124,7 @@ describe("a check", () => {
       reply.headers[`X-${number}`] = "1";
       reply.status = 500 + (number % 4);
     });
-    await runCli(["check", server.url], {
+    await runCli(["check", server.url, "--wide"], {
       env: { ...probeKeys, SVC_KEY_LEGACY: "legacysvc_test_0123456789abcdef" },
     });
     expect(server.requests().length).toBeLessThanOrEqual(10);
@@ -137,21 +142,21 @@ describe("a check", () => {
       });
     const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
     const small = await limited(3);
-    const ran = await runCli(["check", small.url, "--probe-limits"], { env });
+    const ran = await runCli(["check", small.url, "--wide", "--probe-limits"], { env });
     expect(ran.stdout).toMatch(/^ {2}429\.per_minute +agrees +429 slow_down, SVC_API_KEY$/m);
     expect(ran.stdout).toMatch(/^ {2}rate_limit_code: slow_down +# /m);
     expect(ran.stdout).toMatch(/^ {2}retry_after: seconds +# /m);
     expect(small.requests()).toHaveLength(7);
 
     const large = await limited(60);
-    const refused = await runCli(["check", large.url, "--probe-limits"], { env });
+    const refused = await runCli(["check", large.url, "--wide", "--probe-limits"], { env });
     expect(refused.stdout).toContain(
       "needs 61 requests, one more than per_minute, and 5 are left; --max-requests 66 has room for them",
     );
     expect(large.requests()).toHaveLength(5);
 
     const without = await limited(3);
-    await runCli(["check", without.url], { env });
+    await runCli(["check", without.url, "--wide"], { env });
     expect(without.requests()).toHaveLength(5);
   });
 
@@ -164,11 +169,11 @@ describe("a check", () => {
       });
     const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
     const unlimited = await serve(() => "Mon, 02 Mar 2026 09:00:30 GMT");
-    const ran = await runCli(["check", unlimited.url, "--probe-limits"], { env });
+    const ran = await runCli(["check", unlimited.url, "--wide", "--probe-limits"], { env });
     expect(ran.stdout).toMatch(/429\.per_minute {2}status {2}R22\n.*429\n.*200 for 3 requests in one minute/);
     expect(ran.code).toBe(1);
     const turning = await serve((number) => `Mon, 02 Mar 2026 09:0${number}:00 GMT`);
-    const unsure = await runCli(["check", turning.url, "--probe-limits"], { env });
+    const unsure = await runCli(["check", turning.url, "--wide", "--probe-limits"], { env });
     expect(unsure.stdout).toMatch(/429\.per_minute +not tried +200, SVC_API_KEY, a minute may have ended/);
   });
 
@@ -177,7 +182,7 @@ describe("a check", () => {
       if (ref !== "live") return;
       Object.assign(reply, { status: 429, body: { error: { code: "busy", message: "Later." } } });
     });
-    const { code, stdout } = await runCli(["check", url], { env: probeKeys });
+    const { code, stdout } = await runCli(["check", url, "--wide"], { env: probeKeys });
     expect(stdout).toMatch(/^ {2}200\.live +not tried +429 busy, SVC_KEY_LIVE, a limit was met instead/m);
     expect(stdout).toMatch(/^ {2}rate_limit_code: busy/m);
     expect(code).toBe(0);
@@ -185,7 +190,7 @@ describe("a check", () => {
 
   test("sends no more after two requests in a row without an answer", async () => {
     const server = await serveProbed((_reply, { number }) => (number > 1 ? "handled" : undefined));
-    const ran = await runCli(["check", server.url, "--timeout", "100ms"], { env: probeKeys });
+    const ran = await runCli(["check", server.url, "--wide", "--timeout", "100ms"], { env: probeKeys });
     expect(server.requests()).toHaveLength(3);
     expect(ran.stdout).toContain("nothing was sent after 2 requests without an answer");
     expect(ran.code).toBe(1);
@@ -199,7 +204,7 @@ describe("a check", () => {
       SVC_KEY_LIVE: probeKeys.SVC_KEY_ACTIVE as string,
       SVC_KEY_MAIN: "SVC_test_main0123456789",
     };
-    const { stdout, code } = await runCli(["check", server.url], { env });
+    const { stdout, code } = await runCli(["check", server.url, "--wide"], { env });
     expect(server.requests().map(({ ref }) => ref)).toEqual(["none", "malformed", "unknown"]);
     expect(stdout).toMatch(/200\.test +not tried +SVC_KEY_ACTIVE holds no key: it does not begin with/);
     expect(stdout).toMatch(/200\.live +not tried +SVC_KEY_LIVE holds no live key$/m);

@@ -14,7 +14,7 @@ const good = scenario("      only: { environment: test }\n");
 
 describe("svc-sandbox list", () => {
   it("names every bundled scenario with one line on what it shows", async () => {
-    const { code, stdout, stderr } = await runCli(["list"]);
+    const { code, stdout, stderr } = await runCli(["list", "--wide"]);
     expect([code, stderr]).toEqual([0, ""]);
     const lines = stdout.trimEnd().split("\n");
     expect(lines.map((line) => line.split(" ")[0])).toEqual([...scenarioNames]);

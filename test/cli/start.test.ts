@@ -21,7 +21,7 @@ async function started(...argv: string[]) {
 
 describe("svc-sandbox start", () => {
   it("prints addresses, scenario, keys and what each one gets, and a curl line that works when it is pasted", async () => {
-    const { url, stdout } = await started("key-states");
+    const { url, stdout } = await started("key-states", "--wide");
     const text = stdout.text();
     expect(text).toMatch(new RegExp(`^svc-sandbox is listening on ${url}\n`));
     expect(text).toContain(`  Control    ${url}/__sandbox\n  Dashboard  ${url}/__sandbox/\n`);

@@ -7,7 +7,8 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { failing, good, storyScenario } from "./stories.js";
 
 function verify(files: Readonly<Record<string, string>>, argv: readonly string[], options: RunOptions = {}) {
-  return runCli(["verify", ...argv], { cwd: temporaryFolder(files), ...options });
+  const wide = options.terminal === true ? [] : ["--wide"];
+  return runCli(["verify", ...wide, ...argv], { cwd: temporaryFolder(files), ...options });
 }
 
 const withoutTimes = (text: string) => text.replace(/\(\d+ ms\)/g, "(… ms)");
@@ -324,7 +325,7 @@ story:
 `;
 
 it("R42 verifies a story whose timeline revokes a key in its overlap, which is not revoked twice", async () => {
-  const { code, stdout, stderr } = await runCli(["verify", "contract.yaml"], {
+  const { code, stdout, stderr } = await runCli(["verify", "--wide", "contract.yaml"], {
     cwd: temporaryFolder({ "contract.yaml": example }),
   });
   expect([code, stderr]).toEqual([0, ""]);

@@ -10,9 +10,9 @@ import type { ReportFormat } from "../../report/render/document.js";
 import { unknownSecret } from "../../sandbox/scenario-keys.js";
 import { declareCommand, flag, toggle, wholeNumber } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { formatFlag, jsonOrFormat, timeout } from "../flags.js";
+import { formatFlag, jsonOrFormat, timeout, wide } from "../flags.js";
 import type { Io } from "../io.js";
-import { paletteFor } from "../terminal.js";
+import { type Style, styleFor } from "../terminal.js";
 
 const defaultMaxRequests = 10;
 const defaultTimeout = 10_000;
@@ -36,6 +36,7 @@ export const command = declareCommand({
       "meet a limit on purpose: use the keys that are at theirs, and else up to per_minute + 1 requests of a working key, if --max-requests has room for them",
       { variables: [] },
     ),
+    wide,
   },
   examples: {
     "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
@@ -53,16 +54,16 @@ export const command = declareCommand({
       probeLimits: flags.probeLimits === true,
       unknownKey: unknownSecret(0),
     });
-    print(report, format, io);
+    print(report, format, io, styleFor(io.stdout, io.env, flags));
     return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
   },
 });
 
-function print(report: CheckReport, format: ReportFormat, io: Io): void {
+function print(report: CheckReport, format: ReportFormat, io: Io, { palette, width }: Style): void {
   const { stopped } = report;
   if (stopped !== undefined) io.stderr.write(redactKeys(`${stopped}\n`));
   if (format === "text" && stopped !== undefined) return;
-  io.stdout.write(redactKeys(renderCheck(report, format, paletteFor(io.stdout, io.env))));
+  io.stdout.write(redactKeys(renderCheck(report, format, palette, width)));
 }
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {

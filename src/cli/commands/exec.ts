@@ -17,6 +17,7 @@ import {
   readPort,
   serverFlags,
   thresholdFlags,
+  wide,
   worldFlags,
 } from "../flags.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
@@ -39,6 +40,7 @@ const flags = {
   ...worldFlags,
   log: log("off"),
   color,
+  wide,
   quiet,
 };
 type ExecCall = Call<FlagValues<typeof flags>>;

@@ -3,13 +3,13 @@ import { evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/reply.js";
 import { fingerprintOf, parseApiKey } from "../../domain/api-key.js";
 import { outcomeOf } from "../../domain/outcomes.js";
-import { alignColumns } from "../../report/plain-text.js";
+import { alignColumns, wrapWords } from "../../report/plain-text.js";
 import { isoOf } from "../../sandbox/clock.js";
 import { secretFor } from "../../sandbox/story/run-step.js";
 import type { World } from "../../sandbox/world.js";
 import { declareCommand, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, worldFlags } from "../flags.js";
+import { json, wide, worldFlags } from "../flags.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
 
@@ -18,7 +18,7 @@ export const command = declareCommand({
   description:
     "Says how GET /v1/relying-party/me ends for a key: the checks in their order, the answer, and what to do about it. Sends nothing and counts nothing. A key that is given is never printed.",
   words: { "<key>": "a key's ref, a full key, or one of: none, malformed, unknown", ...scenarioWord },
-  flags: { json, ...worldFlags },
+  flags: { json, wide, ...worldFlags },
   examples: {
     "svc-sandbox explain revoked": "a key of the scenario, by its ref",
     'svc-sandbox explain "$SVC_API_KEY" my.yaml': "the key that your client sends",
@@ -29,7 +29,7 @@ export const command = declareCommand({
     const loaded = await loadNamed(scenario, io);
     const world = openNamed(loaded, flags);
     const explained = explain(headerOf(word, world), world);
-    const lines = describe(explained, loaded.name, styleFor(io.stdout, io.env));
+    const lines = describe(explained, loaded.name, styleFor(io.stdout, io.env, flags));
     io.stdout.write(`${flags.json ? JSON.stringify(explained, null, 2) : lines.join("\n")}\n`);
     return exitCode.fine;
   },
@@ -82,24 +82,28 @@ const marks = {
   not_reached: { sign: "·", word: "not reached", colour: "dim" },
 } as const;
 
-function describe(explained: Explanation, scenario: string, { palette, isTerminal }: Style): string[] {
+function describe(explained: Explanation, scenario: string, { palette, isTerminal, width }: Style): string[] {
   const { checks, status, path_id, fault_paths: faults, when } = explained;
+  const { method, path, at } = explained;
   const rows = checks.map(({ name, question, result }) => {
     const { sign, word, colour } = marks[result];
     return [isTerminal ? sign : word, name, question].map(palette[colour]);
   });
   const answer = paintStatus(palette, status)(answerText(explained));
-  return [
-    `${explained.method} ${explained.path} with ${subject(explained)}, scenario ${scenario}, at ${explained.at}`,
-    "",
-    ...alignColumns(rows).map((line) => `  ${line}`),
-    "",
-    `Answer      ${answer}  ${path_id}  (${when})`,
-    `What to do  ${explained.what_to_do}`,
+  const facts = [
+    ["Answer", `${answer}  ${path_id}  (${when})`],
+    ["What to do", explained.what_to_do],
     ...(faults.length === 0
       ? []
-      : [`Faults      ${faults.join(", ")} may come in its way; svc-sandbox show ${scenario}`]),
-    ...(explained.real_key_suspected ? ["", palette.yellow(realKeyWarning)] : []),
+      : [["Faults", `${faults.join(", ")} may come in its way; svc-sandbox show ${scenario}`]]),
+  ];
+  return [
+    ...wrapWords(`${method} ${path} with ${subject(explained)}, scenario ${scenario}, at ${at}`, width),
+    "",
+    ...alignColumns(rows, width - 2).map((line) => `  ${line}`),
+    "",
+    ...alignColumns(facts, width),
+    ...(explained.real_key_suspected ? ["", ...wrapWords(realKeyWarning, width).map(palette.yellow)] : []),
   ];
 }
 
@@ -109,4 +113,4 @@ function subject({ key, fingerprint }: Explanation): string {
 }
 
 const realKeyWarning =
-  "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx).\nIf it is real, rotate it: it has been in your shell, and perhaps in its history.";
+  "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";

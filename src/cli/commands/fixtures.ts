@@ -82,7 +82,7 @@ export const command = declareCommand({
   flags,
   examples: {
     "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",
-    "svc-sandbox fixtures farmers --count 1000 --locale en --format csv > farmers.csv": "a table",
+    "svc-sandbox fixtures farmers --count 1000 --locale en --format csv > en.csv": "a table",
     "svc-sandbox fixtures farmers --count 200 --format geojson > fields.geojson": "their fields, for a map",
     "svc-sandbox fixtures organizations --from 199 --count 1": "the two hundredth bank or insurer",
   },

@@ -4,11 +4,11 @@ import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
 import { declareCommand, flag, oneOf, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { jsonOrFormat, worldFlags } from "../flags.js";
-import { keyRows, keyTable } from "../key-rows.js";
+import { jsonOrFormat, wide, worldFlags } from "../flags.js";
+import { firstThatFits, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { clientEnvironment, environmentLines, powershellLines } from "../serve/client-environment.js";
-import { type Palette, paletteFor, shortTime } from "../terminal.js";
+import { type Style, shortTime, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "list a scenario's keys and what each one gets",
@@ -23,6 +23,7 @@ export const command = declareCommand({
       { variables: [] },
     ),
     json: jsonOrFormat,
+    wide,
     ...worldFlags,
   },
   examples: {
@@ -42,19 +43,24 @@ export const command = declareCommand({
       dotenv: () => environmentLines(variables()),
       powershell: () => powershellLines(variables()),
       json: () => `${JSON.stringify(keyRows(world), null, 2)}\n`,
-      table: () => tableOf(world, open, paletteFor(io.stdout, io.env)),
+      table: () => tableOf(world, open, styleFor(io.stdout, io.env, flags)),
     };
     io.stdout.write(await textOf[format]());
     return exitCode.fine;
   },
 });
 
-async function tableOf(world: World, open: () => World, palette: Palette): Promise<string> {
-  const table = keyTable(keyRows(world), ["ref", "organization", "state", "secret"], palette);
+async function tableOf(world: World, open: () => World, style: Style): Promise<string> {
+  const table = keyTable(keyRows(world), style, { holder: true });
   const hasSteps = world.timeline.steps.length + world.story.steps.length > 0;
   const toCome = hasSteps ? keysToCome(open) : [];
   if (toCome.length === 0) return `${table.join("\n")}\n`;
-  const below = alignColumns([["KEY", "MADE BY", "SECRET"].map(palette.dim), ...toCome]);
+  const rows = [["KEY", "MADE BY", "SECRET"].map(style.palette.dim), ...toCome];
+  const short = rows.map(([ref = "", , secret = ""]) => [ref, secret]);
+  const below = firstThatFits(
+    [rows, short].map((one) => alignColumns(one)),
+    style.width,
+  );
   return `${[...table, "", "Not there yet:", ...below].join("\n")}\n`;
 }
 

@@ -3,13 +3,13 @@ import { bundledScenarios } from "../../scenario/bundled.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json } from "../flags.js";
-import { paletteFor } from "../terminal.js";
+import { json, wide } from "../flags.js";
+import { shortened, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "list the bundled scenarios",
-  description: "Lists the bundled scenarios, one line each.",
-  flags: { json },
+  description: "Lists the bundled scenarios, one line each, cut where the terminal ends.",
+  flags: { json, wide },
   examples: {
     "svc-sandbox list": "names and what each one shows",
     "svc-sandbox list --json": "the same for machines",
@@ -22,8 +22,11 @@ export const command = declareCommand({
         description: firstSentence(scenario.description ?? scenario.name ?? ""),
       }),
     );
-    const palette = paletteFor(io.stdout, io.env);
-    const lines = alignColumns(rows.map(({ name, description }) => [palette.bold(name), description]));
+    const { palette, width } = styleFor(io.stdout, io.env, flags);
+    const room = width - 2 - Math.max(...rows.map(({ name }) => name.length));
+    const lines = alignColumns(
+      rows.map(({ name, description }) => [palette.bold(name), shortened(description, room)]),
+    );
     io.stdout.write(`${flags.json ? JSON.stringify(rows, null, 2) : lines.join("\n")}\n`);
     return exitCode.fine;
   },

@@ -25,7 +25,7 @@ import { serveOptions } from "../serve/serve-options.js";
 import { type Pauses, pausesFor } from "../story/pauses.js";
 import { openingProse, stepProse } from "../story/step-prose.js";
 import { placeProblems } from "../story/verdict.js";
-import { forShell, paletteFor, type Style, styleFor } from "../terminal.js";
+import { forShell, type Style, styleFor } from "../terminal.js";
 
 const readSpeed = reader((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;
@@ -105,8 +105,8 @@ async function serve(runtime: Runtime, call: PlayCall): Promise<RunningServer | 
   const { flags, io } = call;
   if (!isServed(call)) return undefined;
   const server = await serveRuntime(runtime, await serveOptions(flags, io, await createLog(flags, io)));
-  const palette = paletteFor(io.stderr, io.env, flags);
-  io.stderr.write(banner(runtime.world(), server, palette, server.controlToken !== undefined));
+  const style = styleFor(io.stderr, io.env, flags);
+  io.stderr.write(banner(runtime.world(), server, style, server.controlToken !== undefined));
   return server;
 }
 

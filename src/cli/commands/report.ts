@@ -11,9 +11,9 @@ import { unmetThresholds } from "../../report/thresholds.js";
 import { quote } from "../../scenario/problems/words.js";
 import { declareCommand, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { controlToken, formatFlag, jsonOrFormat, thresholdFlags, timeout } from "../flags.js";
+import { controlToken, formatFlag, jsonOrFormat, thresholdFlags, timeout, wide } from "../flags.js";
 import { runsOnGithub } from "../serve/exec-report.js";
-import { paletteFor } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 
 const standardUrl = "http://127.0.0.1:4747";
 const defaultTimeout = 10_000;
@@ -35,6 +35,7 @@ export const command = declareCommand({
     ...thresholdFlags,
     controlToken,
     timeout,
+    wide,
   },
   examples: {
     "svc-sandbox report": "for people",
@@ -52,8 +53,8 @@ export const command = declareCommand({
           timeout: flags.timeout ?? defaultTimeout,
         });
     const unmet = unmetThresholds(found, flags);
-    const palette = paletteFor(io.stdout, io.env);
-    io.stdout.write(redactKeys(renderReport(found, format, { palette, failures: unmet })));
+    const { palette, width } = styleFor(io.stdout, io.env, flags);
+    io.stdout.write(redactKeys(renderReport(found, format, { palette, width, failures: unmet })));
     if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.failed;
   },

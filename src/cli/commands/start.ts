@@ -17,7 +17,7 @@ import {
   toggle,
 } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
+import { json, log, quiet, readPort, serverFlags, wide, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { loadNamed, openNamed, startNamed, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine } from "../serve/banner.js";
@@ -25,7 +25,7 @@ import { writeEnvFile } from "../serve/client-environment.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
-import { paletteFor } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 
 const flags = {
   port: flag("-p, --port <number>", "the port to listen on; 0 takes any free one (default: 4747)", readPort, {
@@ -49,6 +49,7 @@ const flags = {
     fileName,
   ),
   log: log("pretty"),
+  wide,
   json,
   quiet,
 };
@@ -128,7 +129,7 @@ function announce(world: World, server: RunningServer, { flags, io }: StartCall)
     // It is shown nowhere else.
     if (tokenIsNew) io.stderr.write(`Control token: ${server.controlToken}\n`);
   } else {
-    io.stdout.write(banner(world, server, paletteFor(io.stdout, io.env), tokenIsNew));
+    io.stdout.write(banner(world, server, styleFor(io.stdout, io.env, flags), tokenIsNew));
   }
 }
 

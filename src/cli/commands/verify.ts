@@ -8,7 +8,7 @@ import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { type Call, declareCommand, type FlagValues, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
-import { color, json, quiet, worldFlags } from "../flags.js";
+import { color, json, quiet, wide, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { problemsJson, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
@@ -25,6 +25,7 @@ const flags = {
   json,
   quiet,
   color,
+  wide,
 };
 type VerifyCall = Call<FlagValues<typeof flags>>;
 

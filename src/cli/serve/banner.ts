@@ -2,17 +2,20 @@ import { X509Certificate } from "node:crypto";
 import { me } from "../../api/endpoints/me.js";
 import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
 import type { RunningServer } from "../../node/server/serve-runtime.js";
-import { alignColumns } from "../../report/plain-text.js";
+import { alignColumns, wrapCommand } from "../../report/plain-text.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
 import { keyRows, keyTable } from "../key-rows.js";
-import type { Palette } from "../terminal.js";
+import type { Style } from "../terminal.js";
 
 /** The maximum number of keys in the table; `svc-sandbox keys` shows them all. */
 const shownKeys = 40;
 
 /** The lines that `start` prints for people; the control token only when they cannot know it. */
-export function banner(world: World, server: RunningServer, palette: Palette, tokenIsNew: boolean): string {
+export function banner(world: World, server: RunningServer, style: Style, tokenIsNew: boolean): string {
+  const { palette } = style;
+  // Everything but the first line is indented.
+  const inner = { palette, width: style.width - 2 };
   const { url, controlUrl, controlToken, certificate } = server;
   const { keys, leftOut } = firstKeys(world, shownKeys);
   const facts = {
@@ -29,15 +32,13 @@ export function banner(world: World, server: RunningServer, palette: Palette, to
   return [
     palette.bold(`svc-sandbox is listening on ${url}`),
     "",
-    ...alignColumns(known).map((line) => `  ${line}`),
+    ...alignColumns(known, inner.width).map((line) => `  ${line}`),
     "",
-    ...keyTable(keyRows(world, secretsOf(keys, world)), ["ref", "secret"], palette).map(
-      (line) => `  ${line}`,
-    ),
+    ...keyTable(keyRows(world, secretsOf(keys, world)), inner).map((line) => `  ${line}`),
     ...(leftOut > 0 ? [`  … and ${leftOut} more: svc-sandbox keys ${world.name}`] : []),
     "",
     "Try it:",
-    `  ${curlLine(world, server)}`,
+    ...curlLines(world, server, style).map((line) => `  ${line}`),
     "",
     "",
   ].join("\n");
@@ -65,6 +66,12 @@ export function listeningLine(world: World, server: RunningServer): string {
 function certificateText(certificate: string): string {
   const { fingerprint256, issuer, subject } = new X509Certificate(certificate);
   return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
+}
+
+// In a pipe it is one line, for scripts.
+function curlLines(world: World, server: RunningServer, { isTerminal, width }: Style): string[] {
+  const line = curlLine(world, server);
+  return isTerminal ? wrapCommand(line, width - 2) : [line];
 }
 
 function curlLine(world: World, { url, certificate }: RunningServer): string {

@@ -9,12 +9,13 @@ import type { UnmetThreshold } from "../../report/thresholds.js";
 import { listed, quote } from "../../scenario/problems/words.js";
 import { describeFailure, unwritable, usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import { paletteFor } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 
 interface ReportFlags {
   readonly report?: readonly string[];
   readonly format?: ReportFormat;
   readonly color?: boolean;
+  readonly wide?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
 }
@@ -66,7 +67,7 @@ export async function deliverReport(
   { flags, io }: { readonly flags: ReportFlags; readonly io: Io },
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
-  const palette = paletteFor(io.stderr, io.env, flags);
+  const { palette, width } = styleFor(io.stderr, io.env, flags);
   const say = (text: string) => io.stderr.write(redactKeys(text));
   const failures: unknown[] = [];
   for (const { file, format, isAppended } of targets) {
@@ -77,7 +78,7 @@ export async function deliverReport(
   }
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
   if (isInFull) {
-    say(`\n${renderReport(report, format, { palette, failures: unmet })}`);
+    say(`\n${renderReport(report, format, { palette, width, failures: unmet })}`);
   } else if (!quiet) {
     const files = targets.map(({ file }) => JSON.stringify(file));
     say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);

@@ -3,7 +3,7 @@ import { escapeControls } from "../../report/plain-text.js";
 import type { StepEvent } from "../../sandbox/events.js";
 import { errorCodeOf } from "../../sandbox/story/differences.js";
 import type { Action, Performed, StepResult, StoryAnswer } from "../../sandbox/story/story.js";
-import { answerText, type Palette, paintStatus, shortTime } from "../terminal.js";
+import { answerText, type Palette, paintStatus, shortened, shortTime } from "../terminal.js";
 
 /** A step of the story in one line: what it did, and what came of it; narration is cut to the width. */
 export function stepLine(result: StepResult, palette: Palette, width = Number.POSITIVE_INFINITY): string {
@@ -97,9 +97,4 @@ function answerLine(answer: StoryAnswer, palette: Palette): string {
   const paths = fault === null || fault === pathId ? pathId : `${pathId}, ${fault}`;
   const text = escapeControls(answerText({ status, code: errorCodeOf(answer) }));
   return `${paintStatus(palette, status)(text)}  ${palette.dim(paths)}`;
-}
-
-function shortened(text: string, width: number): string {
-  const line = escapeControls(text.trim().replace(/\s+/g, " "));
-  return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;
 }

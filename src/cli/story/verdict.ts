@@ -113,19 +113,20 @@ function markOf(result: StepResult): keyof typeof marks {
   return result.step.expect !== undefined || result.performed !== null ? "holds" : "done";
 }
 
-function stepTable({ name, seed, startedAt, results }: StoryVerdict, style: Style): string[] {
+function stepTable({ name, seed, startedAt, stepCount, results }: StoryVerdict, style: Style): string[] {
   const { palette, isTerminal, width } = style;
+  const indent = 6 + String(stepCount).length + (isTerminal ? 1 : marks.holds.word.length);
   const rows = results.flatMap((result) => {
     const { sign, word, colour } = marks[markOf(result)];
     const number = String(result.number).padStart(String(result.of).length);
-    const line = stepLine(result, palette, width - 14);
+    const line = stepLine(result, palette, width - indent);
     const timeline = result.timeline.map((one) => `meanwhile, at ${shortTime(one.at)}: ${actionLine(one)}`);
     const mark = isTerminal ? sign : word;
     return [[number, mark && palette[colour](mark), line], ...timeline.map((text) => ["", "", text])];
   });
   return [
     `${palette.bold(name)}  ${palette.dim(`seed ${seed}, from ${shortTime(startedAt)}`)}`,
-    ...alignColumns(rows).map((line) => `  ${line}`),
+    ...alignColumns(rows, width - 2).map((line) => `  ${line}`),
   ];
 }
 

@@ -37,7 +37,7 @@ export interface Row {
 }
 
 /** A text, perhaps coloured, perhaps with a command behind it that can be copied. */
-export type Cell = string | (ToneText & { readonly code?: string });
+export type Cell = string | (ToneText & { readonly code?: string | undefined });
 
 export interface ToneText {
   readonly text: string;

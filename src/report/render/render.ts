@@ -1,5 +1,5 @@
-import { alignColumns, escapeControls } from "../plain-text.js";
-import type { Cell, ReportDocument, ReportFormat, Section, Tone } from "./document.js";
+import { alignColumns, escapeControls, wrapCommand, wrapWords } from "../plain-text.js";
+import type { Cell, ReportDocument, ReportFormat, Row, Section, Tone } from "./document.js";
 import { renderJunit } from "./junit.js";
 
 type Paint = (text: string) => string;
@@ -10,40 +10,61 @@ export type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" 
 const same: Paint = (text) => text;
 const colourless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
 
-/** Renders a document in a format, with a line end; `palette` colours the text format. */
-export function render(document: ReportDocument, format: ReportFormat, palette = colourless): string {
+/** Renders a document in a format, with a line end; `palette` colours the text format, whose lines keep to the width. */
+export function render(
+  document: ReportDocument,
+  format: ReportFormat,
+  palette = colourless,
+  width = Number.POSITIVE_INFINITY,
+): string {
   if (format === "json") return `${JSON.stringify(document.json, null, 2)}\n`;
   if (format === "markdown") return renderMarkdown(document);
-  return format === "junit" ? renderJunit(document) : renderText(document, palette);
+  return format === "junit" ? renderJunit(document) : renderText(document, palette, width);
 }
 
 /** The document for people: aligned tables and lists. */
-function renderText(document: ReportDocument, palette: ReportPalette): string {
+function renderText(document: ReportDocument, palette: ReportPalette, width: number): string {
   const { title, sections, yaml, notes, conclusion, failures } = document;
+  const wrapped = (text: string) => wrapWords(escapeControls(text), width);
   return [
-    escapeControls(title),
+    ...wrapped(title),
     "",
-    ...sections.flatMap((section) => [palette.bold(section.title), ...sectionLines(section, palette), ""]),
+    ...sections.flatMap((one) => [palette.bold(one.title), ...sectionLines(one, palette, width), ""]),
     ...(yaml === undefined ? [] : [palette.bold(yaml.title), "", yaml.text]),
-    ...notes.flatMap((note) => [escapeControls(note), ""]),
-    paint(conclusion.text, conclusion.tone, palette),
-    ...failures.map((failure) => palette.red(failure)),
+    ...notes.flatMap((note) => [...wrapped(note), ""]),
+    ...wrapped(conclusion.text).map((line) => paint(line, conclusion.tone, palette)),
+    ...failures.flatMap(wrapped).map(palette.red),
     "",
   ].join("\n");
 }
 
-function sectionLines({ columns, rows }: Section, palette: ReportPalette): string[] {
+function sectionLines({ columns, rows }: Section, palette: ReportPalette, width: number): string[] {
   const painted = (cell: Cell) => paint(textOf(cell), detailed(cell).tone, palette);
   if (rows.every(({ details }) => details === undefined)) {
-    return alignColumns(rows.map(({ cells }) => cells.map(painted))).map((line) => `  ${line}`);
+    const lines = alignColumns(rows.map(({ cells }) => cells.map(painted)));
+    const fits = lines.every((line) => line.length <= width - 2);
+    return (fits ? lines : narrowLines(rows, painted, width - 2)).map((line) => `  ${line}`);
   }
   return rows.flatMap(({ cells, details = [] }) => {
     const head = cells.filter((cell) => textOf(cell) !== "");
     const labelled = details.flatMap((lines, index) =>
       lines.map((line, i) => [i === 0 ? (columns[cells.length + index] ?? "") : "", escapeControls(line)]),
     );
-    return [`  ${head.map(painted).join("  ")}`, ...alignColumns(labelled).map((line) => `    ${line}`)];
+    const below = alignColumns(labelled, width - 4).map((line) => `    ${line}`);
+    return [`  ${head.map(painted).join("  ")}`, ...below];
   });
+}
+
+// Commands get lines of their own.
+function narrowLines(rows: readonly Row[], painted: (cell: Cell) => string, width: number): string[] {
+  const parts = rows.flatMap(({ cells }) => {
+    const commands = cells.map((cell) => detailed(cell).code ?? "");
+    const texts = cells.map((cell) => painted({ ...detailed(cell), code: undefined }));
+    return commands.some(Boolean) ? [texts, commands] : [texts];
+  });
+  return alignColumns(parts, width, (text, room) =>
+    text.startsWith("curl ") ? wrapCommand(text, room) : wrapWords(text, room),
+  );
 }
 
 function detailed(cell: Cell): Exclude<Cell, string> {
