@@ -3,16 +3,26 @@ import { redactPath } from "./redact.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 
-/** Every character of a text by its code. */
-const encodedWhole = (text: string) => [...text].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
+const hexOf = (text: string) => [...text].map((one) => one.charCodeAt(0).toString(16)).join("");
+const encodedWhole = (text: string) => text.replaceAll(/./g, (one) => `%${hexOf(one)}`);
 
 test.each([
   [`/x/${key}/y`, "/x/SVC_live_…/y"],
   [`/x/${encodedWhole(key)}`, "/x/SVC_live_…"],
   [`/x/${encodeURIComponent(encodedWhole(key))}`, "/x/SVC_live_…"],
   [`/x/${btoa(key)}`, `/x/${btoa("SVC_live_")}…`],
-  [`/x/${btoa(`${key}:`)}==?`, `/x/${btoa("SVC_live_")}…====?`],
-  [`/x/${btoa("legacysvc_test_0123")}`, `/x/${btoa("legacysvc_test_")}…==`],
+  [`/x/${btoa(`${key}:`)}==?`, `/x/${btoa("SVC_live_")}…`],
+  [`/x/${btoa("legacysvc_test_0123")}`, `/x/${btoa("legacysvc_test_")}…`],
+  [`/x/${btoa(`a:${key}`)}/y`, `/x/${btoa("a:SVC_live_").slice(0, 14)}…`],
+  [`/x/${btoa(`:${key}`)}`, `/x/${btoa(":SVC_live_").slice(0, 13)}…`],
+  [`/x/${hexOf(key)}.y`, `/x/${hexOf("SVC_live_")}…`],
+  [
+    `/x/0x${hexOf(`legacy${key.toLowerCase()}`).toUpperCase()}`,
+    `/x/0x${hexOf("legacysvc_live_").toUpperCase()}…`,
+  ],
+  [`/x/${key.replaceAll(/./g, (one) => `%u00${hexOf(one)}`)}`, "/x/SVC_live_…"],
+  [`/x/%25u0053${key.slice(1)}`, "/x/SVC_live_…"],
+  ["/x/%u0053%u1234", "/x/%u0053%u1234"],
   ["/x/%41%20%zz", "/x/%41%20%zz"],
   [`/x/${btoa("SVC_live_")}`, `/x/${btoa("SVC_live_")}`],
 ])("%s is shown as %s", (path, shown) => {

@@ -32,7 +32,7 @@ function findPrefixed(text: string, prefix: string, found: string[]): void {
 const mostDecodings = 10;
 
 /**
- * A text with every percent-encoded printable ASCII character decoded, however often it was encoded.
+ * A text with every percent-encoded printable ASCII character decoded, however often it was encoded; `%u0053` is one, too.
  *
  * A key that was encoded by three proxies is still a key. Byte by byte, because what is beside the key need not be valid
  * encoding. Only printable ASCII: keys have no other letters, and a line break in a log would be a forged line.
@@ -47,14 +47,18 @@ export function decodePrintable(text: string): string {
   return decoded;
 }
 
+const letterU = "u".charCodeAt(0);
+
 function decodeOnce(text: string): string {
   let decoded = "";
   let from = 0;
   for (let at = text.indexOf("%"); at !== -1; at = text.indexOf("%", at + 1)) {
-    const code = hexDigit(text.charCodeAt(at + 1)) * 16 + hexDigit(text.charCodeAt(at + 2));
+    const digits =
+      (text.charCodeAt(at + 1) | 32) === letterU && text.startsWith("00", at + 2) ? at + 4 : at + 1;
+    const code = hexDigit(text.charCodeAt(digits)) * 16 + hexDigit(text.charCodeAt(digits + 1));
     if (!(code >= 0x20 && code < 0x7f)) continue;
     decoded += text.slice(from, at) + String.fromCharCode(code);
-    from = at + 3;
+    from = digits + 2;
     at = from - 1;
   }
   return decoded + text.slice(from);
@@ -83,42 +87,38 @@ export function redactKeys(text: string): string {
 
 const longestPath = 500;
 
-/** A path as it may be shown: no keys, however often they are percent-encoded, and not endless (R46). */
+/** A path as it may be shown: no keys, however they are encoded, and not endless (R46). */
 export function redactPath(path: string): string {
   const shown = redactEncoded(path);
   return shown.length > longestPath ? `${shown.slice(0, longestPath)}…` : shown;
 }
 
-/** A text as it may be shown: no keys, however often they are percent-encoded (R46). */
+/** A text as it may be shown: no keys, however often they are percent-encoded, and cut behind the prefix of one in hex or Base64 (R46). */
 export function redactEncoded(text: string): string {
   const decoded = decodePrintable(text);
-  const redacted = redactBase64(redactKeys(decoded));
+  const redacted = encodedPrefixes.reduce(cutBehind, redactKeys(decoded));
   // Only a text that hides a key is shown decoded: any other is shown as it was sent.
   return redacted === decoded ? text : redacted;
 }
 
-// Prefixes are of three, six, nine … letters, so that their Base64 is the same whatever comes behind them.
-const base64Prefixes = keyPrefixes.map(({ prefix }) => btoa(prefix));
+// The prefixes as every encoding of a text writes them, whatever stands around them. That of a legacy key ends with
+// `svc_test_`.
+const encodedPrefixes = keyPrefixes
+  .map(({ prefix, legacy }) => (legacy ? prefix.slice("legacy".length) : prefix))
+  .flatMap((prefix) => {
+    const hex = [...prefix].map((one) => one.charCodeAt(0).toString(16)).join("");
+    return [hex, hex.toUpperCase(), ...[0, 1, 2].map((offset) => base64At(offset, prefix))];
+  });
 
-// Finds keys at the beginning of an encoded text; a key further in has no fixed form.
-function redactBase64(text: string): string {
-  return base64Prefixes.reduce(redactBehind, text);
+// Three bytes are four letters: a letter is the same in each text when all of its bits come from the prefix.
+function base64At(offset: number, prefix: string): string {
+  const letters = btoa("\0".repeat(offset) + prefix);
+  return letters.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + prefix.length) * 8) / 6));
 }
 
-function redactBehind(text: string, prefix: string): string {
-  let shown = "";
-  let from = 0;
-  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, from)) {
-    const start = at + prefix.length;
-    let end = start;
-    while (isBase64(text.charCodeAt(end))) end += 1;
-    shown += text.slice(from, start) + (end > start ? "…" : "");
-    from = end;
-  }
-  return shown + text.slice(from);
-}
-
-// Both alphabets; what pads it tells nothing.
-function isBase64(code: number): boolean {
-  return isKeyCharacter(code) || code === 43 || code === 47;
+// To the end: what is encoded may be broken into lines or pieces.
+function cutBehind(text: string, prefix: string): string {
+  const at = text.indexOf(prefix);
+  const end = at + prefix.length;
+  return at === -1 || end === text.length ? text : `${text.slice(0, end)}…`;
 }

@@ -1,6 +1,6 @@
 import { isSandboxError, SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
-import { type Place, redactLine } from "../read/source.js";
+import { type Place, redactLine, redactSecrets } from "../read/source.js";
 
 /** The names of mappings and the positions in lists on the way to a field. */
 export type Path = readonly (string | number)[];
@@ -173,9 +173,9 @@ function withoutKeys(problem: ScenarioProblem): ScenarioProblem {
   const { path, message, hint, source } = problem;
   return {
     ...problem,
-    path: redactKeys(path),
-    message: redactKeys(message),
-    ...(hint === undefined ? {} : { hint: redactKeys(hint) }),
+    path: redactSecrets(path),
+    message: redactSecrets(message),
+    ...(hint === undefined ? {} : { hint: redactSecrets(hint) }),
     ...(source === undefined ? {} : { source: redactLine(source) }),
   };
 }

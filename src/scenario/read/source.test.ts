@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { excerptOf, narrowExcerpt, redactLine } from "./source.js";
+import { describePlace, excerptOf, narrowExcerpt, redactLine } from "./source.js";
 
 test("the caret stands under the column", () => {
   expect(excerptOf("  perMinute: 60", 3)).toEqual({ text: "  perMinute: 60", caret: "  ^" });
@@ -62,6 +62,37 @@ test.each([
 ])("%s is shown as %s (R46)", (line, shown) => {
   expect(redactLine(line)).toBe(shown);
   expect(redactLine(shown)).toBe(shown);
+});
+
+const wanted = "Zq7Lw2Xv9Rk4Tn8Yb3Mc";
+const words = "correct-horse-battery-staple";
+
+test.each<[where: string, text: string]>([
+  ["on the next line", `secret:\n  ${words}`],
+  ["behind an anchor", `secret: &key ${words}`],
+  ["behind an anchor, on the next line", `secret: &key\n  ${words}`],
+  ["behind a tag", `secret: !!str ${words}`],
+  ["in a mapping", `secret: { value: ${words} }`],
+  ["in a mapping of its own lines", `secret:\n  value:\n    ${words}`],
+  ["in a block", `secret: >-\n  ${words}`],
+  ["in a misspelt field", `sceret: ${words}`],
+  ["in a field of another tool", `api-key: "${words}"`],
+  ["under any name", `value: ${wanted}`],
+  ["as a name", `${wanted}: {}`],
+  ["in another language's syntax", `secret = ${wanted}`],
+])("a secret %s is in no excerpt (R46)", (_where, text) => {
+  const source = () => ({ file: undefined, text, shown: new Map() });
+  const offsets = Array.from({ length: text.length }, (_, offset) => offset);
+  const shown = offsets.map((offset) => describePlace({ source: source(), offset }).source).join("\n");
+  expect(shown).not.toMatch(/horse|battery|staple|7Lw2X/);
+});
+
+test("what stands beside a secret is shown", () => {
+  const text = `main: { secret: ${words}, environment: staging }\nenvironment: staging\nid: 3f0e8a52-9a0c-4f55-8d0b-0d9b0f6f0a11`;
+  const source = { file: undefined, text, shown: new Map() };
+  const at = (part: string) => describePlace({ source, offset: text.lastIndexOf(part) }).source;
+  expect(describePlace({ source, offset: 0 }).source).toBe("main: { secret: corr…, environment: staging }");
+  expect([at("staging"), at("3f0e")]).toEqual(text.split("\n").slice(1));
 });
 
 test("characters that could play with a terminal are replaced", () => {

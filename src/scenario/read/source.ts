@@ -1,4 +1,5 @@
 import { redactKeys } from "../../domain/redact.js";
+import { nearest } from "../problems/words.js";
 
 /** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
 export const maximumScenarioBytes = 1024 * 1024;
@@ -10,6 +11,8 @@ export interface ScenarioSource {
   readonly text: string;
   /** The lines as they may be shown, by their offset: many problems may share one. */
   readonly shown: Map<number, string>;
+  /** The offsets of the lines that go on with the value of a secret; looked for by the first problem. */
+  secretLines?: ReadonlySet<number>;
 }
 
 /** Somewhere in the text of a scenario. */
@@ -27,39 +30,100 @@ export interface PlaceDescription {
 }
 
 /** Describes a place; the line is shown without keys. */
-export function describePlace({ source: { text, shown }, offset }: Place): PlaceDescription {
+export function describePlace({ source, offset }: Place): PlaceDescription {
+  const { text, shown } = source;
   // A problem at the end of the text is shown after its last visible character, not on the empty line behind it.
   const at = Math.max(0, Math.min(offset, text.trimEnd().length));
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   const end = text.indexOf("\n", at);
   const written = text.slice(start, end === -1 ? undefined : end).replace(/\r$/, "");
-  const line = shown.get(start) ?? redactLine(written);
+  source.secretLines ??= secretLinesOf(text);
+  const isSecret = source.secretLines.has(start);
+  const line = shown.get(start) ?? redactLine(written, isSecret);
   shown.set(start, line);
   // Where a key was shortened, what comes after it has moved to the left. On an endless line this does not count.
   const moved = line !== written && written.length < 10_000;
   const column = at - start + 1;
-  const excerpt = excerptOf(line, moved ? redactLine(text.slice(start, at)).length + 1 : column);
+  const excerpt = excerptOf(line, moved ? redactLine(text.slice(start, at), isSecret).length + 1 : column);
   const number = text.slice(0, start).split("\n").length;
   return { line: number, column, source: excerpt.text, caret: excerpt.caret };
 }
 
-// What follows `secret:` may be a real key that only lacks its prefix, so it is shortened whatever it looks like.
-const secretValue = /(\bsecret["']?\s*:\s*["']?)([^\s"',}#][^\s"',}]{3})([^\s"',}]+)/g;
 // Characters that would move the cursor, recolour the terminal or reverse the text of a message.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const control = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g;
 
 /**
- * A line of a scenario as it may be shown: keys shortened, also misspelt ones after `secret:` (R46), and nothing
- * invisible.
+ * A line of a scenario as it may be shown: keys shortened, also what stands where a secret is meant and what looks like
+ * one (R46), and nothing invisible. `isSecret`: the line goes on with the value of a secret.
  *
  * @example
  * redactLine("secret: SVC_test_sbx123"); // "secret: SVC_test_…"
  */
-export function redactLine(line: string): string {
-  return redactKeys(line)
-    .replace(secretValue, (whole, field, start, rest) => (rest.endsWith("…") ? whole : `${field}${start}…`))
-    .replace(control, "\uFFFD");
+export function redactLine(line: string, isSecret = false): string {
+  const text = redactKeys(line);
+  let shown = "";
+  let from = 0;
+  for (const [start, end] of isSecret ? [[0, text.length] as const] : secretsIn(text)) {
+    shown += text.slice(from, start) + text.slice(start, end).replace(longWord, shortened);
+    from = end;
+  }
+  return redactSecrets(shown + text.slice(from)).replace(control, "\uFFFD");
+}
+
+/** A text without what could be a key, with its prefix or not: a long run of letters and digits that is no word. */
+export function redactSecrets(text: string): string {
+  const isWord = (run: string) => !/\d/.test(run) && (run.length < 20 || /^[A-Z]?[a-z]+$|^[A-Z]+$/.test(run));
+  return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : shortened(run)));
+}
+
+const longWord = /[^\s"',]{5,}/g;
+const shortened = (word: string) => (word.endsWith("…") ? word : `${word.slice(0, 4)}…`);
+
+// The field, and what other tools call it. A real key may stand there that only lacks its prefix.
+const secretNames = ["secret", "token", "api_key"];
+// Bounded, so that an endless line takes no endless time.
+const nameOfField = /([\w-]{1,30})["']?\s{0,9}:/g;
+
+/** The parts of a line, as `[start, end]`, that are the value of a secret, whatever it looks like. */
+function secretsIn(line: string): (readonly [start: number, end: number])[] {
+  const found: [number, number][] = [];
+  for (const { 0: whole, 1: name = "", index } of line.matchAll(nameOfField)) {
+    if (index < (found.at(-1)?.[1] ?? 0) || nearest(name, secretNames) === undefined) continue;
+    const start = index + whole.length;
+    found.push([start, endOfValue(line, start)]);
+  }
+  return found;
+}
+
+// To the comma, bracket or comment that ends a value, else to the end of the line.
+function endOfValue(line: string, start: number): number {
+  const pieces = /"(?:[^"\\]|\\.){0,300}"|'[^']{0,300}'|[[{]|[\]}]|,(?=\s|$)|\s#/g;
+  pieces.lastIndex = start;
+  let depth = 0;
+  for (let piece = pieces.exec(line); piece !== null; piece = pieces.exec(line)) {
+    const [sign = ""] = piece;
+    if (/^["']/.test(sign)) continue;
+    if (/[[{]/.test(sign)) depth += 1;
+    else if (depth === 0) return piece.index;
+    else if (/[\]}]/.test(sign)) depth -= 1;
+  }
+  return line.length;
+}
+
+// A value may go on in the lines below, as far as they are indented deeper: behind an anchor, in a mapping, in a block.
+function secretLinesOf(text: string): ReadonlySet<number> {
+  const lines = new Set<number>();
+  let indent: number | undefined;
+  let offset = 0;
+  for (const line of text.split("\n")) {
+    const own = line.search(/\S/);
+    if (own !== -1 && indent !== undefined && own <= indent) indent = undefined;
+    if (indent !== undefined) lines.add(offset);
+    else if (secretsIn(line).at(-1)?.[1] === line.length) indent = own;
+    offset += line.length + 1;
+  }
+  return lines;
 }
 
 /** A line of text to show to a person, and the line under it that points at a column. */
