@@ -19,6 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<{ readonly command:
   explain: () => import("./commands/explain.js"),
   check: () => import("./commands/check.js"),
   report: () => import("./commands/report.js"),
+  stop: () => import("./commands/stop.js"),
   openapi: () => import("./commands/openapi.js"),
   schema: () => import("./commands/schema.js"),
 };

@@ -133,6 +133,11 @@ export const thresholdFlags = {
   strict: toggle("--strict", "the same as --fail-on error"),
 };
 
+/** The address of a sandbox that is running, unless one is named. */
+export const standardUrl = "http://127.0.0.1:4747";
+
+export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, else ${standardUrl})`;
+
 /** Milliseconds. */
 export const timeout = flag(
   "--timeout <duration>",

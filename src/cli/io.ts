@@ -30,6 +30,8 @@ export interface Io {
   readonly cwd: string;
   /** A signal that is aborted when the process is asked to stop (SIGINT, SIGTERM). */
   readonly stopSignal: () => AbortSignal;
+  /** Asks this process to stop, as SIGTERM does. */
+  readonly stop: () => void;
   /** Hands SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to give them back. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => () => void;
   /** Hands what is thrown, or rejected, and not caught to the listener; without one it ends the process as our defect. */
@@ -77,6 +79,8 @@ export function processIo(process: NodeJS.Process): Io {
     env: process.env,
     cwd: process.cwd(),
     stopSignal: () => stopSignalOf(process),
+    // The listeners alone: on Windows a signal ends a process at once.
+    stop: () => void process.emit("SIGTERM", "SIGTERM"),
     takeSignals: (listener) => takeSignals(process, listener),
     takeUncaught(listener) {
       uncaught = listener;

@@ -127,15 +127,26 @@ describe.each([
     const control = await serveControl(options);
     const token = control.server.controlToken as string;
     const right = { authorization: `Bearer ${token}` };
-    // Without those that remove the instance, and without the endless stream of events.
+    // Without those that remove the instance or stop the server, and without the endless stream of events.
     const calls = (await openWithCalls(control, right)).filter(
-      ({ path }) => path !== "/events" && !path.startsWith("/instances/"),
+      ({ path }) => path !== "/events" && path !== "/stop" && !path.startsWith("/instances/"),
     );
     await outcomes(control, calls, right);
     await outcomes(control, calls, { authorization: token });
     expect(control.heard.length).toBeGreaterThan(2 * calls.length);
     for (const said of control.heard) expect(said).not.toContain(token);
   });
+});
+
+test("a stop ends the server once it is answered, and an instance cannot stop it", async () => {
+  const { server, ask } = await serveControl();
+  const stop = (base?: string) => ask("/stop", { method: "POST", json: {}, ...(base && { base }) });
+  const { id } = (await ask("/instances", { method: "POST" })).body.data;
+  expect((await stop(`/i/${id}`)).body.error.code).toBe("not_found");
+  expect((await ask("/stop")).status).toBe(405);
+  const { body } = await stop();
+  expect(body.data).toEqual({ scenario: "key-states", seed: 1, started_at: expect.stringMatching(/Z$/) });
+  await vi.waitFor(() => expect(fetch(server.url)).rejects.toThrow(), { timeout: 20_000 });
 });
 
 test("each server that others can reach has a token of its own, of 192 random bits", async () => {

@@ -26,6 +26,7 @@ const calls: readonly (readonly [call: string, real: string, json?: object])[] =
   ["POST /story/next", "/story/next", {}],
   ["POST /instances", "/instances", { scenario: "rotation" }],
   ["DELETE /instances/{id}", "/instances/{id}"],
+  ["POST /stop", "/stop"],
 ];
 
 /** Every write, as the world of `key-states` accepts it. `instance` is the id of an instance. */

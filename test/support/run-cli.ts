@@ -69,6 +69,7 @@ function run(argv: readonly string[], options: RunOptions): Running {
     cwd,
     wait,
     stopSignal: () => stopping.signal,
+    stop: () => stopping.abort(),
     takeSignals: () => () => {},
     takeUncaught() {},
     endSoon() {},

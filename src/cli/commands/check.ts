@@ -5,7 +5,7 @@ import { runCheck } from "../../check/run.js";
 import { parseApiKey } from "../../domain/api-key.js";
 import { redactKeys } from "../../domain/redact.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
-import { isLoopbackHost } from "../../node/server/listen.js";
+import { isLoopbackHost } from "../../node/server/addresses.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import { unknownSecret } from "../../sandbox/scenario-keys.js";
 import { declareCommand, flag, toggle, wholeNumber } from "../command.js";

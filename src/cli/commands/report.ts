@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { redactKeys } from "../../domain/redact.js";
-import { askReport } from "../../node/clients/ask-report.js";
+import { askReport } from "../../node/clients/ask-control.js";
 import { fileFailure } from "../../node/files/write-file.js";
 import { mergeReports } from "../../report/merge-reports.js";
 import { githubAnnotations } from "../../report/render/annotations.js";
@@ -11,11 +11,19 @@ import { unmetThresholds } from "../../report/thresholds.js";
 import { quote } from "../../scenario/problems/words.js";
 import { declareCommand, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { controlToken, formatFlag, jsonOrFormat, thresholdFlags, timeout, wide } from "../flags.js";
+import {
+  controlToken,
+  formatFlag,
+  jsonOrFormat,
+  runningUrl,
+  standardUrl,
+  thresholdFlags,
+  timeout,
+  wide,
+} from "../flags.js";
 import { runsOnGithub } from "../serve/exec-report.js";
 import { styleFor } from "../terminal.js";
 
-const standardUrl = "http://127.0.0.1:4747";
 const defaultTimeout = 10_000;
 
 export const command = declareCommand({
@@ -23,8 +31,7 @@ export const command = declareCommand({
   description:
     "Asks a running sandbox which of the ways in which a request can end its clients have met, how to meet the others, and what to do better. A server's report counts the requests to its instances, too; an instance has a report of its own. With --merge it reads reports of several runs from files and makes one of them. Exits with 1 when --min-coverage or --fail-on does not hold, with 2 when no report can be got. Where GITHUB_ACTIONS is set, advice becomes annotations of the job, on stderr.",
   words: {
-    "[url...]":
-      "the sandbox's base URL or control URL (default: SVC_CONTROL_URL, else http://127.0.0.1:4747); with --merge the files",
+    "[url...]": `${runningUrl}; with --merge the files`,
   },
   flags: {
     merge: toggle("--merge", "merge the reports in these files, written with --report or --json, into one", {

@@ -21,6 +21,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Log): Promise
     port,
     ...(tls !== undefined && { tls }),
     ...(module !== undefined && (await ownHandlers(module, io, log))),
+    onStop: io.stop,
     onInstance: (instance) => logEvents(instance.runtime, flags, log, instance),
     onDefect(error) {
       const failure = describeFailure(error, flags);

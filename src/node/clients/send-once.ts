@@ -48,28 +48,34 @@ export function createSend(url: URL, timeout: number): Send {
 }
 
 interface SendOptions {
-  readonly headers: http.OutgoingHttpHeaders;
+  /** Default: GET. Other requests have an empty body in JSON. */
+  readonly method?: "GET" | "POST";
+  readonly headers?: http.OutgoingHttpHeaders;
   /** Milliseconds to wait for the whole answer. */
   readonly timeout: number;
   /** The most bytes of the body that are read. */
   readonly maxBody: number;
+  /** Whether any certificate is taken. Default: false. */
+  readonly anyCertificate?: boolean;
 }
 
 // A timer for longer ends at once.
 const longestTimer = 2 ** 31 - 1;
 
 /**
- * Sends one GET on a connection of its own and follows no redirect; never throws.
+ * Sends one request on a connection of its own and follows no redirect; never throws.
  *
  * Not by `fetch`, which refuses some ports, follows redirects and does not tell how headers are written.
  */
 export function sendOnce(
   url: URL,
-  { headers, timeout, maxBody }: SendOptions,
+  { method = "GET", headers = {}, timeout, maxBody, anyCertificate = false }: SendOptions,
 ): Promise<RawAnswer | NoAnswer> {
   return new Promise((resolve) => {
     const { request } = url.protocol === "https:" ? https : http;
-    const sent = request(url, { agent: false, headers });
+    const body = method === "GET" ? undefined : "{}";
+    const typed = body === undefined ? headers : { "content-type": "application/json", ...headers };
+    const sent = request(url, { agent: false, method, headers: typed, rejectUnauthorized: !anyCertificate });
     const end = (reply: RawAnswer | NoAnswer) => {
       clearTimeout(timer);
       resolve(reply);
@@ -86,7 +92,7 @@ export function sendOnce(
       begun = true;
       readAnswer(response, maxBody, end);
     });
-    sent.end();
+    sent.end(body);
   });
 }
 

@@ -198,6 +198,7 @@ export const answerSchemas = {
   }),
   Scenario: object(every(text, "name", "title", "description")),
   Running: object({ ...running, now: time, warnings: list(text) }),
+  Stopping: object({ ...running, started_at: time }),
   Instance: object({ ...instance, keys: texts }),
   InstanceSummary: object(instance),
   ControlError: object({

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
+import { isLoopbackHost } from "../server/addresses.js";
 import type { ControlSurroundings } from "../server/http-server.js";
-import { isLoopbackHost } from "../server/listen.js";
 import { controlPath } from "../server/read-request.js";
 import { HttpRefusal } from "./refusals.js";
 

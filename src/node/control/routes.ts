@@ -55,6 +55,17 @@ export const routes: readonly Route[] = [
     summary: "Removes an instance",
     run: (context) => requireInstances(context).remove(context.params.id ?? ""),
   }),
+  route("POST /stop", {
+    summary: "Stops the server: its process, or what startServer has started",
+    answer: one("Stopping"),
+    run(context) {
+      requireInstances(context);
+      const { response, server, world } = context;
+      // Not before the answer is sent.
+      response.once("close", server.stop);
+      return { scenario: world.name, seed: world.seed, started_at: isoOf(server.startedAt) };
+    },
+  }),
   route("GET /events", {
     summary: "Everything that happens, as server-sent events; resumes after Last-Event-ID",
     answer: text,
@@ -112,7 +123,7 @@ function requireInstances({ instances }: Pick<RouteContext, "instances">): Insta
   if (instances !== undefined) return instances;
   throw new SandboxError(
     "not_found",
-    "An instance has no instances of its own; ask the server's control plane.",
+    "An instance has no instances of its own, and cannot stop the server; ask the server's control plane.",
   );
 }
 

@@ -38,6 +38,8 @@ export interface ControlSurroundings {
   readonly token: string | undefined;
   /** The base URL by which clients reach the server. */
   readonly url: () => string;
+  /** Stops the server, and its process where that serves nothing else. */
+  readonly stop: () => void;
   /** When the server was started, on the wall clock (epoch milliseconds). */
   readonly startedAt: number;
 }

@@ -9,10 +9,11 @@ import {
 } from "../control/instances.js";
 import { loadFarmers, loadFarmersFor, nodePlatform } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
+import { baseUrlOf, isLoopback } from "./addresses.js";
 import { closeServer } from "./connections.js";
 import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
 import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
-import { baseUrlOf, isLoopback, listen } from "./listen.js";
+import { listen } from "./listen.js";
 import { controlPath } from "./read-request.js";
 import { refuse } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
@@ -48,6 +49,8 @@ export interface ServeOptions {
 export interface Hosting {
   /** Called with each new instance of the control plane. */
   readonly onInstance?: (instance: Instance) => void;
+  /** Called when a client asks the server to stop. Default: closes it. */
+  readonly onStop?: () => void;
 }
 
 /** A server that accepts requests. */
@@ -94,6 +97,7 @@ export async function serveRuntime(
     loopback: false,
     token: options.controlToken || undefined,
     url: serverUrl,
+    stop: () => (options.onStop ?? close)(),
     startedAt: nodePlatform.time(),
   };
   const { server, open } = createHttpServer({
@@ -110,17 +114,18 @@ export async function serveRuntime(
   if (!surroundings.loopback) surroundings.token ??= randomBytes(24).toString("base64url");
 
   const stopPolling = pollTimeline(runtime);
+  const close = (grace = 2000) => {
+    stopPolling();
+    stopping.abort();
+    instances?.close();
+    return closeServer(server, open, grace);
+  };
   return {
     url,
     controlUrl: withControl ? url + controlPath : undefined,
     controlToken: withControl ? surroundings.token : undefined,
     certificate: certificate?.cert,
-    close(grace = 2000) {
-      stopPolling();
-      stopping.abort();
-      instances?.close();
-      return closeServer(server, open, grace);
-    },
+    close,
   };
 }
 

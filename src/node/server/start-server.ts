@@ -102,7 +102,12 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   };
   const state = file === undefined ? undefined : await stateIn(file);
   const runtime = state?.runtime ?? createRuntime(start, { given });
-  const running = await serveRuntime(runtime, { ...rest, port: rest.port ?? 0 }).catch((error) => {
+  const running = await serveRuntime(runtime, {
+    ...rest,
+    port: rest.port ?? 0,
+    // The process is the caller's: it goes on.
+    onStop: () => void close().catch(rest.onDefect ?? (() => {})),
+  }).catch((error) => {
     state?.close();
     throw error;
   });

@@ -1,0 +1,145 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { isNoAnswer, type RawAnswer } from "../../check/answer.js";
+import { SandboxError } from "../../domain/errors.js";
+import { redactEncoded } from "../../domain/redact.js";
+import { parseReport, type Report } from "../../report/report.js";
+import { isLoopbackHost } from "../server/addresses.js";
+import { controlPath } from "../server/read-request.js";
+import { readHttpUrl, sendOnce } from "./send-once.js";
+
+/** A call to the control plane of a running sandbox. */
+export interface ControlCall {
+  /** Its base URL or that of its control plane, an instance's too. */
+  readonly url: string;
+  readonly token?: string | undefined;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+const maxAnswer = 16 * 1024 * 1024;
+
+/** Asks a running sandbox for its report; throws `usage` when there is none to be had. */
+export async function askReport(call: ControlCall): Promise<Report> {
+  const { status, data, failed } = await ask(call, "get the report from", "GET", "/report");
+  const report = status === 200 ? parseReport(data) : undefined;
+  if (report !== undefined) return report;
+  if (status === 404) {
+    throw failed(
+      "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is no sandbox.",
+    );
+  }
+  throw failed(`it answered ${status}, and not with a report. Is it a sandbox of this version?`);
+}
+
+/** What is known of a running sandbox; without its control token, no more than its version. */
+export interface RunningSandbox {
+  /** Its base URL. */
+  readonly url: string;
+  readonly version?: string;
+  readonly scenario?: string;
+  /** On the real clock. */
+  readonly startedAt?: string;
+}
+
+/** Stops a running sandbox, and resolves once it listens no more; throws `usage` when it cannot be stopped. */
+export async function stopSandbox(call: ControlCall): Promise<RunningSandbox> {
+  const { url, status, data, failed } = await ask(call, "stop", "POST", "/stop");
+  const stopped = (data ?? {}) as Partial<Health>;
+  if (status === 404) {
+    throw failed(
+      "there is nothing to stop at this URL: the server runs with --no-control, it is an instance (stop its server), or no sandbox.",
+    );
+  }
+  if (status !== 200 || stopped.started_at === undefined) {
+    throw failed(`it answered ${status}, and not as a sandbox of this version does.`);
+  }
+  // It stops once it has answered, and then takes no more connections.
+  const deadline = AbortSignal.timeout(call.timeout);
+  while ((await healthOf(url, call.timeout)) !== undefined) {
+    if (deadline.aborted) throw failed("it was asked to stop, and still answers.");
+    await wait(20);
+  }
+  return { url, ...pick(stopped) };
+}
+
+/** Finds out whether a svc-sandbox listens at an address, in HTTP or in HTTPS; `undefined` for any other program. */
+export async function findSandbox(authority: string): Promise<RunningSandbox | undefined> {
+  for (const scheme of ["http", "https"]) {
+    const url = `${scheme}://${authority}`;
+    const health = await healthOf(url, 1000);
+    if (health !== undefined) return { url, version: health.version, ...pick(health) };
+  }
+  return undefined;
+}
+
+interface Health {
+  readonly version: string;
+  readonly scenario?: string;
+  readonly started_at?: string;
+}
+
+async function healthOf(base: string, timeout: number): Promise<Health | undefined> {
+  const answer = await send(new URL(`${base}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
+  if (isNoAnswer(answer) || answer.status !== 200) return undefined;
+  const { status, version, ...health } = jsonOf(answer) as Partial<Health> & { status?: string };
+  return status === "ok" && version !== undefined ? { version, ...health } : undefined;
+}
+
+function pick({ scenario, started_at: startedAt }: Partial<Health>): Partial<RunningSandbox> {
+  return { ...(scenario !== undefined && { scenario }), ...(startedAt !== undefined && { startedAt }) };
+}
+
+// Calls the control plane, and throws for what each call may be answered with.
+async function ask(
+  { url: given, token, timeout }: ControlCall,
+  what: string,
+  method: "GET" | "POST",
+  path: string,
+) {
+  const base = baseUrlIn(given);
+  const url = new URL(base + controlPath + path);
+  const failed = (why: string) =>
+    new SandboxError(
+      "usage",
+      `Failed to ${what} ${redactEncoded(method === "GET" ? url.href : base)}: ${why}`,
+    );
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const answer = await send(url, { method, headers, timeout, maxBody: maxAnswer });
+  if (isNoAnswer(answer)) throw failed(`${answer.found}. ${answer.hint}`);
+  const { data, error } = jsonOf(answer) as { data?: unknown; error?: { code?: unknown; message?: unknown } };
+  if (error?.code === "control_token_required") {
+    throw failed(
+      token === undefined
+        ? "it asks for its token: give it with --control-token."
+        : "it does not take this --control-token.",
+    );
+  }
+  return { url: base, status: answer.status, data, failed };
+}
+
+// A certificate is not checked on this machine, where plain HTTP would not be, either: most are self-signed.
+function send(url: URL, options: Parameters<typeof sendOnce>[1]): ReturnType<typeof sendOnce> {
+  return sendOnce(url, { ...options, anyCertificate: isLoopbackHost(url.host) });
+}
+
+/** Returns the base URL of a sandbox, without a slash at its end, from that or the URL of its control plane. */
+function baseUrlIn(given: string): string {
+  const url = readHttpUrl(given);
+  if (url === undefined) {
+    // The URL is not repeated: it may hold a password.
+    throw new SandboxError(
+      "usage",
+      "Failed to read the URL of the sandbox. Give its base URL or that of its control plane, such as http://127.0.0.1:4747.",
+    );
+  }
+  const [front = ""] = `${url.pathname.replace(/\/+$/, "")}/`.split(`${controlPath}/`);
+  return url.origin + front.replace(/\/+$/, "");
+}
+
+function jsonOf({ body }: RawAnswer): object {
+  try {
+    return JSON.parse(new TextDecoder().decode(body)) ?? {};
+  } catch {
+    return {};
+  }
+}

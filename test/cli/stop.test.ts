@@ -1,0 +1,95 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../src/node/index.js";
+import { baseUrl, runCli, serve, startCli } from "../support/run-cli.js";
+import { startBin } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const portOf = (url: string) => new URL(url).port;
+
+test("stop ends a process that serves, and its port is free then", async () => {
+  const running = startBin(["revoked", "--port", "0", "--json"]);
+  const { base_url: url } = JSON.parse(await running.until(/\n/));
+  const stopped = await runCli(["stop", url]);
+  expect(stopped).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^Stopped http:\S+: revoked, since \d{4}-\S+Z\.\n$/),
+    stderr: "",
+  });
+  const next = serve(["--port", portOf(url)]);
+  expect((await running.ended).code).toBe(0);
+  await next.stop();
+});
+
+test("stop ends exec and its command", async () => {
+  const command = [
+    process.execPath,
+    "-e",
+    "console.log(process.env.SVC_CONTROL_URL); setInterval(() => {}, 9999)",
+  ];
+  const running = startBin(["exec", "--", ...command]);
+  const url = (await running.until(/\n/)).trim();
+  expect((await runCli(["stop", url, "--json"])).stdout).toMatch(/^\{"event":"stopped",.*\}\n$/);
+  expect((await running.ended).code).toBe(143);
+});
+
+test("stop asks for the token, and takes the self-signed certificate of this machine", async () => {
+  const server = await startServer({ tls: true, controlToken: "correct-horse" });
+  onTestFinished(() => server.close(0));
+  const refused = await runCli(["stop", server.url]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--control-token")]);
+  const wrong = await runCli(["stop", server.url, "--control-token", "wrong-horse"]);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("does not take this")]);
+  const env = { SVC_CONTROL_URL: server.controlUrl as string, SVC_SANDBOX_CONTROL_TOKEN: "correct-horse" };
+  expect(await runCli(["stop", "--quiet"], { env })).toEqual({ code: 0, stdout: "", stderr: "" });
+});
+
+test("stop of an instance, of another program, or of nothing ends with 2", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.close(0));
+  const made = await fetch(`${server.controlUrl}/instances`, { method: "POST" });
+  const { data } = await made.json();
+  const other = createServer((_request, response) => response.end("hello"));
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void other.close());
+  const urls = [
+    data.base_url,
+    `http://127.0.0.1:${(other.address() as AddressInfo).port}`,
+    "http://127.0.0.1:9",
+    "x",
+  ];
+  for (const url of urls) {
+    expect(await runCli(["stop", url])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/^Failed to /),
+    });
+  }
+  expect((await fetch(`${server.controlUrl}/health`)).status).toBe(200);
+});
+
+test("a port that a svc-sandbox has says which scenario it serves, since when, and how to stop it", async () => {
+  const cwd = temporaryFolder();
+  for (const [argv, said] of [
+    [
+      [],
+      /svc-sandbox \S+ listens there already, with the scenario rotation since \d{4}-\S+Z\. To end it: (svc-sandbox .*)\. Choose/,
+    ],
+    [
+      ["--host", "0.0.0.0"],
+      /listens there already\. To end it: (svc-sandbox stop .*) --control-token <token>\. Choose/,
+    ],
+  ] as const) {
+    const running = serve(["rotation", ...argv], { cwd });
+    const url = await baseUrl(running);
+    const { code, stderr } = await runCli(["--port", portOf(url), ...argv], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
+    expect(said.exec(stderr)?.[1]).toBe(`svc-sandbox stop ${url}`);
+    await running.stop();
+  }
+  const server = await startServer({ tls: true });
+  onTestFinished(() => server.close(0));
+  const { stderr } = await startCli(["--port", portOf(server.url)], { cwd }).done;
+  expect(stderr).toContain(`svc-sandbox stop ${server.url}. `);
+});
