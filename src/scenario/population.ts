@@ -38,6 +38,12 @@ export function isPopulated(ref: string, population: Population | undefined): bo
   return numbers.organization <= organizations && (numbers.key ?? 0) <= keysEach;
 }
 
+/** The number of keys that a population stands for. */
+export function populatedKeys({ population = {} }: Scenario): number {
+  const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } = population;
+  return organizations * Math.max(1, keysEach);
+}
+
 /** Returns the organization with this number: every third one an insurer, approved if it has a live key. Draws nothing. */
 export function populatedOrganization(number: number, keysEach = defaultKeysPerOrganization): Organization {
   return {

@@ -17,6 +17,21 @@ function secretsOf(sandbox: Sandbox): Record<string, string> {
   return Object.fromEntries(sandbox.keys.list().map(({ ref }) => [ref, sandbox.secret(ref)]));
 }
 
+test("a scenario that is sent makes no more keys than the server can make without a pause", async () => {
+  const { ask } = await serveControl();
+  const population = { organizations: 4001, keys_per_organization: 5 };
+  const headers = { "content-type": "application/yaml" };
+  const bytes = `version: 1\npopulation: ${JSON.stringify(population)}`;
+  const before = (await ask("/state")).text;
+  for (const answer of [
+    await ask("/scenario", { method: "PUT", headers, bytes }),
+    await ask("/instances", { method: "POST", json: { scenario: { version: 1, population } } }),
+  ]) {
+    expect([answer.status, Object.keys(answer.body.error.details.fields)]).toEqual([422, ["population"]]);
+  }
+  expect((await ask("/state")).text).toBe(before);
+});
+
 describe("an instance", () => {
   test("has the requested scenario, seed, clock and profile, and its keys work", async () => {
     const { ask } = await serveControl({ scenario: "rotation" });

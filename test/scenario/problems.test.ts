@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ScenarioError, type ScenarioProblemCode } from "../../src/index.js";
+import { createSandbox, ScenarioError, type ScenarioProblemCode } from "../../src/index.js";
 import { maximumScenarioBytes } from "../../src/scenario/read/source.js";
 import { brokenScenarios } from "../cases/scenario-problems.js";
 import { inKeys, problemsOf } from "../support/problems-of.js";
@@ -119,4 +119,22 @@ test.each(Object.entries(hostile))("%s is refused", { timeout: 20_000 }, (_name,
   const problems = problemsOf(text);
   expect(problems.map((problem) => problem.code)).toContain(code);
   expect(problems.every((problem) => (problem.source ?? "").length < 200)).toBe(true);
+});
+
+const longList = Object.assign([], { length: 2 ** 32 - 1 });
+test.each<[string, unknown, ScenarioProblemCode]>([
+  ["a list that says it is endless", { version: 1, timeline: longList }, "too_large"],
+  [
+    "a getter that throws",
+    {
+      version: 1,
+      get organizations() {
+        throw new Error("not now");
+      },
+    },
+    "not_plain_data",
+  ],
+])("%s is a problem of the scenario", (_name, scenario, code) => {
+  const create = () => createSandbox({ scenario: scenario as never });
+  expect(create).toThrow(expect.objectContaining({ problems: [expect.objectContaining({ code })] }));
 });

@@ -16,7 +16,7 @@ import type { Instance, Instances } from "./instances.js";
 import { controlOpenApiDocument } from "./openapi.js";
 import { type Route, type RouteContext, route } from "./route.js";
 import { trafficRoutes } from "./traffic-routes.js";
-import { worldRoutes } from "./world-routes.js";
+import { requireQuickStart, worldRoutes } from "./world-routes.js";
 
 const text = { type: "string" };
 const document = { type: "object" };
@@ -46,6 +46,7 @@ export const routes: readonly Route[] = [
       const given = givenOptions({ ...context.body, now: now === undefined ? undefined : parseTime(now) });
       // Default: the server's own scenario, as it was at its start.
       const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
+      if (scenario !== undefined) requireQuickStart(source.scenario);
       const start = starterOf(nodePlatform, source.scenario, { ...given, name: source.name });
       const instance = instances.create(start, given, label);
       return { ...summaryOf(instance, context), keys: scenarioSecrets(instance.runtime.world()) };

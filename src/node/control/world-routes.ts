@@ -1,4 +1,5 @@
 import { snakeCase } from "../../api/snake-case.js";
+import { SandboxError } from "../../domain/errors.js";
 import { starterOf } from "../../library/create-sandbox.js";
 import { isoOf } from "../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../sandbox/faults.js";
@@ -9,6 +10,7 @@ import { viewClock, viewKeys, viewOrganizations } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
 import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } from "../../scenario/bundled.js";
 import { parseScenario, placeOf } from "../../scenario/parse-scenario.js";
+import { populatedKeys } from "../../scenario/population.js";
 import type { Path } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
@@ -109,6 +111,7 @@ export const worldRoutes: readonly Route[] = [
     async runYaml({ runtime, body }) {
       const file = "request body";
       const scenario = parseScenario(body, { file });
+      requireQuickStart(scenario);
       const started = startScenario(runtime, scenario, scenario.name ?? "unnamed");
       const placeIn = (path: Path) => placeOf(body, path, { file });
       const problems = await rehearsalProblems({ scenario, name: file }, placeIn, runtime.given);
@@ -131,6 +134,19 @@ function summaryOf({ name, seed, clock }: World) {
 
 function assumptionsOf({ assumptions, profile }: World) {
   return { profile, ...assumptions };
+}
+
+// Half a second of work, for which every other request has to wait.
+const mostPopulatedKeys = 20_000;
+
+/** Throws `validation_failed` for a scenario whose start would hold up the server: a few bytes ask for a million keys. */
+export function requireQuickStart(scenario: Scenario): void {
+  const keys = populatedKeys(scenario);
+  if (keys <= mostPopulatedKeys) return;
+  const message = `population makes ${keys} keys, and a scenario that is sent may make ${mostPopulatedKeys}. Start the server with it to have more.`;
+  throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
+    fields: { population: message },
+  });
 }
 
 // The options of the server's start hold for this scenario, too.

@@ -39,21 +39,29 @@ const maximumValues = 100_000;
 export function readPlain(value: unknown, report: Report, mostValues = maximumValues): Fields | undefined {
   let values = 0;
   let isFine = true;
+  let isCut = false;
   if (!isPlainObject(value)) {
     const message = `a scenario is a mapping of fields, found ${quote(value)}`;
     report({ code: "not_a_mapping", path: [], message, hint: "begin with version: 1" });
     return undefined;
   }
-  const copied = copy(value, []) as Fields;
-  return isFine ? copied : undefined;
+  try {
+    const copied = copy(value, []) as Fields;
+    return isFine ? copied : undefined;
+  } catch (error) {
+    const message = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return wrong({ code: "not_plain_data", path: [], message, hint: "pass plain data, without getters" });
+  }
 
   function copy(part: unknown, path: Path): unknown {
     values += 1;
-    if (values === mostValues) {
+    // A list may say that it is long and hold nothing.
+    if (values + (Array.isArray(part) ? part.length : 0) >= mostValues) {
       const hint = "split it, or let the seed invent more of it";
-      wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
+      if (!isCut) wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
+      isCut = true;
     }
-    if (values >= mostValues) return undefined;
+    if (isCut) return undefined;
     if (path.length > maximumDepth) {
       const message = `nested deeper than ${maximumDepth} levels, or inside itself`;
       return wrong({ code: "too_deep", path, message, hint: "the format itself needs seven" });
