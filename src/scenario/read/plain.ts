@@ -54,14 +54,7 @@ export function readPlain(value: unknown, report: Report, mostValues = maximumVa
   }
 
   function copy(part: unknown, path: Path): unknown {
-    values += 1;
-    // A list may say that it is long and hold nothing.
-    if (values + (Array.isArray(part) ? part.length : 0) >= mostValues) {
-      const hint = "split it, or let the seed invent more of it";
-      if (!isCut) wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
-      isCut = true;
-    }
-    if (isCut) return undefined;
+    if (!hasRoomFor(part, path)) return undefined;
     if (path.length > maximumDepth) {
       const message = `nested deeper than ${maximumDepth} levels, or inside itself`;
       return wrong({ code: "too_deep", path, message, hint: "the format itself needs seven" });
@@ -75,6 +68,17 @@ export function readPlain(value: unknown, report: Report, mostValues = maximumVa
     const message = `not plain data: found ${isDate ? "a Date" : `a value of type ${typeof part}`}`;
     const hint = isDate ? "pass its toISOString()" : "pass text, numbers, booleans, lists, objects";
     return wrong({ code: "not_plain_data", path, message, hint });
+  }
+
+  // Says once that there is none.
+  function hasRoomFor(part: unknown, path: Path): boolean {
+    values += 1;
+    // A list may say that it is long and hold nothing.
+    if (values + (Array.isArray(part) ? part.length : 0) < mostValues) return !isCut;
+    const hint = "split it, or let the seed invent more of it";
+    if (!isCut) wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
+    isCut = true;
+    return false;
   }
 
   function copyMembers(part: object, path: Path): Fields {
