@@ -175,7 +175,7 @@ function loanOf(farm: FarmContext, season: Season, borrower: Borrower): Loan {
   const interestRate = rounded(between(draw, lowest, highest), 1);
   const collateral = collateralOf(purpose, lender, borrower, unit(draw));
   const opened = instantOf(season.season_start) - wholeBetween(draw, 0, 30) * day;
-  // Due when the harvest is sold, the earlier or later the lender allows it.
+  // Some time after the harvest, when it is sold; each lender gives more time or less.
   const due = lastUsualHarvest(farm, season) + (wholeBetween(draw, 30, 120) + 365 * years) * day;
   const late = Math.floor((start - due) / day);
   const paidShare = between(draw, 0, 0.6);
@@ -219,10 +219,10 @@ function collateralOf(
   return chosen > 0.75 ? "none" : ownsLand ? "land" : "guarantor";
 }
 
-/** Some days late, or some years. */
+/** The days from the due day until a loan is repaid that is repaid late: some days, or some years. */
 function daysUntilPaid(draw: RandomStream): number {
   const share = unit(draw);
-  return 10 + Math.floor(1_200 * share * share);
+  return 10 + Math.floor(1_500 * share * share);
 }
 
 function stateOf(daysLate: number, paidAfter: number): Loan["status"] {
@@ -233,5 +233,5 @@ function stateOf(daysLate: number, paidAfter: number): Loan["status"] {
 
 /** Most farmers who pay late have lost a harvest. */
 function arrearsProbability({ loss_cause }: Season): number {
-  return loss_cause === null ? 0.06 : 0.45;
+  return loss_cause === null ? 0.08 : 0.5;
 }
