@@ -56,8 +56,9 @@ export function runCommand(
       process.off("exit", endWithUs);
       resolve(how);
     };
-    child.on("error", (failure) => {
-      if (child.pid === undefined) end({ failure });
+    child.on("error", (failure: NodeJS.ErrnoException) => {
+      // On Windows cmd.exe has run, and cross-spawn says in place of its exit that it found no such command.
+      if (child.pid === undefined || failure.code === "ENOENT") end({ failure });
     });
     child.on("exit", (code, signal) =>
       end({ code: code ?? 128 + constants.signals[signal as NodeJS.Signals] }),
