@@ -25,6 +25,13 @@ export interface Runtime {
   readonly subscribe: Announcements["subscribe"];
   /** Counts the requests of every world that runs here: the client stays the same when the world does not. */
   readonly counters: Counters;
+  /** The last series of request ids; each world has one of its own. Changed in place. */
+  readonly idSeries: IdSeries;
+}
+
+/** A count that several runtimes may share, so that an id names one request of all of them. */
+interface IdSeries {
+  last: number;
 }
 
 export interface RuntimeOptions {
@@ -32,12 +39,14 @@ export interface RuntimeOptions {
   readonly restart?: () => World;
   /** The options beside the scenario. Default: none. */
   readonly given?: GivenOptions;
+  /** The series that other runtimes have used. Default: none, and the first world has the ids of its seed. */
+  readonly idSeries?: IdSeries;
 }
 
 /** Makes a runtime and starts its first world. */
 export function createRuntime(
   start: () => World,
-  { restart = start, given = {} }: RuntimeOptions = {},
+  { restart = start, given = {}, idSeries: shared }: RuntimeOptions = {},
 ): Runtime {
   const announcements = createAnnouncements();
   const counters = createCounters();
@@ -46,10 +55,17 @@ export function createRuntime(
     entering.counters = counters;
     return entering;
   };
-  let world = enter(start());
+  const inNextSeries = (entering: World): World => {
+    idSeries.last += 1;
+    entering.requestIds.enter(idSeries.last);
+    return enter(entering);
+  };
+  const first = start();
+  const idSeries = shared ?? { last: first.requestIds.series() };
+  let world = shared === undefined ? enter(first) : inNextSeries(first);
   let startAgain = restart;
   const exchange = (startNext: () => World) => {
-    world = enter(startNext());
+    world = inNextSeries(startNext());
     startAgain = startNext;
     announcements.announce({ type: "world.started", scenario: world.name, seed: world.seed });
   };
@@ -63,5 +79,6 @@ export function createRuntime(
     reset: () => exchange(startAgain),
     subscribe: announcements.subscribe,
     counters,
+    idSeries,
   };
 }

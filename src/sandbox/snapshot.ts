@@ -4,6 +4,7 @@ import { isoOf, lastClockInstant } from "./clock.js";
 import { settleUsage } from "./counters.js";
 import { createWorld } from "./create-world.js";
 import { describeFaults } from "./faults.js";
+import { placeInSeries } from "./journal.js";
 import { describeConsents } from "./preview/consents.js";
 import type { KeyEntry } from "./registry.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./scenario-keys.js";
@@ -36,7 +37,7 @@ export function snapshotWorld(world: World): Scenario {
   return {
     ...scenario,
     seed: world.seed,
-    requests_answered: world.requestIds.answered(),
+    requests_answered: placeInSeries(world.requestIds.answered()),
     clock: { now: isoOf(clock.now()), frozen: clock.isFrozen() },
     // Only given assumptions are written: the others may vary with the profile.
     assumptions: structuredClone({

@@ -172,3 +172,34 @@ describe("an instance", () => {
     expect(bytes).toBeLessThan(200_000);
   });
 });
+
+test("R7 an id names one request: of the server, of each instance, before and after each reset, the same each time", async () => {
+  const idsOf = async () => {
+    const { ask, server } = await serveControl({ scenario: "active" });
+    const made = async () => (await ask("/instances", { method: "POST", json: {} })).body.data;
+    const [one, other] = [await made(), await made()];
+    const ids: (string | null)[] = [];
+    const callAll = async () => {
+      for (const [base, key] of [
+        [server.url, server.sandbox.secret("active")],
+        [one.base_url, one.keys.active],
+        [other.base_url, other.keys.active],
+      ]) {
+        const headers = { "x-api-key": key };
+        ids.push((await fetch(`${base}/v1/relying-party/me`, { headers })).headers.get("x-request-id"));
+      }
+    };
+    await callAll();
+    await ask("/reset", { method: "POST", json: {} });
+    await fetch(`${one.control_url}/reset`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    await callAll();
+    return ids;
+  };
+  const ids = await idsOf();
+  expect(new Set(ids).size).toBe(6);
+  expect(await idsOf()).toEqual(ids);
+});

@@ -71,6 +71,21 @@ test("what administrators did survives a restart, and keys made at run time stil
   expect(await statuses()).toEqual([200, 200, 401, 401]);
 });
 
+test("R7 after a reset and a restart, request ids go on without a repeat", async () => {
+  const file = stateFile();
+  const before = await start(file);
+  const idsOf = async (server: SandboxServer, count: number) => {
+    for (let sent = 0; sent < count; sent++) await statusOf(server, server.sandbox.secret("main"));
+    return server.sandbox.requests.list().map(({ id }) => id);
+  };
+  const first = await idsOf(before, 3);
+  await call(before, "POST /reset", {});
+  const second = await idsOf(before, 1);
+  await before.close();
+  const after = await restart(file);
+  expect(new Set([...first, ...second, ...(await idsOf(after, 3))]).size).toBe(7);
+});
+
 test("requests are in the file soon, and when the server stops; nothing is written while nothing happens", async () => {
   const file = stateFile();
   const server = await start(file);

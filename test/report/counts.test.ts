@@ -86,7 +86,7 @@ function reported(runtime: Runtime): Record<string, number> {
 /** Lets everything happen to a server; answers the most requests that were in a report. */
 function play(happenings: readonly Happening[]): number {
   const runtime = createRuntime(open("key-states"));
-  const instances = createInstances({ ttl: 3_600_000, most: 1000, counters: runtime.counters });
+  const instances = createInstances({ ttl: 3_600_000, most: 1000, server: runtime });
   const server: Place = { id: undefined, runtime, heard: [] };
   const places = [server];
   const listen = (place: Place) =>

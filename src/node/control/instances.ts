@@ -2,7 +2,6 @@
 import { clearInterval, setInterval } from "node:timers";
 import { SandboxError } from "../../domain/errors.js";
 import { base62From } from "../../domain/seed.js";
-import type { Counters } from "../../sandbox/counters.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import { nodePlatform } from "../platform.js";
@@ -38,8 +37,8 @@ interface InstancesOptions {
   readonly ttl: number;
   /** The most that there are at one time. */
   readonly most: number;
-  /** The counters that count their requests, too: a client's coverage outlives its instance. */
-  readonly counters: Counters;
+  /** Of the server: counts their requests, too, as a client's coverage outlives its instance, and numbers their worlds. */
+  readonly server: Pick<Runtime, "counters" | "idSeries">;
   /** Called with each new one. */
   readonly onCreate?: ((instance: Instance) => void) | undefined;
 }
@@ -51,7 +50,7 @@ export const defaultInstanceTtl = 60 * 60_000;
 export const defaultMaxInstances = 1000;
 
 /** Makes the place where instances live; idle ones go by themselves. */
-export function createInstances({ ttl, most, counters, onCreate }: InstancesOptions): Instances {
+export function createInstances({ ttl, most, server, onCreate }: InstancesOptions): Instances {
   const instances = new Map<string, Instance & { usedAt: number; readonly end: () => void }>();
   const discard = (id: string): boolean => {
     instances.get(id)?.end();
@@ -74,13 +73,13 @@ export function createInstances({ ttl, most, counters, onCreate }: InstancesOpti
         id,
         label,
         createdAt: nodePlatform.time(),
-        runtime: createRuntime(start, { given }),
+        runtime: createRuntime(start, { given, idSeries: server.idSeries }),
         gone: ending.signal,
         end: () => ending.abort(),
         usedAt: performance.now(),
       };
-      instance.runtime.counters.passOnTo(counters);
-      instance.runtime.counters.curlOptions = counters.curlOptions;
+      instance.runtime.counters.passOnTo(server.counters);
+      instance.runtime.counters.curlOptions = server.counters.curlOptions;
       instances.set(id, instance);
       onCreate?.(instance);
       return instance;

@@ -83,7 +83,7 @@ export async function serveRuntime(
   const { instanceTtl: ttl = defaultInstanceTtl, maxInstances: most = defaultMaxInstances } = options;
   const { counters } = runtime;
   const instances = withControl
-    ? createInstances({ ttl, most, counters, onCreate: options.onInstance })
+    ? createInstances({ ttl, most, server: runtime, onCreate: options.onInstance })
     : undefined;
   await loadFarmersFor(runtime.world().scenario);
   const customHandlers = await customHandlersOf(runtime, options, serverUrl);

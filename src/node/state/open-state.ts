@@ -154,7 +154,8 @@ function stateOf(world: World, startedWith: ScenarioIdentity): SavedState {
     // Read before the clock: it goes on a moment ahead rather than going back.
     savedAt: nodePlatform.time(),
     startedWith,
-    snapshot: snapshotWorld(world),
+    // With its series: ids go on where they were, also after a reset.
+    snapshot: { ...snapshotWorld(world), requests_answered: world.requestIds.answered() },
     scenario: world.scenario,
     revokedAt: Object.fromEntries(revoked),
     told: world.story.next,
