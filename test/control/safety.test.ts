@@ -41,7 +41,15 @@ describe("on a loopback address", () => {
     await expectUnchanged(control, async () => {
       for (const host of [
         ...["evil.example", "evil.example:4747", "127.0.0.1.evil.example", "localhost.evil.example"],
-        ...["0.0.0.0", "evillocalhost", "127.0.0.1@evil.example", "192.168.0.1", "[fe80::1]", "a b["],
+        ...[
+          "0.0.0.0",
+          "evillocalhost",
+          "127.0.0.1@evil.example",
+          "192.168.0.1",
+          "[fe80::1]",
+          "[::ffff:10.0.0.1]",
+          "a b[",
+        ],
       ]) {
         expect(await outcomes(control, calls, { host })).toEqual([403, "foreign_host"]);
       }
@@ -73,6 +81,8 @@ describe("on a loopback address", () => {
       { host: "svc.localhost:1" },
       { host: "127.1.2.3" },
       { host: "[::1]:1" },
+      { host: "[::ffff:127.0.0.1]:1" },
+      { host: "[::ffff:7f00:1]" },
       { origin: `http://${host}`, "sec-fetch-site": "same-origin" },
       { "sec-fetch-site": "none", "sec-fetch-mode": "navigate" },
     ]) {

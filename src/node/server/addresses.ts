@@ -29,6 +29,8 @@ export function isLoopbackHost(host: string): boolean {
     name === "localhost" ||
     name.endsWith(".localhost") ||
     name === "[::1]" ||
-    /^127(?:\.\d{1,3}){3}$/.test(name)
+    /^127(?:\.\d{1,3}){3}$/.test(name) ||
+    // The same address in IPv6, as it is typed and as URLs have it.
+    /^\[::ffff:(?:127(?:\.\d{1,3}){3}|7f[\da-f]{2}:[\da-f]{1,4})\]$/.test(name)
   );
 }
