@@ -118,6 +118,13 @@ export const formatFlag = flag(
   { variables: [] },
 );
 
+export const testFormatFlag = flag(
+  "--format <format>",
+  "text, json or junit (default: text)",
+  oneOf(["text", "json", "junit"]),
+  { variables: [] },
+);
+
 /** The thresholds that a report has to meet. */
 export const thresholdFlags = {
   minCoverage: flag(

@@ -8,6 +8,7 @@ import { openWorld } from "../node/platform.js";
 import { createRuntime, givenOptions, type Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
+import { usageError } from "./exit-codes.js";
 import type { WorldFlags } from "./flags.js";
 import type { Io } from "./io.js";
 
@@ -23,6 +24,15 @@ export async function loadNamed(word: string | undefined, { cwd }: Io): Promise<
   } catch (error) {
     throw withCount(error, name);
   }
+}
+
+/** The scenarios that are named, else this folder's own; throws `usage` when there is neither. */
+export function namedOrOwn(words: readonly string[], doing: string, { cwd }: Io, or = ""): readonly string[] {
+  if (words.length > 0) return words;
+  if (existsSync(resolve(cwd, ownScenario))) return [ownScenario];
+  throw usageError(
+    `Failed to ${doing}: no scenario was named, and there is no ${ownScenario} here. Name one or more, files or bundled names (\`svc-sandbox list\`)${or}.`,
+  );
 }
 
 /** Opens a world of a loaded scenario, as the flags want it. */

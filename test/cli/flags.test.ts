@@ -19,7 +19,10 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
   [["--state", ""], /^Failed to read --state: "" cannot be used\./],
   [["--prot", "0"], /unknown option '--prot'\. Did you mean --port\?\n.*start --help/],
   [["start", "--port"], /'-p, --port <number>' argument missing\.\n.*start --help/],
-  [["keys", "--format", "xml"], /^Failed to read --format: "xml" cannot be used\. Give table, json or env\./],
+  [
+    ["keys", "--format", "xml"],
+    /^Failed to read --format: "xml" cannot be used\. Give table, json, env, dotenv or powershell\./,
+  ],
   [["keys", "--json", "--format", "env"], /'--json' cannot be used with option '--format <format>'\. Leave/],
   [["explain"], /missing required argument 'key'\.\n.*explain --help/],
   [["list", "more"], /list takes no words, and "more" is one too many\.\n.*list --help/],

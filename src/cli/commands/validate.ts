@@ -1,36 +1,47 @@
+import { isMarked, sandboxMark } from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
-import { loadScenario } from "../../node/files/load-scenario.js";
+import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
+import { placeInScenario } from "../../node/rehearsal.js";
 import { pluralize } from "../../report/plain-text.js";
-import { ScenarioError } from "../../scenario/problems/scenario-error.js";
+import type { TestCase } from "../../report/render/document.js";
+import { renderJunit } from "../../report/render/junit.js";
+import { pathText, ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
+import { quote } from "../../scenario/problems/words.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, quiet } from "../flags.js";
+import { jsonOrFormat, quiet, testFormatFlag } from "../flags.js";
 import type { Io } from "../io.js";
-import { problemsJson, stepsThatFail } from "../open-scenario.js";
+import { namedOrOwn, problemsJson, stepsThatFail } from "../open-scenario.js";
 
 interface Verdict {
   readonly file: string;
   readonly code: number;
   readonly scenario?: Scenario;
   readonly error?: SandboxError;
+  /** What is allowed and a mistake most often. */
+  readonly warning?: ScenarioError | undefined;
 }
 
 export const command = declareCommand({
   summary: "check scenario files without serving them",
   description:
     "Checks scenario files and runs their timeline and story once. Good ones are named on stdout, problems go to stderr with file, line, column and a hint. Exits with 1 when a file has problems, with 2 when one cannot be read.",
-  words: { "<file...>": "scenario files (or bundled names)" },
-  flags: { json, quiet },
+  words: { "[file...]": "scenario files (or bundled names; default: svc-sandbox.yaml)" },
+  flags: { format: testFormatFlag, json: jsonOrFormat, quiet },
   examples: {
-    "svc-sandbox validate my.yaml": "one file",
+    "svc-sandbox validate": "svc-sandbox.yaml",
+    "svc-sandbox validate my.yaml --format junit > my.xml": "for CI",
     "svc-sandbox validate scenarios/*.yaml --json": "many files, for machines",
   },
   async run({ words, flags, io }) {
     const verdicts: Verdict[] = [];
-    for (const file of words) verdicts.push(await check(file, io));
-    if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
+    const files = namedOrOwn(words, "validate", io);
+    for (const file of files) verdicts.push(await check(file, io));
+    const format = flags.json ? "json" : (flags.format ?? "text");
+    if (format === "json") io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
+    else if (format === "junit") io.stdout.write(redactKeys(asJunit(verdicts)));
     else for (const verdict of verdicts) print(verdict, io, flags.quiet === true);
     return Math.max(...verdicts.map(({ code }) => code));
   },
@@ -41,19 +52,49 @@ async function check(file: string, io: Io): Promise<Verdict> {
     const loaded = await loadScenario(file, { cwd: io.cwd });
     const problems = await stepsThatFail(loaded, {}, io);
     if (problems.length > 0) throw new ScenarioError(problems);
-    return { file, code: exitCode.fine, scenario: loaded.scenario };
+    const warnings = await unmarkedSecrets(loaded, io);
+    const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
+    return { file, code: exitCode.fine, scenario: loaded.scenario, warning };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     return { file, code: error instanceof ScenarioError ? exitCode.failed : exitCode.usage, error };
   }
 }
 
-function print({ file, scenario, error }: Verdict, io: Io, quiet: boolean): void {
+// A pinned secret that does not say that it is one of a sandbox may be a real key, which belongs into no file.
+async function unmarkedSecrets({ scenario, name, files }: LoadedScenario, { cwd }: Io) {
+  if (files.length === 0) return [];
+  const pinned = Object.entries(scenario.organizations ?? {}).flatMap(([organization, { keys = {} }]) =>
+    Object.entries(keys).map(([ref, { secret }]) => {
+      return { ref, secret, path: ["organizations", organization, "keys", ref, "secret"] };
+    }),
+  );
+  const unmarked = pinned.filter(({ secret }) => secret !== undefined && !isMarked(secret));
+  return Promise.all(
+    unmarked.map(async ({ ref, path }): Promise<ScenarioProblem> => {
+      const { file = name, ...place } = (await placeInScenario(name, path, cwd)) ?? {};
+      return {
+        code: "secret_unmarked",
+        path: pathText(path),
+        message: `the secret of ${quote(ref)} has no ${sandboxMark} behind its prefix, as every key of a sandbox has`,
+        hint: `if it is a real key, rotate it and remove it here; else write ${sandboxMark} there, or leave secret out and the seed makes one`,
+        file,
+        ...place,
+      };
+    }),
+  );
+}
+
+function print({ file, scenario, error, warning }: Verdict, io: Io, quiet: boolean): void {
   if (error !== undefined) {
     const count = error instanceof ScenarioError ? error.problems.length : 0;
     const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
     io.stderr.write(redactKeys(`${error.message}\n${total}`));
   } else if (!quiet) {
+    if (warning !== undefined) {
+      const count = pluralize(warning.problems.length, "warning");
+      io.stderr.write(redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
+    }
     const organizations = Object.values(scenario?.organizations ?? {});
     const keys = organizations.flatMap((one) => Object.keys(one.keys ?? {}));
     const contents = `${pluralize(organizations.length, "organization")}, ${pluralize(keys.length, "key")}`;
@@ -61,7 +102,21 @@ function print({ file, scenario, error }: Verdict, io: Io, quiet: boolean): void
   }
 }
 
-function asJson({ file, error }: Verdict): object {
+function asJson({ file, error, warning }: Verdict): object {
   const problems = error === undefined ? [] : problemsJson(error, file);
-  return { file: redactKeys(file), ok: error === undefined, problems };
+  return {
+    file: redactKeys(file),
+    ok: error === undefined,
+    problems,
+    ...(warning !== undefined && { warnings: warning.problems }),
+  };
+}
+
+function asJunit(verdicts: readonly Verdict[]): string {
+  const cases = verdicts.map(({ file, error, warning }): TestCase => {
+    if (error === undefined) return { name: file, verdict: "passed", output: warning?.message };
+    const count = pluralize(problemsJson(error, file).length, "problem");
+    return { name: file, verdict: "failed", message: count, output: error.message };
+  });
+  return renderJunit({ kind: "validate", subject: "scenarios", suites: [{ name: "scenarios", cases }] });
 }

@@ -4,13 +4,15 @@ import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
+import type { TestCase } from "../../report/render/document.js";
+import { renderJunit } from "../../report/render/junit.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { type Call, declareCommand, type FlagValues, toggle } from "../command.js";
-import { describeFailure, exitCode, exitCodeOf, usageError } from "../exit-codes.js";
-import { color, json, quiet, wide, worldFlags } from "../flags.js";
+import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
+import { color, jsonOrFormat, quiet, testFormatFlag, wide, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
-import { problemsJson, withCount } from "../open-scenario.js";
+import { namedOrOwn, problemsJson, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
 import { type Palette, paletteFor, styleFor } from "../terminal.js";
@@ -22,7 +24,8 @@ const flags = {
     variables: [],
   }),
   ...worldFlags,
-  json,
+  format: testFormatFlag,
+  json: jsonOrFormat,
   quiet,
   color,
   wide,
@@ -33,22 +36,19 @@ export const command = declareCommand({
   summary: "run the stories of scenarios as tests",
   description:
     "Runs the story of each scenario without waiting, in a world of its own whose clock stands still until the story moves it, and says step by step what came of it. A story ends with the first step that is not as it expects; its place in the file is shown. Exits with 1 when a story does not hold or there is none, with 2 when a scenario cannot be read.",
-  words: { "[scenario...]": "bundled names or files" },
+  words: { "[scenario...]": "bundled names or files (default: svc-sandbox.yaml)" },
   flags,
   examples: {
-    "svc-sandbox verify my.yaml": "one story",
+    "svc-sandbox verify": "the story of svc-sandbox.yaml",
+    "svc-sandbox verify my.yaml --format junit > my.xml": "for CI",
     "svc-sandbox verify my.yaml --watch": "again whenever the file changes",
     "svc-sandbox verify scenarios/*.yaml --quiet": "many, for CI: only what failed",
     "svc-sandbox verify --all --profile varied": "every bundled story, in another profile",
   },
   async run(call) {
-    const { words, flags } = call;
-    const names = [...new Set([...(flags.all === true ? scenarioNames : []), ...words])];
-    if (names.length === 0) {
-      throw usageError(
-        "Failed to verify: no scenario was named. Name one or more, files or bundled names (`svc-sandbox list`), or give --all for every bundled one.",
-      );
-    }
+    const { words, flags, io } = call;
+    const named = () => namedOrOwn(words, "verify", io, ", or give --all for every bundled one");
+    const names = [...new Set(flags.all === true ? [...scenarioNames, ...words] : named())];
     return flags.watch === true ? verifyOnChange(names, call) : (await verifyAll(names, call)).exitCode;
   },
 });
@@ -92,19 +92,22 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
 // A scenario that is broken does not hold up the others.
 async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verified> {
   const { flags, io } = call;
-  const { json = false, quiet = false, watch = false } = flags;
+  const { quiet = false, watch = false } = flags;
+  const format = flags.json ? "json" : (flags.format ?? "text");
+  const isText = format === "text";
   const outcomes: Outcome[] = [];
   for (const name of names) {
     const outcome = await outcomeOf(name, call);
     // An empty line between what is long.
     const isLater = !quiet && outcomes.some(({ text }) => text !== undefined);
-    if (!json && outcome.text !== undefined) io.stdout.write(`${isLater ? "\n" : ""}${outcome.text}`);
-    if (!json && outcome.error !== undefined) io.stderr.write(`${outcome.error}\n`);
+    if (isText && outcome.text !== undefined) io.stdout.write(`${isLater ? "\n" : ""}${outcome.text}`);
+    if (isText && outcome.error !== undefined) io.stderr.write(`${outcome.error}\n`);
     outcomes.push(outcome);
   }
   const failed = outcomes.filter((outcome) => outcome.exitCode !== exitCode.fine).length;
   const wasRead = outcomes.some(({ text }) => text !== undefined);
-  if (json) {
+  if (format === "junit") io.stdout.write(redactKeys(junitOf(names, outcomes)));
+  else if (format === "json") {
     // With --watch one document comes after the other: each on a line of its own.
     const documents = outcomes.map((outcome) => outcome.json);
     io.stdout.write(`${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
@@ -115,6 +118,16 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
     exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),
     files: [...new Set(outcomes.flatMap(({ files }) => files))],
   };
+}
+
+function junitOf(names: readonly string[], outcomes: readonly Outcome[]): string {
+  const cases = outcomes.map(({ exitCode: code, text, error }, index): TestCase => {
+    const output = text ?? error ?? "";
+    const isFine = code === exitCode.fine;
+    const message = output.trimEnd().split("\n").at(-1);
+    return { name: names[index] as string, verdict: isFine ? "passed" : "failed", message, output };
+  });
+  return renderJunit({ kind: "verify", subject: "stories", suites: [{ name: "stories", cases }] });
 }
 
 function totalText(count: number, failed: number, { green, red }: Palette): string {
@@ -131,13 +144,16 @@ interface Outcome extends Verified {
 }
 
 async function outcomeOf(name: string, { flags, io }: VerifyCall): Promise<Outcome> {
+  // In a file of test results there are no colours and no signs.
+  const output = flags.format === "junit" ? { write: () => {} } : io.stdout;
+  const style = styleFor(output, io.env, flags);
   try {
     const loaded = await loadScenario(name, io);
     const verdict = await verdictOn(loaded, flags, io.cwd);
     return {
       exitCode: verdict.passed ? exitCode.fine : exitCode.failed,
       files: loaded.files,
-      text: verdictText(verdict, styleFor(io.stdout, io.env, flags), flags.quiet === true),
+      text: verdictText(verdict, style, flags.quiet === true),
       json: verdictJson(verdict),
     };
   } catch (error) {

@@ -1,8 +1,8 @@
 import { escapeControls } from "../plain-text.js";
 import type { ReportDocument, Suite, TestCase } from "./document.js";
 
-/** The document as JUnit XML. */
-export function renderJunit({ kind, subject, suites }: ReportDocument): string {
+/** The suites of a document, or of a command that tests something, as JUnit XML. */
+export function renderJunit({ kind, subject, suites }: JunitDocument): string {
   const all = suites.flatMap(({ cases }) => cases);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -14,7 +14,11 @@ export function renderJunit({ kind, subject, suites }: ReportDocument): string {
   ].join("\n");
 }
 
-function suiteLines({ name, properties = {}, cases }: Suite, kind: ReportDocument["kind"]): string[] {
+interface JunitDocument extends Pick<ReportDocument, "subject" | "suites"> {
+  readonly kind: string;
+}
+
+function suiteLines({ name, properties = {}, cases }: Suite, kind: string): string[] {
   const values = Object.entries(properties);
   return [
     `  <testsuite name="${name}" ${counts(cases)} skipped="${count(cases, "skipped")}" time="0">`,

@@ -67,7 +67,9 @@ export type ScenarioProblemCode =
   | "step_contradiction"
   | "timeline_order"
   // What running it shows
-  | "step_fails";
+  | "step_fails"
+  // A warning of `validate`
+  | "secret_unmarked";
 
 /** One thing that is wrong with a scenario. Never holds a full key. */
 export interface ScenarioProblem {

@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { elementsOf } from "../report/xml-elements.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const scenario = (key: string, more = "") => `version: 1
+clock: { now: 2026-03-02T09:00:00Z }
+organizations:
+  a-bank:
+    type: bank
+    keys:
+      main: { environment: test${key} }
+${more}`;
+const story = "story: [{ request: { key: main }, expect: { status: 200 } }]\n";
+
+test("validate and verify take svc-sandbox.yaml by default, and say so when it is not there", async () => {
+  const cwd = temporaryFolder({ "svc-sandbox.yaml": scenario("", story) });
+  expect(await runCli(["validate"], { cwd })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^ok {2}svc-sandbox\.yaml /),
+  });
+  expect(await runCli(["verify"], { cwd })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/all hold/),
+  });
+  for (const command of ["validate", "verify"]) {
+    const { code, stderr } = await runCli([command], { cwd: temporaryFolder() });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/no svc-sandbox\.yaml here/)]);
+  }
+});
+
+test("validate and verify write a test case for each scenario, as JUnit", async () => {
+  const cwd = temporaryFolder({
+    "good.yaml": scenario("", story),
+    "bad & broken.yaml": scenario("", story.replace("200", "403")),
+  });
+  for (const command of ["validate", "verify"]) {
+    const argv = [command, "good.yaml", "bad & broken.yaml", "--format", "junit"];
+    const { code, stdout, stderr } = await runCli(argv, { cwd, terminal: true });
+    expect([code, stderr]).toEqual([1, ""]);
+    expect(stdout).not.toContain("\u001b");
+    const found = elementsOf(stdout).flatMap(({ name, attributes }) =>
+      name === "testcase" || name === "failure" ? [[name, attributes.name ?? attributes.message]] : [],
+    );
+    expect(found).toEqual([
+      ["testcase", "good.yaml"],
+      ["testcase", "bad & broken.yaml"],
+      ["failure", expect.stringMatching(command === "validate" ? /^1 problem$/ : /step 1 of 1 fails/)],
+    ]);
+  }
+});
+
+test("an overlap of more than seven days is refused where it is written (R39)", async () => {
+  const timeline = "timeline:\n  - { at: 10m, rotate: { key: main, overlap: 8d } }\n";
+  const cwd = temporaryFolder({
+    "timeline.yaml": scenario("", timeline),
+    "story.yaml": scenario("", "story:\n  - rotate: { key: main, overlap: 8d }\n"),
+    "meant.yaml": scenario("", timeline.replace("} }", "}, expect: { error: overlap_out_of_range } }")),
+  });
+  for (const [file, code, place] of [
+    ["timeline.yaml", 1, /^timeline\.yaml:9:/],
+    ["story.yaml", 1, /^story\.yaml:9:/],
+    ["meant.yaml", 0, /^$/],
+  ] as const) {
+    expect(await runCli(["validate", file], { cwd })).toMatchObject({
+      code,
+      stderr: expect.stringMatching(place),
+    });
+  }
+});
+
+test("a pinned secret without the sandbox's mark earns a warning, which shows no key and fails nothing", async () => {
+  const secret = "SVC_test_4f9a8b7c6d5e4f3a2b1c";
+  const pinned = (text: string) => scenario(`, secret: ${text}`);
+  const cwd = temporaryFolder({ "real.yaml": pinned(secret), "ours.yaml": pinned("SVC_test_sbxmine") });
+  const { code, stderr } = await runCli(["validate", "real.yaml", "ours.yaml"], { cwd });
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^real\.yaml:7:\d+: [\s\S]*1 warning\n\n$/)]);
+  expect(stderr).not.toContain("4f9a");
+  expect((await runCli(["validate", "real.yaml", "--quiet"], { cwd })).stderr).toBe("");
+  const json = JSON.parse((await runCli(["validate", "real.yaml", "ours.yaml", "--json"], { cwd })).stdout);
+  expect(json).toEqual([
+    {
+      file: "real.yaml",
+      ok: true,
+      problems: [],
+      warnings: [expect.objectContaining({ code: "secret_unmarked" })],
+    },
+    { file: "ours.yaml", ok: true, problems: [] },
+  ]);
+});
