@@ -22,6 +22,16 @@ describe.skipIf(!hasTerminal)("svc-sandbox play on a real terminal", () => {
     expect(text).toMatch(/[^-]echo /);
   });
 
+  it("pauses with Space, and goes on with it", async () => {
+    const { press, ended } = play("", longStory);
+    await press(/A bank[\s\S]*care/, " ");
+    await press(/Paused/, " ");
+    await press(/Step 2 of 16[\s\S]*200\.test/, "q");
+    const text = await ended();
+    expect(text).toMatch(/\ncode 0\n/);
+    expect(text).toMatch(/[^-]icanon/);
+  });
+
   it.each(["", "--step"])("ends with Ctrl-C: play %s", async (flags) => {
     const { press, ended } = play(flags, longStory);
     await press(/A bank[\s\S]*care/, "\u0003");

@@ -33,7 +33,7 @@ describe("svc-sandbox play", () => {
       "An administrator rotates the key active. The new key is active-2; the old one\nworks for 60 more minutes.",
       'A member of the organization tries to create the test key ci for a-bank ("CI").',
       "61 minutes pass: it is 10:01 on 2 March 2026.",
-      '  POST /v1/nothing\n  x-api-key: SVC_test_sbx…  (active)\n  content-type: application/json\n\n  {\n    "a": 1\n  }',
+      '  POST /v1/nothing\n  x-api-key: SVC_test_sbx…  (active)\n  content-type: application/json\n\n  { "a": 1 }',
       "  404 Not Found\n",
       "  GET /v1/relying-party/me\n\n  401 Unauthorized\n",
       "  x-api-key: …  (malformed: not a key at all)",
@@ -59,6 +59,22 @@ describe("svc-sandbox play", () => {
     expect(longest).toBeLessThanOrEqual(width);
     expect(longest).toBeGreaterThan(width - 12);
     expect(plain.replace(/\s+/g, " ")).toContain(narration);
+  });
+
+  it("says how many steps there are, which one it tells, and about how long it takes", async () => {
+    const piped = await play(longStory);
+    expect(piped.stdout).toContain("\n16 steps.\n\nStep 1 of 16\n");
+    expect(piped.stdout).toContain("\nStep 16 of 16\n");
+    const { stdout } = await play(longStory, ["--speed", "2"], { terminal: true, env: { NO_COLOR: "1" } });
+    expect(stdout).toMatch(/\n16 steps, about \d+ seconds\.\n/);
+  });
+
+  it.each(["minimal", "typical"])("keeps a 200 and its status in sight on 24 rows: %s", async (profile) => {
+    const { stdout } = await play(longStory, ["--profile", profile], { columns: 80 });
+    const steps = stdout.split(/^Step /m).filter((step) => step.includes("\n  200 OK\n"));
+    expect(steps.length).toBeGreaterThan(0);
+    // The last row is the one of the cursor.
+    for (const step of steps) expect(step.slice(step.indexOf("200 OK")).split("\n").length).toBeLessThan(24);
   });
 
   it("never shows a key in full", async () => {
@@ -168,6 +184,18 @@ describe("the pauses of svc-sandbox play", () => {
     expect(Math.max(...waited)).toBeLessThanOrEqual(2 ** 31 - 1);
   });
 
+  it.each([
+    ["Space pauses, and q ends", ["space", "q"], 1],
+    ["Space pauses, and Space goes on", ["space", "space", "q"], 2],
+    ["Enter goes on at once", ["return", "return", "x", "q"], 3],
+  ])("are ended by keys: %s", async (_title, keys, told) => {
+    const wait = () => new Promise<void>(() => {});
+    const { code, stdout, stderr } = await play(longStory, [], { terminal: true, keys, wait });
+    expect([code, stdout.match(/Step \d+ of/g)?.length]).toEqual([0, told]);
+    expect(stdout).toContain("Space pauses, Enter goes on, q ends.");
+    expect(stderr.match(/Paused/g)?.length ?? 0).toBe(keys.includes("space") ? 1 : 0);
+  });
+
   it("end with Ctrl-C, at once and with 0", async () => {
     const wait = (_: number, signal: AbortSignal) =>
       new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
@@ -243,7 +271,7 @@ describe("svc-sandbox play --port", () => {
     await running.stdout.shows(/A bank/);
     goOn();
     // The client's own request counts, too.
-    await running.stdout.shows(/"today": 2\n/);
+    await running.stdout.shows(/"today": 2 /);
     goOn();
     const replacement = (await running.stderr.shows(/\n {2}active-2 {2}(SVC_test_\w+)\n/))[1] as string;
     expect(await me(url, replacement)).toBe(200);

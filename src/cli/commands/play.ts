@@ -1,5 +1,6 @@
 import { storySender } from "../../api/story-sender.js";
 import { redactKeys } from "../../domain/redact.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -18,12 +19,12 @@ import {
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { color, json, readHost, readPort, worldFlags } from "../flags.js";
-import { loadNamed, startNamed } from "../open-scenario.js";
+import { loadNamed, openNamed, startNamed } from "../open-scenario.js";
 import { banner } from "../serve/banner.js";
 import { createLog } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { type Pauses, pausesFor } from "../story/pauses.js";
-import { openingProse, stepProse } from "../story/step-prose.js";
+import { openingProse, roughly, stepProse } from "../story/step-prose.js";
 import { placeProblems } from "../story/verdict.js";
 import { forShell, type Style, styleFor } from "../terminal.js";
 
@@ -88,7 +89,7 @@ export const command = declareCommand({
     let server: RunningServer | undefined;
     try {
       server = await serve(runtime, call);
-      if (flags.step) io.stderr.write("Enter or Space: the next step. q: the end.\n\n");
+      if (flags.json !== true) io.stdout.write(opening(loaded, runtime, pauses, call));
       return await playAll(runtime, loaded.name, pauses, call);
     } finally {
       pauses.close();
@@ -110,10 +111,24 @@ async function serve(runtime: Runtime, call: PlayCall): Promise<RunningServer | 
   return server;
 }
 
+// How long it takes is found out by a run of the story, unseen, in a world of its own.
+function opening(loaded: LoadedScenario, runtime: Runtime, pauses: Pauses, call: PlayCall): string {
+  const style = proseStyle(call);
+  const world = openNamed(loaded, { ...call.flags, frozen: true });
+  let time = 0;
+  for (;;) {
+    const result = tryNextStep(world, storySender(world));
+    if (result === undefined) break;
+    if (result.number < result.of) time += pauses.timeFor(result, stepProse(result, [], world, style));
+  }
+  const length = time === 0 ? "" : `, about ${roughly(time)}`;
+  const outline = `${pluralize(world.story.steps.length, "step")}${length}. ${pauses.keys}`;
+  return openingProse(runtime.world(), outline, style);
+}
+
 // Resolves to the exit code, once the story is over or ended by hand.
 async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: PlayCall): Promise<number> {
   const { flags, io } = call;
-  if (flags.json !== true) io.stdout.write(openingProse(runtime.world(), proseStyle(call)));
   let unexpected = 0;
   let last = 0;
   for (;;) {

@@ -5,25 +5,24 @@ import { escapeControls } from "../../report/plain-text.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { SentRequest, StoryAnswer } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
-import { type Palette, paintStatus } from "../terminal.js";
+import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 /** A request as a client writes it, line by line: what goes over the wire, but for the key. */
-export function requestLines(request: SentRequest, world: World, palette: Palette): string[] {
+export function requestLines(request: SentRequest, world: World, style: Style): string[] {
+  const { palette } = style;
   const { method, path, key, headers, body, times } = request;
   const apiKey = keyHeader(key, world);
   return [
     ...(times === 1 ? [] : [palette.dim(`${times} times, one after the other:`)]),
     palette.bold(escapeControls(`${method} ${path}`)),
     ...headerLines({ ...(apiKey !== undefined && { "x-api-key": apiKey }), ...headers }, palette),
-    ...(body === null ? [] : ["", ...bodyLines(body, palette)]),
+    ...(body === null ? [] : ["", ...bodyLines(body, style)]),
   ];
 }
 
 /** An answer as a client reads it, line by line, and the path it is on; a missing answer in words. */
-export function answerLines(
-  { status, headers, body, pathId, fault }: StoryAnswer,
-  palette: Palette,
-): string[] {
+export function answerLines({ status, headers, body, pathId, fault }: StoryAnswer, style: Style): string[] {
+  const { palette } = style;
   const paths = fault === null || fault === pathId ? [pathId] : [pathId, fault];
   const ends = paths.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));
   if (status === 0) return [palette.red(silence[pathId] ?? "No answer comes."), ...ends];
@@ -31,8 +30,7 @@ export function answerLines(
   return [
     paintStatus(palette, status)(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
     ...headerLines(shown, palette),
-    ...(body === "" ? [] : ["", ...bodyLines(body, palette)]),
-    "",
+    ...(body === "" ? [] : ["", ...bodyLines(body, style)]),
     ...ends,
   ];
 }
@@ -59,9 +57,10 @@ function headerLines(headers: Readonly<Record<string, string>>, palette: Palette
 
 const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-// JSON indented and coloured, anything else as it is; without what a terminal would obey.
-function bodyLines(body: string, palette: Palette): string[] {
-  const json = indentedJson(body);
+// JSON laid out and coloured, anything else as it is; without what a terminal would obey.
+function bodyLines(body: string, { palette, width }: Style): string[] {
+  // What is sent is shown with an indent of two.
+  const json = laidOut(body, width - 2);
   const lines = (json ?? body).split(/\r?\n/).map((line) => escapeControls(line).trimEnd());
   if (json === undefined) return lines;
   return lines.map((line) =>
@@ -72,10 +71,31 @@ function bodyLines(body: string, palette: Palette): string[] {
   );
 }
 
-function indentedJson(body: string): string | undefined {
+function laidOut(body: string, width: number): string | undefined {
   try {
-    return JSON.stringify(JSON.parse(body), null, 2);
+    return jsonText(JSON.parse(body), width);
   } catch {
     return undefined;
   }
+}
+
+/** JSON with what fits into a line on one line, so that an answer stays in sight; the rest is indented. */
+function jsonText(value: unknown, width: number, indent = "", before = ""): string {
+  const flat = before + flatJson(value);
+  // A comma may follow.
+  if (typeof value !== "object" || value === null || indent.length + flat.length < width) return flat;
+  const inner = `${indent}  `;
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const items = Object.entries(value).map(
+    ([name, one]) =>
+      inner + jsonText(one, width, inner, Array.isArray(value) ? "" : `${JSON.stringify(name)}: `),
+  );
+  return `${before}${open}\n${items.join(",\n")}\n${indent}${close}`;
+}
+
+function flatJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flatJson).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${flatJson(one)}`);
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }

@@ -10,6 +10,10 @@ interface PauseFlags {
 }
 
 export interface Pauses {
+  /** How long the pause after a step that was shown like this is, in milliseconds; 0 where a key ends it. */
+  readonly timeFor: (result: StepResult, shown: string) => number;
+  /** The keys that can be pressed, in a sentence; empty where none can. */
+  readonly keys: string;
   /** Waits after a step that was shown like this; resolves to whether to go on. */
   readonly after: (result: StepResult, shown: string) => Promise<boolean>;
   readonly close: () => void;
@@ -17,25 +21,52 @@ export interface Pauses {
 
 /** The pauses that the flags ask for: by hand, with time to read, or none. */
 export async function pausesFor(flags: PauseFlags, io: Io, stop: AbortSignal): Promise<Pauses> {
-  return flags.step === true ? byHand(io, stop) : withTimeToRead(flags, io, stop);
+  if (flags.step === true) return byHand(io, stop);
+  const speed = flags.speed ?? (io.stdout.isTTY === true ? 1 : Number.POSITIVE_INFINITY);
+  const isHurried = flags.json === true || speed === Number.POSITIVE_INFINITY;
+  return isHurried ? noPauses(stop) : withTimeToRead(speed, io, stop);
 }
 
 // What timers can wait for; a longer one would not wait at all.
 const longestPause = 2 ** 31 - 1;
 
-function withTimeToRead({ json, speed: given }: PauseFlags, io: Io, stop: AbortSignal): Pauses {
-  const speed = given ?? (io.stdout.isTTY === true ? 1 : Number.POSITIVE_INFINITY);
-  const isHurried = json === true || speed === Number.POSITIVE_INFINITY;
+function noPauses(stop: AbortSignal): Pauses {
+  return { timeFor: () => 0, keys: "", after: async () => !stop.aborted, close() {} };
+}
+
+async function withTimeToRead(speed: number, io: Io, stop: AbortSignal): Promise<Pauses> {
+  const presses = io.stdout.isTTY === true ? await io.keyPresses() : undefined;
+  const never = new Promise<string>(() => {});
+  // Kept from pause to pause until it is a key, so that none is lost.
+  let pressed: Promise<string> | undefined;
+  const stopped = aborted(stop).then(() => "ctrl-c");
+  const timeFor: Pauses["timeFor"] = ({ kind }, shown) => {
+    // Narration is read word for word, an exchange is only looked over.
+    const perCharacter = kind === "request" ? 18 : 50;
+    const time = shown.replace(/\s+/g, "").length * perCharacter;
+    return Math.min(Math.min(12_000, Math.max(1200, time)) / speed, longestPause);
+  };
   return {
-    async after({ kind }, shown) {
-      // Narration is read word for word, an exchange is only looked over.
-      const perCharacter = kind === "request" ? 18 : 50;
-      const time = shown.replace(/\s+/g, "").length * perCharacter;
-      const pause = Math.min(12_000, Math.max(1200, time)) / speed;
-      if (!isHurried) await io.wait(Math.min(pause, longestPause), stop);
-      return !stop.aborted;
+    timeFor,
+    keys: presses === undefined ? "" : "Space pauses, Enter goes on, q ends.",
+    async after(result, shown) {
+      const over = new AbortController();
+      const time = io.wait(timeFor(result, shown), AbortSignal.any([stop, over.signal]));
+      let end: Promise<string> = time.then(() => "");
+      for (;;) {
+        pressed ??= presses?.next() ?? never;
+        const key = await Promise.race([stopped, end, pressed]);
+        if (key !== "") pressed = undefined;
+        if (key === "space" && end !== never) {
+          end = never;
+          io.stderr.write("Paused. Space or Enter goes on, q ends.\n\n");
+        } else if (key === "" || ends.includes(key) || forward.includes(key)) {
+          over.abort();
+          return !stop.aborted && !ends.includes(key);
+        }
+      }
     },
-    close() {},
+    close: () => presses?.close(),
   };
 }
 
@@ -54,6 +85,8 @@ async function byHand(io: Io, stop: AbortSignal): Promise<Pauses> {
   const { next, close } = presses;
   const stopped = aborted(stop).then(() => "ctrl-c");
   return {
+    timeFor: () => 0,
+    keys: "Enter or Space: the next step. q: the end.",
     async after() {
       for (;;) {
         const key = await Promise.race([stopped, next()]);

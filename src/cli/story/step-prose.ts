@@ -8,12 +8,14 @@ import { answerLines, requestLines } from "./exchange.js";
 import { effectsOf, overlapOf } from "./step-line.js";
 import type { PlacedProblem } from "./verdict.js";
 
-/** The title of a story and the time at which it begins. */
-export function openingProse({ name, scenario, clock }: World, { palette, width }: Style): string {
+/** The title of a story, the time at which it begins, and what there is to know before: a sentence or two. */
+export function openingProse({ name, scenario, clock }: World, outline: string, style: Style): string {
+  const { palette, width } = style;
   const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock stands still.`;
   return [
     ...prose(scenario.name ?? name, width).map(palette.bold),
     ...prose(time, width).map(palette.dim),
+    ...prose(outline, width).map(palette.dim),
     "",
     "",
   ].join("\n");
@@ -32,7 +34,14 @@ export function stepProse(
   const timeline = result.timeline.flatMap(({ at, step, performed }) =>
     actionLines(`Meanwhile, at ${timeInWords(at)}: `, step, performed, style),
   );
-  const lines = [...stepLines(result, world, style), ...timeline, ...problemLines(problems, style), ""];
+  const heading = style.palette.dim(`Step ${result.number} of ${result.of}`);
+  const lines = [
+    heading,
+    ...stepLines(result, world, style),
+    ...timeline,
+    ...problemLines(problems, style),
+    "",
+  ];
   return `${lines.join("\n")}\n`;
 }
 
@@ -44,7 +53,7 @@ function stepLines(result: StepResult, world: World, style: Style): string[] {
   if (failure !== null) return [];
   if (request !== null && answer !== null) {
     const indented = (line: string) => (line === "" ? "" : `  ${line}`);
-    return [...requestLines(request, world, palette), "", ...answerLines(answer, palette)].map(indented);
+    return [...requestLines(request, world, style), "", ...answerLines(answer, style)].map(indented);
   }
   if (performed !== null) return actionLines("", step, performed, style);
   const passes = durationInWords(step.advance ?? "");
@@ -140,6 +149,12 @@ function changeInWords(name: string, value: unknown): string {
 }
 
 const units: Record<string, string> = { ms: "millisecond", s: "second", m: "minute", h: "hour", d: "day" };
+
+/** About how long something takes: `40 seconds`, `3 minutes`. */
+export function roughly(milliseconds: number): string {
+  const seconds = Math.max(1, Math.round(milliseconds / 1000));
+  return seconds < 90 ? pluralize(seconds, "second") : pluralize(Math.round(seconds / 60), "minute");
+}
 
 // `61m` is "61 minutes".
 function durationInWords(duration: string): string {
