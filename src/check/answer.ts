@@ -1,4 +1,4 @@
-import { escapeControls } from "../report/plain-text.js";
+import { escapeControls } from "../domain/printable.js";
 import type { Redact } from "./redact.js";
 
 /** Sends one request for the key's context, without a key for `undefined`; never throws. */

@@ -2,7 +2,7 @@ import { me } from "../api/endpoints/me.js";
 import { type SchemaProblem, schemaProblems } from "../api/field-problems.js";
 import { errorSchema } from "../api/openapi.js";
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
-import { escapeControls } from "../report/plain-text.js";
+import { escapeControls } from "../domain/printable.js";
 import {
   type Answer,
   describeAnswer,

@@ -1,8 +1,9 @@
+import { printable } from "../domain/printable.js";
 import { version } from "../node/package-files.js";
 import type { Command } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
-import { type Io, isVerbose } from "./io.js";
+import { type Io, isVerbose, type Output } from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
 
 export type { Io } from "./io.js";
@@ -14,13 +15,27 @@ export { processIo } from "./io.js";
  * @example
  * process.exitCode = await cli(process.argv.slice(2), processIo(process));
  */
-export async function cli(argv: readonly string[], io: Io): Promise<number> {
+export async function cli(argv: readonly string[], given: Io): Promise<number> {
+  const io = { ...given, stdout: printing(given.stdout), stderr: printing(given.stderr) };
   try {
     return await run(argv, io);
   } catch (error) {
     io.stderr.write(describeFailure(error, { verbose: isVerbose(argv, io.env) }));
     return exitCodeOf(error);
   }
+}
+
+// The one way out to a terminal: whatever a text holds, it does not play with it.
+function printing(output: Output): Output {
+  const { isTTY = false, room } = output;
+  return {
+    isTTY,
+    get columns() {
+      return output.columns;
+    },
+    write: (text, done) => output.write(printable(text, isTTY), done),
+    ...(room !== undefined && { room: (until) => room(until) }),
+  };
 }
 
 async function run(argv: readonly string[], io: Io): Promise<number> {

@@ -1,4 +1,5 @@
 import { SandboxError } from "../domain/errors.js";
+import { printable } from "../domain/printable.js";
 import { redactKeys } from "../domain/redact.js";
 import { fileFailure } from "../node/files/write-file.js";
 
@@ -37,7 +38,7 @@ export function unwritable(what: string, whatToDo = ""): (error: unknown) => nev
 
 /** The text about an error, with a line end. Shows no full key (R46), and a stack only when verbose. */
 export function describeFailure(error: unknown, { verbose = false }: { verbose?: boolean }): string {
-  if (error instanceof SandboxError) return `${redactKeys(error.message)}\n`;
+  if (error instanceof SandboxError) return `${printable(redactKeys(error.message))}\n`;
   if (isOfMachine(error)) {
     const { path, message } = error;
     const where = path === undefined ? "" : ` ${JSON.stringify(path)}`;
@@ -50,7 +51,7 @@ export function describeFailure(error: unknown, { verbose = false }: { verbose?:
       verbose ? "the lines above" : "what it prints with --verbose"
     }.`,
   ];
-  return `${redactKeys(lines.join("\n"))}\n`;
+  return `${printable(redactKeys(lines.join("\n")))}\n`;
 }
 
 function stacksOf(error: unknown): string[] {

@@ -57,14 +57,6 @@ function wrapAt(words: readonly string[], width: number): string[] {
   return lines;
 }
 
-// Controls, lone surrogates, line separators, marks that turn the reading direction, and what XML forbids.
-const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069\uFEFF\uFFFE\uFFFF]/gu;
-
-/** Replaces what could move the cursor, recolour a terminal or break a line: for texts that a client or server sent. */
-export function escapeControls(text: string): string {
-  return text.replace(unprintable, "\uFFFD");
-}
-
 /** Returns a number of things: `1 request`, `2 requests`. */
 export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

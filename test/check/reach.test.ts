@@ -34,6 +34,40 @@ test.each<[server: string, accept: (socket: Socket) => unknown, message: RegExp]
   expect(await checkInVain(`http://127.0.0.1:${port}`, ...timeout)).toMatch(message);
 });
 
+const endless = (head: string) => (socket: Socket) => {
+  socket.write(head);
+  const more = () => {
+    while (!socket.destroyed && socket.write("x".repeat(64 * 1024)));
+  };
+  socket.on("drain", more);
+  more();
+};
+
+test.each<[answer: string, accept: (socket: Socket) => unknown, message: RegExp]>([
+  [
+    "101",
+    (socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
+    /it answers 101, which begins another protocol/,
+  ],
+  ["101 and nothing else", (socket) => socket.write("HTTP/1.1 101 Go\r\n\r\n"), /it answers 101/],
+  ["an endless body", endless("HTTP/1.1 200 OK\r\n\r\n"), /a body of more than \d+ kB/],
+  ["endless headers", endless("HTTP/1.1 200 OK\r\nX-More: "), /its headers are longer than 16 kB/],
+])("check and report say that an answer is %s", async (_answer, accept, message) => {
+  const port = await portOf(
+    createServer((socket) => {
+      socket.on("error", () => {}).once("data", () => accept(socket));
+    }),
+  );
+  for (const command of ["check", "report"]) {
+    const { code, stderr } = await runCli([command, `http://127.0.0.1:${port}`]);
+    expect([command, code, stderr]).toEqual([
+      command,
+      command === "check" ? 1 : 2,
+      expect.stringMatching(message),
+    ]);
+  }
+});
+
 test("a port without a server and an unknown name are described in one line", async () => {
   const server = createServer();
   const port = await portOf(server);

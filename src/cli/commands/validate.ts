@@ -1,5 +1,6 @@
 import { isMarked, sandboxMark } from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
+import { escapeControls, printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
 import { placeInScenario } from "../../node/rehearsal.js";
@@ -89,7 +90,7 @@ function print({ file, scenario, error, warning }: Verdict, io: Io, quiet: boole
   if (error !== undefined) {
     const count = error instanceof ScenarioError ? error.problems.length : 0;
     const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
-    io.stderr.write(redactKeys(`${error.message}\n${total}`));
+    io.stderr.write(printable(redactKeys(`${error.message}\n${total}`)));
   } else if (!quiet) {
     if (warning !== undefined) {
       const count = pluralize(warning.problems.length, "warning");
@@ -98,7 +99,7 @@ function print({ file, scenario, error, warning }: Verdict, io: Io, quiet: boole
     const organizations = Object.values(scenario?.organizations ?? {});
     const keys = organizations.flatMap((one) => Object.keys(one.keys ?? {}));
     const contents = `${pluralize(organizations.length, "organization")}, ${pluralize(keys.length, "key")}`;
-    io.stdout.write(`ok  ${redactKeys(file)}  ${contents}\n`);
+    io.stdout.write(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
   }
 }
 

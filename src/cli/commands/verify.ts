@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
+import { printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -163,7 +164,7 @@ async function outcomeOf(name: string, { flags, io }: VerifyCall): Promise<Outco
     return {
       exitCode: exitCodeOf(error),
       files: isScenarioName(name) ? [] : [name, ...placed].map((file) => resolve(io.cwd, file)),
-      error: redactKeys(withCount(error, name).message),
+      error: printable(redactKeys(withCount(error, name).message)),
       json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
     };
   }

@@ -1,8 +1,9 @@
 import { adviceOf } from "../../domain/advice.js";
 import { outcomes } from "../../domain/outcomes.js";
+import { escapeControls, printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { Log, LoggedInstance } from "../../node/log.js";
-import { escapeControls, pluralize } from "../../report/plain-text.js";
+import { pluralize } from "../../report/plain-text.js";
 import type { JournalEntry } from "../../sandbox/journal.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { Io } from "../io.js";
@@ -55,15 +56,15 @@ export function logEvents(
 }
 
 function textLog(write: (text: string) => void, palette: Palette, verbose: boolean): Log {
-  const say = (message: string) => write(`${redactKeys(message).trimEnd()}\n`);
+  const line = (text: string) => write(`${redactKeys(text).trimEnd()}\n`);
   return {
     event(event, instance) {
       const place = instance ? `  ${palette.dim(`in ${escapeControls(instance.label ?? instance.id)}`)}` : "";
       if (event.type === "request") write(`${requestLine(event.request, palette, verbose)}${place}\n`);
-      else say(stepLogLine(event, palette) + place);
+      else line(stepLogLine(event, palette) + place);
     },
-    note: say,
-    problem: (message) => say(palette.red(message)),
+    note: (message) => line(printable(message)),
+    problem: (message) => line(palette.red(printable(message))),
   };
 }
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { parseApiKey, prefixOf, sandboxMark } from "../../domain/api-key.js";
 import { outcomeOf } from "../../domain/outcomes.js";
-import { escapeControls } from "../../report/plain-text.js";
+import { escapeControls } from "../../domain/printable.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { SentRequest, StoryAnswer } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";

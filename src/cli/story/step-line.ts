@@ -1,5 +1,5 @@
 import { defaultOverlap } from "../../domain/api-key.js";
-import { escapeControls } from "../../report/plain-text.js";
+import { escapeControls } from "../../domain/printable.js";
 import type { StepEvent } from "../../sandbox/events.js";
 import { errorCodeOf } from "../../sandbox/story/differences.js";
 import type { Action, Performed, StepResult, StoryAnswer } from "../../sandbox/story/story.js";

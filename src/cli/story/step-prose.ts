@@ -1,6 +1,7 @@
 import wrapAnsi from "wrap-ansi";
+import { escapeControls } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
-import { escapeControls, pluralize } from "../../report/plain-text.js";
+import { pluralize } from "../../report/plain-text.js";
 import type { Action, Performed, StepResult } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
 import type { Style } from "../terminal.js";

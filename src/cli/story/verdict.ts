@@ -1,5 +1,6 @@
 import { snakeCase } from "../../api/snake-case.js";
 import { storySender } from "../../api/story-sender.js";
+import { escapeControls, printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { placeInScenario } from "../../node/rehearsal.js";
@@ -90,7 +91,8 @@ function judgedJson(result: StepResult, problems: readonly PlacedProblem[]) {
 }
 
 /** A verdict for people: the steps, the problems, and a line that sums up; `quiet` leaves out what holds. */
-export function verdictText(verdict: StoryVerdict, style: Style, quiet: boolean): string {
+export function verdictText(given: StoryVerdict, style: Style, quiet: boolean): string {
+  const verdict = { ...given, name: escapeControls(given.name) };
   if (verdict.passed && quiet) return "";
   const lines = [
     ...(quiet || verdict.stepCount === 0 ? [] : [...stepTable(verdict, style), ""]),
@@ -139,13 +141,14 @@ function problemText(
   const excerpt =
     place && isTerminal ? narrowExcerpt({ text: place.source, caret: place.caret }, width - 2) : undefined;
   // Without a place the file and the field have to do.
-  return formatProblem({
+  const text = formatProblem({
     ...place,
     ...(excerpt && { source: excerpt.text, caret: excerpt.caret }),
     file: place?.file ?? name,
     path: pathText(path),
     message: `step ${results.length}: ${message}`,
   });
+  return printable(text);
 }
 
 function summary(verdict: StoryVerdict, palette: Palette): string {

@@ -75,7 +75,13 @@ export function sendOnce(
     const { request } = url.protocol === "https:" ? https : http;
     const body = method === "GET" ? undefined : "{}";
     const typed = body === undefined ? headers : { "content-type": "application/json", ...headers };
-    const sent = request(url, { agent: false, method, headers: typed, rejectUnauthorized: !anyCertificate });
+    const sent = request(url, {
+      agent: false,
+      method,
+      headers: typed,
+      maxHeaderSize: 16 * 1024,
+      rejectUnauthorized: !anyCertificate,
+    });
     const end = (reply: RawAnswer | NoAnswer) => {
       clearTimeout(timer);
       resolve(reply);
@@ -88,13 +94,24 @@ export function sendOnce(
     };
     const timer = setTimeout(timeOut, Math.min(timeout, longestTimer));
     sent.on("error", (error: NodeJS.ErrnoException) => end(describeConnectionError(error)));
+    sent.on("upgrade", (_response, socket) => {
+      socket.destroy();
+      end(otherProtocol);
+    });
     sent.on("response", (response) => {
       begun = true;
-      readAnswer(response, maxBody, end);
+      // Without a header that says so it is a response to Node.
+      if (response.statusCode === 101) end(otherProtocol);
+      else readAnswer(response, maxBody, end);
     });
     sent.end(body);
   });
 }
+
+const otherProtocol: NoAnswer = {
+  found: "it answers 101, which begins another protocol",
+  hint: "Is this the URL of a WebSocket, or of a proxy?",
+};
 
 function readAnswer(
   response: http.IncomingMessage,
@@ -107,7 +124,7 @@ function readAnswer(
   );
   const tooLarge: NoAnswer = {
     found: `a body of more than ${maxBody / 1024} kB, which was not read to its end`,
-    hint: "An answer of the API has some hundred bytes.",
+    hint: "Is it a sandbox, or the API, that answers there?",
   };
   const chunks: Buffer[] = [];
   let length = 0;
@@ -180,6 +197,11 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
     "Does this port speak HTTPS? If it speaks plain HTTP, begin the URL with http://.",
   ],
   [/^ETIMEDOUT$/, "it could not be connected to in time", checkNetwork],
+  [
+    /^HPE_HEADER_OVERFLOW$/,
+    "its headers are longer than 16 kB",
+    "The server, or something between, is broken.",
+  ],
   [
     /^HPE_\w+$/,
     "what it sends is not HTTP",

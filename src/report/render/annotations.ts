@@ -1,5 +1,6 @@
 import type { AdviceLevel } from "../../domain/advice.js";
-import { escapeControls, pluralize } from "../plain-text.js";
+import { escapeControls } from "../../domain/printable.js";
+import { pluralize } from "../plain-text.js";
 import type { Report } from "../report.js";
 import type { UnmetThreshold } from "../thresholds.js";
 

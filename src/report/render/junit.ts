@@ -1,4 +1,4 @@
-import { escapeControls } from "../plain-text.js";
+import { escapeControls } from "../../domain/printable.js";
 import type { ReportDocument, Suite, TestCase } from "./document.js";
 
 /** The suites of a document, or of a command that tests something, as JUnit XML. */

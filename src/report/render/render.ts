@@ -1,4 +1,5 @@
-import { alignColumns, escapeControls, wrapCommand, wrapWords } from "../plain-text.js";
+import { escapeControls } from "../../domain/printable.js";
+import { alignColumns, wrapCommand, wrapWords } from "../plain-text.js";
 import type { Cell, ReportDocument, ReportFormat, Row, Section, Tone } from "./document.js";
 import { renderJunit } from "./junit.js";
 

@@ -1,3 +1,4 @@
+import { printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { nearest } from "../problems/words.js";
 
@@ -49,10 +50,6 @@ export function describePlace({ source, offset }: Place): PlaceDescription {
   return { line: number, column, source: excerpt.text, caret: excerpt.caret };
 }
 
-// Characters that would move the cursor, recolour the terminal or reverse the text of a message.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const control = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g;
-
 /**
  * A line of a scenario as it may be shown: keys shortened, also what stands where a secret is meant and what looks like
  * one (R46), and nothing invisible. `isSecret`: the line goes on with the value of a secret.
@@ -68,7 +65,7 @@ export function redactLine(line: string, isSecret = false): string {
     shown += text.slice(from, start) + text.slice(start, end).replace(longWord, shortened);
     from = end;
   }
-  return redactSecrets(shown + text.slice(from)).replace(control, "\uFFFD");
+  return printable(redactSecrets(shown + text.slice(from)));
 }
 
 /** A text without what could be a key, with its prefix or not: a long run of letters and digits that is no word. */

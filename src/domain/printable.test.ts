@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { escapeControls, printable } from "./printable.js";
+
+test.each([
+  ["C0", "\u001B[2J\u0007\u0008"],
+  ["a lone carriage return", "fine\rforged"],
+  ["C1", "\u009B31m\u0085\u0090"],
+  ["DEL", "\u007F"],
+  ["bidi marks", "\u200E\u200F\u061C\u202A\u202E\u2066\u2069"],
+  ["line separators", "\u2028\u2029"],
+])("%s is not printed", (_what, text) => {
+  const left = /[\p{Cc}\u061C\u200E-\u200F\u2028-\u202E\u2066-\u2069]/u;
+  for (const shown of [printable(text), printable(text, true), escapeControls(text)]) {
+    expect(shown).not.toMatch(left);
+    expect(shown).toHaveLength(text.length);
+  }
+});
+
+test("lines, tabs and letters of every language are printed, and colours where they are ours", () => {
+  const text = "a\tb\r\nBänk 銀行 🏦\n";
+  expect(printable(text)).toBe(text);
+  expect(printable("\u001B[31mred\u001B[39m", true)).toBe("\u001B[31mred\u001B[39m");
+  expect(printable("\u001B[31mred\u001B[39m")).toBe("\uFFFD[31mred\uFFFD[39m");
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const evil = "x\u001B]0;title\u0007\u001B[2J\u009B1m\u202Ey";
+const name = `${evil}.yaml`;
+const scenario = `version: 1
+organizations: { bank: { type: bank, keys: { only: { environment: test } } } }
+story:
+  - request: { key: only, path: ${JSON.stringify(`/${evil}`)} }
+    expect: { status: 500, body: { ${JSON.stringify(evil)}: 1 } }
+`;
+
+const commands: readonly (readonly string[])[] = [
+  ["verify", name],
+  ["verify", `no-${name}`],
+  ["validate", name],
+  ["validate", "broken.yaml"],
+  ["validate", "fine.yaml", `no-${name}`],
+  ["start", `--${evil}`],
+  ["start", "--port", evil],
+  ["start", "--state", evil, "--log", evil],
+  [evil],
+  ["keys", `no-${name}`],
+  ["explain", evil],
+  ["report", `http://127.0.0.1:1/${evil}`],
+  ["exec", "--report", evil, "--", "true"],
+];
+
+test.each(commands)("svc-sandbox %j %j prints nothing that plays with a terminal", async (...argv) => {
+  const cwd = temporaryFolder({
+    [name]: scenario,
+    "fine.yaml": scenario.slice(0, scenario.indexOf("story")),
+    "broken.yaml": `version: 1\n${JSON.stringify(evil)}: 1\norganizations: { ${JSON.stringify(evil)}: 1 }\n`,
+  });
+  for (const terminal of [false, true]) {
+    const { stdout, stderr, code } = await runCli(argv.filter(Boolean), { cwd, terminal });
+    expect(stdout + stderr).not.toBe("");
+    expect(code).toBeLessThan(3);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a terminal are ours
+    const plain = (stdout + stderr).replace(terminal ? /\u001B\[\d+m/g : "", "");
+    expect(plain).not.toMatch(/(?![\n\t])[\p{Cc}\u202A-\u202E]/u);
+  }
+});
