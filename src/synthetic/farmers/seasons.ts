@@ -43,13 +43,12 @@ export function canHaveGrown({ start, adultFrom }: FarmContext, crop: CropName):
 
 /** The season that began in a year, or `undefined` if it had not at the start of the clock. */
 function seasonOf(farm: FarmContext, position: string, field: Field, year: number): Season | undefined {
-  const { country, region, start } = farm;
+  const { country, start } = farm;
   const draw = farm.draws("season", position, String(year));
   const [, name] = field.grown;
-  const { month, months, crops: calendar } = country.seasons[name] as GrowingSeason;
+  const { month, months } = country.seasons[name] as GrowingSeason;
   const cropName = rotated(farm, field, draw);
-  const days = (region.calendars?.[cropName] ?? calendar[cropName]) as Calendar;
-  const growth = growthIn(draw, year, month, days);
+  const growth = growthIn(draw, year, month, calendarOf(farm, name, cropName));
   if (growth.from > start) return undefined;
   const { left, cause } = harmOf(farm, growth, field.irrigated, draw);
   const luck = Math.min(Math.max(1 + 0.12 * normal(draw), 0.6), 1.5);
@@ -101,11 +100,14 @@ function rotated(
 }
 
 /** The last day on which the crop of a season is usually harvested, in milliseconds since 1970. */
-export function lastUsualHarvest({ country, region }: Site, { season_code, crop_code }: Season): number {
-  const { month, crops: calendar } = country.seasons[season_code.slice(5)] as GrowingSeason;
-  const crop = cropOfCode(crop_code);
-  const days = (region.calendars?.[crop] ?? calendar[crop]) as Calendar;
-  return withinYearFrom(Number(season_code.slice(0, 4)), month, days.at(-1) as YearDay);
+export function lastUsualHarvest(site: Site, { season_code, crop_code }: Season): number {
+  const [year, name] = [Number(season_code.slice(0, 4)), season_code.slice(5)];
+  const { month } = site.country.seasons[name] as GrowingSeason;
+  return withinYearFrom(year, month, calendarOf(site, name, cropOfCode(crop_code)).at(-1) as YearDay);
+}
+
+function calendarOf({ country, region }: Site, season: string, crop: CropName): Calendar {
+  return (region.calendars?.[crop] ?? country.seasons[season]?.crops[crop]) as Calendar;
 }
 
 /** The day a plantation was set that bears in every season from a year on and is not too old in the last. */
