@@ -19,12 +19,17 @@ interface Example {
   readonly needs?: readonly [program: string, ...argv: string[]];
 }
 
+// The report has to count what the tests send.
+const exec = ["npx", "svc-sandbox", "exec", "--min-coverage", "50", "--"] as const;
+
 const examples: readonly Example[] = [
   { name: "vitest", command: ["npm", "test"] },
   { name: "jest", command: ["npm", "test"] },
   { name: "node-test", command: ["npm", "test"] },
   { name: "python", command: ["python3", "-m", "unittest"], needs: ["python3", "--version"] },
   { name: "java", command: ["java", "Main.java"], needs: ["java", "--version"] },
+  { name: "python", command: [...exec, "python3", "-m", "unittest"], needs: ["python3", "--version"] },
+  { name: "java", command: [...exec, "java", "Main.java"], needs: ["java", "--version"] },
 ];
 
 const tally = createTally("examples");
@@ -38,7 +43,7 @@ try {
 tally.close();
 
 async function run({ name, command, needs }: Example, tarball: string): Promise<void> {
-  const title = `examples/${name}`;
+  const title = `examples/${name}: ${command.join(" ")}`;
   if (needs !== undefined && !(await isThere(needs))) {
     const why = `${needs[0]} is not installed`;
     // Where nobody looks at the lines, an example that never runs would rot.

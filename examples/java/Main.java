@@ -86,22 +86,37 @@ public class Main {
 
   /* The sandbox */
 
-  /** A running svc-sandbox; it ends when this is closed. */
+  /**
+   * A running svc-sandbox, whose clock stands still until it is moved: under {@code npx svc-sandbox exec} an instance of
+   * the one that it gives, so that its report counts the tests; else a process that ends when this is closed.
+   */
   static class Sandbox implements AutoCloseable {
     final String baseUrl;
     private final String started;
+    private final String controlUrl;
     private final Process process;
 
-    Sandbox(String scenario) throws IOException {
-      process =
+    Sandbox(String scenario) throws IOException, InterruptedException {
+      String given = System.getenv("SVC_CONTROL_URL");
+      if (given == null) {
+        process = start(scenario);
+        // It prints one line, once it accepts requests; none when it could not start.
+        started = new BufferedReader(new InputStreamReader(process.getInputStream())).readLine();
+        if (started == null) throw new IOException("svc-sandbox ended before it listened.");
+      } else {
+        process = null;
+        started = control(given, "POST", "/instances", "{\"scenario\":\"" + scenario + "\"}");
+      }
+      baseUrl = text(started, "base_url");
+      controlUrl = text(started, "control_url");
+    }
+
+    private static Process start(String scenario) throws IOException {
+      return
           new ProcessBuilder(
-                  "npx", "--yes", "svc-sandbox", scenario, "--port", "0", "--frozen", "--json", "--log", "off")
+                  "npx", "--yes", "svc-sandbox", scenario, "--port", "0", "--json", "--log", "off")
               .redirectError(ProcessBuilder.Redirect.INHERIT)
               .start();
-      // It prints one line, once it accepts requests; none when it could not start.
-      started = new BufferedReader(new InputStreamReader(process.getInputStream())).readLine();
-      if (started == null) throw new IOException("svc-sandbox ended before it listened.");
-      baseUrl = text(started, "base_url");
     }
 
     String key(String ref) {
@@ -109,24 +124,26 @@ public class Main {
     }
 
     void advance(Duration by) throws IOException, InterruptedException {
-      control("POST", "/clock/advance", "{\"by\":\"" + Math.max(1, by.toSeconds()) + "s\"}");
+      control(controlUrl, "POST", "/clock/advance", "{\"by\":\"" + Math.max(1, by.toSeconds()) + "s\"}");
     }
 
     void reset() throws IOException, InterruptedException {
-      control("POST", "/reset", "{}");
+      control(controlUrl, "POST", "/reset", "{}");
+      control(controlUrl, "PUT", "/clock", "{\"frozen\":true}");
     }
 
     /** How the requests with a key ended, oldest first. */
     List<Integer> statuses(String ref) throws IOException, InterruptedException {
       List<Integer> statuses = new ArrayList<>();
-      Matcher found = Pattern.compile("\"status\":\\s*(\\d+)").matcher(control("GET", "/requests?key=" + ref, ""));
+      Matcher found = Pattern.compile("\"status\":\\s*(\\d+)").matcher(control(controlUrl, "GET", "/requests?key=" + ref, ""));
       while (found.find()) statuses.add(Integer.valueOf(found.group(1)));
       return statuses;
     }
 
-    private String control(String method, String path, String body) throws IOException, InterruptedException {
+    private static String control(String url, String method, String path, String body)
+        throws IOException, InterruptedException {
       HttpRequest request =
-          HttpRequest.newBuilder(URI.create(text(started, "control_url") + path))
+          HttpRequest.newBuilder(URI.create(url + path))
               .header("content-type", "application/json")
               .method(method, HttpRequest.BodyPublishers.ofString(body))
               .build();
@@ -137,6 +154,8 @@ public class Main {
 
     @Override
     public void close() {
+      // An instance ends with its server.
+      if (process == null) return;
       // npx passes no signal on to what it started.
       process.descendants().forEach(ProcessHandle::destroy);
       process.destroy();

@@ -8,20 +8,34 @@ import urllib.request
 
 
 class Sandbox:
-    """A running sandbox: `base_url` and `keys`, a dictionary from refs to keys."""
+    """
+    A running sandbox: `base_url` and `keys`, a dictionary from refs to keys. Its clock stands still until it is moved.
+
+    Under `npx svc-sandbox exec` an instance of the sandbox that it gives, so that its report counts the tests; else a
+    process of its own.
+    """
 
     def __init__(self, scenario="key-states"):
-        command = ["npx", "--yes", "svc-sandbox", scenario, "--port", "0", "--frozen", "--json", "--log", "off"]
+        self._process = None
+        self._control_url = os.environ.get("SVC_CONTROL_URL")
+        if self._control_url is None:
+            started = self._start(scenario)
+        else:
+            started = self._control("POST", "/instances", {"scenario": scenario})["data"]
+        self.base_url = started["base_url"]
+        self.keys = started["keys"]
+        self._control_url = started["control_url"]
+        self.reset()
+
+    def _start(self, scenario):
+        command = ["npx", "--yes", "svc-sandbox", scenario, "--port", "0", "--json", "--log", "off"]
         # In a session of its own, so that npx and what it starts can be stopped together.
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
         # It prints one line, once it accepts requests; none when it could not start.
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f"svc-sandbox ended with code {self._process.wait()} before it listened.")
-        started = json.loads(line)
-        self.base_url = started["base_url"]
-        self.keys = started["keys"]
-        self._control_url = started["control_url"]
+        return json.loads(line)
 
     def advance(self, seconds):
         """Moves the sandbox's clock on."""
@@ -32,10 +46,14 @@ class Sandbox:
         return [request["status"] for request in self._control("GET", f"/requests?key={key}")["data"]]
 
     def reset(self):
-        """Starts the scenario again."""
+        """Starts the scenario again, and stops its clock."""
         self._control("POST", "/reset", {})
+        self._control("PUT", "/clock", {"frozen": True})
 
     def close(self):
+        # An instance ends with its server.
+        if self._process is None:
+            return
         os.killpg(self._process.pid, signal.SIGTERM)
         self._process.wait()
         self._process.stdout.close()

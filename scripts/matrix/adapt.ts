@@ -14,8 +14,9 @@ export function endingFor(format: Format, runner: Runner): string {
 }
 
 function importOfTest(runner: Runner): string {
-  // Jest's `test` is a global one.
-  return runner === "jest" ? "" : `import { test } from ${JSON.stringify(runner)};\n`;
+  // Jest's `test` is a global one; Bun and Deno have that of Node.
+  if (runner === "jest") return "";
+  return `import { test } from "${runner === "vitest" ? "vitest" : "node:test"}";\n`;
 }
 
 function withRequire(text: string): string {

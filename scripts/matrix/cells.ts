@@ -5,7 +5,7 @@ import { type NodeMajor, nodeMajors, versions } from "./versions.js";
 export type Format = "esm" | "cjs";
 
 /** The runners that the tests are adapted to. */
-export type Runner = "node:test" | "jest" | "vitest";
+export type Runner = "node:test" | "jest" | "vitest" | "bun" | "deno";
 
 /** One combination to run the tests in. */
 export interface Cell {
@@ -60,6 +60,12 @@ export const cells: readonly Cell[] = [
 
   ...([20, 24] as const).flatMap((node) => vitest(node, [versions.vitest4, versions.jsdom26, versions.msw2])),
   ...([24, 26] as const).flatMap((node) => vitest(node, [versions.vitest5, versions.jsdom31, versions.msw3])),
+
+  // They run the tests themselves, and Node the commands that the tests start.
+  ...(["bun", "deno"] as const).map((runner): Cell => {
+    const packages = [versions[runner], versions.msw2];
+    return { node: 24, packages, format: "esm", runner, tests: [...withoutMsw, "msw"] };
+  }),
 
   ...([20, 24] as const).flatMap((node): Cell[] => [
     {

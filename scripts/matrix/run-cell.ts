@@ -15,6 +15,7 @@ export interface CellSurroundings {
   readonly slug: string;
 }
 
+const bunProgram = `node_modules/@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : process.arch}/bin/bun`;
 const sources = fileURLToPath(new URL("../../test/matrix/", import.meta.url));
 const timeout = 90_000;
 
@@ -28,7 +29,7 @@ export async function runCell(
   const files = { ...(await adaptedTests(cell)), ...cell.files };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const tests = Object.keys(files).filter((name) => name.includes(".test."));
-  const argv = [
+  const [program, ...argv] = [
     ...commandLines[cell.runner](
       slug,
       tests.map((name) => `${slug}/${name}`),
@@ -36,12 +37,16 @@ export async function runCell(
     ...(cell.argv ?? []),
   ];
   if (cell.files?.["jest.config.js"] !== undefined) argv.push("--config", `${slug}/jest.config.js`);
-  const { code, output } = await runProgram(join(nodeBin, "node"), argv, {
-    cwd: installation,
-    timeout,
-    // Commands that the tests start, npx among them, take the cell's Node as well.
-    env: { ...cell.env, PATH: `${nodeBin}${delimiter}${process.env.PATH}` },
-  });
+  const { code, output } = await runProgram(
+    program === "node" ? join(nodeBin, program) : join(installation, program),
+    argv,
+    {
+      cwd: installation,
+      timeout,
+      // Commands that the tests start, npx among them, take the cell's Node as well.
+      env: { ...cell.env, PATH: `${nodeBin}${delimiter}${process.env.PATH}` },
+    },
+  );
   return code === 0 ? undefined : output;
 }
 
@@ -54,8 +59,20 @@ async function adaptedTests({ tests, format, runner }: Cell): Promise<Record<str
   return adapted;
 }
 
-const commandLines: Readonly<Record<Runner, (folder: string, files: readonly string[]) => string[]>> = {
-  "node:test": (_folder, files) => ["--test", ...files],
-  jest: (folder) => ["node_modules/jest/bin/jest.js", `/${folder}/`],
-  vitest: (folder) => ["node_modules/vitest/vitest.mjs", "run", "--dir", folder],
+type CommandLine = [program: string, ...argv: string[]];
+
+const commandLines: Readonly<Record<Runner, (folder: string, files: readonly string[]) => CommandLine>> = {
+  "node:test": (_folder, files) => ["node", "--test", ...files],
+  jest: (folder) => ["node", "node_modules/jest/bin/jest.js", `/${folder}/`],
+  vitest: (folder) => ["node", "node_modules/vitest/vitest.mjs", "run", "--dir", folder],
+  // Not by way of the package `bun`, which asks for its install script.
+  bun: (_folder, files) => [bunProgram, "test", ...files.map((file) => `./${file}`)],
+  deno: (_folder, files) => [
+    "node",
+    "node_modules/deno/bin.cjs",
+    "test",
+    "--allow-all",
+    "--no-check",
+    ...files,
+  ],
 };

@@ -16,6 +16,8 @@ export const versions = {
   /** Needs Node 22.12 or later. */
   vitest5: "vitest@5.1.0",
   jsdom31: "jsdom@31.0.1",
+  bun: "bun@1.4.5",
+  deno: "deno@2.9.6",
 } as const;
 
 /** The majors of Node that the package supports. */
