@@ -37,7 +37,7 @@ export function unmetThresholds(
   if (found.length > 0) {
     unmet.push({
       threshold: `--fail-on ${failOn}`,
-      sentence: `There is advice of the level ${failing.join(" or ")}, and none is asked for: ${found.join(", ")}.`,
+      sentence: `There is advice of the level ${failing.join(" or ")}, which --fail-on ${failOn} does not allow: ${found.join(", ")}.`,
     });
   }
   return unmet;

@@ -110,7 +110,7 @@ test("report exits with 1 when what is asked of it does not hold, and says why",
   const strict = await run("--strict", "--format", "json");
   expect([strict.code, JSON.parse(strict.stdout).failures]).toEqual([
     1,
-    ["There is advice of the level error, and none is asked for: key-in-query."],
+    ["There is advice of the level error, which --fail-on error does not allow: key-in-query."],
   ]);
   expect((await run("--min-coverage", "101")).code).toBe(2);
 });
