@@ -96,6 +96,15 @@ export const adviceTable = [
     whatToDo: "Call GET /v1/relying-party/me: exactly this path, in lower case, without a slash at its end.",
   },
   {
+    id: "key-of-another-sandbox",
+    level: "note",
+    rule: "R11",
+    meaning:
+      "A sandbox has made this key (it has sbx after its prefix), but not this one: it is of another seed or scenario, or was made before a reset.",
+    whatToDo:
+      "Give the client a key of this sandbox: svc-sandbox keys lists them, with the same scenario and --seed as the sandbox.",
+  },
+  {
     id: "retiring-key-in-use",
     level: "note",
     rule: "R38",

@@ -49,6 +49,15 @@ export function isMarked(key: string): boolean {
   return key.startsWith(sandboxMark, prefixIn(key)?.prefix.length);
 }
 
+/** The number of characters behind the mark of a key that a sandbox makes. */
+export const randomLength = 29;
+
+/** Whether the string is exactly what a sandbox makes: a prefix, the mark, and the random part. */
+export function isSandboxKey(key: string): boolean {
+  const start = (prefixIn(key)?.prefix.length ?? 0) + sandboxMark.length;
+  return isMarked(key) && isWellFormedKey(key) && key.length === start + randomLength;
+}
+
 /** A text as long as a key that can be none: a missing key takes the same work as one that is sent (R14). */
 export const noKey = `SVC_test_${sandboxMark} no key, and as long as one`;
 

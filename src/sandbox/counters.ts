@@ -64,7 +64,9 @@ export function createCounters(): Counters {
   const paths = new Map(
     outcomes.map(({ path }) => [path as PathId, { count: 0, previewCount: 0, isMet: false }]),
   );
-  const advice = new Map(adviceIds.map((id) => [id, { count: 0, examples: [] as AdviceExample[] }]));
+  const newRow = () => ({ count: 0, examples: [] as AdviceExample[] });
+  const advice = new Map(adviceIds.map((id) => [id, newRow()]));
+  const decoy = newRow();
   let requests = 0;
   let others: Counters | undefined;
 
@@ -84,13 +86,10 @@ export function createCounters(): Counters {
       requests += 1;
       countPath(note.pathId, !isByMistake(note), note.isPreview);
       if (note.fault !== null && note.fault !== note.pathId) countPath(note.fault, true, note.isPreview);
-      for (const id of note.advice) {
-        const row = advice.get(id) as { count: number; examples: AdviceExample[] };
-        row.count += 1;
-        if (row.examples.length === mostExamples) continue;
-        const { id: requestId, at, method, path, key, fingerprint } = entryOf(note, idOf);
-        row.examples.push({ id: requestId, at, method, path, key, fingerprint, ...keys?.[id] });
-      }
+      for (const id of note.advice) countAdvice(advice.get(id) ?? decoy, note, idOf, keys?.[id]);
+      // As much work as for an unknown key, about which there is one advice more (R14).
+      const isRejected = note.pathId.startsWith("401");
+      if (isRejected && !note.advice.includes("key-of-another-sandbox")) countAdvice(decoy, note, idOf);
       others?.count(note, idOf, keys);
     },
     passOnTo(next) {
@@ -109,6 +108,18 @@ export function createCounters(): Counters {
       for (const row of advice.values()) Object.assign(row, { count: 0, examples: [] });
     },
   };
+}
+
+function countAdvice(
+  row: { count: number; readonly examples: AdviceExample[] },
+  note: RequestNote,
+  idOf: (number: number) => string,
+  shown?: ShownKey,
+): void {
+  row.count += 1;
+  if (row.examples.length === mostExamples) return;
+  const { id, at, method, path, key, fingerprint } = entryOf(note, idOf);
+  row.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }
 
 // A client whose key is not alone in `x-api-key` gets 401 without having meant to.

@@ -12,7 +12,7 @@ import { createJournal, createRequestIds } from "./journal.js";
 import { buildConsents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import { createRegistry } from "./registry.js";
-import { scenarioKeys } from "./scenario-keys.js";
+import { scenarioKeys, unknownSecret } from "./scenario-keys.js";
 import { createTimeline, settleTimeline } from "./story/timeline.js";
 import type { World, WorldOptions } from "./world.js";
 
@@ -55,7 +55,11 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     events: createAnnouncements(),
     requestIds,
     journal: createJournal(requestIds.idOf),
-    behaviour: { rejected: new Map(), pages: new Set() },
+    behaviour: {
+      rejected: new Map(),
+      pages: new Set(),
+      unknownKey: platform.sha256(unknownSecret(seed)),
+    },
     counters: createCounters(),
     platform,
   };

@@ -4,6 +4,7 @@ import {
   type KeyRecord,
   parseApiKey,
   prefixOf,
+  randomLength,
   sandboxMark,
 } from "../domain/api-key.js";
 import { defaultLimits } from "../domain/limits.js";
@@ -35,7 +36,7 @@ type KeyKind = Pick<KeyRecord, "environment" | "legacy">;
 
 /** A full key: prefix, `sbx`, 29 base62 characters from the stream. */
 export function secretFrom(random: RandomStream, { environment, legacy }: KeyKind): string {
-  return prefixOf(environment, legacy) + sandboxMark + base62From(random, 29);
+  return prefixOf(environment, legacy) + sandboxMark + base62From(random, randomLength);
 }
 
 /** The full key that the seed and the ref give. Computed on every call, so that it is kept nowhere (R35). */

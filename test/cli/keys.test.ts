@@ -169,6 +169,19 @@ describe("svc-sandbox explain", () => {
     expect(await json(["explain", real])).toMatchObject({ path_id: "401.unknown", real_key_suspected: true });
   });
 
+  it("says of a key with the mark of a sandbox that another one has made it, but not of the one that is told to be unknown", async () => {
+    const [{ secret }] = await json(["keys", "revoked", "--seed", "99"]);
+    const { stdout } = await runCli(["explain", secret, "revoked"], { cwd: temporaryFolder() });
+    expect(stdout).toContain("A sandbox has made this key");
+    expect(stdout).not.toContain(secret);
+    const noted = async (word: string) => (await json(["explain", word, "revoked"])).key_of_another_sandbox;
+    expect([await noted(secret), await noted("unknown"), await noted("revoked")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
   it("names the nearest ref of one that the scenario does not have", async () => {
     const { code, stderr } = await runCli(["explain", "revokd"], { cwd: temporaryFolder() });
     expect(code).toBe(2);

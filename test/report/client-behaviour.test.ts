@@ -95,7 +95,8 @@ function requestOf(step: Step, secret: (ref: string) => string): Sent {
 
 async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
   const { sandbox, send, sendNew } = await openDoor(door, scenarioOf(one));
-  const made: Record<string, string> = { real: realKey, unknown: sandbox.unknownSecret() };
+  const other = createSandbox({ seed: 99 }).secret("active");
+  const made: Record<string, string> = { real: realKey, unknown: sandbox.unknownSecret(), other };
   const secret = (ref: string) => made[ref] ?? sandbox.secret(ref);
   const pass = (time: string) => vi.advanceTimersByTime(ms(time as "1s"));
 

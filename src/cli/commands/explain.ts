@@ -1,7 +1,8 @@
 import { me } from "../../api/endpoints/me.js";
 import { evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/reply.js";
-import { fingerprintOf, parseApiKey } from "../../domain/api-key.js";
+import { adviceOf } from "../../domain/advice.js";
+import { fingerprintOf, isSandboxKey, parseApiKey } from "../../domain/api-key.js";
 import { outcomeOf } from "../../domain/outcomes.js";
 import { alignColumns, wrapWords } from "../../report/plain-text.js";
 import { isoOf } from "../../sandbox/clock.js";
@@ -73,6 +74,8 @@ function explain(apiKey: string | undefined, world: World) {
     what_to_do: whatToDo,
     // Well-formed, but neither of this scenario nor of any sandbox.
     real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,
+    key_of_another_sandbox:
+      ref === undefined && isSandboxKey(apiKey ?? "") && sha256 !== world.behaviour.unknownKey,
   };
 }
 
@@ -104,6 +107,7 @@ function describe(explained: Explanation, scenario: string, { palette, isTermina
     "",
     ...alignColumns(facts, width),
     ...(explained.real_key_suspected ? ["", ...wrapWords(realKeyWarning, width).map(palette.yellow)] : []),
+    ...(explained.key_of_another_sandbox ? ["", ...wrapWords(strayKeyNote, width)] : []),
   ];
 }
 
@@ -114,3 +118,6 @@ function subject({ key, fingerprint }: Explanation): string {
 
 const realKeyWarning =
   "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";
+
+const { meaning, whatToDo: wayOut } = adviceOf("key-of-another-sandbox");
+const strayKeyNote = `${meaning} ${wayOut}`;

@@ -1,5 +1,5 @@
 import type { AdviceId } from "../../domain/advice.js";
-import { isMarked, type KeyRecord, keyStateAt, noKey } from "../../domain/api-key.js";
+import { isMarked, isSandboxKey, type KeyRecord, keyStateAt, noKey } from "../../domain/api-key.js";
 import type { Presented } from "../../domain/authorize.js";
 import { minute, minuteStart } from "../../domain/limits.js";
 import type { PathId } from "../../domain/outcomes.js";
@@ -25,6 +25,8 @@ export interface ClientBehaviour {
   readonly rejected: Map<string, KnownAnswer>;
   /** The origins of the pages whose browsers asked whether they may send a key; the first hundred. */
   readonly pages: Set<string>;
+  /** The SHA-256 of the key that the sandbox itself names as an unknown one. */
+  readonly unknownKey: string;
 }
 
 const rejectedCapacity = 1000;
@@ -80,13 +82,18 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 /** Returns the advice that a request earns by what its client knew, and remembers what the client learns. */
 export function observe(world: ObservingWorld, request: ObservedRequest): readonly AdviceId[] {
   if (isUnremarkable(request)) return noAdvice;
-  const { entry, apiKey = noKey, presented } = request.call;
+  const { entry, apiKey = noKey, presented, sha256 } = request.call;
   const advice = adviceOnTraits(request, world.behaviour.pages);
   const looksReal = !isMarked(apiKey) && presented === "well_formed";
   if ((looksReal && entry === undefined) || request.hasLeakedRealKey) advice.push("real-key-suspected");
   if (wasRejected(world, request)) advice.push("same-key-after-401");
   const adviceOnKey = observeKey(world, entry ?? world.registry.decoy, request);
   if (entry !== undefined) advice.push(...adviceOnKey);
+  if (!request.pathId.startsWith("401")) return advice.length === 0 ? noAdvice : Object.freeze(advice);
+  // Made for every 401, so that an unknown key takes no longer (R14).
+  const withStray = Object.freeze<AdviceId[]>([...advice, "key-of-another-sandbox"]);
+  const isStray = isSandboxKey(apiKey) && sha256 !== world.behaviour.unknownKey;
+  if (isStray && entry === undefined) return withStray;
   return advice.length === 0 ? noAdvice : Object.freeze(advice);
 }
 
