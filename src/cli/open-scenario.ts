@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { pinnedAssumptions } from "../api/variation/vary.js";
 import { SandboxError } from "../domain/errors.js";
 import { redactKeys } from "../domain/redact.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
@@ -8,6 +9,7 @@ import { openWorld } from "../node/platform.js";
 import { createRuntime, givenOptions, type Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
+import { listed } from "../scenario/problems/words.js";
 import { usageError } from "./exit-codes.js";
 import type { WorldFlags } from "./flags.js";
 import type { Io } from "./io.js";
@@ -67,6 +69,16 @@ export async function warnOfSteps(
   if (problems.length === 0) return;
   const texts = problems.map(formatProblem).join("\n\n");
   log.note(`Steps of ${loaded.name} that may not come out as written:\n\n${texts}\n`);
+}
+
+/** Says which assumptions of the scenario hold against a `--profile` that was given. */
+export function warnOfPinned(world: World, { profile }: WorldFlags, log: Log): void {
+  // A kept state wins over the flag.
+  const pinned = profile === world.profile ? pinnedAssumptions(world) : [];
+  if (pinned.length === 0) return;
+  log.note(
+    `${world.name} sets ${listed(pinned, "and")} itself, which --profile ${profile} does not change. Remove what the profile is to decide from its assumptions.`,
+  );
 }
 
 /** Names the scenario and counts its problems above the list of them. */

@@ -1,4 +1,5 @@
 import { endpointsOf, routeAt } from "../api/routes.js";
+import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceTable } from "../domain/advice.js";
 import { isFault, outcomeOf, outcomes } from "../domain/outcomes.js";
 import type { Runtime } from "../sandbox/runtime.js";
@@ -35,6 +36,7 @@ export function reportOf(
     scenario: running.name,
     seed: running.seed,
     profile: running.profile,
+    pinned: pinnedAssumptions(running),
     requests: counted.requests,
     ...sharesOf(paths, running.preview),
     paths,

@@ -7,7 +7,9 @@ const mostExamples = 5;
 /** Merges the reports of several runs, at least one, into one: a path is met when a run has met it. */
 export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   const [first] = reports;
-  const runs = reports.flatMap(({ runs, scenario, seed, profile }) => runs ?? [{ scenario, seed, profile }]);
+  const runs = reports.flatMap(
+    ({ runs, scenario, seed, profile, pinned }) => runs ?? [{ scenario, seed, profile, pinned }],
+  );
   const paths = first.paths.map(({ pathId }) => mergePath(rowsOf(reports, pathId)));
   const advice = adviceIds.flatMap((id) => {
     const [row, ...others] = reports.flatMap((report) => report.advice.filter((one) => one.id === id));

@@ -1,5 +1,6 @@
 import { snakeCase } from "../api/snake-case.js";
 import { type AdviceLevel, adviceTable } from "../domain/advice.js";
+import { listed } from "../scenario/problems/words.js";
 import { pluralize } from "./plain-text.js";
 import type { ReportDocument, ReportFormat, Row, Section, Suite, TestCase, Tone } from "./render/document.js";
 import { type ReportPalette, render } from "./render/render.js";
@@ -98,11 +99,16 @@ function reportDocument(report: Report, unmet: readonly UnmetThreshold[]): Repor
   };
 }
 
-function titleOf({ scenario, seed, profile, requests, runs }: Report): string {
+function titleOf({ requests, runs, ...run }: Report): string {
   const asked = pluralize(requests, "request");
-  if (runs === undefined) return `${asked} to ${scenario} (seed ${seed}, profile ${profile})`;
-  const worlds = runs.map((run) => `${run.scenario} (seed ${run.seed}, profile ${run.profile})`);
+  if (runs === undefined) return `${asked} to ${worldOf(run)}`;
+  const worlds = runs.map(worldOf);
   return `${asked} in ${pluralize(runs.length, "run")}, to ${[...new Set(worlds)].join(", ")}`;
+}
+
+function worldOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs"]>[number]): string {
+  const butFor = pinned.length === 0 ? "" : ` but for ${listed(pinned, "and")}`;
+  return `${scenario} (seed ${seed}, profile ${profile}${butFor})`;
 }
 
 function pathRow({ pathId, promised, met, count, when }: ReportedPath): Row {

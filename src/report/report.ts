@@ -7,8 +7,10 @@ export interface Report {
   readonly scenario: string;
   readonly seed: number;
   readonly profile: Profile;
-  /** The runs that the report is merged from, with scenario, seed and profile of each; left out: it is of one run. */
-  readonly runs?: readonly Pick<Report, "scenario" | "seed" | "profile">[];
+  /** The assumptions that the scenario sets itself where the profile would set them otherwise, or vary them. */
+  readonly pinned: readonly string[];
+  /** The runs that the report is merged from, with scenario, seed, profile and what is pinned of each; left out: it is of one run. */
+  readonly runs?: readonly Pick<Report, "scenario" | "seed" | "profile" | "pinned">[];
   /** The number of requests of the client. */
   readonly requests: number;
   readonly coverage: Coverage;
@@ -105,7 +107,8 @@ export function parseReport(plain: unknown): Report | undefined {
     areNamed(paths, "pathId") &&
     areNamed(advice, "id") &&
     advice?.every(({ examples }) => areNamed(examples, "id"));
-  return isReport ? (report as Report) : undefined;
+  // A sandbox of an earlier version does not say what is pinned.
+  return isReport ? ({ pinned: [], ...report } as Report) : undefined;
 }
 
 function camelCase(value: unknown): unknown {

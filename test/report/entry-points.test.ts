@@ -153,8 +153,8 @@ test("report --merge makes one report of several runs", async () => {
     a.coverage.met + b.coverage.met,
   ]);
   expect(merged.runs).toEqual([
-    { scenario: "key-states", seed: 1, profile: "minimal" },
-    { scenario: "bad-day", seed: 1, profile: b.profile },
+    { scenario: "key-states", seed: 1, profile: "minimal", pinned: [] },
+    { scenario: "bad-day", seed: 1, profile: b.profile, pinned: [] },
   ]);
   expect(merged.advice).toEqual([expect.objectContaining({ id: "query-or-body-sent", count: 5 })]);
   expect(merged.advice[0].examples).toHaveLength(5);

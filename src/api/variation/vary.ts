@@ -1,4 +1,4 @@
-import type { Assumptions } from "../../domain/assumptions.js";
+import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
 import { mix32, type RandomStream, randomStream } from "../../domain/seed.js";
 import { placeInSeries } from "../../sandbox/journal.js";
 import type { World } from "../../sandbox/world.js";
@@ -63,6 +63,18 @@ export function variationOf(
     requestId: form === undefined ? usual : form(usual.slice("req_".length)),
     selected,
   };
+}
+
+/** The assumptions that the scenario sets itself where the profile would set them otherwise, or vary them. */
+export function pinnedAssumptions({ profile, givenAssumptions }: World): (keyof Assumptions)[] {
+  const standard = assumptionsFor(profile);
+  const names = Object.keys(givenAssumptions) as (keyof Assumptions)[];
+  const varies = (name: keyof Assumptions) =>
+    profile === "varied" &&
+    (name === "rate_limit_code" || variationTable.some(({ fixedBy }) => fixedBy === name));
+  const differs = (name: keyof Assumptions) =>
+    JSON.stringify(givenAssumptions[name]) !== JSON.stringify(standard[name]);
+  return names.filter((name) => givenAssumptions[name] !== undefined && (varies(name) || differs(name)));
 }
 
 /**

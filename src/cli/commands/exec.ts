@@ -20,7 +20,7 @@ import {
   wide,
   worldFlags,
 } from "../flags.js";
-import { loadNamed, startNamed } from "../open-scenario.js";
+import { loadNamed, startNamed, warnOfPinned } from "../open-scenario.js";
 import { execEnvironment } from "../serve/client-environment.js";
 import { deliverReport, reportTargets } from "../serve/exec-report.js";
 import { createLog, logEvents } from "../serve/log.js";
@@ -104,6 +104,7 @@ async function runServed(
   const log = await createLog(served, io);
   logEvents(runtime, served, log);
   const server = await serveRuntime(runtime, await serveOptions(served, io, log));
+  warnOfPinned(runtime.world(), flags, log);
   const { name, seed, profile } = runtime.world();
   if (flags.verbose) log.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
   try {

@@ -19,7 +19,7 @@ import {
 import { exitCode } from "../exit-codes.js";
 import { json, log, quiet, readPort, serverFlags, wide, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
-import { loadNamed, openNamed, startNamed, warnOfSteps } from "../open-scenario.js";
+import { loadNamed, openNamed, startNamed, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
 import { createLog, logEvents } from "../serve/log.js";
@@ -103,11 +103,13 @@ export const command = declareCommand({
       if (flags.watch) {
         const onReload = async (fresh: LoadedScenario) => {
           await writeVariables().catch((error) => log.problem(error.message));
+          warnOfPinned(runtime.world(), flags, log);
           await warnOfSteps(fresh, flags, io, log);
         };
         stopWatching = await startWatching(call, { loaded, runtime, state, log, onReload });
       }
       announce(runtime.world(), server, call);
+      warnOfPinned(runtime.world(), flags, log);
       await warnOfSteps(loaded, flags, io, log);
       await aborted(stop);
       log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");

@@ -133,6 +133,7 @@ export const answerSchemas = {
   Report: object({
     ...running,
     profile: { enum: profiles },
+    pinned: list(text),
     requests: count,
     coverage: object({ percent: { ...count, maximum: 100 }, ...every(count, "met", "promised") }),
     faults: share,

@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createSandbox, parseScenario } from "../../src/index.js";
+import { runCli, startCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const scenario = (assumptions: string) => `version: 1
+assumptions: ${assumptions}
+organizations: { a-bank: { type: bank, keys: { main: { environment: test } } } }
+`;
+
+test.each([
+  [
+    "typical",
+    "{ retry_after: none, error_details: true, www_authenticate: false }",
+    ["retry_after", "www_authenticate"],
+  ],
+  [
+    "varied",
+    "{ retry_after: none, rate_limit_code: rate_limited, day_resets_at: 06:00, me_scope: attestations:read }",
+    ["retry_after", "rate_limit_code", "day_resets_at"],
+  ],
+  ["minimal", "{ profile: typical, retry_after: seconds, error_details: false }", ["retry_after"]],
+] as const)("what a scenario sets against the profile %s is said in the report", (profile, assumptions, pinned) => {
+  const sandbox = createSandbox({ scenario: parseScenario(scenario(assumptions)), profile });
+  expect(sandbox.report()).toMatchObject({ profile, pinned });
+});
+
+test("start and exec say what a given --profile does not change, and the report does", async () => {
+  const cwd = temporaryFolder({
+    "pinned.yaml": scenario("{ retry_after: none }"),
+    "free.yaml": scenario("{}"),
+  });
+  const says = /pinned\.yaml sets retry_after itself, which --profile typical does not change\./;
+  const exec = (file: string, ...flags: string[]) =>
+    runCli(["exec", file, ...flags, "--", process.execPath, "-e", ""], { cwd });
+  const { stderr } = await exec("pinned.yaml", "--profile", "typical");
+  expect(stderr).toMatch(says);
+  expect(stderr).toMatch(/ to pinned\.yaml \(seed 1, profile typical but for retry_after\)/);
+  expect((await exec("pinned.yaml")).stderr).not.toMatch(/sets|but for/);
+  expect((await exec("free.yaml", "--profile", "typical")).stderr).not.toMatch(/sets|but for/);
+
+  const running = startCli(["start", "pinned.yaml", "--port", "0", "--profile", "typical"], { cwd });
+  await running.stderr.shows(says);
+});
+
+test("the file of init holds nothing against a profile", async () => {
+  const cwd = temporaryFolder();
+  await runCli(["init"], { cwd });
+  const own = parseScenario(readFileSync(join(cwd, "svc-sandbox.yaml"), "utf8"));
+  for (const profile of ["minimal", "typical", "varied"] as const) {
+    expect(createSandbox({ scenario: own, profile }).report().pinned).toEqual([]);
+  }
+});
