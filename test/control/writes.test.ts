@@ -83,6 +83,9 @@ describe("the form of a body", () => {
       const { status, body } = await patch(control, bytes, json);
       expect([bytes, status, body.error.code]).toEqual([bytes, 400, "bad_request"]);
     }
+    const deep = `{"scenario":{"version":1,"x":${"[".repeat(200_000)}${"]".repeat(200_000)}}}`;
+    const nested = await control.ask("/instances", { method: "POST", headers: json, bytes: deep });
+    expect([nested.status, nested.body.error.code]).toEqual([400, "bad_request"]);
     for (const bytes of ["null", "[]", "5", "true", '"text"', "[{}]"]) {
       const { status, body } = await patch(control, bytes, json);
       expect([bytes, status, Object.keys(body.error.details.fields)]).toEqual([bytes, 422, ["body"]]);

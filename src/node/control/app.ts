@@ -150,12 +150,23 @@ function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown 
   return checkInput(body, text === "" ? {} : parseJson(text));
 }
 
+// A scenario needs seven levels; each function that walks through a body takes a part of the stack for a level.
+const mostLevels = 64;
+
 function parseJson(text: string): unknown {
+  let body: unknown;
   try {
-    return JSON.parse(text);
+    body = JSON.parse(text);
   } catch {
     throw new HttpRefusal(400, "bad_request", "The body is not valid JSON.");
   }
+  if (!isDeeper(body, mostLevels)) return body;
+  throw new HttpRefusal(400, "bad_request", `The body is nested deeper than ${mostLevels} levels.`);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 function refuseMethod(allowed: readonly string[]) {
