@@ -61,8 +61,8 @@ function traitsOfName(name: string, value: string): RequestTraits {
 
 // In any scheme, or without one; with Basic as the name or the password.
 function holdsKey(name: string, value: string): boolean {
-  // Every key has an underscore, which may be percent-encoded; few headers have either.
-  if ((value.includes("_") || value.includes("%")) && containsKey(value)) return true;
+  // Every key is longer and has an underscore, which may be percent-encoded; few headers are and have.
+  if (value.length > 9 && (value.includes("_") || value.includes("%")) && containsKey(value)) return true;
   return name.length === 13 && isNamed(name, "authorization") && containsKey(basicCredentials(value));
 }
 
