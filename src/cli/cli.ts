@@ -5,6 +5,7 @@ import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { type Io, isVerbose, type Output } from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
+import { programName } from "./program-name.js";
 
 export type { Io } from "./io.js";
 export { processIo } from "./io.js";
@@ -16,7 +17,11 @@ export { processIo } from "./io.js";
  * process.exitCode = await cli(process.argv.slice(2), processIo(process));
  */
 export async function cli(argv: readonly string[], given: Io): Promise<number> {
-  const io = { ...given, stdout: printing(given.stdout), stderr: printing(given.stderr) };
+  const io = {
+    ...given,
+    stdout: printing(given.stdout),
+    stderr: printing(given.stderr, (text) => text.replace(inCommandLine, programName(given.env))),
+  };
   try {
     return await run(argv, io);
   } catch (error) {
@@ -25,15 +30,21 @@ export async function cli(argv: readonly string[], given: Io): Promise<number> {
   }
 }
 
+// The command lines in messages begin with the program as its user starts it.
+const inCommandLine = new RegExp(
+  `(?<![\\w/.-]|npx )svc-sandbox(?= (?:${Object.keys(commands).join("|")}|--|<))`,
+  "g",
+);
+
 // The one way out to a terminal: whatever a text holds, it does not play with it.
-function printing(output: Output): Output {
+function printing(output: Output, named = (text: string) => text): Output {
   const { isTTY = false, room } = output;
   return {
     isTTY,
     get columns() {
       return output.columns;
     },
-    write: (text, done) => output.write(printable(text, isTTY), done),
+    write: (text, done) => output.write(printable(named(text), isTTY), done),
     ...(room !== undefined && { room: (until) => room(until) }),
   };
 }

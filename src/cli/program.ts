@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command as Commander, CommanderError, Option } from "commander";
 import type { SandboxError } from "../domain/errors.js";
-import { alignColumns } from "../report/plain-text.js";
+import { alignColumns, wrapWords } from "../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { didYouMean, quote } from "../scenario/problems/words.js";
 import { type Call, type Command, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
@@ -10,6 +10,7 @@ import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import { verbose } from "./flags.js";
 import type { Io } from "./io.js";
+import { programName } from "./program-name.js";
 
 /**
  * Reads the command line of a command; flags that are not on it come from the environment. `undefined` when it asked
@@ -21,7 +22,7 @@ export function parse(
   argv: readonly string[],
   { io, implied = false }: { readonly io: Io; readonly implied?: boolean },
 ): Pick<Call, "words" | "flags"> | undefined {
-  const commander = commanderOf(`svc-sandbox ${name}`, command, io);
+  const commander = commanderOf(`${programName(io.env)} ${name}`, command, io);
   try {
     commander.parse([...argv], { from: "user" });
   } catch (error) {
@@ -54,23 +55,23 @@ const rootExamples = {
   "svc-sandbox init && svc-sandbox --watch": "begin a scenario of your own",
 };
 
-const rootNotes = `\`svc-sandbox <command> --help\` shows the flags of a command;
-\`svc-sandbox key-states\` is short for \`svc-sandbox start key-states\`. A flag can
-be set by the variable in brackets behind it.`;
+const rootNotes =
+  "`svc-sandbox <command> --help` shows the flags of a command; `svc-sandbox key-states` is short for `svc-sandbox start key-states`. A flag can be set by the variable in brackets behind it.";
 
 /** The same on every terminal, so that the documentation can be made from it. */
 const helpWidth = 80;
 
 /** Prints the help of the whole program: its commands, without their flags. */
 export async function printHelp(io: Io): Promise<void> {
-  const program = configure(new Commander("svc-sandbox"), io)
+  const notes = wrapWords(rootNotes.replaceAll("svc-sandbox", programName(io.env)), helpWidth).join("\n");
+  const program = configure(new Commander(programName(io.env)), io)
     .description(
       "A sandbox of the relying-party API: every key state, limit and error, the same way each time.",
     )
     .usage("[command] [scenario] [flags]")
     .helpCommand("help [command]", "print the help of a command")
     .option("-V, --version", "print the version")
-    .addHelpText("after", `\n${exampleText(rootExamples)}\n\n${rootNotes}`);
+    .addHelpText("after", `\n${exampleText(rootExamples, io)}\n\n${notes}`);
   for (const [name, load] of Object.entries(commands)) {
     program.addCommand(commanderOf(name, (await load()).command, io));
   }
@@ -86,7 +87,7 @@ function commanderOf(name: string, command: Command, io: Io): Commander {
     .usage(usage.join(" "))
     // The message says which word is too many.
     .allowExcessArguments(true)
-    .addHelpText("after", `\n${exampleText(examples)}`);
+    .addHelpText("after", `\n${exampleText(examples, io)}`);
   for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
   for (const flag of Object.values(flagsOf(command))) commander.addOption(optionOf(flag));
   return commander;
@@ -149,8 +150,11 @@ function configure(commander: Commander, io: Io): Commander {
     });
 }
 
-function exampleText(examples: Command["examples"]): string {
-  const comments = Object.entries(examples).map(([line, does]) => [line, `# ${does}`]);
+function exampleText(examples: Command["examples"], { env }: Io): string {
+  const comments = Object.entries(examples).map(([line, does]) => [
+    line.replaceAll("svc-sandbox", programName(env)),
+    `# ${does}`,
+  ]);
   const beside = alignColumns(comments);
   const fits = beside.every((line) => line.length <= helpWidth - 2);
   const lines = fits ? beside : comments.flatMap(([line = "", comment = ""]) => [comment, line]);

@@ -105,6 +105,8 @@ test("README.md: its first screen works in a clean clone with an empty HOME, and
   expect([seen.length, seen]).toEqual([17, toldOfKeys().sort()]);
   expect((await inClone(readme("explain")).ended).stdout).toContain("403.live_suspended");
 
+  expect((await inClone("npx svc-sandbox lits").ended).stderr).toContain("`npx svc-sandbox list`");
+
   const elsewhere = await inClone(readme("npm pack")).ended;
   expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringMatching(/^key-states /m) });
   expect(existsSync(join(folder, "your-project/node_modules/svc-sandbox/dist/esm/cli.js"))).toBe(true);

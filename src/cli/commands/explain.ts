@@ -12,6 +12,7 @@ import { declareCommand, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { json, wide, worldFlags } from "../flags.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
+import { programName } from "../program-name.js";
 import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -30,8 +31,10 @@ export const command = declareCommand({
     const loaded = await loadNamed(scenario, io);
     const world = openNamed(loaded, flags);
     const explained = explain(headerOf(word, world), world);
-    const lines = describe(explained, loaded.name, styleFor(io.stdout, io.env, flags));
-    io.stdout.write(`${flags.json ? JSON.stringify(explained, null, 2) : lines.join("\n")}\n`);
+    const style = styleFor(io.stdout, io.env, flags);
+    const lines = describe(explained, loaded.name, style, programName(io.env));
+    const text = flags.json ? JSON.stringify(explained, null, 2) : lines.join("\n");
+    io.stdout.write(`${text}\n`);
     return exitCode.fine;
   },
 });
@@ -85,7 +88,8 @@ const marks = {
   not_reached: { sign: "·", word: "not reached", colour: "dim" },
 } as const;
 
-function describe(explained: Explanation, scenario: string, { palette, isTerminal, width }: Style): string[] {
+function describe(explained: Explanation, scenario: string, style: Style, program: string): string[] {
+  const { palette, isTerminal, width } = style;
   const { checks, status, path_id, fault_paths: faults, when } = explained;
   const { method, path, at } = explained;
   const rows = checks.map(({ name, question, result }) => {
@@ -98,7 +102,7 @@ function describe(explained: Explanation, scenario: string, { palette, isTermina
     ["What to do", explained.what_to_do],
     ...(faults.length === 0
       ? []
-      : [["Faults", `${faults.join(", ")} may come in its way; svc-sandbox show ${scenario}`]]),
+      : [["Faults", `${faults.join(", ")} may come in its way; ${program} show ${scenario}`]]),
   ];
   return [
     ...wrapWords(`${method} ${path} with ${subject(explained)}, scenario ${scenario}, at ${at}`, width),

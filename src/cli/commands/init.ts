@@ -10,6 +10,7 @@ import { declareCommand, toggle } from "../command.js";
 import { exitCode, unwritable } from "../exit-codes.js";
 import { quiet } from "../flags.js";
 import { ownScenario } from "../open-scenario.js";
+import { programName } from "../program-name.js";
 
 export const command = declareCommand({
   summary: "write a commented scenario to start from",
@@ -46,7 +47,7 @@ export const command = declareCommand({
       unwritable(quote(name))(error);
     }
     if (flags.quiet !== true) {
-      const start = name === ownScenario ? "svc-sandbox" : `svc-sandbox ${startable(name)}`;
+      const start = programName(io.env) + (name === ownScenario ? "" : ` ${startable(name)}`);
       const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors beside it` : "";
       io.stderr.write(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
     }

@@ -107,7 +107,7 @@ async function serve(runtime: Runtime, call: PlayCall): Promise<RunningServer | 
   if (!isServed(call)) return undefined;
   const server = await serveRuntime(runtime, await serveOptions(flags, io, await createLog(flags, io)));
   const style = styleFor(io.stderr, io.env, flags);
-  io.stderr.write(banner(runtime.world(), server, style, server.controlToken !== undefined));
+  io.stderr.write(banner(runtime.world(), server, style, { tokenIsNew: server.controlToken !== undefined }));
   return server;
 }
 

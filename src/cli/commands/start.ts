@@ -20,6 +20,7 @@ import { exitCode } from "../exit-codes.js";
 import { json, log, quiet, readPort, serverFlags, wide, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { loadNamed, openNamed, startNamed, warnOfPinned, warnOfSteps } from "../open-scenario.js";
+import { programName } from "../program-name.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
 import { createLog, logEvents } from "../serve/log.js";
@@ -131,7 +132,8 @@ function announce(world: World, server: RunningServer, { flags, io }: StartCall)
     // It is shown nowhere else.
     if (tokenIsNew) io.stderr.write(`Control token: ${server.controlToken}\n`);
   } else {
-    io.stdout.write(banner(world, server, styleFor(io.stdout, io.env, flags), tokenIsNew));
+    const style = styleFor(io.stdout, io.env, flags);
+    io.stdout.write(banner(world, server, style, { tokenIsNew, program: programName(io.env) }));
   }
 }
 

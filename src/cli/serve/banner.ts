@@ -12,7 +12,12 @@ import type { Style } from "../terminal.js";
 const shownKeys = 40;
 
 /** The lines that `start` prints for people; the control token only when they cannot know it. */
-export function banner(world: World, server: RunningServer, style: Style, tokenIsNew: boolean): string {
+export function banner(
+  world: World,
+  server: RunningServer,
+  style: Style,
+  { tokenIsNew = false, program = "svc-sandbox" } = {},
+): string {
   const { palette } = style;
   // Everything but the first line is indented.
   const inner = { palette, width: style.width - 2 };
@@ -35,7 +40,7 @@ export function banner(world: World, server: RunningServer, style: Style, tokenI
     ...alignColumns(known, inner.width).map((line) => `  ${line}`),
     "",
     ...keyTable(keyRows(world, secretsOf(keys, world)), inner).map((line) => `  ${line}`),
-    ...(leftOut > 0 ? [`  … and ${leftOut} more: svc-sandbox keys ${world.name}`] : []),
+    ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${world.name}`] : []),
     "",
     "Try it:",
     ...curlLines(world, server, style).map((line) => `  ${line}`),
