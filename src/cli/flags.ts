@@ -1,5 +1,6 @@
 import { adviceLevels } from "../domain/advice.js";
 import { profiles } from "../domain/assumptions.js";
+import { readBaseUrl, readHostName } from "../node/server/addresses.js";
 import { reportFormats } from "../report/render/document.js";
 import { parseDuration, parseTime } from "../scenario/format/time.js";
 import { type FlagValues, fileName, flag, oneOf, reader, toggle, wholeNumber } from "./command.js";
@@ -14,6 +15,10 @@ export const readHost = reader(
   (text) => (text.trim() === "" || text.includes("/") ? undefined : text.replace(/^\[(.*)\]$/, "$1")),
   "an address such as 127.0.0.1, ::1 or 0.0.0.0",
 );
+
+const readHostNames = (text: string, from: string) =>
+  text.split(",").map((name) => readHostNameFrom(name.trim(), from));
+const readHostNameFrom = reader(readHostName, "a name such as sandbox.example, with its port if it has one");
 
 export const readSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
@@ -72,6 +77,16 @@ export const controlToken = flag(
 /** The flags of commands that serve a scenario, but for the port. */
 export const serverFlags = {
   host,
+  publicUrl: flag(
+    "--public-url <url>",
+    "the base URL by which clients reach the sandbox, behind a proxy, in a container or from other machines; it is printed, written and answered instead of the address (default: the address)",
+    reader(readBaseUrl, "a base URL such as https://sandbox.example"),
+  ),
+  allowHosts: flag(
+    "--allow-host <name>",
+    "a name that the control plane answers to on this machine's own addresses, for a proxy in front; may be given more than once, or with commas",
+    readHostNames,
+  ),
   explain: toggle(
     "--explain",
     "add X-Sandbox-Path to API answers: the path on which the request ended (the real API has no such header)",
@@ -93,7 +108,10 @@ export const serverFlags = {
     "how many instances there can be at one time (default: 1000)",
     wholeNumber(1, 1_000_000),
   ),
-  tls: toggle("--tls", "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1 and --host"),
+  tls: toggle(
+    "--tls",
+    "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1, --host, --public-url and --allow-host; --state keeps it",
+  ),
   cert: flag(
     "--cert <file>",
     "serve HTTPS with this certificate (PEM, with its chain); needs --key",

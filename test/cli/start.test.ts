@@ -87,6 +87,28 @@ describe("svc-sandbox start", () => {
     expect((await output("--quiet"))[1]).toMatch(/^Control token: [\w-]{32}\n$/);
   });
 
+  it("prints and writes the public URL, and says who can reach a control plane without a token", async () => {
+    const cwd = temporaryFolder();
+    const argv = ["--public-url", "https://box.example", "--allow-host", "a.example,b.example"];
+    const running = serve([...argv, "--allow-host", "c.example:81", "--write-env", "e"], { cwd });
+    const [text] = await running.stdout.shows(
+      /^svc-sandbox is listening on http:\/\/127[\s\S]*Try it[\s\S]*\n\n/,
+    );
+    expect(text).toContain("  Base URL   https://box.example\n  Control    https://box.example/__sandbox\n");
+    expect(text).toContain("https://box.example/v1/relying-party/me");
+    await running.stderr.shows(
+      /who reaches box\.example, a\.example, b\.example or c\.example:81 can change/,
+    );
+    const file = readFileSync(join(cwd, "e"), "utf8");
+    expect(file).toMatch(
+      /^SVC_BASE_URL=https:\/\/box\.example\nSVC_CONTROL_URL=https:\/\/box\.example\/__sandbox\n/,
+    );
+    const open = await started("--host", "0.0.0.0");
+    await open.stderr.shows(/Other machines reach it by another address .*--public-url/);
+    expect((await runCli(["--allow-host", "*"], { cwd })).code).toBe(2);
+    expect((await runCli(["--public-url", "box"], { cwd })).code).toBe(2);
+  });
+
   it("gives a curl line that a shell understands for an IPv6 address", async () => {
     const line = /\n {2}curl -i -H "x-api-key: \S+" -g "http:\/\/\[::1\]:\d+\/v1\/relying-party\/me"\n/;
     await serve(["--host", "::1"]).stdout.shows(line);

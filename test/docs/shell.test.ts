@@ -17,9 +17,8 @@ const run: Readonly<Record<string, readonly string[]>> = {
     ...["npm start", "curl -i", "while IFS==", "explain", "npm test", "npm pack", "svc-sandbox exec"],
     ...["svc-sandbox list\nnpx", "svc-sandbox init", "--write-env"],
   ],
-  "docs/control-plane.md": "send() {,urllib,HttpClient,curl -sN,--tls,--cacert,--state,/story/next".split(
-    ",",
-  ),
+  "docs/control-plane.md":
+    "send() {,urllib,HttpClient,curl -sN,--tls,--cacert,--state,--public-url,/story/next".split(","),
 };
 
 test.each(Object.entries(run))("every block of %s is run", (page, words) => {
@@ -231,6 +230,11 @@ test("docs/control-plane.md: the line for a state starts a server that writes th
   const cwd = userFolder();
   await serving(blockWith("docs/control-plane.md", "sh", "--state"), cwd).until(/listening on/);
   expect(JSON.parse(readFileSync(join(cwd, "sandbox.json"), "utf8")).name).toBe("key-states");
+});
+
+test("docs/control-plane.md: the line for a public URL starts a server that says it", async () => {
+  const running = serving(blockWith("docs/control-plane.md", "sh", "--public-url"), userFolder());
+  await running.until(/ {2}Base URL {3}http:\/\/sandbox\.bank\.example:4747\n/);
 });
 
 test("docs/report.md: its lines print a report of the server, and fail below the threshold", async () => {

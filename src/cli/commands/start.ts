@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Log } from "../../node/log.js";
+import { isLoopbackHost, isWildcard } from "../../node/server/addresses.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import type { KeptState } from "../../node/state/open-state.js";
 import { givenOptions } from "../../sandbox/runtime.js";
@@ -80,7 +81,8 @@ export const command = declareCommand({
     const runtime = state?.runtime ?? startNamed(loaded, flags);
     logEvents(runtime, flags, log);
     const options = await serveOptions(flags, io, log);
-    const server = await serveRuntime(runtime, options).catch((error) => {
+    const stateFile = flags.state && resolve(io.cwd, flags.state);
+    const server = await serveRuntime(runtime, { ...options, stateFile }).catch((error) => {
       state?.close();
       throw error;
     });
@@ -111,6 +113,7 @@ export const command = declareCommand({
       }
       announce(runtime.world(), server, call);
       warnOfPinned(runtime.world(), flags, log);
+      noteReach(server, call, log);
       await warnOfSteps(loaded, flags, io, log);
       await aborted(stop);
       log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
@@ -135,6 +138,21 @@ function announce(world: World, server: RunningServer, { flags, io }: StartCall)
     const style = styleFor(io.stdout, io.env, flags);
     io.stdout.write(banner(world, server, style, { tokenIsNew, program: programName(io.env) }));
   }
+}
+
+// Who reaches the server by which name; a proxy opens a control plane to others that this machine alone would reach.
+function noteReach({ url, controlUrl, controlToken }: RunningServer, { flags }: StartCall, log: Log): void {
+  const { host = "", publicUrl, allowHosts = [] } = flags;
+  if (isWildcard(host) && publicUrl === undefined) {
+    log.note(
+      `Other machines reach it by another address than ${url}: --public-url http://<name>:<port> prints, writes and answers that one.`,
+    );
+  }
+  const names = [...(publicUrl === undefined ? [] : [new URL(url).host]), ...allowHosts];
+  if (controlUrl === undefined || controlToken !== undefined || names.every(isLoopbackHost)) return;
+  log.note(
+    `Without a token, everybody who reaches ${listed(names, "or")} can change this sandbox: --control-token asks for one.`,
+  );
 }
 
 // Opens the state that `--state` names, and says when it continues; `undefined` without the flag.

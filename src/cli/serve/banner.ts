@@ -21,7 +21,7 @@ export function banner(
   const { palette } = style;
   // Everything but the first line is indented.
   const inner = { palette, width: style.width - 2 };
-  const { url, controlUrl, controlToken, certificate } = server;
+  const { url, localUrl, controlUrl, controlToken, certificate } = server;
   const { keys, leftOut } = firstKeys(world, shownKeys);
   const facts = {
     "Base URL": url,
@@ -35,7 +35,7 @@ export function banner(
   };
   const known = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
   return [
-    palette.bold(`svc-sandbox is listening on ${url}`),
+    palette.bold(`svc-sandbox is listening on ${localUrl}`),
     "",
     ...alignColumns(known, inner.width).map((line) => `  ${line}`),
     "",

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
-import { isLoopbackHost } from "../server/addresses.js";
+import { isLoopbackHost, nameIn } from "../server/addresses.js";
 import type { ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";
 import { HttpRefusal } from "./refusals.js";
@@ -11,10 +11,11 @@ const healthPath = `${controlPath}/health`;
 /**
  * Keeps foreign pages and other machines out of the control plane.
  *
- * On a loopback address: a foreign `Host` is refused (DNS rebinding), and so is any cross-site request of a browser.
+ * On a loopback address: a `Host` that is neither this machine's nor allowed is refused (DNS rebinding), and so is any cross-site request of a browser.
  * With a token: every call needs it as `Authorization: Bearer …`, but for `/health`, which says less without it.
  */
-export function guardControl({ loopback, token }: ControlSurroundings): RequestHandler {
+export function guardControl({ loopback, token, allowedHosts }: ControlSurroundings): RequestHandler {
+  const allowedNames = allowedHosts.map(nameIn);
   return ({ headers, path }, response, next) => {
     // The page shows state: it must not be framed by other pages or kept in a shared cache.
     response.set({
@@ -23,14 +24,19 @@ export function guardControl({ loopback, token }: ControlSurroundings): RequestH
       "X-Content-Type-Options": "nosniff",
     });
     const { host = "", origin, "sec-fetch-site": site, authorization } = headers;
-    if (loopback && host !== "" && !isLoopbackHost(host)) {
+    if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(nameIn(host))) {
       throw new HttpRefusal(
         403,
         "foreign_host",
-        "The control plane answers only to this machine's own names, such as 127.0.0.1 or localhost.",
+        "The control plane answers only to this machine's own names, such as localhost, and to those of --allow-host.",
       );
     }
-    const isForeign = origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`;
+    // A proxy may put another Host in the place of the one that the page has.
+    const isForeign =
+      origin !== undefined &&
+      ![host.toLowerCase(), ...allowedHosts].some(
+        (own) => origin === `http://${own}` || origin === `https://${own}`,
+      );
     if (isForeign || site === "cross-site" || site === "same-site") {
       const message = "The control plane does not answer to pages of other origins.";
       throw new HttpRefusal(403, "foreign_origin", message);

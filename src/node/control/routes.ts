@@ -128,9 +128,9 @@ function requireInstances({ instances }: Pick<RouteContext, "instances">): Insta
   );
 }
 
-function summaryOf({ id, label, createdAt, runtime }: Instance, { server }: RouteContext) {
+function summaryOf({ id, label, createdAt, runtime }: Instance, { request, server }: RouteContext) {
   const { name, seed } = runtime.world();
-  const url = `${server.url()}/i/${id}`;
+  const url = `${server.baseUrlFor(request)}/i/${id}`;
   return {
     ...{ id, label: label ?? null, created_at: isoOf(createdAt) },
     ...{ base_url: url, control_url: url + controlPath, scenario: name, seed },

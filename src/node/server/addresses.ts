@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
 const wildcards = new Set(["0.0.0.0", "::"]);
@@ -18,13 +19,13 @@ export function baseUrlOf({ address, port }: AddressInfo, scheme: "http" | "http
 }
 
 /** Whether only this machine can reach the address. */
-export function isLoopback({ address }: AddressInfo): boolean {
+export function isLoopback(address: string): boolean {
   return address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");
 }
 
 /** Whether a `Host` header names this machine, whatever its port. */
 export function isLoopbackHost(host: string): boolean {
-  const name = host.replace(/:\d*$/, "").toLowerCase();
+  const name = nameIn(host);
   return (
     name === "localhost" ||
     name.endsWith(".localhost") ||
@@ -33,4 +34,66 @@ export function isLoopbackHost(host: string): boolean {
     // The same address in IPv6, as it is typed and as URLs have it.
     /^\[::ffff:(?:127(?:\.\d{1,3}){3}|7f[\da-f]{2}:[\da-f]{1,4})\]$/.test(name)
   );
+}
+
+/** Returns the name in a `Host` header, without its port. */
+export function nameIn(host: string): string {
+  return host.replace(/:\d*$/, "").toLowerCase();
+}
+
+const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+/** Returns the name in a `Host` header as certificates have it: an IPv6 address without its brackets. */
+export function bareName(host: string): string {
+  return nameIn(host).replace(/^\[(.*)\]$/, "$1");
+}
+
+/** Reads a name or an address with or without a port, as it stands in a `Host` header; `undefined` for anything else. */
+export function readHostName(text: string): string | undefined {
+  return hostPattern.test(text) ? text.toLowerCase() : undefined;
+}
+
+/** Reads a base URL, and returns it without a slash at its end; `undefined` for one that cannot be one. */
+export function readBaseUrl(text: string): string | undefined {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  const isBare = url?.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  return isHttp && isBare ? url.href.replace(/\/+$/, "") : undefined;
+}
+
+/**
+ * Returns the base URL by which the sender of a request reaches the server; `own` when the request does not say it.
+ *
+ * A proxy on this machine is believed (`Forwarded`, else `X-Forwarded-Host`, `-Proto` and `-Port`), any other sender only
+ * in its `Host`. The sender alone gets to see the URL, so a wrong one harms nobody else.
+ */
+export function baseUrlFor({ headers, socket }: IncomingMessage, own: string): string {
+  const proxied = isLoopback(socket.remoteAddress ?? "") ? forwardedIn(headers) : {};
+  const host = readHostName(proxied.host ?? headers.host ?? "");
+  if (host === undefined) return own;
+  const scheme = proxied.scheme ?? new URL(own).protocol.slice(0, -1);
+  return `${scheme}://${host}`;
+}
+
+// Of several proxies the first one is the one that the client asked.
+function forwardedIn(headers: IncomingHttpHeaders): {
+  host?: string | undefined;
+  scheme?: string | undefined;
+} {
+  const first = (name: string) =>
+    String(headers[name] ?? "")
+      .split(",")[0]
+      ?.trim() || undefined;
+  const scheme = (text = "") => /^https?$/i.exec(text)?.[0].toLowerCase();
+  const forwarded = first("forwarded");
+  if (forwarded !== undefined) {
+    const member = (name: string) =>
+      new RegExp(`(?:^|;)\\s*${name}\\s*=\\s*"?([^";]+)`, "i").exec(forwarded)?.[1]?.trim();
+    return { host: member("host"), scheme: scheme(member("proto")) };
+  }
+  const host = first("x-forwarded-host");
+  const port = first("x-forwarded-port");
+  const withPort =
+    host !== undefined && port !== undefined && !/:\d+$/.test(host) && !/^(?:80|443)$/.test(port);
+  return { host: withPort ? `${host}:${port}` : host, scheme: scheme(first("x-forwarded-proto")) };
 }

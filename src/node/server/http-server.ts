@@ -36,8 +36,10 @@ export interface ControlSurroundings {
   readonly loopback: boolean;
   /** The bearer token that every call needs; `undefined` for none. */
   readonly token: string | undefined;
-  /** The base URL by which clients reach the server. */
-  readonly url: () => string;
+  /** Returns the base URL by which the sender of a request reaches the server. */
+  readonly baseUrlFor: (request: IncomingMessage) => string;
+  /** The names beside this machine's own by which clients reach the server, some with a port, in lower case. */
+  readonly allowedHosts: readonly string[];
   /** Stops the server, and its process where that serves nothing else. */
   readonly stop: () => void;
   /** When the server was started, on the wall clock (epoch milliseconds). */

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
+import { SandboxError } from "../../domain/errors.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import {
   createInstances,
@@ -9,7 +11,7 @@ import {
 } from "../control/instances.js";
 import { loadFarmers, loadFarmersFor, nodePlatform } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
-import { baseUrlOf, isLoopback } from "./addresses.js";
+import { bareName, baseUrlFor, baseUrlOf, isLoopback, readBaseUrl, readHostName } from "./addresses.js";
 import { closeServer } from "./connections.js";
 import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
 import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
@@ -23,6 +25,13 @@ export interface ServeOptions {
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
+  /**
+   * The base URL by which clients reach the server, when it is another than its own address: behind a proxy, in a
+   * container, on another machine. Default: its own; for instances, as the caller reaches it.
+   */
+  readonly publicUrl?: string;
+  /** Names that the control plane answers to on a loopback address, beside this machine's own and that of `publicUrl`. */
+  readonly allowHosts?: readonly string[];
   /** Serves HTTPS: with a certificate and its key (PEM), or with `true` a self-signed one. Default: HTTP. */
   readonly tls?: boolean | CertificatePair;
   /** Whether API answers carry `X-Sandbox-Path`. Default: false. */
@@ -51,12 +60,16 @@ export interface Hosting {
   readonly onInstance?: (instance: Instance) => void;
   /** Called when a client asks the server to stop. Default: closes it. */
   readonly onStop?: () => void;
+  /** The file of the state, beside which a self-signed certificate is kept for the next start. Default: none. */
+  readonly stateFile?: string | undefined;
 }
 
 /** A server that accepts requests. */
 export interface RunningServer {
-  /** Without a slash at its end. */
+  /** The public URL where one is given. Without a slash at its end. */
   readonly url: string;
+  /** The base URL by which this machine reaches it. */
+  readonly localUrl: string;
   /** `undefined` when the control plane is off. */
   readonly controlUrl: string | undefined;
   /** The bearer token that the control plane asks for; `undefined` when it asks for none. */
@@ -77,8 +90,9 @@ export async function serveRuntime(
   options: ServeOptions & Hosting,
 ): Promise<RunningServer> {
   const { port, host: bindTo = "127.0.0.1", tls = false, explain = false, onDefect = () => {} } = options;
-  let url = "";
-  const serverUrl = () => url;
+  const { publicUrl, allowedHosts } = namesOf(options);
+  let localUrl = "";
+  const serverUrl = () => localUrl;
   const withControl = options.control !== false;
   const { instanceTtl: ttl = defaultInstanceTtl, maxInstances: most = defaultMaxInstances } = options;
   const { counters } = runtime;
@@ -89,14 +103,21 @@ export async function serveRuntime(
   const customHandlers = await customHandlersOf(runtime, options, serverUrl);
   // Loaded when needed: most servers speak HTTP.
   const certificate =
-    tls === false ? undefined : await (await import("./tls.js")).certificatePair(tls, bindTo);
+    tls === false
+      ? undefined
+      : await (await import("./tls.js")).certificatePair(
+          tls,
+          [bindTo, ...allowedHosts.map(bareName)],
+          options.stateFile && `${options.stateFile}.pem`,
+        );
   if (certificate !== undefined) counters.curlOptions = "-k";
   const stopping = new AbortController();
   // Known once it listens, which is before the first call.
   const surroundings = {
     loopback: false,
     token: options.controlToken || undefined,
-    url: serverUrl,
+    baseUrlFor: (request: IncomingMessage) => publicUrl ?? baseUrlFor(request, localUrl),
+    allowedHosts,
     stop: () => (options.onStop ?? close)(),
     startedAt: nodePlatform.time(),
   };
@@ -109,8 +130,8 @@ export async function serveRuntime(
     onDefect,
   });
   const address = await listen(server, port, bindTo);
-  url = baseUrlOf(address, certificate === undefined ? "http" : "https");
-  surroundings.loopback = isLoopback(address);
+  localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
+  surroundings.loopback = isLoopback(address.address);
   if (!surroundings.loopback) surroundings.token ??= randomBytes(24).toString("base64url");
 
   const stopPolling = pollTimeline(runtime);
@@ -120,13 +141,33 @@ export async function serveRuntime(
     instances?.close();
     return closeServer(server, open, grace);
   };
+  const url = publicUrl ?? localUrl;
   return {
     url,
+    localUrl,
     controlUrl: withControl ? url + controlPath : undefined,
     controlToken: withControl ? surroundings.token : undefined,
     certificate: certificate?.cert,
     close,
   };
+}
+
+// Throws `usage` for what is no URL or name.
+function namesOf({ publicUrl: given, allowHosts = [] }: ServeOptions) {
+  const publicUrl = given === undefined ? undefined : readBaseUrl(given);
+  if (given !== undefined && publicUrl === undefined) {
+    throw new SandboxError(
+      "usage",
+      "Failed to use the public URL: give one such as https://sandbox.example.",
+    );
+  }
+  const allowedHosts = allowHosts.map((host) => {
+    const name = readHostName(host);
+    if (name !== undefined) return name;
+    throw new SandboxError("usage", "Failed to use a host to allow: give a name such as sandbox.example.");
+  });
+  const own = publicUrl === undefined ? [] : [new URL(publicUrl).host];
+  return { publicUrl, allowedHosts: [...own, ...allowedHosts] };
 }
 
 // Loaded when needed: most servers have no handlers beside the API.

@@ -48,6 +48,8 @@ const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
   controlToken: true,
   instanceTtl: true,
   maxInstances: true,
+  publicUrl: true,
+  allowHosts: true,
   handlers: true,
   handlersFile: true,
   onDefect: true,
@@ -105,6 +107,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const running = await serveRuntime(runtime, {
     ...rest,
     port: rest.port ?? 0,
+    stateFile: file && resolve(file),
     // The process is the caller's: it goes on.
     onStop: () => void close().catch(rest.onDefect ?? (() => {})),
   }).catch((error) => {

@@ -1,11 +1,14 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
-import { resolve } from "node:path";
+import { hostname, networkInterfaces } from "node:os";
+import { dirname, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { SandboxError } from "../../domain/errors.js";
-import { fileFailure } from "../files/write-file.js";
+import { fileFailure, makeFolder, writeFileAtomically } from "../files/write-file.js";
 import { nodePlatform } from "../platform.js";
+import { isWildcard } from "./addresses.js";
 
 /** A certificate and its private key, both as PEM. The certificate may be a chain, the server's own first. */
 export interface CertificatePair {
@@ -13,9 +16,41 @@ export interface CertificatePair {
   readonly key: string;
 }
 
-/** Returns the pair to serve HTTPS with: the given one, checked, or a self-signed one. Throws `certificate_unusable`. */
-export async function certificatePair(tls: true | CertificatePair, host: string): Promise<CertificatePair> {
-  return tls === true ? makeSelfSigned(host) : checkPair(tls, { cert: "tls.cert", key: "tls.key" });
+/**
+ * Returns the pair to serve HTTPS with: the given one, checked, or a self-signed one for these names, which a file may keep.
+ *
+ * Throws `certificate_unusable`.
+ */
+export async function certificatePair(
+  tls: true | CertificatePair,
+  names: readonly string[],
+  file?: string,
+): Promise<CertificatePair> {
+  if (tls !== true) return checkPair(tls, { cert: "tls.cert", key: "tls.key" });
+  return file === undefined ? makeSelfSigned(...names) : keepSelfSigned(file, names);
+}
+
+// Made anew when it ends within a week or lacks a name; other addresses of this machine may come and go.
+async function keepSelfSigned(file: string, names: readonly string[]): Promise<CertificatePair> {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  if (text !== undefined) {
+    const shown = JSON.stringify(file);
+    const pair = checkPair({ cert: text, key: text }, { cert: shown, key: shown });
+    const certificate = new X509Certificate(text);
+    const isLasting = Date.parse(certificate.validTo) > nodePlatform.time() + 7 * day;
+    const isFor = (name: string) =>
+      (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
+    if (isLasting && names.filter((name) => !isWildcard(name)).every(isFor)) return pair;
+  }
+  const made = await makeSelfSigned(...names);
+  try {
+    makeFolder(dirname(file));
+    // For its owner alone: the key is in it.
+    writeFileAtomically(file, `${made.cert.trimEnd()}\n${made.key.trimEnd()}\n`, 0o600);
+  } catch (error) {
+    throw unusable(`the certificate cannot be kept in ${JSON.stringify(file)}: ${fileFailure(error)}`);
+  }
+  return made;
 }
 
 /** Reads a certificate and its key from PEM files; throws `file_unreadable` or `certificate_unusable`. */
@@ -66,14 +101,17 @@ function unusable(why: string): SandboxError {
 }
 
 const day = 24 * 60 * 60_000;
-// A wildcard address is not one that a client connects to.
-const wildcards = ["0.0.0.0", "::"];
 
-/** Makes a self-signed certificate for `host` and this machine's own names that is good for a year. */
-export async function makeSelfSigned(host: string): Promise<CertificatePair> {
+/**
+ * Makes a self-signed certificate for these names and this machine's own that is good for a year.
+ *
+ * A wildcard address stands for all addresses of this machine, and the name that it has in its network.
+ */
+export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
   // Loaded here: a given certificate does not need it.
   const { generate } = await import("selfsigned");
-  const names = new Set(["localhost", "127.0.0.1", "::1", ...(wildcards.includes(host) ? [] : [host])]);
+  const others = given.flatMap((name) => (isWildcard(name) ? namesInNetwork() : [name]));
+  const names = new Set(["localhost", "127.0.0.1", "::1", ...others]);
   const now = nodePlatform.time();
   const { cert, private: key } = await generate([{ name: "commonName", value: "svc-sandbox" }], {
     keyType: "ec",
@@ -90,6 +128,11 @@ export async function makeSelfSigned(host: string): Promise<CertificatePair> {
     ],
   });
   return { cert, key };
+}
+
+function namesInNetwork(): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
+  return [hostname(), ...addresses.map(({ address }) => address)].filter((name) => name !== "");
 }
 
 function altName(name: string) {

@@ -1,0 +1,130 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { startServer } from "../../src/node/index.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { type Ask, clientOf, serveControl } from "./client.js";
+
+async function baseUrls(ask: Ask, headers: Record<string, string>): Promise<string[]> {
+  const made = (await ask("/instances", { method: "POST", json: {}, headers })).body.data;
+  const listed = (await ask("/instances", { headers })).body.data.at(-1);
+  expect([made.control_url, listed.id]).toEqual([`${made.base_url}/__sandbox`, made.id]);
+  return [made.base_url, listed.base_url].map((url) => url.replace(`/i/${made.id}`, ""));
+}
+
+const twice = (url: string) => [url, url];
+
+describe("the base URL of an instance", () => {
+  test("is the one that the caller has used, or that a proxy on this machine says", async () => {
+    const { ask, server } = await serveControl({ allowHosts: ["Box.example"] });
+    const { url } = server;
+    for (const [headers, expected] of [
+      [{}, url],
+      [{ host: "localhost:8080" }, "http://localhost:8080"],
+      [{ host: "box.example" }, "http://box.example"],
+      [
+        { forwarded: 'for=192.0.2.1; proto=https; host="box.example:8443", host=x' },
+        "https://box.example:8443",
+      ],
+      [{ forwarded: "for=192.0.2.1;Host=box.example" }, "http://box.example"],
+      [{ "x-forwarded-host": "box.example, inner", "x-forwarded-proto": "https" }, "https://box.example"],
+      [
+        { "x-forwarded-host": "box.example", "x-forwarded-proto": "https", "x-forwarded-port": "8443" },
+        "https://box.example:8443",
+      ],
+      [{ "x-forwarded-host": "box.example", "x-forwarded-port": "80" }, "http://box.example"],
+      // What is no host or scheme is not repeated.
+      [{ "x-forwarded-host": 'a"/><script>', "x-forwarded-proto": "javascript" }, url],
+      [{ forwarded: "proto=file;host=a/b" }, url],
+    ] as const) {
+      expect([headers, await baseUrls(ask, headers)]).toEqual([headers, twice(expected)]);
+    }
+  });
+
+  test("is under the public URL, whatever a request says", async () => {
+    const { server } = await serveControl({ publicUrl: "https://box.example/sandbox/" });
+    const { url, localUrl, controlUrl } = server;
+    expect([url, controlUrl]).toEqual([
+      "https://box.example/sandbox",
+      "https://box.example/sandbox/__sandbox",
+    ]);
+    expect(localUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    for (const headers of [{}, { host: "box.example" }, { forwarded: "host=evil.example" }]) {
+      expect(await baseUrls(clientOf(localUrl), headers)).toEqual(twice(url));
+    }
+  });
+});
+
+describe("names in front of a loopback address", () => {
+  test("are answered when they are allowed, with the pages of just those origins", async () => {
+    const { ask } = await serveControl({ allowHosts: ["box.example", "other.example:8443"] });
+    const outcome = async (headers: Record<string, string>) => {
+      const { status, body } = await ask("/reset", { method: "POST", json: {}, headers });
+      return body.error?.code ?? status;
+    };
+    for (const [headers, expected] of [
+      [{ host: "box.example" }, 200],
+      [{ host: "BOX.example:81", origin: "http://box.example:81" }, 200],
+      [{ host: "other.example" }, 200],
+      // A proxy that sets another Host than the page has.
+      [{ origin: "https://other.example:8443", "sec-fetch-site": "same-origin" }, 200],
+      [{ origin: "https://other.example" }, "foreign_origin"],
+      [{ origin: "http://box.example:81" }, "foreign_origin"],
+      [{ origin: "https://box.example", "sec-fetch-site": "cross-site" }, "foreign_origin"],
+      [{ host: "a.box.example" }, "foreign_host"],
+      [{ host: "box.example.evil.example" }, "foreign_host"],
+      [{ host: "box.example@evil.example" }, "foreign_host"],
+    ] as const) {
+      expect([headers, await outcome(headers)]).toEqual([headers, expected]);
+    }
+  });
+
+  test("that are none are refused at the start", async () => {
+    const refused = ["*", "http://box.example", "", "a b", ".example/x"].map((name) => ({
+      allowHosts: [name],
+    }));
+    const urls = [
+      "box.example",
+      "ftp://box.example",
+      "http://user:secret@box.example",
+      "http://box.example/?a",
+    ];
+    for (const options of [...refused, ...urls.map((publicUrl) => ({ publicUrl }))]) {
+      const error = await startServer(options).catch((thrown) => thrown);
+      expect([options, error.code]).toEqual([options, "usage"]);
+      expect(error.message).not.toContain("secret");
+    }
+  });
+});
+
+describe("the self-signed certificate beside a state", () => {
+  const certificateOf = async (state: string, options: Parameters<typeof startServer>[0] = {}) => {
+    const server = await startServer({ tls: true, state, ...options });
+    await server.close(0);
+    return server.certificate?.trim();
+  };
+
+  test("is kept between starts, for its owner alone, until it lacks a name or ends", async () => {
+    const state = join(temporaryFolder(), "new/state.json");
+    const first = await certificateOf(state);
+    expect(await certificateOf(state)).toContain(first);
+    expect(statSync(`${state}.pem`).mode & 0o777).toBe(0o600);
+    const named = await certificateOf(state, { allowHosts: ["box.example:8443", "[::2]:80"] });
+    expect(named).not.toContain(first);
+    expect(await certificateOf(state, { publicUrl: "https://box.example" })).toContain(named);
+    vi.useFakeTimers({ now: Date.now() + 360 * 86_400_000, toFake: ["Date"] });
+    const renewed = await certificateOf(state).finally(() => vi.useRealTimers());
+    expect(renewed).not.toContain(named);
+    expect(await certificateOf(state)).toContain(renewed);
+  });
+
+  test("does not replace a file that is something else", async () => {
+    const folder = temporaryFolder({ "state.json.pem": "mine" });
+    const state = join(folder, "state.json");
+    const code = "certificate_unusable";
+    await expect(startServer({ tls: true, state })).rejects.toMatchObject({ code });
+    expect(readFileSync(`${state}.pem`, "utf8")).toBe("mine");
+    writeFileSync(`${state}.pem`, "");
+    await expect(startServer({ tls: true, state })).rejects.toMatchObject({ code });
+  });
+});
