@@ -54,6 +54,10 @@ test("requests are listed by limit, path, fault and key; R24 clearing them leave
   ] as const) {
     expect([query, (await ask(`/requests?${query}`)).body.data]).toEqual([query, listed]);
   }
+  expect(await ask("/requests?key=nope")).toMatchObject({
+    status: 404,
+    body: { error: { code: "not_found" } },
+  });
   expect((await ask("/requests", { method: "DELETE" })).status).toBe(204);
   expect((await ask("/requests")).body.data).toEqual([]);
   expect((await ask("/keys/active")).body.data.usage).toEqual({ this_minute: 2, today: 2 });
