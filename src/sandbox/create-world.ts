@@ -14,6 +14,7 @@ import { farmersOf } from "./preview/farmers.js";
 import { createRegistry } from "./registry.js";
 import { scenarioKeys, unknownSecret } from "./scenario-keys.js";
 import { createTimeline, settleTimeline } from "./story/timeline.js";
+import { endingOfName, withGrantedScopes } from "./varied-records.js";
 import type { World, WorldOptions } from "./world.js";
 
 /**
@@ -33,7 +34,15 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const assumptions = assumptionsFor(profile, assumed);
   const windows = windowsOf(assumptions);
 
-  const keys = scenarioKeys(scenario, { seed, start: now, sha256: platform.sha256, windows });
+  const profiled = { seed, profile, givenAssumptions: assumed };
+  const keys = scenarioKeys(scenario, {
+    ...{ seed, start: now, sha256: platform.sha256, windows },
+    withGranted: (first, scopes) => withGrantedScopes(profiled, first, scopes),
+  });
+  const organizations = buildOrganizations(scenario, seed).map((one) => ({
+    ...one,
+    name: one.name + endingOfName(profiled, one.ref),
+  }));
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
@@ -51,7 +60,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     timeline: createTimeline(scenario.timeline ?? [], now),
     settle: () => settleTimeline(world),
     story: { steps: scenario.story ?? [], next: 0 },
-    registry: createRegistry(buildOrganizations(scenario, seed), keys),
+    registry: createRegistry(organizations, keys),
     events: createAnnouncements(),
     requestIds,
     journal: createJournal(requestIds.idOf),

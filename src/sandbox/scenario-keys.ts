@@ -63,12 +63,14 @@ export interface KeyBuilding {
   readonly start: number;
   readonly sha256: (text: string) => string;
   readonly windows: Windows;
+  /** Returns the scopes of a key with those that the world grants beside them. Default: no more. */
+  readonly withGranted?: (first: string, scopes: readonly string[]) => readonly string[];
 }
 
 /** The keys of a scenario as a registry takes them: all hashes now, each record when it is first used. */
 export function scenarioKeys(
   scenario: Scenario,
-  { seed, start, sha256, windows }: KeyBuilding,
+  { seed, start, sha256, windows, withGranted = (_first, scopes) => scopes }: KeyBuilding,
 ): DescribedKeys {
   const described = describedKeys(scenario);
   const rotations = rotationsOf(described);
@@ -86,7 +88,7 @@ export function scenarioKeys(
       name: shared.name ?? inventKeyName(seed, shared.first),
       environment: given.environment,
       legacy: given.legacy ?? (given.secret !== undefined && parseApiKey(given.secret)?.legacy === true),
-      scopes: shared.scopes ?? defaultScopes,
+      scopes: withGranted(shared.first, shared.scopes ?? defaultScopes),
       limits: {
         perMinute: shared.perMinute ?? defaultLimits.perMinute,
         perDay: shared.perDay ?? defaultLimits.perDay,

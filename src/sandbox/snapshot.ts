@@ -9,6 +9,7 @@ import { describeConsents } from "./preview/consents.js";
 import type { KeyEntry } from "./registry.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./scenario-keys.js";
 import { remainingSteps } from "./story/timeline.js";
+import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
 import type { World, WorldOptions } from "./world.js";
 
 /**
@@ -25,7 +26,8 @@ export function snapshotWorld(world: World): Scenario {
   const given = new Map(describedKeys(world.scenario).map((one) => [one.ref, one.given]));
   const organizations: Record<string, ScenarioOrganization & { keys: Record<string, ScenarioKey> }> = {};
   for (const [ref, { organization }] of registry.organizations) {
-    const { name, id, type, status, sandboxAccess, liveAccess } = organization;
+    const { id, type, status, sandboxAccess, liveAccess } = organization;
+    const name = organization.name.slice(0, organization.name.length - endingOfName(world, ref).length);
     const access = { sandbox_access: sandboxAccess, live_access: liveAccess };
     organizations[ref] = { name, id, type, status, ...access, keys: {} };
   }
@@ -64,7 +66,7 @@ function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, w
   return {
     environment: key.environment,
     name: key.name,
-    scopes: [...key.scopes],
+    scopes: [...withoutGrantedScopes(world, key.scopes)],
     limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
     usage: {
       this_minute: usage.minuteCount,

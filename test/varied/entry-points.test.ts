@@ -76,6 +76,67 @@ test("R14 the guard refuses with varied answers, too, and knows a caller by the 
   expect(ids).toEqual(journal.map(({ id }) => id));
 });
 
+test("R4 a key has its scopes and an organization its name for life: in answers, lists, the guard and after a rotation", async () => {
+  const granted = new Set<string>();
+  for (let seed = 1; seed <= 8; seed++) {
+    const sandbox = open(seed);
+    const plain = openSandbox("key-states", { seed });
+    const { secret } = sandbox.keys.rotate("active", { as: "next" });
+    const made = sandbox.keys.create({ organization: "harvest-bank", environment: "test", name: "made" });
+    const secrets = { active: sandbox.secret("active"), next: secret, made: made.secret };
+    for (const [ref, key] of Object.entries(secrets)) {
+      const { scopes, organization } = sandbox.keys.get(ref);
+      const { name } = sandbox.organizations.get(organization);
+      const headers = { "x-api-key": key };
+      for (let i = 0; i < 10; i++) {
+        const { data } = await (await sandbox.fetch(`https://any.example${mePath}`, { headers })).json();
+        expect([data.organization.name, data.scopes.toSorted()]).toEqual([name, [...scopes].sort()]);
+      }
+      for (const scope of scopes) {
+        const request = new Request("https://any.example/mine", { headers });
+        expect(guard(request, { sandbox, scope }).refusal).toBeUndefined();
+        granted.add(scope);
+      }
+    }
+    expect(sandbox.keys.get("next").scopes).toEqual(sandbox.keys.get("active").scopes);
+    const again = createSandbox({ scenario: sandbox.snapshot() });
+    const scopesOf = ({ keys }: Sandbox) =>
+      Object.fromEntries(keys.list().map(({ ref, scopes }) => [ref, scopes]));
+    expect(scopesOf(again)).toEqual(scopesOf(sandbox));
+    expect(again.organizations.list()).toEqual(sandbox.organizations.list());
+    const documented = ({ organizations = {} }: ReturnType<Sandbox["snapshot"]>) =>
+      Object.values(organizations).map(({ name, keys = {} }) => [
+        name,
+        keys.revoked?.scopes,
+        keys.live?.scopes,
+      ]);
+    expect(documented(sandbox.snapshot())).toEqual(documented(plain.snapshot()));
+  }
+  expect(granted.size).toBeGreaterThan(1);
+  expect(granted).not.toContain("*");
+});
+
+test("what varied grants comes with the profile and goes with it, and not where the scopes are given", async () => {
+  await using server = await startServer({ seed: 3 });
+  const { sandbox } = server;
+  const seen = () => [sandbox.keys.list().map(({ scopes }) => scopes), sandbox.organizations.list()];
+  const plain = seen();
+  const put = async (body: object) => expect((await putAssumptions(server, body)).status).toBe(200);
+  await put({ profile: "varied" });
+  const varied = seen();
+  expect(varied).toEqual([
+    open(3)
+      .keys.list()
+      .map(({ scopes }) => scopes),
+    open(3).organizations.list(),
+  ]);
+  expect(varied).not.toEqual(plain);
+  await put({ scopes: sandbox.assumptions.scopes });
+  expect(seen()).toEqual([plain[0], varied[1]]);
+  await put({ profile: "minimal" });
+  expect(seen()).toEqual(plain);
+});
+
 test("keys names no code for a 429 whose code varies", async () => {
   const limitedUnder = async (profile: string) => {
     const { stdout } = await runCli(["keys", "key-states", "--format", "json", "--profile", profile]);

@@ -39,18 +39,6 @@ export function errorMembers(added: object): Change {
   return ({ body }) => void Object.assign(body.error ?? {}, added);
 }
 
-/** More scopes. */
-export function granting(...scopes: readonly string[]): Change {
-  return ({ body }) => void body.data?.scopes.push(...scopes);
-}
-
-/** More behind the name of the organization. */
-export function named(addition: string): Change {
-  return ({ body }) => {
-    if (body.data !== undefined) body.data.organization.name += addition;
-  };
-}
-
 /** More headers, in this order. */
 export function headers(...added: readonly Header[]): Change {
   return (draft) => {

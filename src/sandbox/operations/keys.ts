@@ -19,6 +19,7 @@ import { isInstant } from "../clock.js";
 import { settleUsage, startUsage, type Usage } from "../counters.js";
 import type { KeyEntry } from "../registry.js";
 import { deriveSecret, secretFrom } from "../scenario-keys.js";
+import { withGrantedScopes } from "../varied-records.js";
 import { type KeyView, viewKey } from "../views.js";
 import type { World } from "../world.js";
 import {
@@ -148,7 +149,10 @@ function issueKey(
   // None by default: the specification does not say that keys expire by themselves.
   const lifetime = parseDuration(world.assumptions.default_expiry);
   const expiresAt = lifetime === undefined ? {} : { expiresAt: world.clock.now() + lifetime };
-  registry.addKey({ ...expiresAt, ...described, legacy: false, sha256: platform.sha256(secret) }, usage);
+  // A replacement has the scopes of the old key, granted ones among them (R37).
+  const scopes = replaces === undefined ? withGrantedScopes(world, ref, described.scopes) : described.scopes;
+  const sha256 = platform.sha256(secret);
+  registry.addKey({ ...expiresAt, ...described, scopes, legacy: false, sha256 }, usage);
   return { key: viewKey(registry.key(ref), world), secret };
 }
 

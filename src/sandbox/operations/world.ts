@@ -8,6 +8,7 @@ import { isoOf } from "../clock.js";
 import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../counters.js";
 import { activateFaults, type Fault } from "../faults.js";
 import type { KeyEntry } from "../registry.js";
+import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
 import { type ClockView, type OrganizationView, viewClock, viewOrganization } from "../views.js";
 import type { World } from "../world.js";
 import {
@@ -117,19 +118,41 @@ export function changeAssumptions(world: World, { profile, ...input }: Assumptio
     retiring_counts_as_active: tooManyActiveProblem(world, next),
   });
   for (const { usage } of world.registry.keys.values()) carryOver(usage, world.windows, windows, now);
-  Object.assign(world, {
+  const changes = {
     profile: profile ?? world.profile,
     assumptions: next,
     givenAssumptions: given,
     windows,
-  } satisfies Partial<World>);
+  } satisfies Partial<World>;
+  varyRecords(world, { ...world, ...changes });
+  Object.assign(world, changes);
   world.events.announce({ type: "assumptions.changed" });
   return next;
 }
 
-function heldScopeProblem({ registry }: World, { scopes }: Assumptions): string | undefined {
-  for (const { key } of registry.keys.values()) {
-    const held = key.scopes.find((scope) => !scopes.includes(scope));
+// What `varied` adds to records comes with that profile and goes with it.
+function varyRecords(world: World, next: World): void {
+  const { organizations, keys } = world.registry;
+  for (const entry of organizations.values()) {
+    const { ref, name } = entry.organization;
+    const [old, ending] = [endingOfName(world, ref), endingOfName(next, ref)];
+    if (old === ending) continue;
+    entry.organization = { ...entry.organization, name: name.slice(0, name.length - old.length) + ending };
+  }
+  if (world.profile !== "varied" && next.profile !== "varied") return;
+  for (const entry of keys.values()) {
+    let first = entry.key;
+    for (let old = keys.get(first.replaces ?? ""); old !== undefined; old = keys.get(first.replaces ?? "")) {
+      first = old.key;
+    }
+    const scopes = withGrantedScopes(next, first.ref, withoutGrantedScopes(world, entry.key.scopes));
+    entry.key = { ...entry.key, scopes };
+  }
+}
+
+function heldScopeProblem(world: World, { scopes }: Assumptions): string | undefined {
+  for (const { key } of world.registry.keys.values()) {
+    const held = withoutGrantedScopes(world, key.scopes).find((scope) => !scopes.includes(scope));
     if (held !== undefined) return `lack ${held}, which the key ${JSON.stringify(key.ref)} has`;
   }
   return undefined;
