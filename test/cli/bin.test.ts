@@ -47,12 +47,14 @@ describe("the built svc-sandbox", () => {
   });
 
   it("stops at once when it is asked a second time", async () => {
-    const { child, ended, ...running } = await serving("--log", "off");
+    const { child, ended, ...running } = await serving("announced-endpoints", "--log", "off");
     const url = new URL(running.url);
     const socket = connect(Number(url.port), url.hostname);
     onTestFinished(() => void socket.destroy());
     // A request that never ends keeps the server open for its two seconds.
-    socket.write("GET / HTTP/1.1\r\nHost: here\r\n");
+    socket.write(
+      "POST /v1/relying-party/consent-requests HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\n{",
+    );
     await once(socket, "connect");
     await fetch(`${url.origin}/v1/relying-party/me`);
     child.kill("SIGINT");

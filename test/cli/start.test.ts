@@ -131,14 +131,15 @@ describe("svc-sandbox start", () => {
   });
 
   it("lets an open request finish when it is stopped, takes no new one, and exits with 0", async () => {
-    const { url, stop } = await started();
+    const { url, stop } = await started("announced-endpoints");
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    socket.write(`GET ${me} HTTP/1.1\r\nHost: 127.0.0.1\r\n`);
-    // An answer on another connection shows that the half request before it has arrived.
+    const path = "/v1/relying-party/consent-requests";
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{`);
+    // An answer on another connection shows that the request before it, with half of its body, has arrived.
     await fetch(url + me);
     const stopped = stop();
     await expect(fetch(url + me)).rejects.toThrow();
-    socket.end("Connection: close\r\n\r\n");
+    socket.end("}");
     const [answer] = await once(socket, "data");
     expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
     const { code, stderr } = await stopped;
