@@ -98,6 +98,11 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
+/** Whether the whole answer comes, only later. */
+export function onlyWaits({ kind, cutAfter }: Delivery): boolean {
+  return kind === "send" && cutAfter === undefined;
+}
+
 /** The parts of a body in their order, and the pause before each. */
 export function partsOf(
   body: string,

@@ -38,6 +38,7 @@ export function reportOf(
     profile: running.profile,
     pinned: pinnedAssumptions(running),
     requests: counted.requests,
+    unread: counted.unread,
     ...sharesOf(paths, running.preview),
     paths,
     advice: advice.filter(({ count }) => count > 0),

@@ -20,6 +20,7 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     scenario: [...new Set(runs.map(({ scenario }) => scenario))].join(", "),
     runs,
     requests: sum(reports, ({ requests }) => requests),
+    unread: sum(reports, ({ unread }) => unread),
     ...sharesOf(
       paths,
       reports.some(({ preview }) => preview !== null),

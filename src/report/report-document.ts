@@ -44,6 +44,13 @@ export function conclusion({ requests, coverage, faults, preview, advice }: Repo
   ].join(". ");
 }
 
+function unreadNote({ unread }: Report): string[] {
+  if (unread === 0) return [];
+  return [
+    `The client closed the connection before ${pluralize(unread, "delayed answer")} had come: the paths count as met, but it has not seen these answers. Is its timeout shorter than the latency of the fault on purpose?`,
+  ];
+}
+
 /** Returns where to go on once every promised path was met. */
 function nextSteps({ coverage, faults, profile }: Report): string[] {
   if (coverage.met < coverage.promised) return [];
@@ -91,7 +98,7 @@ function reportDocument(report: Report, unmet: readonly UnmetThreshold[]): Repor
     title: titleOf(report),
     // A client that never called needs no table of what it could have met.
     sections: requests === 0 ? [] : sections.filter(({ rows }) => rows.length > 0),
-    notes: nextSteps(report),
+    notes: [...unreadNote(report), ...nextSteps(report)],
     conclusion: { text: conclusion(report), tone: isGood ? "good" : undefined },
     failures,
     suites: suitesOf(report, unmet),

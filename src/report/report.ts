@@ -13,6 +13,8 @@ export interface Report {
   readonly runs?: readonly Pick<Report, "scenario" | "seed" | "profile" | "pinned">[];
   /** The number of requests of the client. */
   readonly requests: number;
+  /** The number of answers, delayed by a fault, for which the client did not wait; only a server knows. */
+  readonly unread: number;
   readonly coverage: Coverage;
   /** The kinds of faults that were met. */
   readonly faults: Share;

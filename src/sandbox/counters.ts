@@ -32,6 +32,7 @@ interface PathCount {
 /** The counts of every path and every advice, zeros included. */
 export interface Counts {
   readonly requests: number;
+  readonly unread: number;
   readonly paths: Readonly<Record<PathId, PathCount>>;
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
 }
@@ -47,6 +48,8 @@ export interface Counters {
     idOf: (number: number) => string,
     keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>,
   ) => void;
+  /** Counts an answer whose client had gone before it was whole, because a fault let it wait. */
+  readonly countUnread: () => void;
   /** Counts everything there, too. */
   readonly passOnTo: (others: Counters) => void;
   /** A copy of the counts since the start or the last `clear`. */
@@ -68,6 +71,7 @@ export function createCounters(): Counters {
   const advice = new Map(adviceIds.map((id) => [id, newRow()]));
   const decoy = newRow();
   let requests = 0;
+  let unread = 0;
   let others: Counters | undefined;
 
   const countPath = (pathId: PathId, isMet: boolean, isPreview = false) => {
@@ -92,11 +96,16 @@ export function createCounters(): Counters {
       if (isRejected && !note.advice.includes("key-of-another-sandbox")) countAdvice(decoy, note, idOf);
       others?.count(note, idOf, keys);
     },
+    countUnread() {
+      unread += 1;
+      others?.countUnread();
+    },
     passOnTo(next) {
       others = next;
     },
     read: () => ({
       requests,
+      unread,
       paths: Object.fromEntries([...paths].map(([id, box]) => [id, { ...box }])) as Counts["paths"],
       advice: Object.fromEntries(
         [...advice].map(([id, { count, examples }]) => [id, { count, examples: [...examples] }]),
@@ -104,6 +113,7 @@ export function createCounters(): Counters {
     }),
     clear() {
       requests = 0;
+      unread = 0;
       for (const box of paths.values()) Object.assign(box, { count: 0, previewCount: 0, isMet: false });
       for (const row of advice.values()) Object.assign(row, { count: 0, examples: [] });
     },

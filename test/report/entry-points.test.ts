@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { startServer } from "../../src/node/index.js";
 import { renderReport } from "../../src/report/report-document.js";
 import { serveControl } from "../control/client.js";
@@ -132,6 +132,26 @@ test.each([
     expect(JSON.parse(stdout).failures).toHaveLength(code);
   }
   expect(codes).toEqual(expected);
+});
+
+test("the report says for how many delayed answers the client did not wait", async () => {
+  const { sandbox, url } = await serve({ scenario: "key-states" });
+  sandbox.faults.set([
+    { when: { requests: [1] }, then: { latency: "1h" } },
+    { when: { requests: [2] }, then: { hang: true } },
+  ]);
+  for (const requests of [1, 2]) {
+    const leave = new AbortController();
+    const asked = fetch(url + mePath, { signal: leave.signal }).catch(() => {});
+    await vi.waitFor(() => expect(sandbox.requests.total()).toBe(requests));
+    leave.abort();
+    await asked;
+  }
+  await call(url, undefined);
+  await vi.waitFor(() => expect(sandbox.report()).toMatchObject({ requests: 3, unread: 1 }));
+  expect(renderReport(sandbox.report(), "text").replace(/\s+/g, " ")).toContain(
+    "before 1 delayed answer had come",
+  );
 });
 
 test("report --merge makes one report of several runs", async () => {

@@ -134,7 +134,7 @@ export const answerSchemas = {
     ...running,
     profile: { enum: profiles },
     pinned: list(text),
-    requests: count,
+    ...every(count, "requests", "unread"),
     coverage: object({ percent: { ...count, maximum: 100 }, ...every(count, "met", "promised") }),
     faults: share,
     preview: orNull(share),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { onlyWaits } from "../../api/faults.js";
 import { handle } from "../../api/handle.js";
 import type { ApiRequest } from "../../api/messages.js";
 import { inputAt, routeAt } from "../../api/routes.js";
@@ -83,7 +84,10 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
       world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
     const { answer, pathId, delivery } = handle(world, request);
     const whole = explain ? { ...answer, headers: [...answer.headers, "X-Sandbox-Path", pathId] } : answer;
-    if (delivery !== undefined) return sendFaulty(delivery, whole, response);
+    if (delivery !== undefined) {
+      if (onlyWaits(delivery)) countUnread(world, response);
+      return sendFaulty(delivery, whole, response);
+    }
     response.writeHead(whole.status, whole.headers as string[]);
     response.end(whole.body);
   };
@@ -181,6 +185,13 @@ function enterInstance(
   const id = end === -1 ? path.slice(instancesPath.length) : path.slice(instancesPath.length, end);
   const instance = instances.find(id);
   return instance && { instance, path: end === -1 ? "/" : path.slice(end) };
+}
+
+// A client that gives up does not see the answer that the report counts as met. To give up on any other fault is right.
+function countUnread({ counters }: World, response: ServerResponse): void {
+  response.once("close", () => {
+    if (!response.writableFinished) counters.countUnread();
+  });
 }
 
 // An answer that a fault delays may find its client gone.
