@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { control } from "../support/call-control.js";
@@ -66,6 +66,29 @@ describe("--watch", () => {
     await running.stderr.shows(/Failed to find the scenario "a\.yaml"[\s\S]*goes on\./);
     write("a.yaml", world(["four"]));
     await running.stderr.shows(/new keys four;/);
+  });
+
+  it("survives its folder being removed and coming back, as a checkout of another branch does it", async () => {
+    const cwd = temporaryFolder({ "deep/er/a.yaml": world(["one"]) });
+    const running = startCli(["deep/er/a.yaml", "--watch", "--port", "0"], { cwd });
+    await baseUrl(running);
+    for (const [gone, ref] of [
+      ["deep/er", "two"],
+      ["deep", "three"],
+    ] as const) {
+      rmSync(join(cwd, gone), { recursive: true });
+      await running.stderr.shows(/Failed to find the scenario[\s\S]*goes on\.\n$/);
+      mkdirSync(join(cwd, "deep/er"), { recursive: true });
+      writeFileSync(join(cwd, "deep/er/a.yaml"), world([ref]));
+      await running.stderr.shows(new RegExp(`new keys ${ref};`));
+    }
+    // So quickly that nothing is missing when it is looked at.
+    rmSync(join(cwd, "deep"), { recursive: true });
+    mkdirSync(join(cwd, "deep/er"), { recursive: true });
+    writeFileSync(join(cwd, "deep/er/a.yaml"), world(["four"]));
+    await running.stderr.shows(/new keys four;/);
+    writeFileSync(join(cwd, "deep/er/a.yaml"), world(["five"]));
+    await running.stderr.shows(/new keys five;/);
   });
 
   it("follows the files that the scenario extends, also those that come later", async () => {
