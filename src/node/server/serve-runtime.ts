@@ -212,6 +212,9 @@ function lazyControl(surroundings: ControlSurroundings, onDefect: (error: unknow
         app(request, response, context);
       })
       .catch((error) => {
+        // The next call tries again: descriptors may be free then.
+        loading = undefined;
+        request.socket.resume();
         onDefect(error);
         refuse(response, 500);
       });
