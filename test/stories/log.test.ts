@@ -79,6 +79,7 @@ it("logs them as JSON, a line each", async () => {
   expect(lines[1]).toEqual({
     level: "info",
     event: "timeline.step",
+    time: expect.any(String),
     at: "2026-03-02T09:10:00.000Z",
     action: "rotate",
     key: "main",
