@@ -59,7 +59,7 @@ export const adviceTable = [
     level: "warning",
     rule: "R22–R24",
     meaning:
-      "A key that had got 429 was sent again before the time that the answer named; where it named none, before the turn of the minute.",
+      "A key that had got 429 was sent again before the time that the answer named; where it named none, before the turn of the minute, on the sandbox's clock or the real one.",
     whatToDo:
       "Wait for what Retry-After says; where there is none, until the minute is over, and longer each time. Spread requests over the minute.",
   },

@@ -253,3 +253,13 @@ test("paths that only begin like the control plane belong to the API", async () 
     expect((await fetch(server.url + path)).headers.get("x-frame-options")).toBeNull();
   }
 });
+
+test("the Date of an answer is that of the sandbox's clock", async () => {
+  const { server } = await serveControl({
+    scenario: oneKey({}, { clock: { now: "2031-05-06T07:08:09.900Z", frozen: true } }),
+  });
+  const dateOf = async () => (await callMe(server.url, "none")).headers.get("date");
+  expect(await dateOf()).toBe("Tue, 06 May 2031 07:08:09 GMT");
+  server.sandbox.clock.advance("51s");
+  expect(await dateOf()).toBe("Tue, 06 May 2031 07:09:00 GMT");
+});

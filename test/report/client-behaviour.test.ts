@@ -45,7 +45,10 @@ const cases: readonly ClientCase[] = parse(readFileSync(file, "utf8"), { merge: 
 const realKey = "SVC_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0";
 
 // The stopwatch stands still unless a case moves it, so that what is slow here is not slow for the sandbox.
-beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+// The wall clock too, whose minute must not turn between two requests.
+beforeEach(
+  () => void vi.useFakeTimers({ toFake: ["performance", "Date"], now: Date.UTC(2026, 2, 2, 9, 0, 20) }),
+);
 afterEach(() => void vi.useRealTimers());
 
 /** `key-states` with the faults, assumptions, limits and the pinned key of a case. */
@@ -122,6 +125,20 @@ async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
   }
   return sandbox;
 }
+
+test("a client that waits for the turn of the minute on its own clock is not advised, whatever the sandbox's clock shows", async () => {
+  const sandbox = createSandbox({ scenario: "key-states", now: "2026-03-02T09:00:05Z", frozen: true });
+  const headers = { "x-api-key": sandbox.secret("rate-limited-minute") };
+  const call = () => sandbox.fetch(`https://any.example${mePath}`, { headers });
+  const tooSoon = () => sandbox.report().advice.find(({ id }) => id === "too-soon-after-429")?.count ?? 0;
+  expect((await call()).status).toBe(429);
+  vi.advanceTimersByTime(39_000);
+  await call();
+  expect(tooSoon()).toBe(1);
+  vi.advanceTimersByTime(1_000);
+  expect((await call()).status).toBe(429);
+  expect(tooSoon()).toBe(1);
+});
 
 test("each advice has a client that gets it", () => {
   expect(adviceIds.filter((id) => !cases.some(({ advice = {} }) => id in advice))).toEqual([]);

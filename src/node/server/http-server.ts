@@ -79,16 +79,19 @@ export interface OpenServer {
 export function createHttpServer(options: HttpServerOptions): OpenServer {
   const { context: outermost, control, customHandlers, certificate, explain, onDefect } = options;
 
+  const dateOf = createDate();
   const answerWith = (world: World, read: ApiRequest, response: ServerResponse) => {
     const request =
       world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
     const { answer, pathId, delivery } = handle(world, request);
-    const whole = explain ? { ...answer, headers: [...answer.headers, "X-Sandbox-Path", pathId] } : answer;
+    const headers = [...answer.headers, "Date", dateOf(world)];
+    if (explain) headers.push("X-Sandbox-Path", pathId);
+    const whole = { status: answer.status, headers, body: answer.body };
     if (delivery !== undefined) {
       if (onlyWaits(delivery)) countUnread(world, response);
       return sendFaulty(delivery, whole, response);
     }
-    response.writeHead(whole.status, whole.headers as string[]);
+    response.writeHead(whole.status, headers);
     response.end(whole.body);
   };
   const guarded = (response: ServerResponse, work: () => void) => {
@@ -164,6 +167,20 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
   };
   server.on("connection", watch).on("secureConnection", watch);
   return { server, open };
+}
+
+// The date of the sandbox, whose minutes clients wait for; Node would send that of the machine. Formatted once a second.
+function createDate(): (world: World) => string {
+  let second = Number.NaN;
+  let text = "";
+  return ({ clock }) => {
+    const now = Math.floor(clock.now() / 1000);
+    if (now !== second) {
+      second = now;
+      text = new Date(now * 1000).toUTCString();
+    }
+    return text;
+  };
 }
 
 const serverOptions: ServerOptions = {

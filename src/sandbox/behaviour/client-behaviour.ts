@@ -74,6 +74,7 @@ interface ObservingWorld {
   readonly behaviour: ClientBehaviour;
   readonly registry: Registry;
   readonly windows: Windows;
+  readonly platform: { readonly time: () => number };
 }
 
 /** The advice of nearly every request. */
@@ -163,7 +164,7 @@ function wasRejected(
 function observeKey(world: ObservingWorld, entry: UsedKey, request: ObservedRequest): AdviceId[] {
   const { pathId } = request;
   const advice: AdviceId[] = [];
-  if (isTooSoon(world.windows, entry, request)) advice.push("too-soon-after-429");
+  if (isTooSoon(world, entry, request)) advice.push("too-soon-after-429");
   if (isHammering(entry, request)) advice.push("no-pause-after-failure");
   if (hasSeenReplacement(world.registry, entry, request)) advice.push("old-key-after-replacement-seen");
   else if (pathId === "200.retiring") advice.push("retiring-key-in-use");
@@ -171,19 +172,23 @@ function observeKey(world: ObservingWorld, entry: UsedKey, request: ObservedRequ
   return advice;
 }
 
-function isTooSoon(windows: Windows, entry: UsedKey, request: ObservedRequest): boolean {
+function isTooSoon({ windows, platform }: ObservingWorld, entry: UsedKey, request: ObservedRequest): boolean {
   const { pathId } = request;
   const { now } = request.call;
   const limit = entry.behaviour?.limit;
   // A request that gets 200 has waited long enough.
   const mustWait = limit !== undefined && now < limit.until && !pathId.startsWith("200");
+  // Where no limit was named, a client may have waited for the turn of the minute on its own clock.
+  const hasWaited = mustWait && platform.time() >= limit.untilOnWall;
   const knewLimit = limit !== undefined && isKnown(limit.answer, request);
   if (pathId.startsWith("429")) {
     const until = waitUntil(entry.usage, windows, request);
     const earlier = limit?.until === until ? limit.answer : undefined;
-    entry.behaviour = { ...entry.behaviour, limit: { answer: learn(earlier, request), until } };
+    const untilOnWall =
+      request.namedLimit === undefined ? minuteStart(platform.time()) + minute : Number.POSITIVE_INFINITY;
+    entry.behaviour = { ...entry.behaviour, limit: { answer: learn(earlier, request), until, untilOnWall } };
   }
-  return mustWait && knewLimit;
+  return mustWait && knewLimit && !hasWaited;
 }
 
 // An answer that names no limit may be about the minute, whose end is all that a client can wait for. The instant, not
