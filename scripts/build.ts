@@ -6,7 +6,7 @@ import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
 import { bundle } from "./bundle.js";
 import { emitTypes } from "./emit-types.js";
-import { thirdPartyNotices } from "./third-party-notices.js";
+import { thirdParty } from "./third-party-notices.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -26,7 +26,9 @@ await bundle({ root, entries: doors, into: join(dist, "cjs"), format: "cjs" });
 await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 await emitTypes({ root, entries: doors, into: [join(dist, "esm"), join(dist, "cjs")] });
 
-await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), await thirdPartyNotices(modules));
+const { notices, sbom } = await thirdParty(modules);
+await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), notices);
+await writeFile(join(dist, "sbom.cdx.json"), sbom);
 await writeFile(
   join(dist, "scenario.schema.json"),
   `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`,

@@ -62,7 +62,7 @@ describe("the tarball", () => {
       /^scenarios\/[a-z-]+\.yaml$/,
       /^docs\/(?:decisions\/)?[\w-]+\.md$/,
       /^examples\/(?:[a-z-]+\/)?[\w.-]+\.(?:md|js|json|py|java)$/,
-      /^dist\/(?:scenario\.schema\.json|openapi\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
+      /^dist\/(?:scenario\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
       /^dist\/(?:esm|cjs)\/[\w.-]+\.js$/,
       /^dist\/(?:esm|cjs)\/(?:index|msw|node)\.d\.ts$/,
     ];
@@ -104,6 +104,9 @@ describe("the tarball", () => {
 
   test("names the packages that are bundled in it, with their licences", () => {
     const notices = readFileSync(join(installed, "dist/THIRD-PARTY-NOTICES.txt"), "utf8");
+    const { components } = JSON.parse(readFileSync(join(installed, "dist/sbom.cdx.json"), "utf8"));
+    const named = components.map(({ name, version }: Record<string, string>) => `## ${name} ${version} `);
+    for (const heading of [...named, "## @faker-js/faker "]) expect(notices).toContain(heading);
     for (const name of ["yaml", "ms", "express", "@noble/hashes", "chokidar", "commander"]) {
       expect(notices).toMatch(new RegExp(`^## ${name} \\d+\\.\\d+\\.\\d+ \\((?:MIT|ISC)\\)$`, "m"));
     }
