@@ -20,6 +20,8 @@ const colour = /^\[\d{1,2}m/;
 export function printable(text: string, coloured = false): string {
   return text.replace(unprintable, (sign, at: number) => {
     if (sign === "\n" || sign === "\t" || (sign === "\r" && text[at + 1] === "\n")) return sign;
+    // The byte order mark of a file.
+    if (sign === "\uFEFF" && at === 0) return sign;
     return coloured && sign === "\u001B" && colour.test(text.slice(at + 1, at + 5)) ? sign : "\uFFFD";
   });
 }
