@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { handle } from "../../api/handle.js";
 import { openWorld } from "../../node/platform.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
+import { viewKeys } from "../../sandbox/views.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import type { Io, Output } from "../io.js";
 import { paletteFor } from "../terminal.js";
@@ -26,6 +27,18 @@ test("the advice that a request earned stands at the end of its line", () => {
   handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, "legacy") });
   const [entry] = world.journal.list();
   expect(entry && requestLine(entry, palette)).toMatch(/ legacy {2}legacy-key-in-use$/);
+});
+
+test("a narrow line fits 80 columns for each key of key-states", () => {
+  const world = openWorld(bundledScenarios["key-states"]);
+  for (const { ref } of viewKeys(world)) {
+    handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, ref) });
+  }
+  const lines = world.journal
+    .list()
+    .map((entry) => requestLine({ ...entry, advice: [] }, palette, { isNarrow: true }));
+  expect(lines).toHaveLength(15);
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
 
 test.each([

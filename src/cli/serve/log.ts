@@ -14,14 +14,19 @@ export interface LogFlags {
   readonly log?: "pretty" | "json" | "off";
   readonly quiet?: boolean;
   readonly verbose?: boolean;
+  readonly wide?: boolean;
 }
+
+// The width of a line about a request and a key with a name of usual length.
+const fullWidth = 110;
 
 /**
  * Makes the log that the flags ask for, on stderr; `--quiet` leaves out the notes.
  *
  * What cannot be written is lost, and the server goes on; once the log can be written again it says how much.
  */
-export async function createLog({ log, quiet = false, verbose = false }: LogFlags, io: Io): Promise<Log> {
+export async function createLog(flags: LogFlags, io: Io): Promise<Log> {
+  const { log, quiet = false, verbose = false, wide = false } = flags;
   let lost = 0;
   const written = (error?: Error | null) => {
     if (error) lost += 1;
@@ -36,7 +41,11 @@ export async function createLog({ log, quiet = false, verbose = false }: LogFlag
     log === "json"
       ? // Loaded when needed: most logs are read by people.
         (await import("../../node/log.js")).createJsonLog(write)
-      : textLog(write, paletteFor(io.stderr, io.env), verbose);
+      : textLog(write, paletteFor(io.stderr, io.env), {
+          verbose,
+          // In a pipe a line is whole: it may be searched.
+          isNarrow: () => !wide && (io.stderr.columns ?? fullWidth) < fullWidth,
+        });
   return quiet ? { ...said, note: () => {} } : said;
 }
 
@@ -55,13 +64,19 @@ export function logEvents(
   });
 }
 
-function textLog(write: (text: string) => void, palette: Palette, verbose: boolean): Log {
+function textLog(
+  write: (text: string) => void,
+  palette: Palette,
+  { verbose, isNarrow }: { verbose: boolean; isNarrow: () => boolean },
+): Log {
   const line = (text: string) => write(`${redactKeys(text).trimEnd()}\n`);
   return {
     event(event, instance) {
       const place = instance ? `  ${palette.dim(`in ${escapeControls(instance.label ?? instance.id)}`)}` : "";
-      if (event.type === "request") write(`${requestLine(event.request, palette, verbose)}${place}\n`);
-      else line(stepLogLine(event, palette) + place);
+      if (event.type === "request") {
+        const options = { verbose, isNarrow: isNarrow() };
+        write(`${requestLine(event.request, palette, options)}${place}\n`);
+      } else line(stepLogLine(event, palette) + place);
     },
     note: (message) => line(printable(message)),
     problem: (message) => line(palette.red(printable(message))),
@@ -76,23 +91,34 @@ const pathWidth = "/v1/relying-party/me".length;
  * A request as one line: time on the sandbox's clock, method, path, answer, path id, milliseconds, key.
  *
  * The key is its ref, the fingerprint of one that the scenario does not have, or `-`. A fault that delayed the answer
- * follows, and the advice that the request earned. Verbose adds the request id.
+ * follows, and the advice that the request earned. Verbose adds the request id. A narrow line leaves out the date, the code,
+ * which the path id says as well, and the milliseconds.
  */
-export function requestLine(entry: JournalEntry, palette: Palette, verbose = false): string {
+export function requestLine(
+  entry: JournalEntry,
+  palette: Palette,
+  { verbose = false, isNarrow = false }: { verbose?: boolean; isNarrow?: boolean } = {},
+): string {
   const { at, method, path, status, pathId, fault, key, fingerprint, advice, durationMs } = entry;
   const adviceColour = { error: palette.red, warning: palette.yellow, note: palette.dim };
+  // Without fractions of a second: the order of the lines says what they would.
+  const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
+  const paint = paintStatus(palette, status);
   return [
-    // Without fractions of a second: the order of the lines says what they would.
-    palette.dim(`${new Date(at).toISOString().slice(0, 19)}Z`),
+    palette.dim(isNarrow ? time.slice(11, 19) : time),
     escapeControls(method).padEnd(4),
     escapeControls(path).padEnd(pathWidth),
-    paintStatus(palette, status)(answerText(entry).padEnd(answerWidth)),
-    pathId.padEnd(pathIdWidth),
-    palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
+    ...(isNarrow
+      ? [paint(pathId.padEnd(pathIdWidth))]
+      : [
+          paint(answerText(entry).padEnd(answerWidth)),
+          pathId.padEnd(pathIdWidth),
+          palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
+        ]),
     key ?? fingerprint ?? "-",
     // A fault that only delays the answer; any other is the path itself.
     ...(fault === null || fault === pathId ? [] : [palette.dim(fault)]),
     ...advice.map((id) => adviceColour[adviceOf(id).level](id)),
     ...(verbose ? [palette.dim(entry.id)] : []),
-  ].join("  ");
+  ].join(isNarrow ? " " : "  ");
 }
