@@ -89,8 +89,8 @@ async function bundleForBrowser(imports: string): Promise<{ code: string; outsid
 // Bytes after minification and gzip. A page pays them with every load, so that growth is to be a decision: whoever
 // makes it writes the new figure here.
 const recorded = [
-  ["all of it", "*", 118_000],
-  ["createSandbox alone", "{ createSandbox }", 84_000],
+  ["all of it", "*", 122_000],
+  ["createSandbox alone", "{ createSandbox }", 88_500],
 ] as const;
 const tolerance = 1.05;
 
