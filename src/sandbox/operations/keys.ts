@@ -12,7 +12,7 @@ import { SandboxError } from "../../domain/errors.js";
 import { defaultLimits } from "../../domain/limits.js";
 import type { Organization } from "../../domain/organization.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/ref.js";
+import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { parseDuration } from "../../scenario/format/time.js";
 import { didYouMean, listed } from "../../scenario/problems/words.js";
 import { isInstant } from "../clock.js";

@@ -1,7 +1,7 @@
 import { SandboxError } from "../../domain/errors.js";
 import { mePath } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
-import { storyPlaceholder } from "../../scenario/format/ref.js";
+import { storyPlaceholder } from "../../scenario/format/fields.js";
 import { performAction } from "../operations/operations.js";
 import { advanceClock } from "../operations/world.js";
 import { attestationsOf } from "../preview/consent-views.js";

@@ -1,4 +1,4 @@
-import { forbiddenNames } from "../format/ref.js";
+import { forbiddenNames } from "../format/fields.js";
 import type { Diagnostic, Path } from "../problems/scenario-error.js";
 import { quote } from "../problems/words.js";
 import type { Place } from "./source.js";

@@ -1,5 +1,5 @@
 import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
-import { freeRefIn, isReserved } from "../format/ref.js";
+import { freeRefIn, isReserved } from "../format/fields.js";
 import { parseDuration, parseTime } from "../format/time.js";
 import {
   defaultKeysPerOrganization,

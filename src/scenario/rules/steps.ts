@@ -9,7 +9,7 @@ import {
 import { personaOf } from "../../domain/farmer.js";
 import { defaultSeed } from "../../domain/seed.js";
 import { type ActionName, actionNames, stepKinds } from "../../domain/steps.js";
-import { isReserved } from "../format/ref.js";
+import { isReserved } from "../format/fields.js";
 import type { Path } from "../problems/scenario-error.js";
 import { listed, quote } from "../problems/words.js";
 import type { Scenario } from "../scenario.generated.js";
