@@ -1,5 +1,6 @@
 import { type Delivery, partsOf } from "../api/faults.js";
 import type { ApiAnswer } from "../api/messages.js";
+import { reasonPhrases } from "../api/variation/table.js";
 import { failures } from "../domain/fault.js";
 
 /** Converts an answer to a `Response`, with `body` instead of its own if given; an answer to HEAD has none. */
@@ -19,16 +20,10 @@ export function toResponse(
 
 /** The reason phrases of HTTP, as Node's server sends them; browsers have no list of them. */
 const reasons: Readonly<Record<number, string>> = {
+  ...reasonPhrases,
   200: "OK",
   201: "Created",
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  409: "Conflict",
   422: "Unprocessable Entity",
-  429: "Too Many Requests",
   ...Object.fromEntries(Object.entries(failures).map(([status, { reason }]) => [status, reason])),
 };
 

@@ -157,7 +157,8 @@ export const contextRows: readonly VariationRow[] = [
   }),
 ];
 
-const reasonPhrases: Readonly<Record<number, string>> = {
+/** The reason phrases of refusals (RFC 9110). */
+export const reasonPhrases: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
