@@ -48,6 +48,18 @@ test("a connection closes behind a request that asks for another protocol", asyn
   expect([answer?.status, others]).toEqual([200, []]);
 });
 
+test("a connection stays open behind an offer of HTTP/2, as Java's client makes it with every request", async () => {
+  const { port, get } = await start();
+  const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n";
+  const socket = connect({ port, host: "127.0.0.1" });
+  onTestFinished(() => void socket.destroy());
+  for (let sent = 0; sent < 3; sent++) {
+    socket.write(get("active", offer));
+    const [answer] = await once(socket, "data");
+    expect(readAnswers(answer)).toMatchObject([{ status: 200 }]);
+  }
+});
+
 test.each([false, true])("a stop waits for no silent connection (TLS: %s)", async (tls) => {
   const { server, port, get } = await start({ tls });
   const silent = connect({ port, host: "127.0.0.1" });

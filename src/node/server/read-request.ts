@@ -45,8 +45,8 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
     } else if (name.length === 4 && name.toLowerCase() === "host") {
       hosts += 1;
     } else if (name.length === 7 && name.toLowerCase() === "upgrade") {
-      // Node reads nothing behind a request that asks for another protocol.
-      response.shouldKeepAlive = false;
+      // Node drops what is pipelined behind it. Java's client offers h2c with every request, and pipelines nothing.
+      if (raw[i + 1] !== "h2c") response.shouldKeepAlive = false;
     } else {
       traits |= traitsOfHeader(name, raw[i + 1] as string);
     }
