@@ -148,8 +148,9 @@ const openings: readonly string[] = ["${", "$(", "{{"];
 // How languages write a variable that has no value.
 const unset: readonly string[] = ["undefined", "null", "None"];
 
-function isNamed(name: string, lowerCase: string): boolean {
-  return name === lowerCase || name.toLowerCase() === lowerCase;
+/** Whether a header has this name. By length first: it is asked of every header of every request. */
+export function isNamed(name: string, lowerCase: string): boolean {
+  return name.length === lowerCase.length && name.toLowerCase() === lowerCase;
 }
 
 function basicCredentials(authorization: string): string {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ApiRequest, ReadBody, RequestContent } from "../../api/messages.js";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
-import { evidenceOf, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
+import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
 import { type Connection, repeatsOfDirectLoop } from "../../sandbox/behaviour/known-answers.js";
 
 /** The path of the control plane; every other path belongs to the API. */
@@ -61,11 +61,6 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
     evidence: traits === 0 ? undefined : evidenceOf(traits, query, () => namedHeaders(request)),
     connection: connectionOf(request, response),
   };
-}
-
-// By length first: this runs for every header of every request.
-function isNamed(name: string, lowerCase: string): boolean {
-  return name.length === lowerCase.length && name.toLowerCase() === lowerCase;
 }
 
 const connections = new WeakMap<Socket, Connection>();
