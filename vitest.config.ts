@@ -18,6 +18,8 @@ export default defineConfig({
     globalSetup: "scripts/generate.ts",
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Left to itself, Vitest polls for a second: too short on a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     // Left to itself, Vitest takes one of two cores.
     maxWorkers: availableParallelism(),
     projects: [

@@ -1,6 +1,7 @@
 import { parseBenchArguments } from "./arguments.js";
 import { bundlePrograms } from "./bundle.js";
 import { measureControl } from "./control.js";
+import { measureDashboard } from "./dashboard.js";
 import { measureFarmers } from "./farmers.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
@@ -14,6 +15,7 @@ import { measureThroughput } from "./throughput.js";
 const measurements = {
   throughput: measureThroughput,
   control: measureControl,
+  dashboard: measureDashboard,
   "many-keys": measureManyKeys,
   memory: measureMemory,
   "first-answer": measureFirstAnswer,

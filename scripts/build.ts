@@ -5,6 +5,7 @@ import { openApiDocument } from "../src/api/openapi.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
 import { bundle } from "./bundle.js";
+import { buildDashboard } from "./dashboard.js";
 import { emitTypes } from "./emit-types.js";
 import { thirdParty } from "./third-party-notices.js";
 
@@ -26,7 +27,9 @@ await bundle({ root, entries: doors, into: join(dist, "cjs"), format: "cjs" });
 await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 await emitTypes({ root, entries: doors, into: [join(dist, "esm"), join(dist, "cjs")] });
 
-const { notices, sbom } = await thirdParty(modules);
+const page = await buildDashboard({ root, into: join(dist, "dashboard") });
+
+const { notices, sbom } = await thirdParty([...modules, ...page]);
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), notices);
 await writeFile(join(dist, "sbom.cdx.json"), sbom);
 await writeFile(

@@ -38,8 +38,12 @@ export const cells: readonly Cell[] = [
   ...nodeMajors.flatMap((node) => nodeTest(node, [versions.msw2], mswOnly)),
   ...nodeMajors.filter((node) => node >= 22).flatMap((node) => nodeTest(node, [versions.msw3], mswOnly)),
 
-  ...nodeMajors.map((node) => jest(node, [versions.jest], { tests: withoutMsw, quick: node === 20 })),
-  ...nodeMajors.map((node) => jest(node, [versions.jest, versions.mswCommonJs], { tests: mswOnly })),
+  ...nodeMajors.map((node) =>
+    jest(node, [versions.jest], { tests: [...withoutMsw, "fake-timers"], quick: node === 20 }),
+  ),
+  ...nodeMajors.map((node) =>
+    jest(node, [versions.jest, versions.mswCommonJs], { tests: [...mswOnly, "fake-timers-msw"] }),
+  ),
   jest(20, [versions.jest, versions.msw2, versions.babelCommonJs], {
     tests: inRunner,
     setup: "msw transformed",

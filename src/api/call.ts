@@ -18,7 +18,7 @@ import {
 } from "../sandbox/behaviour/client-behaviour.js";
 import type { AnswerDelivery, Connection } from "../sandbox/behaviour/known-answers.js";
 import type { ShownKey } from "../sandbox/counters.js";
-import { entryOf, type RequestNote } from "../sandbox/journal.js";
+import { entryOf, type KeptAnswer, type RequestNote } from "../sandbox/journal.js";
 import type { World } from "../sandbox/world.js";
 import { limitNamedBy, readLimits } from "./limits.js";
 import { type Variation, variationOf } from "./variation/vary.js";
@@ -82,6 +82,12 @@ interface CallEnding {
    * it. Default: false.
    */
   readonly isUnjudged?: boolean;
+  /** Whether a story or the control plane sent it. Default: false. */
+  readonly isTold?: boolean;
+  /** The answer, unless it is made elsewhere. */
+  readonly answer?: KeptAnswer | undefined;
+  /** Default: its body is sent whole. */
+  readonly cutAfter?: number | undefined;
   /** Default: unknown. */
   readonly connection?: Connection | undefined;
   /** Default: delivered at once, or after the latency of a fault. */
@@ -110,13 +116,17 @@ export function recordCall(world: World, call: Call, ending: CallEnding): void {
     pathId,
     fault,
     isPreview: ending.isPreview ?? false,
+    isTold: ending.isTold ?? false,
+    answer: ending.answer,
+    cutAfter: ending.cutAfter,
     advice: isUnjudged ? noAdvice : observe(world, observed(world, call, ending, misplaced)),
     durationMs: world.platform.stopwatch() - started + delayMs,
   };
   world.journal.record(note);
   if (!isUnjudged) world.counters.count(note, world.requestIds.idOf, misplaced?.keys);
   if (world.events.isHeard()) {
-    world.events.announce({ type: "request", request: entryOf(note, world.requestIds.idOf) });
+    const { idOf } = world.requestIds;
+    world.events.announce({ type: "request", request: () => entryOf(note, idOf) });
   }
 }
 

@@ -53,7 +53,8 @@ export function handle(world: World, request: ApiRequest): Handled {
 
   const faulty = world.faults.active.length === 0 ? undefined : applyFault(world, call, target);
   const { pathId, answer: given, code } = faulty ?? answerCall(world, call, target);
-  const answer = route?.preview === true ? { ...given, headers: [...given.headers, ...previewMark] } : given;
+  const marked = route?.preview === true ? { ...given, headers: [...given.headers, ...previewMark] } : given;
+  const answer = method === "HEAD" ? { ...marked, body: "" } : marked;
   const unknownPath = route === undefined ? path : undefined;
   recordCall(world, call, {
     // Methods and paths that the API does not have may hold anything, keys included.
@@ -70,6 +71,9 @@ export function handle(world: World, request: ApiRequest): Handled {
     isUnjudged:
       request.isTold === true ||
       (unknownPath !== undefined && (unknownPath.includes(ownPaths) || isProbe(request))),
+    isTold: request.isTold === true,
+    answer,
+    cutAfter: faulty?.delivery.cutAfter,
     connection: request.connection,
     delivery: request.delivery,
     fault: faulty?.fault ?? null,
@@ -77,7 +81,7 @@ export function handle(world: World, request: ApiRequest): Handled {
   });
   return {
     pathId,
-    answer: method === "HEAD" ? { ...answer, body: "" } : answer,
+    answer,
     fault: faulty?.fault ?? null,
     delivery: faulty?.delivery,
   };

@@ -19,7 +19,7 @@ export interface ApiRequest {
   readonly delivery?: AnswerDelivery | undefined;
   /** Its query, body and headers, for an endpoint that takes any of them. Default: none. */
   readonly content?: RequestContent;
-  /** Whether a story sends it, so that nothing is said of the client. Default: false. */
+  /** Whether a story or the control plane sends it, so that nothing is said of the client. Default: false. */
   readonly isTold?: boolean;
 }
 

@@ -1,12 +1,13 @@
 import { hasBody, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
+import type { KeptAnswer } from "../sandbox/journal.js";
 import type { SendStoryRequest, StoryAnswer } from "../sandbox/story/story.js";
 import type { World } from "../sandbox/world.js";
-import { type Delivery, partsOf } from "./faults.js";
+import { partsOf } from "./faults.js";
 import { handle } from "./handle.js";
 import { bodyOf, noBody } from "./request-input.js";
 
 /**
- * Sends the requests of a story straight to the API of a world, without a network; what faults let wait does not wait.
+ * Sends the requests of a story, or of the control plane, straight to the API of a world, without a network; what faults let wait does not wait.
  *
  * They are in the journal, and not in the report: that is about the client, which has sent none of them.
  */
@@ -29,16 +30,19 @@ export function storySender(world: World): (request: Parameters<SendStoryRequest
         body: body === undefined ? noBody : bodyOf(new TextEncoder().encode(body)),
       },
     });
-    if (delivery?.kind === "reset" || delivery?.kind === "hang") {
-      return { status: 0, headers: {}, body: "", pathId, fault };
-    }
-    return {
-      status: answer.status,
-      headers: headersOf(answer.headers),
-      body: delivery === undefined ? answer.body : cut(answer.body, delivery),
-      pathId,
-      fault,
-    };
+    return { ...sentAnswer(answer, delivery?.cutAfter), pathId, fault };
+  };
+}
+
+/** An answer as it was sent: its headers by names in lower case, its body as far as it went. */
+export function sentAnswer(
+  { status, headers, body }: KeptAnswer,
+  cutAfter: number | undefined,
+): Pick<StoryAnswer, "status" | "headers" | "body"> {
+  return {
+    status,
+    headers: status === 0 ? {} : headersOf(headers),
+    body: cutAfter === undefined ? body : cut(body, cutAfter),
   };
 }
 
@@ -53,7 +57,7 @@ function headersOf(pairs: readonly string[]): Record<string, string> {
   return headers;
 }
 
-function cut(body: string, { cutAfter }: Delivery): string {
+function cut(body: string, cutAfter: number): string {
   const { parts } = partsOf(body, { cutAfter, bytesPerSecond: undefined });
   return new TextDecoder().decode(parts[0]);
 }

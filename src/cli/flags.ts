@@ -96,6 +96,11 @@ export const serverFlags = {
     "serve the msw handlers that this module exports (as default, or as handlers) beside the API, for paths that the API does not have",
     fileName,
   ),
+  maxBody: flag(
+    "--max-body <megabytes>",
+    "the most of a request's body that --handlers get; a longer one gets 413 (default: 10)",
+    wholeNumber(1, 1000),
+  ),
   control: toggle("--no-control", "serve the API alone, without the control plane"),
   controlToken,
   instanceTtl: flag(

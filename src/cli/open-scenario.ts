@@ -18,11 +18,15 @@ import type { Io } from "./io.js";
 export const ownScenario = "svc-sandbox.yaml";
 const fallbackScenario = "key-states";
 
-/** Loads the scenario of this name or file, else this folder's own, else `key-states`. */
-export async function loadNamed(word: string | undefined, { cwd }: Io): Promise<LoadedScenario> {
+/** Loads the scenario of this name or file, else this folder's own, else `key-states`; the signal ends the wait for a pipe. */
+export async function loadNamed(
+  word: string | undefined,
+  { cwd }: Io,
+  signal?: AbortSignal,
+): Promise<LoadedScenario> {
   const name = word ?? (existsSync(resolve(cwd, ownScenario)) ? ownScenario : fallbackScenario);
   try {
-    return await loadScenario(name, { cwd });
+    return await loadScenario(name, { cwd, ...(signal !== undefined && { signal }) });
   } catch (error) {
     throw withCount(error, name);
   }
@@ -38,8 +42,8 @@ export function namedOrOwn(words: readonly string[], doing: string, { cwd }: Io,
 }
 
 /** Opens a world of a loaded scenario, as the flags want it. */
-export function openNamed({ scenario, name }: LoadedScenario, flags: WorldFlags): World {
-  return openWorld(scenario, { name, ...givenOptions(flags) });
+export function openNamed({ scenario, name, text }: LoadedScenario, flags: WorldFlags): World {
+  return openWorld(scenario, { name, text, ...givenOptions(flags) });
 }
 
 /** Starts a runtime with a world of a loaded scenario; the flags hold for every scenario that it starts. */

@@ -144,7 +144,8 @@ export type KeyState = (typeof keyStates)[number];
  * keyStateAt({ ...key, expiresAt: 1000 }, 1000); // "expired"
  */
 export function keyStateAt(key: KeyRecord, now: number): KeyState {
-  if (key.revokedAt !== undefined && now >= key.revokedAt) return "revoked";
+  // For good, also when the clock went back with a fake `Date`.
+  if (key.revokedAt !== undefined) return "revoked";
   const expiresAt = key.expiresAt ?? Number.POSITIVE_INFINITY;
   const overlapEndsAt = key.overlapEndsAt ?? Number.POSITIVE_INFINITY;
   if (now >= expiresAt && expiresAt <= overlapEndsAt) return "expired";

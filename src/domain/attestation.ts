@@ -13,7 +13,8 @@ export const validityStatuses = ["active", "suspended", "revoked", "expired"] as
 export type ValidityStatus = (typeof validityStatuses)[number];
 
 /** Time that the production of an attestation takes, in milliseconds. */
-const productionTime = 60_000;
+/** How long an attestation takes from the consent on (milliseconds). */
+export const productionTime = 60_000;
 
 /** A suspension of an attestation, or its end; `at` is epoch milliseconds. */
 export interface Suspension {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KeyRecord } from "./api-key.js";
-import { type AuthorizationFacts, authorize } from "./authorize.js";
+import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
 import type { Organization } from "./organization.js";
 import { outcomes, type PathId } from "./outcomes.js";
 
@@ -72,6 +72,22 @@ const pairs = faults.flatMap(([path, change], index) =>
 );
 test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => {
   expect(authorize(both(good))).toBe(first);
+});
+
+test("a check refuses on its own exits alone, and on each of them", () => {
+  const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
+  const all = [...faults.map(([, change]) => change(good)), neverApproved];
+  for (const { name, exits, refuse } of authorizationChecks) {
+    const own = all.map(refuse).filter((path) => path !== undefined && exits.includes(path));
+    expect([name, [...new Set(own)].sort()]).toEqual([name, [...exits].sort()]);
+  }
+  for (const facts of all) {
+    const refused = authorizationChecks.flatMap(({ exits, refuse }) => {
+      const path = refuse(facts);
+      return path === undefined ? [] : [exits.includes(path)];
+    });
+    expect(refused).not.toContain(false);
+  }
 });
 
 test("R19 an organization that was never approved is refused on a path of its own", () => {

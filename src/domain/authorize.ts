@@ -21,11 +21,16 @@ export interface AuthorizationFacts {
   readonly usedToday: number;
 }
 
-/** One check of an authorization, with the rules behind it and the path on which it refuses, if it does. */
-export interface AuthorizationCheck {
+/** One check on the way of a request, with the rules behind it and the paths on which it refuses. */
+export interface GateCheck {
   readonly name: string;
   readonly question: string;
   readonly rules: string;
+  readonly exits: readonly ApiPathId[];
+}
+
+/** One check of an authorization; it refuses on one of its exits, if it does. */
+export interface AuthorizationCheck extends GateCheck {
   readonly refuse: (facts: AuthorizationFacts) => ApiPathId | undefined;
 }
 
@@ -35,6 +40,7 @@ export const authorizationChecks: readonly AuthorizationCheck[] = [
     name: "key",
     question: "Is there exactly one well-formed key, known and still working?",
     rules: "R9–R16, R38–R43",
+    exits: ["401.missing", "401.malformed", "401.unknown", "401.revoked", "401.expired", "401.rotated"],
     refuse({ presented, key, now }) {
       if (presented === "missing") return "401.missing";
       if (presented === "malformed") return "401.malformed";
@@ -47,12 +53,14 @@ export const authorizationChecks: readonly AuthorizationCheck[] = [
     name: "organization",
     question: "Is the key's organization active?",
     rules: "R18",
+    exits: ["403.access_denied"],
     refuse: ({ organization }) => (organization?.status === "active" ? undefined : "403.access_denied"),
   },
   {
     name: "live access",
     question: "If the key is a live one: is its organization approved for live access?",
     rules: "R19, R20",
+    exits: ["403.live_not_approved", "403.live_suspended"],
     refuse({ key, organization }) {
       if (key?.environment !== "live" || organization?.liveAccess === "approved") return undefined;
       return organization?.liveAccess === "suspended" ? "403.live_suspended" : "403.live_not_approved";
@@ -62,6 +70,7 @@ export const authorizationChecks: readonly AuthorizationCheck[] = [
     name: "scope",
     question: "Does the key have the scope that the endpoint needs?",
     rules: "R21",
+    exits: ["403.insufficient_scope"],
     refuse: ({ key, scope }) =>
       scope === null || key?.scopes.includes(scope) ? undefined : "403.insufficient_scope",
   },
@@ -69,6 +78,7 @@ export const authorizationChecks: readonly AuthorizationCheck[] = [
     name: "minute limit",
     question: "Are there requests left in this minute?",
     rules: "R22, R25",
+    exits: ["429.per_minute"],
     refuse: ({ key, usedThisMinute }) =>
       usedThisMinute < (key?.limits.perMinute ?? 0) ? undefined : "429.per_minute",
   },
@@ -76,6 +86,7 @@ export const authorizationChecks: readonly AuthorizationCheck[] = [
     name: "day limit",
     question: "Are there requests left today?",
     rules: "R23, R25",
+    exits: ["429.per_day"],
     refuse: ({ key, usedToday }) => (usedToday < (key?.limits.perDay ?? 0) ? undefined : "429.per_day"),
   },
 ];

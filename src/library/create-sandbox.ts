@@ -9,6 +9,7 @@ import { resolveSource } from "../scenario/parse-scenario.js";
 import { checkInput } from "../scenario/problems/check-shape.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { makeFarmers } from "../synthetic/farmers/farmers.js";
+import { steadyTime, stopwatch, wallTime } from "./real-time.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "./sandbox.js";
 import { sandboxOn } from "./sandbox-on.js";
 
@@ -55,6 +56,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 
 interface StartOptions extends Omit<GivenOptions, "now"> {
   readonly name: string;
+  readonly text?: string | undefined;
   readonly now?: Instant | undefined;
 }
 
@@ -62,20 +64,20 @@ interface StartOptions extends Omit<GivenOptions, "now"> {
 export function starterOf(
   platform: Platform,
   scenario: Scenario,
-  { name, now, ...options }: StartOptions,
+  { name, text, now, ...options }: StartOptions,
 ): () => World {
   const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
   const { seed, frozen, profile } = options;
   checkInput("instance_creation", { seed, frozen, profile }, "Failed to use the options");
-  return () => createWorld(scenario, { platform, name, ...given });
+  return () => createWorld(scenario, { platform, name, text, ...given });
 }
 
 /** The edge for every modern JavaScript runtime, browsers included. */
 const webPlatform: Platform = {
   sha256: (text) => bytesToHex(sha256(utf8ToBytes(text))),
-  // Read when used, so that a test runner's fake timers move the sandbox's clock too.
-  time: () => Date.now(),
-  stopwatch: () => performance.now(),
+  time: wallTime,
+  steadyTime,
+  stopwatch,
   farmers: makeFarmers,
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };

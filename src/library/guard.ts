@@ -4,6 +4,7 @@ import { codeOf, errorReply } from "../api/reply.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { redactKeys, redactPath } from "../domain/redact.js";
 import { evidenceOf, hasBody, hasQuery, traitsOfWebRequest } from "../domain/request-traits.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
 import { currentSandbox, runtimeOf } from "./current-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
@@ -50,6 +51,7 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
   // The endpoint may take a query and a body.
   const traits = traitsOfWebRequest(request, search) & ~(hasQuery | hasBody);
   const delivery = { at: Number.POSITIVE_INFINITY };
+  const answer = isAdmitted(pathId) ? undefined : errorReply(world, call, { path: pathId, scope });
   recordCall(world, call, {
     method: redactKeys(request.method),
     path: redactPath(pathname),
@@ -59,16 +61,15 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
     traits,
     evidence: evidenceOf(traits, search, () => request.headers),
     isMisdirected: false,
+    answer: answer && request.method === "HEAD" ? { ...answer, body: "" } : answer,
     // Handlers of a server do not know the connection.
     connection: sandbox === undefined ? undefined : connectionOf(request),
     delivery,
   });
   markDelivered(delivery, undefined, world);
-  if (entry === undefined || !isAdmitted(pathId)) {
-    const answer = errorReply(world, call, { path: pathId, scope });
-    return { refusal: toResponse(answer, request.method), caller: undefined };
-  }
-  const organization = viewOrganization(entry.holder.organization);
-  const caller = { organization, key: viewKey(entry, world), requestId: requestIdOf(world, call) };
+  if (answer !== undefined) return { refusal: toResponse(answer, request.method), caller: undefined };
+  const admitted = entry as KeyEntry;
+  const organization = viewOrganization(admitted.holder.organization);
+  const caller = { organization, key: viewKey(admitted, world), requestId: requestIdOf(world, call) };
   return { refusal: undefined, caller };
 }

@@ -2,6 +2,7 @@ import { type Delivery, partsOf } from "../api/faults.js";
 import type { ApiAnswer } from "../api/messages.js";
 import { reasonPhrases } from "../api/variation/table.js";
 import { failures } from "../domain/fault.js";
+import { clearTimeout, setTimeout } from "./real-time.js";
 
 /** Converts an answer to a `Response`, with `body` instead of its own if given; an answer to HEAD has none. */
 export function toResponse(

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import type { ScenarioName } from "../scenario/bundled.js";
 
 // Both `src/node` and the built files lie two folders below the package.
@@ -13,3 +14,6 @@ export const version: string = (createRequire(import.meta.url)("../../package.js
 export function readBundledScenario(name: ScenarioName): Promise<string> {
   return readFile(new URL(`scenarios/${name}.yaml`, packageFolder), "utf8");
 }
+
+/** The folder of the dashboard's page, which is built before it can be served. */
+export const dashboardFolder = fileURLToPath(new URL("dist/dashboard/", packageFolder));

@@ -1,4 +1,5 @@
 import * as crypto from "node:crypto";
+import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
 import { createWorld } from "../sandbox/create-world.js";
 import type { Platform, World, WorldOptions } from "../sandbox/world.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -10,6 +11,13 @@ const sha256: (text: string) => string =
   typeof crypto.hash === "function"
     ? (text) => crypto.hash("sha256", text, "hex")
     : (text) => crypto.createHash("sha256").update(text).digest("hex");
+
+/** Kept as it is now: some fake timers replace it. */
+export const { nextTick } = process;
+
+/** Node's own timers, kept as well: in jsdom the global ones have no `unref`, and fake ones would stop the time. */
+export const { clearInterval, clearTimeout, setInterval, setTimeout } =
+  process.getBuiltinModule("node:timers");
 
 let makeFarmers: FarmerMaker | undefined;
 
@@ -31,11 +39,12 @@ const loadedFarmers: FarmerMaker = (population) => {
   return makeFarmers(population);
 };
 
-/** The platform of a world in Node. The wall clock is read when used, so that fake timers move it too. */
+/** The platform of a world in Node. */
 export const nodePlatform: Platform = {
   sha256,
-  time: () => Date.now(),
-  stopwatch: () => performance.now(),
+  time: wallTime,
+  steadyTime,
+  stopwatch,
   farmers: loadedFarmers,
   random: () => crypto.randomBytes(4).readUInt32LE(),
 };

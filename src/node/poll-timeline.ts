@@ -1,6 +1,5 @@
-// Node's own: in jsdom the global one returns a number, which has no `unref`, and fake ones would stop the time.
-import { clearInterval, setInterval } from "node:timers";
 import type { Runtime } from "../sandbox/runtime.js";
+import { clearInterval, setInterval } from "./platform.js";
 
 const pollInterval = 250;
 

@@ -1,14 +1,19 @@
+import { isMarked, sandboxMark } from "../domain/api-key.js";
 import { rehearse } from "../library/rehearse.js";
 import type { GivenOptions } from "../sandbox/runtime.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import { type Path, pathText, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
+import { quote } from "../scenario/problems/words.js";
 import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
 import { openWorld } from "./platform.js";
 
 /** The largest number of failed steps that are reported of one rehearsal. */
 const mostProblems = 20;
+
+/** Finds the place of a field in the text of a scenario. */
+type PlaceOf = (path: Path) => FoundPlace | undefined | Promise<FoundPlace | undefined>;
 
 /**
  * Runs the timeline and the story of a scenario and returns the steps that do not come out as they say.
@@ -17,7 +22,7 @@ const mostProblems = 20;
  */
 export async function rehearsalProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  placeOf: (path: Path) => FoundPlace | undefined | Promise<FoundPlace | undefined>,
+  placeOf: PlaceOf,
   given: GivenOptions = {},
 ): Promise<ScenarioProblem[]> {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
@@ -26,6 +31,32 @@ export async function rehearsalProblems(
     failed.slice(0, mostProblems).map(async ({ code, path, message, hint }) => {
       const { file = name, ...place } = (await placeOf(path)) ?? {};
       return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file, ...place };
+    }),
+  );
+}
+
+/** The pinned secrets that do not say that they are of a sandbox: each may be a real key, which belongs into no file. */
+export function unmarkedSecrets(
+  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
+  placeOf: PlaceOf,
+): Promise<ScenarioProblem[]> {
+  const pinned = Object.entries(scenario.organizations ?? {}).flatMap(([organization, { keys = {} }]) =>
+    Object.entries(keys).map(([ref, { secret }]) => {
+      return { ref, secret, path: ["organizations", organization, "keys", ref, "secret"] };
+    }),
+  );
+  const unmarked = pinned.filter(({ secret }) => secret !== undefined && !isMarked(secret));
+  return Promise.all(
+    unmarked.map(async ({ ref, path }): Promise<ScenarioProblem> => {
+      const { file = name, ...place } = (await placeOf(path)) ?? {};
+      return {
+        code: "secret_unmarked",
+        path: pathText(path),
+        message: `the secret of ${quote(ref)} has no ${sandboxMark} behind its prefix, as every key of a sandbox has`,
+        hint: `if it is a real key, rotate it and remove it here; else write ${sandboxMark} there, or leave secret out and the seed makes one`,
+        file,
+        ...place,
+      };
     }),
   );
 }

@@ -3,6 +3,7 @@ import { redactKeys } from "../domain/redact.js";
 import type { StepEvent } from "../sandbox/events.js";
 import { actionIn } from "../sandbox/operations/operations.js";
 import { errorCodeOf } from "../sandbox/story/differences.js";
+import { actionSentences, stepText } from "../sandbox/story/step-text.js";
 import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../sandbox/story/story.js";
 
 /** A step of the timeline or the story for the log and for subscribers, flat. Holds no key in full. */
@@ -16,13 +17,16 @@ export function stepData(event: StepEvent): Record<string, unknown> {
  * A step of the story as plain JSON: what it sent, what came back, what it did, and what the timeline did meanwhile.
  * Holds the key that the step made.
  */
-export function stepJson({ step: _, answer, timeline, ...shown }: StepResult) {
-  const meanwhile = timeline.map(({ index, at, performed }) => ({
+export function stepJson(result: StepResult) {
+  const { step: _, answer, timeline, ...shown } = result;
+  const meanwhile = timeline.map(({ index, at, step, performed }) => ({
     timelineStep: index + 1,
     at,
+    text: actionSentences(step, performed),
     ...refusalOf(performed),
   }));
-  const sent = { ...shown, answer: answer && { ...answer, code: errorCodeOf(answer) }, meanwhile };
+  const text = stepText(result);
+  const sent = { ...shown, text, answer: answer && { ...answer, code: errorCodeOf(answer) }, meanwhile };
   return snakeCase(sent) as Record<string, unknown>;
 }
 

@@ -1,7 +1,7 @@
 import { maximumOverlap } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
 
-/** The clock of one sandbox; all its times are epoch milliseconds. It never runs backwards. */
+/** The clock of one sandbox; all its times are epoch milliseconds. It goes back with a fake `Date` alone. */
 export interface Clock {
   readonly now: () => number;
   readonly isFrozen: () => boolean;
@@ -14,32 +14,25 @@ export interface Clock {
 }
 
 /**
- * Makes a clock that starts at `start` (default: the wall clock) and runs with the wall clock unless frozen.
+ * Makes a clock that starts at `start` and runs with `time` unless frozen.
  *
  * @example
- * const clock = createClock({ time: Date.now, start: 0, frozen: true });
+ * const clock = createClock({ time: steadyTime, start: 0, frozen: true });
  * clock.advance(60_000);
  * clock.now(); // 60_000
  */
 export function createClock(options: {
   readonly time: () => number;
-  readonly start?: number | undefined;
+  readonly start: number;
   readonly frozen?: boolean | undefined;
 }): Clock {
   const { time } = options;
   let frozen = options.frozen ?? false;
-  // The wall clock at its last reading, and the time that ours showed then.
+  // What ours showed when it was last set, and the time then. Reading it changes nothing: what a fake time adds goes with it.
+  let shown = options.start;
   let read = time();
-  let shown = options.start ?? read;
 
-  const now = () => {
-    if (frozen) return shown;
-    const wall = time();
-    // A wall clock that is set back (or a test runner's fake one that ends) holds our clock still instead.
-    if (wall > read) shown += wall - read;
-    read = wall;
-    return shown;
-  };
+  const now = () => (frozen ? shown : shown + time() - read);
   const settle = (instant: number) => {
     shown = instant;
     read = time();

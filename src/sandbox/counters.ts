@@ -189,16 +189,21 @@ export function startUsage(windows: Windows, now: number, past: PastUsage = {}):
   };
 }
 
-/** Forgets what lies outside the minute and the day that hold `now` (R22, R23). */
+/**
+ * Forgets what lies outside the minute and the day that hold `now` (R22, R23): later ones as well, which a clock that went
+ * back with a fake `Date` has left.
+ */
 export function settleUsage(usage: Usage, windows: Windows, now: number): void {
-  if (now >= usage.dayEndsAt) {
+  if (now >= usage.dayEndsAt || now < usage.dayEndsAt - day) {
     usage.dayCount = 0;
     usage.dayEndsAt = dayStart(now, windows.dayResetsAt) + day;
   }
   if (windows.sliding) {
-    while (usage.recent.length > 0 && now - (usage.recent[0] as number) >= minute) usage.recent.shift();
-    usage.minuteCount = usage.recent.length;
-  } else if (now >= usage.minuteEndsAt) {
+    const { recent } = usage;
+    while (recent.length > 0 && now - (recent[0] as number) >= minute) recent.shift();
+    while (recent.length > 0 && (recent.at(-1) as number) > now) recent.pop();
+    usage.minuteCount = recent.length;
+  } else if (now >= usage.minuteEndsAt || now < usage.minuteEndsAt - minute) {
     usage.minuteCount = 0;
     usage.minuteEndsAt = minuteStart(now) + minute;
   }

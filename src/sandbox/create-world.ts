@@ -13,6 +13,7 @@ import { buildConsents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import { createRegistry } from "./registry.js";
 import { scenarioKeys, unknownSecret } from "./scenario-keys.js";
+import { createStory } from "./story/story.js";
 import { createTimeline, settleTimeline } from "./story/timeline.js";
 import { endingOfName, withGrantedScopes } from "./varied-records.js";
 import type { World, WorldOptions } from "./world.js";
@@ -26,17 +27,15 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const scenario = withOptions(expandPopulation(given), options);
   const { platform } = options;
   const { seed = defaultSeed } = scenario;
-  const start = scenario.clock?.now === undefined ? undefined : Date.parse(scenario.clock.now);
-  const clock = createClock({ time: platform.time, start, frozen: scenario.clock?.frozen });
-  // Read once: the clock may show a later moment by now, and two worlds would differ by it.
-  const now = start ?? clock.now();
+  const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
+  const clock = createClock({ time: platform.steadyTime, start, frozen: scenario.clock?.frozen });
   const { profile = "minimal", ...assumed } = scenario.assumptions ?? {};
   const assumptions = assumptionsFor(profile, assumed);
   const windows = windowsOf(assumptions);
 
   const profiled = { seed, profile, givenAssumptions: assumed };
   const keys = scenarioKeys(scenario, {
-    ...{ seed, start: now, sha256: platform.sha256, windows },
+    ...{ seed, start, sha256: platform.sha256, windows },
     withGranted: (first, scopes) => withGrantedScopes(profiled, first, scopes),
   });
   const organizations = buildOrganizations(scenario, seed).map((one) => ({
@@ -47,19 +46,20 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
     scenario,
+    text: options.text,
     seed,
     profile,
     assumptions,
     givenAssumptions: assumed,
     windows,
     clock,
-    faults: { active: activateFaults(scenario.faults ?? [], seed, now) },
-    farmers: farmersOf(scenario, { seed, start: now, make: platform.farmers }),
+    faults: { active: activateFaults(scenario.faults ?? [], seed, start) },
+    farmers: farmersOf(scenario, { seed, start, make: platform.farmers }),
     preview: scenario.preview ?? false,
-    consents: buildConsents(scenario, seed, now),
-    timeline: createTimeline(scenario.timeline ?? [], now),
+    consents: buildConsents(scenario, seed, start),
+    timeline: createTimeline(scenario.timeline ?? [], start),
     settle: () => settleTimeline(world),
-    story: { steps: scenario.story ?? [], next: 0 },
+    story: createStory(scenario.story ?? []),
     registry: createRegistry(organizations, keys),
     events: createAnnouncements(),
     requestIds,

@@ -5,7 +5,8 @@ import type { KeyView, OrganizationView } from "./views.js";
 
 /** An event of a world. Holds no keys (R34). */
 export type WorldEvent =
-  | { readonly type: "request"; readonly request: JournalEntry }
+  /** Made when asked for: of a flood of requests, not every one is told. */
+  | { readonly type: "request"; readonly request: () => JournalEntry }
   | { readonly type: "key.created"; readonly key: KeyView }
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
   | { readonly type: "key.revoked"; readonly key: KeyView }
@@ -44,15 +45,17 @@ export function createAnnouncements(): Announcements {
   let others: Announcements | undefined;
   return {
     announce(event) {
-      const failures: unknown[] = [];
-      for (const listener of others === undefined ? listeners : [...listeners, others.announce]) {
+      let failures: unknown[] | undefined;
+      for (const listener of listeners) {
         try {
           listener(event);
         } catch (error) {
-          failures.push(error);
+          failures = [error];
         }
       }
-      if (failures.length > 0) throw failures.at(-1);
+      // Last, because it may throw.
+      others?.announce(event);
+      if (failures !== undefined) throw failures[0];
     },
     subscribe(listener) {
       listeners.add(listener);
@@ -68,31 +71,47 @@ export function createAnnouncements(): Announcements {
 /** An event and its place in the order of all events; the first one is 1. */
 export interface LoggedEvent {
   readonly id: number;
-  readonly event: WorldEvent;
+  /** The id of the one before it here. */
+  readonly after: number;
+  /** `undefined` where the requests after `after`, up to this one, are left out. */
+  readonly event: WorldEvent | undefined;
 }
 
-/** Makes a log of the events of a runtime from now on; it remembers the last `capacity`. */
-export function createEventLog(runtime: Pick<Announcements, "subscribe">, capacity = 1000) {
+/**
+ * Makes a log of the events of a runtime from now on; it remembers the last `capacity`. `mayTell` is asked for each request
+ * whether it is logged; those that are not are left out together.
+ */
+export function createEventLog(
+  runtime: Pick<Announcements, "subscribe">,
+  { capacity = 1000, mayTell }: { readonly capacity?: number; readonly mayTell: () => boolean },
+) {
   const remembered: LoggedEvent[] = [];
-  const listeners = new Set<(logged: LoggedEvent) => void>();
+  const listeners = new Set<(isTold: boolean) => void>();
   let latest = 0;
+  let leftOut: { id: number } | undefined;
   runtime.subscribe((event) => {
     latest += 1;
-    const logged = { id: latest, event };
-    remembered.push(logged);
-    // Twice the capacity is let grow, so that the oldest half is cut off at once rather than one by one.
-    if (remembered.length >= 2 * capacity) remembered.splice(0, remembered.length - capacity);
-    for (const listener of listeners) listener(logged);
+    const isTold = event.type !== "request" || mayTell();
+    if (!isTold && leftOut !== undefined) leftOut.id = latest;
+    else {
+      const logged = { id: latest, after: latest - 1, event: isTold ? event : undefined };
+      leftOut = isTold ? undefined : logged;
+      remembered.push(logged);
+      // Twice the capacity is let grow, so that the oldest half is cut off at once rather than one by one.
+      if (remembered.length >= 2 * capacity) remembered.splice(0, remembered.length - capacity);
+    }
+    for (const listener of listeners) listener(isTold);
   });
   return {
     /** The events after the one of this id, oldest first; `undefined` when some of them are forgotten. */
     since(id: number): LoggedEvent[] | undefined {
-      const first = remembered[0]?.id ?? latest + 1;
-      if (id > latest || id < first - 1) return undefined;
+      const first = remembered[0]?.after ?? latest;
+      if (id > latest || id < first) return undefined;
       return remembered.filter((logged) => logged.id > id);
     },
     latest: () => latest,
-    subscribe(listener: (logged: LoggedEvent) => void) {
+    /** Calls the listener with every event, whether it is logged or left out; answers how to stop that. */
+    subscribe(listener: (isTold: boolean) => void) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

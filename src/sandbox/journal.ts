@@ -27,10 +27,12 @@ export interface JournalEntry {
   readonly advice: readonly AdviceId[];
   /** Milliseconds that the answer took, with the latency of a fault. */
   readonly durationMs: number;
+  /** Whether the story or `POST /send` has sent it, and no client. */
+  readonly told: boolean;
 }
 
 /** The record of a request, without what can be derived from it later. */
-export interface RequestNote extends Omit<JournalEntry, "id" | "key" | "fingerprint"> {
+export interface RequestNote extends Omit<JournalEntry, "id" | "key" | "fingerprint" | "told"> {
   /** The number of the request, which gives its id. */
   readonly number: number;
   /** The id, when its form is another one than the number gives. */
@@ -41,6 +43,21 @@ export interface RequestNote extends Omit<JournalEntry, "id" | "key" | "fingerpr
   readonly unknownKey: string | null;
   /** Whether it went to an endpoint of the preview. Default: false. */
   readonly isPreview?: boolean;
+  /** Whether a story or the control plane sent it. Default: false. */
+  readonly isTold?: boolean;
+  /** The answer before a fault cut it; holds no key. Default: unknown. */
+  readonly answer?: KeptAnswer | undefined;
+  /** The bytes of its body that were sent; `undefined` for all. */
+  readonly cutAfter?: number | undefined;
+}
+
+/** An answer of the API as the journal keeps it: shared with what was sent, never copied. */
+export interface KeptAnswer {
+  /** 0 when a fault left the request without an answer. */
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: string;
 }
 
 export interface JournalQuery {
@@ -74,6 +91,8 @@ export function createJournal(idOf: (number: number) => string, capacity = 1000)
       const chosen = limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
       return chosen.map((note) => entryOf(note, idOf));
     },
+    /** The note of the request of an id; `undefined` when there is none, or none any more. */
+    find: (id: string): RequestNote | undefined => ring.find((note) => idOfNote(note, idOf) === id),
     /** The number of requests recorded since the start or the last `clear`, forgotten ones included. */
     total: () => total,
     clear(): void {
@@ -87,13 +106,27 @@ export function createJournal(idOf: (number: number) => string, capacity = 1000)
 export type Journal = ReturnType<typeof createJournal>;
 
 export function entryOf(note: RequestNote, idOf: (number: number) => string): JournalEntry {
-  const { number, variedId, key, unknownKey, isPreview: _, ...rest } = note;
+  const { at, method, path, key, unknownKey, status, code, pathId, fault, advice, durationMs } = note;
+  const { isTold = false } = note;
   return {
-    id: variedId ?? idOf(number),
-    ...rest,
+    id: idOfNote(note, idOf),
+    at,
+    method,
+    path,
+    status,
+    code,
+    pathId,
+    fault,
+    advice,
+    durationMs,
+    told: isTold,
     key: key?.ref ?? null,
     fingerprint: key === undefined ? unknownKey : fingerprintOf(key.sha256),
   };
+}
+
+function idOfNote({ number, variedId }: RequestNote, idOf: (number: number) => string): string {
+  return variedId ?? idOf(number);
 }
 
 const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));

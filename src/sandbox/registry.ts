@@ -7,8 +7,13 @@ import type { Usage } from "./counters.js";
 
 /** The memory of the clients of one key. */
 interface KeyBehaviour {
-  /** The 429, and until when the latest one tells to wait: on the sandbox's clock, or on the wall clock. */
-  limit?: { readonly answer: KnownAnswer; readonly until: number; readonly untilOnWall: number };
+  /** The 429, when the latest one came and until when it tells to wait: on the sandbox's clock, or on the wall clock. */
+  limit?: {
+    readonly answer: KnownAnswer;
+    readonly since: number;
+    readonly until: number;
+    readonly untilOnWall: number;
+  };
   /** The 403 or 5xx that began a row of them without a pause, when, and the repeats in knowledge of it. */
   failure?: { readonly answer: KnownAnswer; readonly since: number; repeats: number } | undefined;
   /** The first 200, if the key has replaced another one. */

@@ -8,6 +8,7 @@ import { placeInSeries } from "./journal.js";
 import { describeConsents } from "./preview/consents.js";
 import type { KeyEntry } from "./registry.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./scenario-keys.js";
+import { createStory } from "./story/story.js";
 import { remainingSteps } from "./story/timeline.js";
 import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
 import type { World, WorldOptions } from "./world.js";
@@ -112,6 +113,5 @@ export function restoreWorld(
   }
   const { clock } = world;
   if (!clock.isFrozen()) clock.advance(Math.max(0, Math.min(elapsed, lastClockInstant - clock.now())));
-  const steps = scenario.story ?? [];
-  return Object.assign(world, { scenario, story: { steps, next: Math.min(told, steps.length) } });
+  return Object.assign(world, { scenario, story: createStory(scenario.story ?? [], told) });
 }

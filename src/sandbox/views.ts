@@ -74,14 +74,25 @@ export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld): KeyView {
   };
 }
 
-/** All keys, in the scenario's order. */
-export function viewKeys(world: ViewedWorld): KeyView[] {
-  return [...world.registry.keys.values()].map((entry) => viewKey(entry, world));
+/** A part of a list: from an index on, at most so many. Default: all. */
+interface Page {
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
 }
 
-/** All organizations, in the scenario's order. */
-export function viewOrganizations({ registry }: ViewedWorld): OrganizationView[] {
-  return [...registry.organizations.values()].map(({ organization }) => viewOrganization(organization));
+function pageOf<Item>(items: Iterable<Item>, { offset = 0, limit = Number.POSITIVE_INFINITY }: Page): Item[] {
+  return [...items].slice(offset, offset + limit);
+}
+
+/** The keys, in the scenario's order. */
+export function viewKeys(world: ViewedWorld, page: Page = {}): KeyView[] {
+  return pageOf(world.registry.keys.values(), page).map((entry) => viewKey(entry, world));
+}
+
+/** The organizations, in the scenario's order. */
+export function viewOrganizations({ registry }: ViewedWorld, page: Page = {}): OrganizationView[] {
+  const organizations = pageOf(registry.organizations.values(), page);
+  return organizations.map(({ organization }) => viewOrganization(organization));
 }
 
 export function viewClock(clock: Clock): ClockView {

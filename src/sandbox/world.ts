@@ -18,6 +18,10 @@ export interface Platform {
   readonly sha256: (text: string) => string;
   /** The wall clock, in epoch milliseconds. */
   readonly time: () => number;
+  /**
+   * Epoch milliseconds by which clocks move: no correction of the wall clock moves them, a fake `Date` does, forth and back.
+   */
+  readonly steadyTime: () => number;
   /** A clock for durations, in milliseconds with fractions. */
   readonly stopwatch: () => number;
   /** Unpredictable unsigned 32-bit integers, for the keys that are created at run time and for nothing else. */
@@ -32,6 +36,8 @@ export interface World {
   readonly name: string;
   /** The scenario with its population expanded and the options applied; `reset` starts it again. */
   readonly scenario: Scenario;
+  /** The YAML that the whole scenario was written in; `undefined` when that is not known. */
+  readonly text: string | undefined;
   readonly seed: number;
   // Changed by `changeAssumptions` alone, which carries the usage over.
   /** The profile that the assumptions are based on; with `varied`, answers vary in all that is left open. */
@@ -64,6 +70,8 @@ export interface WorldOptions {
   readonly platform: Platform;
   /** Default: the title of the scenario, else `unnamed`. */
   readonly name?: string;
+  /** The YAML of the scenario, where that is all of it. Default: unknown. */
+  readonly text?: string | undefined;
   /** Default: the scenario's, else 1. */
   readonly seed?: number | undefined;
   /** When the clock starts (epoch milliseconds). Default: the scenario's, else the wall clock. */

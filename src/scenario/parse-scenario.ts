@@ -71,6 +71,8 @@ export function checkScenario(value: unknown, { mostValues }: { mostValues?: num
 export interface NamedScenario {
   readonly scenario: Scenario;
   readonly name: string;
+  /** Its YAML, where that is known and all of it. */
+  readonly text?: string;
 }
 
 /** The bundled scenario of a name, or a checked scenario value; throws `scenario_not_found` or a `ScenarioError`. */

@@ -26,7 +26,7 @@ const journaled: JournalEntry[] = [];
 beforeAll(async () => {
   world = openWorld(bundledScenarios["key-states"]);
   world.events.subscribe((event) => {
-    if (event.type === "request") journaled.push(event.request);
+    if (event.type === "request") journaled.push(event.request());
   });
   server = await serveRuntime(
     createRuntime(() => world),

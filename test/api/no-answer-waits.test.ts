@@ -11,6 +11,7 @@ import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type SandboxServer, startServer } from "../../src/node/index.js";
 import { mePath } from "../support/send.js";
+import { holdStopwatch } from "../support/stopwatch.js";
 
 /** Whether each answer was written to its connection before anything else could happen in the process. */
 let writtenAtOnce: boolean[] = [];
@@ -27,9 +28,8 @@ afterAll(() => unsubscribe("http.server.request.start", watch));
 beforeEach(() => {
   writtenAtOnce = [];
 });
-// A busy machine is no reason for advice.
-const stopTheWatch = () => vi.useFakeTimers({ toFake: ["performance"] });
-afterEach(() => void vi.useRealTimers());
+// A busy machine is no reason for advice: tests of it hold the stopwatch.
+afterEach(() => void vi.restoreAllMocks());
 
 interface Asked {
   readonly key?: string;
@@ -100,7 +100,7 @@ describe.each([false, true])("a server (TLS: %s)", (tls) => {
   });
 
   test("R14 answers each request of a burst in its turn, and advises nothing", async () => {
-    stopTheWatch();
+    holdStopwatch();
     const agent = new Agent({ rejectUnauthorized: false } as object);
     await Promise.all(Array.from({ length: 40 }, () => ask({ key: "revoked" }, agent)));
     expect(writtenAtOnce).toEqual(Array(40).fill(true));
@@ -109,7 +109,7 @@ describe.each([false, true])("a server (TLS: %s)", (tls) => {
 });
 
 test("requests that are sent before the first answer has come get no advice", async () => {
-  stopTheWatch();
+  holdStopwatch();
   const server = await startServer({ frozen: true });
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
   let answers = "";

@@ -131,7 +131,7 @@ describe.skipIf(noBrowser)("a page in a browser", () => {
     const { server, ask } = await serveControl();
     const { page } = browser;
     await page.goto(`${server.controlUrl}/`);
-    expect(await page.textContent("h1")).toBe("svc-sandbox");
+    expect(await page.textContent("h1")).toBe("Overview");
     const statuses = await page.evaluate(async () => {
       const json = { "content-type": "application/json" };
       const asked = [

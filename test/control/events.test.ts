@@ -1,5 +1,7 @@
+import { OutgoingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { nodePlatform } from "../../src/node/platform.js";
 import { type ServedControl, serveControl } from "./client.js";
 import { count, ids, names, oneTo, type SeenEvent, subscribe } from "./subscribe.js";
 
@@ -121,6 +123,51 @@ describe("resuming", () => {
   });
 });
 
+/** Sets the stopwatch of the platform until the test is over. */
+function watchTime(stopwatch: () => number): void {
+  const watched = vi.spyOn(nodePlatform, "stopwatch").mockImplementation(stopwatch);
+  onTestFinished(() => watched.mockRestore());
+}
+
+describe("a flood of requests", () => {
+  test("is told up to a thousand at once and two hundred a second, and the rest as lost, also when resuming", async () => {
+    let now = 0;
+    watchTime(() => now);
+    const control = await serveControl();
+    const subscriber = await subscribe(control.server.url);
+    const ask = async (times: number) => {
+      for (let i = 0; i < times; i++) await control.server.sandbox.fetch("http://any.example/v1/nothing");
+    };
+    const last = (id: number) => (events: readonly SeenEvent[]) => events.some((event) => event.id === id);
+    await ask(1300);
+    tick(control);
+    await subscriber.until(last(1301));
+    const told = subscriber.events.filter(({ event }) => event !== "events.lost");
+    expect(told.map(({ id }) => id)).toEqual([...oneTo(1000), 1301]);
+    expect(told.at(-1)?.event).toBe("clock.moved");
+    let known = 0;
+    for (const { id, event, data } of subscriber.events) {
+      expect(event === "events.lost" ? data : { last_event_id: id - 1 }).toEqual({ last_event_id: known });
+      known = id;
+    }
+    for (const [from, lastTold] of [
+      [900, 1000],
+      [1100, 1100],
+    ] as const) {
+      const resumed = await subscribe(control.server.url, { from });
+      await resumed.until(last(1301));
+      const lost = { id: 1300, event: "events.lost", data: { last_event_id: lastTold } };
+      expect(resumed.events.slice(lastTold - from)).toEqual([lost, told.at(-1)]);
+    }
+    now += 1000;
+    await ask(300);
+    tick(control);
+    await subscriber.until(last(1602));
+    const later = subscriber.events.filter(({ id, event }) => id > 1301 && event === "request");
+    expect(later.map(({ id }) => id)).toEqual(oneTo(200).map((number) => 1301 + number));
+  });
+});
+
 /** A subscriber that never reads. */
 function deafTo({ server }: ServedControl): Socket {
   const deaf = connect(Number(new URL(server.url).port), "127.0.0.1");
@@ -152,6 +199,9 @@ describe("subscribers", () => {
   });
 
   test("one that never reads is cut off, and holds up neither the server nor the others", async () => {
+    let now = 0;
+    // Enough time between any two requests to tell each.
+    watchTime(() => (now += 60_000));
     const control = await serveControl();
     const reading = await subscribe(control.server.url);
     const deaf = deafTo(control);
@@ -172,6 +222,33 @@ describe("subscribers", () => {
     expect(received).toBeLessThan(reading.text().length);
     expect((await control.ask("/health")).status).toBe(200);
   }, 60_000);
+
+  test("that wait behind another on one connection go with it", async () => {
+    const control = await serveControl();
+    const reading = await subscribe(control.server.url);
+    const socket = connect(Number(new URL(control.server.url).port), "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    const event = /event: clock\.moved/;
+    const write = vi.spyOn(OutgoingMessage.prototype, "write");
+    onTestFinished(() => write.mockRestore());
+    const sent = () => write.mock.calls.filter(([bytes]) => event.test(String(bytes))).length;
+    socket.write("GET /__sandbox/events HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50));
+    await vi.waitFor(() =>
+      expect(write.mock.calls.filter(([text]) => /^retry/.test(String(text)))).toHaveLength(50),
+    );
+    tick(control);
+    await reading.until(count(1));
+    expect(sent()).toBe(51);
+    socket.destroy();
+    write.mockClear();
+    await vi.waitFor(async () => {
+      write.mockClear();
+      const before = reading.events.length;
+      tick(control);
+      await reading.until(count(before + 1));
+      expect(sent()).toBe(1);
+    });
+  });
 
   test("end at once when the server closes, which waits for none that never reads", async () => {
     const control = await serveControl();

@@ -29,8 +29,32 @@ test("a presenter runs the story step by step, in the world that everyone sees",
   const { ask, server } = await serveControl({ scenario });
   const next = async () => (await ask("/story/next", post)).body.data;
   const first = { number: 1, kind: "say", say: "A bank calls the API." };
-  expect((await ask("/story")).body.data).toEqual({ steps: 6, told: 0, over: false, next: first });
-  const say = { number: 1, of: 6, kind: "say", say: "A bank calls the API.", request: null, differences: [] };
+  const story = (await ask("/story")).body.data;
+  expect(story).toMatchObject({ steps: 6, told: 0, over: false, next: first, last: null });
+  const kinds = ["say", "request", "rotate", "request", "revoke", "advance"];
+  const texts = [
+    null,
+    "request with main",
+    "rotate main → next, overlap 0s",
+    "request with main",
+    "revoke main",
+    "advance 61m",
+  ];
+  expect(story.outline).toEqual(
+    texts.map((text, index) => ({
+      ...{ number: index + 1, kind: kinds[index], say: index ? null : first.say, text },
+      ...{ told: false, as_expected: null },
+    })),
+  );
+  const say = {
+    number: 1,
+    of: 6,
+    kind: "say",
+    say: "A bank calls the API.",
+    text: null,
+    request: null,
+    differences: [],
+  };
   expect(await next()).toMatchObject({ steps: 6, told: 1, over: false, step: say });
   expect((await next()).step).toMatchObject({
     kind: "request",
@@ -40,6 +64,15 @@ test("a presenter runs the story step by step, in the world that everyone sees",
   });
   const rotated = (await next()).step.performed;
   expect(rotated).toMatchObject({ refusal: null, key: { state: "rotated" }, replacement: { ref: "next" } });
+  const { last } = (await ask("/story")).body.data;
+  const did =
+    "An administrator rotates the key main. The new key is next; the old one stops working at once.";
+  expect(last).toMatchObject({
+    number: 3,
+    text: did,
+    performed: { replacement: { ref: "next" }, secret: null },
+  });
+  expect(JSON.stringify(last)).not.toContain(rotated.secret);
   const own = await fetch(server.url + mePath, { headers: { "x-api-key": rotated.secret } });
   expect(own.status).toBe(200);
   expect((await next()).step).toMatchObject({
@@ -48,15 +81,20 @@ test("a presenter runs the story step by step, in the world that everyone sees",
   });
   const refused = { kind: "revoke", performed: { refusal: { code: "key_not_active" } }, differences: [] };
   expect((await next()).step).toMatchObject(refused);
-  const advance = { kind: "advance", now: "2026-03-02T10:01:00.000Z" };
+  const passes = "61 minutes pass: it is 10:01 on 2 March 2026.";
+  const advance = { kind: "advance", text: passes, now: "2026-03-02T10:01:00.000Z" };
   expect(await next()).toMatchObject({ step: advance, over: true });
+  const verdicts = (await ask("/story")).body.data.outline.map(
+    (one: { as_expected: unknown }) => one.as_expected,
+  );
+  expect(verdicts).toEqual([true, true, true, false, true, true]);
   const over = { step: null, steps: 6, told: 6, over: true };
   expect([await next(), await next()]).toEqual([over, over]);
   // The journal has the requests of the story; the report is about the client alone.
   expect(server.sandbox.requests.list().map(({ pathId }) => pathId)).toHaveLength(3);
   expect(server.sandbox.report()).toMatchObject({ requests: 1, advice: [] });
   await ask("/reset", post);
-  expect((await ask("/story")).body.data).toMatchObject({ told: 0, over: false });
+  expect((await ask("/story")).body.data).toMatchObject({ told: 0, over: false, last: null });
 });
 
 test("subscribers hear of each step of story and timeline, and of no key", async () => {
@@ -94,7 +132,9 @@ test("a scenario without a story has no next step", async () => {
   const { ask } = await serveControl({
     scenario: { version: 1, name: "Silent", organizations: { bank: { type: "bank" } } },
   });
-  expect((await ask("/story")).body.data).toEqual({ steps: 0, told: 0, over: true, next: null });
+  expect((await ask("/story")).body.data).toEqual({
+    ...{ steps: 0, told: 0, over: true, next: null, outline: [], last: null },
+  });
   const { status, body } = await ask("/story/next", post);
   expect([status, body.error.code]).toEqual([404, "not_found"]);
 });

@@ -51,8 +51,10 @@ describe("R33 the actor", () => {
     );
     expect(reads.length).toBeGreaterThan(12);
     const farmer = control.server.sandbox.farmers.at(0).farmer_id;
+    const sent = await control.ask("/send", { method: "POST", json: { key: "none" } });
+    const { id } = sent.body.data.request;
     for (const [path] of reads) {
-      const real = realPath(path.replace("{farmer_id}", farmer));
+      const real = realPath(path.replace("{farmer_id}", farmer), id);
       expect((await control.ask(real, { headers: { "x-sandbox-actor": "member" } })).status).toBe(200);
     }
   });

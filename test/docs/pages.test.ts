@@ -8,6 +8,7 @@ import { permissions, productionStatuses, validityStatuses } from "../../src/dom
 import { consentStatuses, purposeCodes } from "../../src/domain/consent.js";
 import { type Outcome, outcomeOf } from "../../src/domain/outcomes.js";
 import { openApiDocument, outcomes, scenarioNames } from "../../src/index.js";
+import { hostileGroups } from "../support/hostile-requests.js";
 import { membersIn, pageNames, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
 
 // Each page names all that there is of its subject, and its links lead somewhere.
@@ -111,6 +112,16 @@ test("docs/preview.md names every endpoint with its scope, every refusal, member
     expect.arrayContaining(["deeds"]),
   ]);
   expect(missingOn(page, [...new Set([...records, ...fields, ...values])])).toEqual([]);
+});
+
+test("docs/reliability.md names tests that there are, and counts the hostile conversations", () => {
+  const page = pageOf("docs/reliability.md");
+  const named = [...page.matchAll(/`((?:test|src)\/[\w./-]+)`/g)].map(([, file = ""]) => file);
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  const groups = Object.values(hostileGroups);
+  const sum = groups.reduce((total, { count }) => total + count, 0).toLocaleString("en");
+  expect(page).toContain(`${sum} conversations of ${groups.length} kinds`);
 });
 
 test("docs/report.md says how many paths are promised", () => {

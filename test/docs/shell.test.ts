@@ -18,7 +18,7 @@ const run: Readonly<Record<string, readonly string[]>> = {
     ...["svc-sandbox list\nnpx", "svc-sandbox init", "--write-env"],
   ],
   "docs/control-plane.md":
-    "send() {,urllib,HttpClient,curl -sN,--tls,--cacert,--state,--public-url,/story/next".split(","),
+    "send() {,urllib,HttpClient,curl -sN,--tls,--cacert,--state,--public-url,/story/next,/send\n".split(","),
 };
 
 test.each(Object.entries(run))("every block of %s is run", (page, words) => {
@@ -213,6 +213,11 @@ test("docs/control-plane.md: the line for events shows them as they happen", asy
 test("docs/control-plane.md: the line for a story runs its next step", async () => {
   const { stdout } = await ended(controlBlock("sh", "/story/next", await openServer()), temporaryFolder());
   expect(JSON.parse(stdout).data).toMatchObject({ step: { number: 1, kind: "say" } });
+});
+
+test("docs/control-plane.md: the line that sends a request as a ref gets its answer", async () => {
+  const { stdout } = await ended(controlBlock("sh", "/send\n", await openServer()), temporaryFolder());
+  expect(JSON.parse(stdout).data).toMatchObject({ request: { key: "revoked" }, answer: { status: 401 } });
 });
 
 test("docs/control-plane.md: a client with the certificate reaches HTTPS", async () => {

@@ -111,18 +111,9 @@ test("sandbox.fetch fails as Node's own fetch does when the connection is reset"
   expect(error).toMatchObject({ name: "TypeError", message: "fetch failed", cause: { code: "ECONNRESET" } });
 });
 
-test("a latency waits on the fake timers of a test runner, and a slow body too", async () => {
+test("a latency is real time under the fake timers of a test runner, and a slow body too", async () => {
   vi.useFakeTimers();
-  const sandbox = createSandbox({ scenario: faultyScenario({ latency: "1h", slow: 1 }) });
-  let isOver = false;
-  const answer = sandbox.fetch(base + mePath, { headers: headersOf(sandbox) });
-  await vi.advanceTimersByTimeAsync(60 * 60_000 - 1);
-  const text = answer.then((response) => response.text());
-  void text.then(() => {
-    isOver = true;
-  });
-  await vi.advanceTimersByTimeAsync(100_000);
-  expect(isOver).toBe(false);
-  await vi.advanceTimersByTimeAsync(1_000_000);
-  expect(JSON.parse(await text).data.usage.today).toBe(1);
+  const sandbox = createSandbox({ scenario: faultyScenario({ latency: "20ms", slow: 10_000 }) });
+  const response = await sandbox.fetch(base + mePath, { headers: headersOf(sandbox) });
+  expect((await response.json()).data.usage.today).toBe(1);
 });

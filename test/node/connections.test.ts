@@ -1,7 +1,8 @@
-import { once } from "node:events";
-import { connect } from "node:net";
+import { EventEmitter, once } from "node:events";
+import { connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type ServerOptions, startServer } from "../../src/node/index.js";
+import { type AnyServer, followConnections } from "../../src/node/server/connections.js";
 import { scenarioWith } from "../support/faulty.js";
 import { readAnswers } from "../support/raw-socket.js";
 import { mePath } from "../support/send.js";
@@ -79,4 +80,65 @@ test("a stop ends a connection as soon as it has answered", async () => {
   await vi.waitUntil(() => server.sandbox.requests.total() === 1);
   await server.close(60 * 60_000);
   expect((await answer).status).toBe(200);
+});
+
+test("requests behind one that hangs are not taken without end", async () => {
+  const { server, port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
+  const flood = connect({ port, host: "127.0.0.1" }, () => flood.write(get("main").repeat(50_000)));
+  flood.on("error", () => {});
+  let before = -1;
+  await vi.waitUntil(
+    () => {
+      const now = server.sandbox.requests.total();
+      const isStill = now > 0 && now === before;
+      before = now;
+      return isStill;
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+  expect(before).toBeLessThan(5000);
+  flood.destroy();
+});
+
+test("a connection on which too many answers wait is closed after a minute in which nothing happens", async () => {
+  const setTimeout = Socket.prototype.setTimeout;
+  const shorter = vi.spyOn(Socket.prototype, "setTimeout").mockImplementation(function (this: Socket, ms) {
+    return setTimeout.call(this, ms === 60_000 ? 20 : ms);
+  });
+  onTestFinished(() => shorter.mockRestore());
+  const { port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
+  expect(await answersTo(port, get("main").repeat(200))).toEqual([]);
+});
+
+test("many requests behind slow ones are all answered, in order", async () => {
+  const then = { latency: "20ms" } as const;
+  const { port, get } = await start({ scenario: scenarioWith([{ when: { every: 100 }, then }]) });
+  const asked = Array.from({ length: 3000 }, (_, index) => get("main").replace(mePath, `${mePath}?${index}`));
+  const answers = await answersTo(port, `${asked.join("")}no request\r\n\r\n`);
+  const counted = answers.slice(0, -1).map(({ body }) => JSON.parse(body).data.usage.today);
+  expect(counted).toEqual(Array.from({ length: 3000 }, (_, index) => index + 1));
+});
+
+test("a bare connection of HTTPS ends with the encrypted one, when it is not encrypted in time, or some time after its client", async () => {
+  const server = new EventEmitter();
+  const open = followConnections(server as AnyServer, { encrypted: true, wait: 50 });
+  const socketFrom = (remotePort: number) =>
+    Object.defineProperty(new Socket(), "remotePort", { value: remotePort });
+  const pairFrom = (port: number) => {
+    const bare = socketFrom(port);
+    const encrypted = Object.assign(socketFrom(port), { _parent: bare });
+    server.emit("connection", bare);
+    server.emit("secureConnection", encrypted);
+    return { bare, encrypted };
+  };
+  const silent = socketFrom(1);
+  server.emit("connection", silent);
+  const steady = pairFrom(2);
+  const ended = pairFrom(3);
+  ended.encrypted.emit("end");
+  await Promise.all([once(silent, "close"), once(ended.encrypted, "close"), once(ended.bare, "close")]);
+  expect([...open]).toEqual([steady.bare, steady.encrypted]);
+  steady.encrypted.destroy();
+  await once(steady.bare, "close");
+  expect(open.size).toBe(0);
 });

@@ -43,6 +43,49 @@ test("a body that a handler leaves unread does not hold up the next request on t
   expect(readAnswers(bytes).map(({ status }) => status)).toEqual([200, 401, 404, 401]);
 });
 
+test("a body of more than 10 MB, or as many as maxBody says, gets 413 where a handler reads it", async () => {
+  const handlers = [
+    http.post("/read", async ({ request }) => {
+      await request.arrayBuffer();
+      return HttpResponse.text("read");
+    }),
+    http.post("/json", async ({ request }) => HttpResponse.json(await request.json())),
+    http.post("/later", ({ request }) => {
+      void request.text();
+      return delay("infinite");
+    }),
+    http.post("/ignored", () => HttpResponse.text("thanks")),
+  ];
+  for (const [most, options] of [
+    [10, {}],
+    [1, { maxBody: 1 }],
+  ] as const) {
+    const length = most * 2 ** 20;
+    const { call, defects } = await serve(handlers, options);
+    expect(await (await call("/read", { method: "POST", body: Buffer.alloc(length) })).text()).toBe("read");
+    for (const path of ["/read", "/json", "/later"]) {
+      const answer = await call(path, { method: "POST", body: Buffer.alloc(length + 1, "1") });
+      expect([path, answer.status, await answer.json()]).toEqual([
+        path,
+        413,
+        {
+          error: {
+            code: "bad_request",
+            message: `The body is longer than ${most} MB, the most that handlers get: --max-body, or maxBody in the library, sets another limit.`,
+          },
+        },
+      ]);
+    }
+    for (const [path, status] of [
+      ["/ignored", 200],
+      ["/unknown", 404],
+    ] as const) {
+      expect((await call(path, { method: "POST", body: Buffer.alloc(3 * length) })).status).toBe(status);
+    }
+    expect(defects).toEqual([]);
+  }
+});
+
 test("status, headers and each of several cookies arrive as the handler gave them", async () => {
   const { call } = await serve([
     http.get("/cookies", ({ cookies }) => {
@@ -97,6 +140,30 @@ test("a streamed body is made as fast as the client reads it, and cancelled when
   await expect.poll(() => cancelled).toBe(true);
   expect(defects).toEqual([]);
   expect((await call(mePath)).status).toBe(401);
+});
+
+test("a client that goes away in the middle of a body is no failure of the handler, also behind another answer", async () => {
+  let reads = 0;
+  const { port, defects } = await serve([
+    http.get("/late", async () => {
+      await delay(100);
+      return HttpResponse.text("late");
+    }),
+    http.post("/read", async ({ request }) => {
+      try {
+        return HttpResponse.text(await request.text());
+      } finally {
+        reads += 1;
+      }
+    }),
+  ]);
+  const half = "POST /read HTTP/1.1\r\nHost: here\r\nContent-Length: 9\r\n\r\nhalf";
+  for (const before of ["", "GET /late HTTP/1.1\r\nHost: here\r\n\r\n"]) {
+    await converse(port, { chunks: [before + half, ""], after: "reset" });
+  }
+  await expect.poll(() => reads).toBe(2);
+  await pause(0);
+  expect(defects).toEqual([]);
 });
 
 test("a body that breaks off closes the connection and is reported", async () => {

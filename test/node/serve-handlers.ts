@@ -8,7 +8,7 @@ export const attestations = "/v1/relying-party/attestations";
 /** Serves a sandbox with custom handlers until the test is over. */
 export async function serve(
   handlers: UserHandlers,
-  options: { scenario?: "key-states" | "rate-limited" } = {},
+  options: { scenario?: "key-states" | "rate-limited"; maxBody?: number } = {},
 ) {
   const defects: unknown[] = [];
   const server = await startServer({

@@ -22,6 +22,8 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   msw: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
   node: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check"],
   cli: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check", "node"],
+  // Knows only the control plane's HTTP.
+  dashboard: [],
 };
 
 /** The only layer that may import each package. */
@@ -38,6 +40,13 @@ const layerOfPackage: Readonly<Record<string, string>> = {
   commander: "cli",
   picocolors: "cli",
   "wrap-ansi": "cli",
+  preact: "dashboard",
+  "@preact/signals": "dashboard",
+  "@codemirror": "dashboard",
+  "@lezer": "dashboard",
+  "d3-geo": "dashboard",
+  "topojson-client": "dashboard",
+  "world-atlas": "dashboard",
 };
 
 const onlyInNode = ["node", "cli"];
@@ -47,7 +56,7 @@ const layerOf = (file: string) => file.split("/")[1] as string;
 /** The code of each source file, without comments. */
 const sources = new Map(
   readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .filter((file) => /(?<!\.test)\.tsx?$/.test(file))
     .map((file) => {
       const text = readFileSync(join(root, "src", file), "utf8");
       return [`src/${file}`, text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, "")];
@@ -60,8 +69,12 @@ const imports = new Map([...sources].map(([file, code]) => [file, importsOf(file
 function importsOf(file: string, code: string): string[] {
   const named = [...code.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*["']([@\w.:/-]+)["']/g)];
   return named.map(([, name = ""]) =>
-    name.startsWith(".") ? posix.join(posix.dirname(file), name).replace(/\.js$/, ".ts") : name,
+    name.startsWith(".") ? sourceAt(posix.join(posix.dirname(file), name)) : name,
   );
+}
+
+function sourceAt(path: string): string {
+  return [".ts", ".tsx"].map((end) => path.replace(/\.js$/, end)).find((file) => sources.has(file)) ?? path;
 }
 
 /** Whether a file may import this. */

@@ -33,3 +33,12 @@ test.each([
   expect(files.some((file) => file.endsWith(".js") && sign.test(textOf(file)))).toBe(true);
   expect(loaded.filter(([, text]) => sign.test(text)).map(([file]) => file)).toEqual([]);
 });
+
+test("nothing of the dashboard's page stands in what Node runs", () => {
+  const dashboard = join(folder, "../dashboard/assets");
+  const sign = /createElementNS/;
+  expect(readdirSync(dashboard).some((file) => sign.test(readFileSync(join(dashboard, file), "utf8")))).toBe(
+    true,
+  );
+  expect(files.filter((file) => sign.test(textOf(file)))).toEqual([]);
+});

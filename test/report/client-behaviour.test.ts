@@ -12,6 +12,7 @@ import { type Door, doors, type Sent } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
 import { mePath } from "../support/send.js";
 import { sendOnSocket } from "../support/send-on-socket.js";
+import { holdStopwatch } from "../support/stopwatch.js";
 
 interface Step extends Sent {
   readonly key?: string;
@@ -46,10 +47,19 @@ const realKey = "SVC_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0";
 
 // The stopwatch stands still unless a case moves it, so that what is slow here is not slow for the sandbox.
 // The wall clock too, whose minute must not turn between two requests.
-beforeEach(
-  () => void vi.useFakeTimers({ toFake: ["performance", "Date"], now: Date.UTC(2026, 2, 2, 9, 0, 20) }),
-);
-afterEach(() => void vi.useRealTimers());
+let pass: (ms: number) => void;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 2, 2, 9, 0, 20) });
+  const passOnStopwatch = holdStopwatch();
+  pass = (ms) => {
+    vi.advanceTimersByTime(ms);
+    passOnStopwatch(ms);
+  };
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 /** `key-states` with the faults, assumptions, limits and the pinned key of a case. */
 function scenarioOf({ faults = [], assumptions, limits, pinned }: ClientCase): Scenario {
@@ -101,14 +111,14 @@ async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
   const other = createSandbox({ seed: 99 }).secret("active");
   const made: Record<string, string> = { real: realKey, unknown: sandbox.unknownSecret(), other };
   const secret = (ref: string) => made[ref] ?? sandbox.secret(ref);
-  const pass = (time: string) => vi.advanceTimersByTime(ms(time as "1s"));
+  const passTime = (time: string) => pass(ms(time as "1s"));
 
   const sendAll = async (step: Step) => {
     const { times = 1, every = "0ms", at_once: atOnce, keys, fresh = false } = step;
     const together = keys?.map((key) => ({ ...step, key })) ?? Array<Step>(atOnce ?? 0).fill(step);
     await Promise.all(together.map((each) => send(requestOf(each, secret))));
     for (let i = 0; together.length === 0 && i < times; i++) {
-      if (i > 0) pass(every);
+      if (i > 0) passTime(every);
       await (fresh ? sendNew : send)(requestOf(step, secret));
     }
   };
@@ -116,11 +126,11 @@ async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
     const { pause, wait, rotate, revoke } = step;
     if (rotate !== undefined) made.next = sandbox.keys.rotate(rotate, { as: "next" }).secret;
     else if (revoke !== undefined) sandbox.keys.revoke(revoke);
-    else if (pause !== undefined) pass(pause);
+    else if (pause !== undefined) passTime(pause);
     else if (wait === undefined) await sendAll(step);
     else {
       sandbox.clock.advance(wait);
-      pass(wait);
+      passTime(wait);
     }
   }
   return sandbox;
@@ -132,10 +142,10 @@ test("a client that waits for the turn of the minute on its own clock is not adv
   const call = () => sandbox.fetch(`https://any.example${mePath}`, { headers });
   const tooSoon = () => sandbox.report().advice.find(({ id }) => id === "too-soon-after-429")?.count ?? 0;
   expect((await call()).status).toBe(429);
-  vi.advanceTimersByTime(39_000);
+  pass(39_000);
   await call();
   expect(tooSoon()).toBe(1);
-  vi.advanceTimersByTime(1_000);
+  pass(1_000);
   expect((await call()).status).toBe(429);
   expect(tooSoon()).toBe(1);
 });
@@ -163,7 +173,7 @@ test("behind a server of one's own a burst gets no advice, and a retry after a p
   await Promise.all(Array.from({ length: 10 }, ask));
   for (let i = 0; i < 3; i++) await ask();
   expect(sandbox.report().advice).toEqual([]);
-  vi.advanceTimersByTime(180);
+  pass(180);
   await ask();
   expect(sandbox.report().advice).toMatchObject([{ id: "same-key-after-401", count: 1 }]);
 });
@@ -195,10 +205,10 @@ test("a client that goes away before a delayed answer does not know it", async (
   await vi.waitUntil(() => server.sandbox.requests.total() === 1);
   abort.abort();
   await expect(first).rejects.toThrow();
-  vi.advanceTimersByTime(7_200_000);
+  pass(7_200_000);
   await ask();
   expect(server.sandbox.report().advice).toEqual([]);
-  vi.advanceTimersByTime(180);
+  pass(180);
   await ask();
   expect(server.sandbox.report().advice).toMatchObject([{ id: "same-key-after-401", count: 1 }]);
 });

@@ -92,8 +92,8 @@ function play(happenings: readonly Happening[]): number {
   const listen = (place: Place) =>
     place.runtime.subscribe((event) => {
       if (event.type !== "request") return;
-      place.heard.push(event.request);
-      if (place !== server) server.heard.push(event.request);
+      place.heard.push(event.request());
+      if (place !== server) server.heard.push(event.request());
     });
   listen(server);
   let most = 0;

@@ -8,14 +8,15 @@ import { rolldown } from "rolldown";
 
 const root = join(import.meta.dirname, "../..");
 
-const chromiumPath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
+export const chromiumPath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
 
 const howToGetChromium = `there is no ${chromiumPath}. Run \`apt-get install chromium\`, or set CHROMIUM_PATH.`;
 
 /** Why there will be no browser; `undefined` when there is one. In CI that is a failure and no reason to leave tests out. */
 export const noBrowser = existsSync(chromiumPath) || process.env.CI === "true" ? undefined : howToGetChromium;
 
-const flags = ["gpu", "quic", "background-networking", "component-update", "sync"].map(
+/** Switches off what only people need, and what would ask other hosts. */
+export const chromiumFlags = ["gpu", "quic", "background-networking", "component-update", "sync"].map(
   (one) => `--disable-${one}`,
 );
 
@@ -43,7 +44,7 @@ export async function openPage(module: string): Promise<ChromiumPage> {
   const browser = await chromium.launch({
     executablePath: chromiumPath,
     chromiumSandbox: false,
-    args: ["--no-first-run", ...flags],
+    args: ["--no-first-run", ...chromiumFlags],
   });
   const close = async () => {
     await browser.close();

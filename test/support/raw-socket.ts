@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { connect as connectTls } from "node:tls";
 
 /** What goes out on a connection, as bytes that no HTTP client would send. */
 export interface RawSending {
@@ -7,26 +8,38 @@ export interface RawSending {
   readonly chunks: readonly (string | Buffer)[];
   /**
    * What happens after the last one: the sending half is closed, the connection is left open until nothing more
-   * comes, or it is reset.
+   * comes or until the server closes it, or it is reset.
    *
    * Default: `end`.
    */
-  readonly after?: "end" | "listen" | "reset";
+  readonly after?: "end" | "listen" | "stay" | "reset";
 }
 
 // Long enough for an answer on this machine, short enough for thousands of connections.
 const quietAfter = 80;
-const giveUpAfter = 5000;
+// A busy machine may take seconds to load what the first call needs.
+const giveUpAfter = 30_000;
 
-/** Sends bytes on a connection of their own; resolves with everything that came back once the connection is over. */
-export function converse(port: number, { chunks, after = "end" }: RawSending): Promise<Buffer> {
+/**
+ * Sends bytes on a connection of their own; resolves with everything that came back once the connection is over.
+ *
+ * With a certificate to trust the connection is encrypted.
+ */
+export function converse(
+  port: number,
+  { chunks, after = "end" }: RawSending,
+  ca?: string | undefined,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const received: Buffer[] = [];
-    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-    const endless = setTimeout(() => {
+    const place = { port, host: "127.0.0.1", allowHalfOpen: true };
+    const bare = connect(place);
+    const socket = ca === undefined ? bare : connectTls({ ...place, ca, socket: bare });
+    const giveUp = () => {
       socket.destroy();
       reject(new Error(`the server neither answered nor closed within ${giveUpAfter} ms`));
-    }, giveUpAfter);
+    };
+    let endless = setTimeout(giveUp, giveUpAfter);
     let quiet: NodeJS.Timeout | undefined;
     const listen = () => {
       clearTimeout(quiet);
@@ -38,17 +51,20 @@ export function converse(port: number, { chunks, after = "end" }: RawSending): P
     });
     socket.on("end", () => socket.end());
     // A server may reset a connection on which it is sent nonsense; what came before that still counts.
-    socket.on("error", () => {});
+    for (const one of [bare, socket]) one.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(endless);
       clearTimeout(quiet);
       resolve(Buffer.concat(received));
     });
-    socket.on("connect", async () => {
+    socket.on(ca === undefined ? "connect" : "secureConnect", async () => {
       await writeAll(socket, chunks);
+      // A busy client may take its time for each of many pieces.
+      clearTimeout(endless);
+      if (!socket.closed) endless = setTimeout(giveUp, giveUpAfter);
       if (after === "end") socket.end();
       else if (after === "listen") listen();
-      else socket.resetAndDestroy();
+      else if (after === "reset") bare.resetAndDestroy();
     });
   });
 }

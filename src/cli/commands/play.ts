@@ -1,6 +1,7 @@
 import { storySender } from "../../api/story-sender.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import type { Log } from "../../node/log.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -19,8 +20,10 @@ import {
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { color, json, readHost, readPort, worldFlags } from "../flags.js";
+import { aborted } from "../io.js";
 import { loadNamed, openNamed, startNamed } from "../open-scenario.js";
 import { banner } from "../serve/banner.js";
+import { dashboardLink, openDashboard } from "../serve/dashboard-link.js";
 import { createLog } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { type Pauses, pausesFor } from "../story/pauses.js";
@@ -56,6 +59,11 @@ const flags = {
     readHost,
     { variables: [] },
   ),
+  web: toggle(
+    "--web",
+    "tell it in the dashboard instead, served on --port, else a free one; opens its presenter's view in the browser, and ends with Ctrl-C",
+    { conflicts: ["speed", "step", "json"] },
+  ),
   ...worldFlags,
   json,
   color,
@@ -65,12 +73,13 @@ type PlayCall = Call<FlagValues<typeof flags>>;
 export const command = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
-    "Plays a story: the narration, each request, its answer, and how the clock moves; with pauses to read, or step by step. Keys are shown by their refs. Goes on when an answer is not as the story expects, and exits with 1 then.",
+    "Plays a story: the narration, each request, its answer, and how the clock moves; with pauses to read, step by step, or in the browser. Keys are shown by their refs. Goes on when an answer is not as the story expects, and exits with 1 then.",
   words: scenarioWord,
   flags,
   examples: {
     "svc-sandbox play rotation": "with time to read",
     "svc-sandbox play rotation --step": "Enter for the next step, q to end",
+    "svc-sandbox play rotation --web": "in the browser, for a projector",
     "svc-sandbox play my.yaml --step --port 4747": "a client of yours meets the same world",
     "svc-sandbox play my.yaml --json": "for machines: a line for each step",
   },
@@ -85,10 +94,11 @@ export const command = declareCommand({
     }
     const stop = io.stopSignal();
     const runtime = startNamed(loaded, { ...flags, frozen: true });
+    if (flags.web) return playInBrowser(runtime, call, stop);
     const pauses = await pausesFor(flags, io, stop);
     let server: RunningServer | undefined;
     try {
-      server = await serve(runtime, call);
+      if (isServed(call)) server = await serve(runtime, call, await createLog(flags, io));
       if (flags.json !== true) io.stdout.write(opening(loaded, runtime, pauses, call));
       return await playAll(runtime, loaded.name, pauses, call);
     } finally {
@@ -98,16 +108,35 @@ export const command = declareCommand({
   },
 });
 
+// Resolves to the exit code, once it is ended by hand.
+async function playInBrowser(runtime: Runtime, call: PlayCall, stop: AbortSignal): Promise<number> {
+  const { flags, io } = call;
+  const log = await createLog(flags, io);
+  const server = await serve(runtime, { ...call, flags: { ...flags, port: flags.port ?? 0 } }, log);
+  try {
+    const world = runtime.world();
+    const outline = `${pluralize(world.story.steps.length, "step")}, told in the browser: Space for the next one. Ctrl-C here ends.`;
+    const link = { view: "/story", tokenIsNew: server.controlToken !== undefined };
+    io.stdout.write(`${openingProse(world, outline, proseStyle(call))}${dashboardLink(server, link)}\n`);
+    openDashboard(server, link, io, log);
+    await aborted(stop);
+  } finally {
+    await server.close();
+  }
+  return exitCode.fine;
+}
+
+// A client of the presenter's own meets the world at the port that was chosen for it.
 function isServed({ flags }: PlayCall): boolean {
   return flags.port !== undefined || flags.host !== undefined;
 }
 
-async function serve(runtime: Runtime, call: PlayCall): Promise<RunningServer | undefined> {
+async function serve(runtime: Runtime, call: PlayCall, log: Log): Promise<RunningServer> {
   const { flags, io } = call;
-  if (!isServed(call)) return undefined;
-  const server = await serveRuntime(runtime, await serveOptions(flags, io, await createLog(flags, io)));
+  const server = await serveRuntime(runtime, await serveOptions(flags, io, log));
   const style = styleFor(io.stderr, io.env, flags);
-  io.stderr.write(banner(runtime.world(), server, style, { tokenIsNew: server.controlToken !== undefined }));
+  const tokenIsNew = server.controlToken !== undefined;
+  io.stderr.write(banner(runtime.world(), server, style, { tokenIsNew }));
   return server;
 }
 

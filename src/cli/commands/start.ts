@@ -24,6 +24,7 @@ import { loadNamed, openNamed, startNamed, warnOfPinned, warnOfSteps } from "../
 import { programName } from "../program-name.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
+import { openDashboard } from "../serve/dashboard-link.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -50,6 +51,11 @@ const flags = {
     "keep the world in this file, so that it survives a restart: what is in it wins over --seed, --now, --frozen and --profile",
     fileName,
   ),
+  open: toggle(
+    "--open",
+    "open the dashboard in the browser (of BROWSER, else this machine's own) once requests are accepted",
+    { conflicts: ["control"] },
+  ),
   log: log("pretty"),
   wide,
   json,
@@ -68,6 +74,7 @@ export const command = declareCommand({
     "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
     "svc-sandbox ./my.yaml --watch": "a file of yours, loaded again when it changes",
     "svc-sandbox start --json --log off": "one line of JSON for a script, and nothing else",
+    "svc-sandbox --open": "and the dashboard in the browser",
     "svc-sandbox --handlers ./handlers.mjs": "endpoints of your own beside the API, made with msw",
     "svc-sandbox --state sandbox.json": "goes on after a restart where it stopped",
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
@@ -75,17 +82,22 @@ export const command = declareCommand({
   async run(call) {
     const { words, flags, io } = call;
     const stop = io.stopSignal();
-    const loaded = await loadNamed(words[0], io);
+    const loaded = await loadNamed(words[0], io, stop).catch((error) => {
+      if (!stop.aborted) throw error;
+    });
+    if (loaded === undefined) return exitCode.fine;
     const log = await createLog(flags, io);
     const state = await openNamedState(loaded, call, log);
     const runtime = state?.runtime ?? startNamed(loaded, flags);
     logEvents(runtime, flags, log);
     const options = await serveOptions(flags, io, log);
     const stateFile = flags.state && resolve(io.cwd, flags.state);
-    const server = await serveRuntime(runtime, { ...options, stateFile }).catch((error) => {
-      state?.close();
-      throw error;
-    });
+    const server = await serveRuntime(runtime, { ...options, stateFile, loadsControl: true }).catch(
+      (error) => {
+        state?.close();
+        throw error;
+      },
+    );
     const writeVariables = async () => {
       if (flags.envFile !== undefined) await writeEnvFile(flags.envFile, io.cwd, runtime.world(), server);
     };
@@ -109,10 +121,11 @@ export const command = declareCommand({
           warnOfPinned(runtime.world(), flags, log);
           await warnOfSteps(fresh, flags, io, log);
         };
-        stopWatching = await startWatching(call, { loaded, runtime, state, log, onReload });
+        stopWatching = await startWatching(call, { loaded, runtime, state, log, stop, onReload });
       }
       announce(runtime.world(), server, call);
       warnOfPinned(runtime.world(), flags, log);
+      if (flags.open) openDashboard(server, { tokenIsNew: isTokenNew(server, flags) }, io, log);
       noteReach(server, call, log);
       await warnOfSteps(loaded, flags, io, log);
       await aborted(stop);
@@ -126,8 +139,13 @@ export const command = declareCommand({
   },
 });
 
+// A token that the user gave is not printed again, and no other program gets it.
+function isTokenNew({ controlToken }: RunningServer, flags: StartCall["flags"]): boolean {
+  return controlToken !== undefined && flags.controlToken === undefined;
+}
+
 function announce(world: World, server: RunningServer, { flags, io }: StartCall): void {
-  const tokenIsNew = server.controlToken !== undefined && flags.controlToken === undefined;
+  const tokenIsNew = isTokenNew(server, flags);
   if (flags.json) {
     io.stdout.write(listeningLine(world, server));
   } else if (flags.quiet) {

@@ -1,14 +1,12 @@
-import { isMarked, sandboxMark } from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
 import { escapeControls, printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
-import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
-import { placeInScenario } from "../../node/rehearsal.js";
+import { loadScenario } from "../../node/files/load-scenario.js";
+import { placeInScenario, unmarkedSecrets } from "../../node/rehearsal.js";
 import { pluralize } from "../../report/plain-text.js";
 import type { TestCase } from "../../report/render/document.js";
 import { renderJunit } from "../../report/render/junit.js";
-import { pathText, ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
-import { quote } from "../../scenario/problems/words.js";
+import { type Path, ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -53,37 +51,15 @@ async function check(file: string, io: Io): Promise<Verdict> {
     const loaded = await loadScenario(file, { cwd: io.cwd });
     const problems = await stepsThatFail(loaded, {}, io);
     if (problems.length > 0) throw new ScenarioError(problems);
-    const warnings = await unmarkedSecrets(loaded, io);
+    const { name, files } = loaded;
+    const placeIn = (path: Path) => placeInScenario(name, path, io.cwd);
+    const warnings = files.length === 0 ? [] : await unmarkedSecrets(loaded, placeIn);
     const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
     return { file, code: exitCode.fine, scenario: loaded.scenario, warning };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     return { file, code: error instanceof ScenarioError ? exitCode.failed : exitCode.usage, error };
   }
-}
-
-// A pinned secret that does not say that it is one of a sandbox may be a real key, which belongs into no file.
-async function unmarkedSecrets({ scenario, name, files }: LoadedScenario, { cwd }: Io) {
-  if (files.length === 0) return [];
-  const pinned = Object.entries(scenario.organizations ?? {}).flatMap(([organization, { keys = {} }]) =>
-    Object.entries(keys).map(([ref, { secret }]) => {
-      return { ref, secret, path: ["organizations", organization, "keys", ref, "secret"] };
-    }),
-  );
-  const unmarked = pinned.filter(({ secret }) => secret !== undefined && !isMarked(secret));
-  return Promise.all(
-    unmarked.map(async ({ ref, path }): Promise<ScenarioProblem> => {
-      const { file = name, ...place } = (await placeInScenario(name, path, cwd)) ?? {};
-      return {
-        code: "secret_unmarked",
-        path: pathText(path),
-        message: `the secret of ${quote(ref)} has no ${sandboxMark} behind its prefix, as every key of a sandbox has`,
-        hint: `if it is a real key, rotate it and remove it here; else write ${sandboxMark} there, or leave secret out and the seed makes one`,
-        file,
-        ...place,
-      };
-    }),
-  );
 }
 
 function print({ file, scenario, error, warning }: Verdict, io: Io, quiet: boolean): void {

@@ -7,6 +7,7 @@ import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbo
 import type { World } from "../../sandbox/world.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import type { Style } from "../terminal.js";
+import { dashboardLink } from "./dashboard-link.js";
 
 /** The maximum number of keys in the table; `svc-sandbox keys` shows them all. */
 const shownKeys = 40;
@@ -26,7 +27,7 @@ export function banner(
   const facts = {
     "Base URL": url,
     Control: controlUrl,
-    Dashboard: controlUrl && `${controlUrl}/`,
+    Dashboard: dashboardLink(server, { tokenIsNew }),
     Token: tokenIsNew && controlToken && `${controlToken}  (for the control plane: Authorization: Bearer …)`,
     TLS: certificate && certificateText(certificate),
     Scenario: `${world.name}, seed ${world.seed}`,

@@ -65,3 +65,25 @@ test.each([
   await Promise.resolve();
   expect(lines).toHaveLength(3);
 });
+
+test("a log that is not read keeps so much of it, and says how much was lost once it is read again", async () => {
+  const lines: string[] = [];
+  const unread: (() => void)[] = [];
+  const stderr: Output = {
+    write(text, done) {
+      lines.push(text);
+      unread.push(() => done?.());
+    },
+  };
+  const said = await createLog({}, { stderr, env: {} } as unknown as Io);
+  const message = "x".repeat(1024 * 1024);
+  for (let i = 0; i < 100; i++) said.note(message);
+  const kept = lines.length;
+  expect(kept).toBeLessThan(40);
+  for (const read of unread.splice(0)) read();
+  expect(lines).toHaveLength(kept + 1);
+  expect(lines.at(-1)).toContain(`${100 - kept} messages lost`);
+  for (const read of unread.splice(0)) read();
+  said.note("after");
+  expect(lines.at(-1)).toContain("after");
+});

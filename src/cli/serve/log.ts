@@ -17,13 +17,17 @@ export interface LogFlags {
   readonly wide?: boolean;
 }
 
+// About a hundred thousand lines. A reader that does not read is no reason to fill the memory.
+const mostWaiting = 32 * 1024 * 1024;
+
 // The width of a line about a request and a key with a name of usual length.
 const fullWidth = 110;
 
 /**
  * Makes the log that the flags ask for, on stderr; `--quiet` leaves out the notes.
  *
- * What cannot be written is lost, and the server goes on; once the log can be written again it says how much.
+ * What cannot be written, or waits behind too much that is not read, is lost, and the server goes on; once the log can be
+ * written again it says how much.
  */
 export async function createLog(flags: LogFlags, io: Io): Promise<Log> {
   const { log, quiet = false, verbose = false, wide = false } = flags;
@@ -36,7 +40,18 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Log> {
       said.problem(`The log could not be written for a while: ${count} lost before the last line.`);
     }
   };
-  const write = (text: string) => io.stderr.write(text, written);
+  let waiting = 0;
+  const write = (text: string) => {
+    if (waiting > mostWaiting) {
+      lost += 1;
+      return;
+    }
+    waiting += text.length;
+    io.stderr.write(text, (error) => {
+      waiting -= text.length;
+      written(error);
+    });
+  };
   const said: Log =
     log === "json"
       ? // Loaded when needed: most logs are read by people.
@@ -75,7 +90,7 @@ function textLog(
       const place = instance ? `  ${palette.dim(`in ${escapeControls(instance.label ?? instance.id)}`)}` : "";
       if (event.type === "request") {
         const options = { verbose, isNarrow: isNarrow() };
-        write(`${requestLine(event.request, palette, options)}${place}\n`);
+        write(`${requestLine(event.request(), palette, options)}${place}\n`);
       } else line(stepLogLine(event, palette) + place);
     },
     note: (message) => line(printable(message)),

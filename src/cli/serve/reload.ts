@@ -15,6 +15,8 @@ interface Served {
   readonly runtime: Runtime;
   readonly state: KeptState | undefined;
   readonly log: Log;
+  /** Ends the wait for a pipe. */
+  readonly stop: AbortSignal;
   /** Called once the world of another version runs. */
   readonly onReload: (loaded: LoadedScenario) => Promise<void>;
 }
@@ -26,7 +28,7 @@ interface Served {
  */
 export async function startWatching(
   { flags, io }: Call<WorldFlags>,
-  { loaded: first, runtime, state, log, onReload }: Served,
+  { loaded: first, runtime, state, log, stop, onReload }: Served,
 ): Promise<() => Promise<void>> {
   const { name } = first;
   if (first.files.length === 0) {
@@ -51,7 +53,7 @@ export async function startWatching(
   let loaded = first;
   let isBroken = false;
   const reload = async () => {
-    const fresh = await loadNamed(name, io);
+    const fresh = await loadNamed(name, io, stop);
     await watching.follow(fresh.files);
     const isChanged = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
     const wasBroken = isBroken;
@@ -73,6 +75,7 @@ export async function startWatching(
   const watching = createWatch(
     () =>
       reload().catch((error) => {
+        if (stop.aborted) return;
         isBroken = true;
         log.problem(`${describeFailure(error, flags)}The scenario that was running goes on.`);
       }),

@@ -2,11 +2,11 @@ import wrapAnsi from "wrap-ansi";
 import { escapeControls } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { pluralize } from "../../report/plain-text.js";
+import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story/step-text.js";
 import type { Action, Performed, StepResult } from "../../sandbox/story/story.js";
 import type { World } from "../../sandbox/world.js";
 import type { Style } from "../terminal.js";
 import { answerLines, requestLines } from "./exchange.js";
-import { effectsOf, overlapOf } from "./step-line.js";
 import type { PlacedProblem } from "./verdict.js";
 
 /** The title of a story, the time at which it begins, and what there is to know before: a sentence or two. */
@@ -57,10 +57,7 @@ function stepLines(result: StepResult, world: World, style: Style): string[] {
     return [...requestLines(request, world, style), "", ...answerLines(answer, style)].map(indented);
   }
   if (performed !== null) return actionLines("", step, performed, style);
-  const passes = durationInWords(step.advance ?? "");
-  const verb = passes.startsWith("1 ") ? "passes" : "pass";
-  const clock = `${isTerminal ? "⏱ " : ""}${passes} ${verb}: it is ${timeInWords(now)}.`;
-  return prose(clock, width).map(palette.blue);
+  return prose(`${isTerminal ? "⏱ " : ""}${clockSentence(step.advance ?? "", now)}`, width).map(palette.blue);
 }
 
 function actionLines(
@@ -93,81 +90,8 @@ function prose(text: string, width: number): string[] {
   return wrapAnsi(redactKeys(lines.join("\n")), width, { hard: true }).split("\n");
 }
 
-function actionSentences(action: Action, performed: Performed): string {
-  const { refusal } = performed;
-  const { create_key: created, rotate, revoke, faults } = action;
-  // Faults are never refused.
-  if (faults?.length === 0) return "The network works again: no more faults.";
-  if (faults !== undefined) return `From now on requests may meet faults: ${effectsOf(faults)}.`;
-  const { actor: role = "administrator" } = created ?? rotate ?? revoke ?? {};
-  const administrator = role === "member" ? "A member of the organization" : "An administrator";
-  const { actor = administrator, verb, object, after = "" } = sentenceOf(action, performed);
-  if (refusal !== null) return `${actor} tries to ${verb} ${object}. It is refused: ${refusal.code}.`;
-  return `${actor} ${verb}s ${object}.${after}`;
-}
-
-interface Sentence {
-  /** Default: the one that the action names. */
-  readonly actor?: string;
-  /** One whose third person ends with an s. */
-  readonly verb: string;
-  readonly object: string;
-  /** The sentence about what comes of it. */
-  readonly after?: string;
-}
-
-function sentenceOf(action: Action, { key, replacement }: Performed): Sentence {
-  const { create_key: created, rotate, revoke, organization, consent } = action;
-  if (created !== undefined) {
-    const { ref = key?.ref, environment, organization: owner, name } = created;
-    const named = ref === undefined ? "key" : `key ${ref}`;
-    return { verb: "create", object: `the ${environment} ${named} for ${owner} (${JSON.stringify(name)})` };
-  }
-  if (rotate !== undefined) {
-    const made = replacement?.ref ?? rotate.as ?? "another one";
-    const after = ` The new key is ${made}; ${oldKey(overlapOf(rotate))}.`;
-    return { verb: "rotate", object: `the key ${rotate.key}`, after };
-  }
-  if (revoke !== undefined) return { verb: "revoke", object: `the key ${revoke.key}` };
-  if (organization !== undefined) {
-    const { ref, ...changes } = organization;
-    const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
-    return { verb: "set", object: `${what.join(" and ")} for ${ref}` };
-  }
-  const { farmer, do: verb = "", organization: ref } = consent ?? {};
-  const asked = ref === undefined ? "" : ` of ${ref}`;
-  return { actor: `The farmer number ${farmer}`, verb, object: `the consent request${asked}` };
-}
-
-function oldKey(overlap: string): string {
-  if (/^\+?0+[a-z]+$/.test(overlap)) return "the old one stops working at once";
-  return `the old one works for ${durationInWords(overlap).replace(/^(\d+)/, "$1 more")}`;
-}
-
-function changeInWords(name: string, value: unknown): string {
-  const words = { true: "on", false: "off" }[String(value)] ?? String(value).replace("_", " ");
-  return `the ${name.replace("_", " ")} to ${words}`;
-}
-
-const units: Record<string, string> = { ms: "millisecond", s: "second", m: "minute", h: "hour", d: "day" };
-
 /** About how long something takes: `40 seconds`, `3 minutes`. */
 export function roughly(milliseconds: number): string {
   const seconds = Math.max(1, Math.round(milliseconds / 1000));
   return seconds < 90 ? pluralize(seconds, "second") : pluralize(Math.round(seconds / 60), "minute");
-}
-
-// `61m` is "61 minutes".
-function durationInWords(duration: string): string {
-  const [, count, unit = ""] = /^\+?(\d+)([a-z]+)$/.exec(duration) ?? [];
-  return units[unit] === undefined ? duration : pluralize(Number(count), units[unit]);
-}
-
-const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
-
-// `10:01 on 2 March 2026`; seconds only where there are some.
-function timeInWords(iso: string): string {
-  const at = new Date(iso).toISOString();
-  const seconds = at.slice(17, 19) === "00" ? "" : at.slice(16, 19);
-  return `${at.slice(11, 16)}${seconds} on ${date.format(new Date(iso))}`;
 }

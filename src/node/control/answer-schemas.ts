@@ -8,6 +8,7 @@ import { consentStatuses, purposeCodes } from "../../domain/consent.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
 import { faultPathIds, outcomes } from "../../domain/outcomes.js";
 import { stepKinds } from "../../domain/steps.js";
+import { upcomingKinds } from "../../sandbox/upcoming.js";
 import { controlBodySchema } from "../../scenario/format/json-schema.js";
 import { farmerSchema } from "../../synthetic/farmers/farmer-schema.js";
 
@@ -19,6 +20,7 @@ const textOrNull = { type: ["string", "null"] };
 const time = { type: "string", format: "date-time" };
 const timeOrNull = { type: ["string", "null"], format: "date-time" };
 const count = { type: "integer", minimum: 0 };
+const countOrNull = { type: ["integer", "null"], minimum: 0 };
 const flag = { type: "boolean" };
 const texts = { type: "object", additionalProperties: text };
 const pathId = { enum: outcomes.map(({ path }) => path) };
@@ -44,6 +46,11 @@ function named(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
+function pagesOf<const Part extends string>(...parts: readonly Part[]) {
+  const pages = parts.map((part) => [`${part}Page`, object({ data: list(named(part)), total: count })]);
+  return Object.fromEntries(pages) as Readonly<Record<`${Part}Page`, JsonSchema>>;
+}
+
 // Assumptions and faults are shown as they are sent.
 const { properties: assumptions } = controlBodySchema("assumptions_change") as { properties: Members };
 const { properties: faultsBody } = controlBodySchema("faults_change") as {
@@ -65,6 +72,23 @@ const requestOfClient = {
   at: time,
   ...every(textOrNull, "key", "fingerprint"),
 };
+const request = {
+  ...requestOfClient,
+  status: count,
+  code: textOrNull,
+  path_id: pathId,
+  fault,
+  advice: list(advice),
+  duration_ms: { type: "number", minimum: 0 },
+  told: flag,
+};
+const answer = { status: count, headers: texts, body: text };
+const adviceRow = {
+  id: advice,
+  level: { enum: adviceLevels },
+  ...every(text, "rule", "meaning", "what_to_do"),
+};
+const check = every(text, "name", "question", "rules");
 const progress = { steps: count, told: count, over: flag };
 const share = object(every(count, "met", "total"));
 const running = { scenario: text, seed: count };
@@ -119,16 +143,33 @@ export const answerSchemas = {
   }),
   Attestation: attestationSchema,
   Clock: object({ now: time, frozen: flag }),
+  Upcoming: object({
+    at: time,
+    kind: { enum: upcomingKinds },
+    ...every(textOrNull, "key", "organization"),
+    step: countOrNull,
+    text,
+  }),
   Assumptions: object(assumptions),
+  AssumptionRow: object({
+    ...every(text, "assumption", "meaning", "gap"),
+    schema: { type: "object" },
+    ...every({}, "minimal", "typical"),
+    varied: flag,
+  }),
   Fault: faultsBody.faults.items,
-  Request: object({
-    ...requestOfClient,
-    status: count,
-    code: textOrNull,
-    path_id: pathId,
-    fault,
-    advice: list(advice),
-    duration_ms: { type: "number", minimum: 0 },
+  Request: object(request),
+  RequestDetails: object({
+    ...request,
+    checks: list(object({ ...check, result: { enum: ["passed", "refused", "not_reached"] } })),
+    answer: orNull(object(answer)),
+    ...every(text, "when", "what_to_do"),
+    advice_details: list(object(adviceRow)),
+  }),
+  Sent: object({ request: named("Request"), answer: orNull(object(answer)) }),
+  Gate: object({
+    checks: list(object({ ...check, exits: list(pathId) })),
+    ...every(list(pathId), "successes", "faults"),
   }),
   Report: object({
     ...running,
@@ -149,17 +190,28 @@ export const answerSchemas = {
     ),
     advice: list(
       object({
-        id: advice,
-        level: { enum: adviceLevels },
+        ...adviceRow,
         count,
-        ...every(text, "rule", "meaning", "what_to_do"),
         examples: list(object({ ...requestOfClient, did_you_mean: textOrNull })),
       }),
     ),
   }),
   Farmer: farmer,
-  FarmerPage: object({ data: list(named("Farmer")), total: count }),
-  Story: object({ ...progress, next: orNull(object({ number: count, ...step })) }),
+  ...pagesOf("Farmer", "Key", "Organization"),
+  Story: object({
+    ...progress,
+    next: orNull(object({ number: count, ...step })),
+    outline: list(
+      object({
+        number: count,
+        ...step,
+        text: textOrNull,
+        told: flag,
+        as_expected: { type: ["boolean", "null"] },
+      }),
+    ),
+    last: orNull(named("StepResult")),
+  }),
   NextStep: object({ ...progress, step: orNull(named("StepResult")) }),
   StepResult: object({
     ...every(count, "number", "of"),
@@ -167,9 +219,7 @@ export const answerSchemas = {
     request: orNull(
       object({ ...every(text, "method", "path", "key"), headers: texts, body: textOrNull, times: count }),
     ),
-    answer: orNull(
-      object({ status: count, headers: texts, body: text, code: textOrNull, path_id: pathId, fault }),
-    ),
+    answer: orNull(object({ ...answer, code: textOrNull, path_id: pathId, fault })),
     performed: orNull(
       object({
         refusal: orNull(object(every(text, "code", "message"))),
@@ -180,7 +230,10 @@ export const answerSchemas = {
       }),
     ),
     failure: orNull(object({ code: text, message: text })),
-    meanwhile: list(object({ timeline_step: count, at: time, refusal: textOrNull, message: textOrNull })),
+    text: textOrNull,
+    meanwhile: list(
+      object({ timeline_step: count, at: time, text, refusal: textOrNull, message: textOrNull }),
+    ),
     now: time,
     differences: list(object(every(text, "at", "expected", "found"))),
   }),
@@ -198,6 +251,16 @@ export const answerSchemas = {
     keys: list(named("Key")),
   }),
   Scenario: object(every(text, "name", "title", "description")),
+  Validation: object({
+    problems: list(
+      object({
+        ...every(countOrNull, "line", "column", "end_line", "end_column"),
+        level: { enum: ["error", "warning"] },
+        message: text,
+        hint: textOrNull,
+      }),
+    ),
+  }),
   Running: object({ ...running, now: time, warnings: list(text) }),
   Stopping: object({ ...running, started_at: time }),
   Instance: object({ ...instance, keys: texts }),

@@ -7,6 +7,7 @@ import { checkInput, checkValue } from "../../scenario/problems/check-shape.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";
 import { guardControl } from "./guard.js";
+import { serveAssets } from "./page.js";
 import { HttpRefusal, sendError } from "./refusals.js";
 import type { Route, RouteContext } from "./route.js";
 import { routes } from "./routes.js";
@@ -27,6 +28,7 @@ export function createControlApp(
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
   app.use(guardControl(surroundings));
+  app.use(serveAssets);
   for (const path of new Set(routes.map((row) => row.path))) {
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
     const rows = routes.filter((row) => row.path === path);

@@ -5,17 +5,29 @@ import { requirePreview } from "../../sandbox/operations/input.js";
 import { operations } from "../../sandbox/operations/operations.js";
 import { viewConsent } from "../../sandbox/preview/consent-views.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../sandbox/views.js";
+import { described, query } from "../../scenario/format/control-bodies.js";
+import { count } from "../../scenario/format/shape.js";
 import { listOf, one } from "./answer-schemas.js";
 import { type Route, route } from "./route.js";
 
 const minute = 60_000;
 
+const pageQuery = query({
+  offset: described(count(), "The index of the first one. Default: 0."),
+  limit: described(count(), "At most this many. Default: all."),
+});
+
 /** Keys and organizations, as in the administrators' dashboard; consents and attestations, as in the farmers' app. */
 export const dashboardRoutes: readonly Route[] = [
   route("GET /organizations", {
-    summary: "All organizations",
-    answer: listOf("Organization"),
-    run: ({ world }) => snakeCase(viewOrganizations(world)),
+    summary: "The organizations, in the scenario's order; `total` is their number",
+    query: pageQuery,
+    answer: one("OrganizationPage"),
+    isBare: true,
+    run: ({ world, query }) => ({
+      data: snakeCase(viewOrganizations(world, query)),
+      total: world.registry.organizations.size,
+    }),
   }),
   route("GET /organizations/{ref}", {
     summary: "One organization",
@@ -31,9 +43,14 @@ export const dashboardRoutes: readonly Route[] = [
       snakeCase(operations.organization(world, { ...body, ref }, { actor }).organization),
   }),
   route("GET /keys", {
-    summary: "All keys, in the scenario's order",
-    answer: listOf("Key"),
-    run: ({ world }) => snakeCase(viewKeys(world)),
+    summary: "The keys, in the scenario's order; `total` is their number",
+    query: pageQuery,
+    answer: one("KeyPage"),
+    isBare: true,
+    run: ({ world, query }) => ({
+      data: snakeCase(viewKeys(world, query)),
+      total: world.registry.keys.size,
+    }),
   }),
   route("POST /keys", {
     summary: "Creates a key; its secret is in this answer and nowhere else",

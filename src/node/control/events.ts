@@ -1,9 +1,8 @@
 import { setMaxListeners } from "node:events";
-// Node's own: in jsdom the global one gives a number, which has no `unref`.
-import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 import { requestLine, snakeCase } from "../../api/snake-case.js";
-import { createEventLog, type EventLog, type LoggedEvent, type WorldEvent } from "../../sandbox/events.js";
+import { createEventLog, type EventLog, type WorldEvent } from "../../sandbox/events.js";
 import type { Runtime } from "../../sandbox/runtime.js";
+import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
 import { stepData } from "../step-data.js";
 import type { RouteContext } from "./route.js";
@@ -15,6 +14,14 @@ const heartbeat = 15_000;
 /** Events are sent in batches: after so many milliseconds, or as soon as there are so many. */
 const batchTime = 20;
 const mostInBatch = 500;
+
+/**
+ * So many requests at once are told one by one, and so many a second in the long run, allowed for in steps of so many
+ * milliseconds: more are read by none, and to tell them would take longer than to answer them.
+ */
+const mostAtOnce = 1000;
+const mostPerSecond = 200;
+const floodTime = 500;
 
 /** Sends the events of one runtime to all its subscribers; a batch is put into words once. */
 interface Broadcast {
@@ -35,10 +42,12 @@ function broadcastOf(runtime: Runtime): Broadcast {
 }
 
 function createBroadcast(runtime: Runtime): Broadcast {
-  const log = createEventLog(runtime);
+  const log = createEventLog(runtime, { mayTell: createAllowance() });
   const subscribers = new Set<(bytes: Buffer) => void>();
-  let due: LoggedEvent[] = [];
+  let sent = 0;
+  let due = 0;
   let timer: NodeJS.Timeout | undefined;
+  let isSlow = false;
   let rest = () => {};
   const send = (text: string) => {
     const bytes = Buffer.from(text);
@@ -47,15 +56,24 @@ function createBroadcast(runtime: Runtime): Broadcast {
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    const events = due;
-    due = [];
-    if (events.length > 0) send(events.map(eventText).join(""));
+    const text = subscribers.size === 0 ? "" : textSince(sent, log);
+    sent = log.latest();
+    due = 0;
+    if (text !== "") send(text);
   };
-  log.subscribe((logged) => {
+  log.subscribe((isTold) => {
     if (subscribers.size === 0) return;
-    due.push(logged);
-    timer ??= setTimeout(flush, batchTime).unref();
-    if (due.length === mostInBatch) flush();
+    if (isTold && isSlow) {
+      clearTimeout(timer);
+      timer = undefined;
+    }
+    if (timer === undefined) {
+      isSlow = !isTold;
+      timer = setTimeout(flush, isTold ? batchTime : floodTime).unref();
+    }
+    if (!isTold) return;
+    due += 1;
+    if (due === mostInBatch) flush();
   });
   const work = () => {
     const stopPolling = pollTimeline(runtime);
@@ -79,9 +97,25 @@ function createBroadcast(runtime: Runtime): Broadcast {
   };
 }
 
+// Whether a request is told one by one; asked for each.
+function createAllowance(): () => boolean {
+  let left = mostAtOnce;
+  let since = nodePlatform.stopwatch();
+  return () => {
+    if (left === 0) {
+      const now = nodePlatform.stopwatch();
+      if (now - since < floodTime) return false;
+      left = Math.min(mostAtOnce, Math.floor(((now - since) * mostPerSecond) / 1000));
+      since = now;
+    }
+    left -= 1;
+    return true;
+  };
+}
+
 /**
  * Answers with server-sent events: everything that happens in the runtime from now on, or, with `Last-Event-ID`, from
- * there on. When some of those are forgotten, `events.lost` says so first.
+ * there on. `events.lost` stands for those that are forgotten, and of the requests of a flood.
  *
  * A subscriber that does not read is disconnected rather than waited for; it can resume. The stream ends when the
  * server or the instance is `gone`.
@@ -124,17 +158,26 @@ export function streamEvents({ runtime, request, response, gone }: RouteContext)
 
 function missedBy(lastEventId: string | undefined, log: EventLog): string {
   if (lastEventId === undefined || !/^\d{1,15}$/.test(lastEventId)) return "";
-  const missed = log.since(Number(lastEventId));
-  if (missed !== undefined) return missed.map(eventText).join("");
-  return `id: ${log.latest()}\nevent: events.lost\ndata: {"last_event_id":${Number(lastEventId)}}\n\n`;
+  return textSince(Number(lastEventId), log);
 }
 
-function eventText({ id, event }: LoggedEvent): string {
-  return `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(dataOf(event))}\n\n`;
+function textSince(last: number, log: EventLog): string {
+  const events = log.since(last);
+  if (events === undefined) return lostText(log.latest(), last);
+  const texts = events.map(({ id, after, event }) =>
+    event === undefined
+      ? lostText(id, Math.max(after, last))
+      : `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(dataOf(event))}\n\n`,
+  );
+  return texts.join("");
+}
+
+function lostText(id: number, last: number): string {
+  return `id: ${id}\nevent: events.lost\ndata: {"last_event_id":${last}}\n\n`;
 }
 
 function dataOf(event: WorldEvent): unknown {
-  if (event.type === "request") return requestLine(event.request);
+  if (event.type === "request") return requestLine(event.request());
   if (event.type === "timeline.step" || event.type === "story.step") return stepData(event);
   const { type: _, ...data } = event;
   return snakeCase(data);

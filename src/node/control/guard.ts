@@ -3,6 +3,7 @@ import type { RequestHandler } from "express";
 import { isLoopbackHost, nameIn } from "../server/addresses.js";
 import type { ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";
+import { isPagePath } from "./page.js";
 import { HttpRefusal } from "./refusals.js";
 
 // A probe of a container or a load balancer has no token.
@@ -12,7 +13,7 @@ const healthPath = `${controlPath}/health`;
  * Keeps foreign pages and other machines out of the control plane.
  *
  * On a loopback address: a `Host` that is neither this machine's nor allowed is refused (DNS rebinding), and so is any cross-site request of a browser.
- * With a token: every call needs it as `Authorization: Bearer …`, but for `/health`, which says less without it.
+ * With a token: every call needs it as `Authorization: Bearer …`, but for `/health`, which says less without it, and the page, which asks for it.
  */
 export function guardControl({ loopback, token, allowedHosts }: ControlSurroundings): RequestHandler {
   const allowedNames = allowedHosts.map(nameIn);
@@ -31,7 +32,7 @@ export function guardControl({ loopback, token, allowedHosts }: ControlSurroundi
         "The control plane answers only to this machine's own names, such as localhost, and to those of --allow-host.",
       );
     }
-    // A proxy may put another Host in the place of the one that the page has.
+    // A proxy may replace the Host of the page by another one.
     const isForeign =
       origin !== undefined &&
       ![host.toLowerCase(), ...allowedHosts].some(
@@ -42,7 +43,7 @@ export function guardControl({ loopback, token, allowedHosts }: ControlSurroundi
       throw new HttpRefusal(403, "foreign_origin", message);
     }
     response.locals.mayKnowAll = token === undefined || bearsToken(authorization, token);
-    if (!response.locals.mayKnowAll && path !== healthPath) {
+    if (!response.locals.mayKnowAll && path !== healthPath && !isPagePath(path)) {
       response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
       throw new HttpRefusal(
         401,

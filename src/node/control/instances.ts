@@ -1,10 +1,8 @@
-// Node's own: in jsdom the global one gives a number, which has no `unref`.
-import { clearInterval, setInterval } from "node:timers";
 import { SandboxError } from "../../domain/errors.js";
 import { base62From } from "../../domain/seed.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
-import { nodePlatform } from "../platform.js";
+import { clearInterval, nodePlatform, setInterval } from "../platform.js";
 
 /** An isolated sandbox inside the process, served under `/i/{id}`. */
 export interface Instance {
@@ -57,7 +55,7 @@ export function createInstances({ ttl, most, server, onCreate }: InstancesOption
     return instances.delete(id);
   };
   const sweep = () => {
-    const oldest = performance.now() - ttl;
+    const oldest = nodePlatform.stopwatch() - ttl;
     for (const [id, { usedAt }] of instances) if (usedAt <= oldest) discard(id);
   };
   // Half the time to live is often enough, and 30 seconds are; the timer holds no process up.
@@ -76,7 +74,7 @@ export function createInstances({ ttl, most, server, onCreate }: InstancesOption
         runtime: createRuntime(start, { given, idSeries: server.idSeries }),
         gone: ending.signal,
         end: () => ending.abort(),
-        usedAt: performance.now(),
+        usedAt: nodePlatform.stopwatch(),
       };
       instance.runtime.counters.passOnTo(server.counters);
       instance.runtime.counters.curlOptions = server.counters.curlOptions;
@@ -87,7 +85,7 @@ export function createInstances({ ttl, most, server, onCreate }: InstancesOption
     list: () => [...instances.values()],
     find(id) {
       const instance = instances.get(id);
-      if (instance !== undefined) instance.usedAt = performance.now();
+      if (instance !== undefined) instance.usedAt = nodePlatform.stopwatch();
       return instance;
     },
     remove(id) {

@@ -34,6 +34,7 @@ const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
   key_limit_reached: 409,
   instance_limit_reached: 409,
   key_not_active: 409,
+  secret_not_kept: 409,
   name_taken: 409,
   consent_not_open: 409,
   attestation_not_open: 409,

@@ -12,11 +12,14 @@ import { controlPath } from "../server/read-request.js";
 import { listOf, one } from "./answer-schemas.js";
 import { dashboardRoutes } from "./dashboard-routes.js";
 import { streamEvents } from "./events.js";
+import { gateRoutes } from "./gate-routes.js";
 import type { Instance, Instances } from "./instances.js";
 import { controlOpenApiDocument } from "./openapi.js";
+import { pageRoute } from "./page.js";
 import { type Route, type RouteContext, route } from "./route.js";
+import { requireQuickStart, scenarioRoutes } from "./scenario-routes.js";
 import { trafficRoutes } from "./traffic-routes.js";
-import { requireQuickStart, worldRoutes } from "./world-routes.js";
+import { worldRoutes } from "./world-routes.js";
 
 const text = { type: "string" };
 const document = { type: "object" };
@@ -24,7 +27,9 @@ const document = { type: "object" };
 /** Every route of the control plane. */
 export const routes: readonly Route[] = [
   ...worldRoutes,
+  ...scenarioRoutes,
   ...dashboardRoutes,
+  ...gateRoutes,
   ...trafficRoutes,
   // Isolated sandboxes inside the process: one for each test, in parallel.
   route("GET /instances", {
@@ -47,7 +52,11 @@ export const routes: readonly Route[] = [
       // Default: the server's own scenario, as it was at its start.
       const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
       if (scenario !== undefined) requireQuickStart(source.scenario);
-      const start = starterOf(nodePlatform, source.scenario, { ...given, name: source.name });
+      const start = starterOf(nodePlatform, source.scenario, {
+        ...given,
+        name: source.name,
+        text: source.text,
+      });
       const instance = instances.create(start, given, label);
       return { ...summaryOf(instance, context), keys: scenarioSecrets(instance.runtime.world()) };
     },
@@ -85,40 +94,8 @@ export const routes: readonly Route[] = [
     isBare: true,
     run: () => controlOpenApiDocument(routes),
   }),
-  route("GET /", {
-    summary: "A page with links to everything there is to see",
-    answer: text,
-    types: ["text/html"],
-    run: (context) => void context.response.type("html").send(linksPage(context)),
-  }),
+  pageRoute,
 ];
-
-// The links are relative to the path of the request, so that an instance's lead to the instance.
-function linksPage({ world, request, instances }: RouteContext): string {
-  const name = escapeHtml(world.name);
-  const base = request.path.endsWith("/") ? "." : "./__sandbox";
-  const links = routes
-    .filter(({ method, path }) => method === "GET" && path !== "/" && !path.includes("{"))
-    .filter(
-      ({ path, preview = false }) => (instances || path !== "/instances") && (world.preview || !preview),
-    )
-    .map(({ path }) => `<li><a href="${base}${path}">/__sandbox${path}</a></li>`);
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>svc-sandbox: ${name}</title>
-<h1>svc-sandbox</h1>
-<p>Scenario <strong>${name}</strong>, seed ${world.seed}. The API is at <code>/v1/relying-party/me</code> under the base URL.</p>
-<ul>
-${links.join("\n")}
-</ul>
-</html>
-`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}
 
 function requireInstances({ instances }: Pick<RouteContext, "instances">): Instances {
   if (instances !== undefined) return instances;

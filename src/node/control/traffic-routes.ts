@@ -7,6 +7,7 @@ import { renderReport } from "../../report/report-document.js";
 import { operations } from "../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../sandbox/preview/farmers.js";
 import { runNextStep } from "../../sandbox/story/run-step.js";
+import { stepIntent } from "../../sandbox/story/step-text.js";
 import { kindOf } from "../../sandbox/story/story.js";
 import { listRequests } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
@@ -69,9 +70,9 @@ export const trafficRoutes: readonly Route[] = [
     run: ({ world, params }) => world.farmers.get(params.farmer_id as string),
   }),
   route("GET /story", {
-    summary: "The progress of the story, and its next step",
+    summary: "The progress of the story, its steps, the next one, and the result of the last one",
     answer: one("Story"),
-    run: ({ world }) => storyView(world),
+    run: ({ world }) => ({ ...storyView(world), outline: outlineOf(world), last: lastStep(world) }),
   }),
   route("POST /story/next", {
     summary:
@@ -95,6 +96,21 @@ function storyView({ story: { steps, next } }: World) {
     over: step === undefined,
     next: step === undefined ? null : { number: next + 1, kind: kindOf(step), say: step.say ?? null },
   };
+}
+
+function outlineOf({ story: { steps, next, verdicts } }: World) {
+  return steps.map((step, index) => ({
+    number: index + 1,
+    kind: kindOf(step),
+    say: step.say ?? null,
+    text: step.say === undefined ? stepIntent(step) : null,
+    told: index < next,
+    as_expected: verdicts.get(index) ?? null,
+  }));
+}
+
+function lastStep({ story: { last } }: World) {
+  return last === undefined ? null : stepJson(last);
 }
 
 function withoutStory(name: string): string {

@@ -1,27 +1,20 @@
 import { snakeCase } from "../../api/snake-case.js";
-import { SandboxError } from "../../domain/errors.js";
-import { starterOf } from "../../library/create-sandbox.js";
+import { variationTable } from "../../api/variation/table.js";
+import { type AssumptionRow, type Assumptions, assumptionTable } from "../../domain/assumptions.js";
+import words from "../../domain/assumptions.json" with { type: "json" };
 import { isoOf } from "../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../sandbox/faults.js";
 import { operations } from "../../sandbox/operations/operations.js";
 import type { AssumptionsInput } from "../../sandbox/operations/world.js";
-import type { Runtime } from "../../sandbox/runtime.js";
+import { listUpcoming } from "../../sandbox/upcoming.js";
 import { viewClock, viewKeys, viewOrganizations } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
-import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } from "../../scenario/bundled.js";
-import { parseScenario, placeOf } from "../../scenario/parse-scenario.js";
-import { populatedKeys } from "../../scenario/population.js";
-import type { Path } from "../../scenario/problems/scenario-error.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
-import { withStory } from "../../scenario/stories.js";
+import { controlBodySchema } from "../../scenario/format/json-schema.js";
 import { version } from "../package-files.js";
-import { nodePlatform } from "../platform.js";
-import { rehearsalProblems } from "../rehearsal.js";
 import { listOf, one } from "./answer-schemas.js";
-import { scenarioFields } from "./refusals.js";
 import { type Route, route } from "./route.js";
 
-/** The world as a whole: its state, clock, assumptions, faults and scenario. */
+/** The world as a whole: its state, clock, assumptions and faults. */
 export const worldRoutes: readonly Route[] = [
   route("GET /health", {
     summary: "Status and version; with the control token, where one is needed, also the scenario",
@@ -63,6 +56,11 @@ export const worldRoutes: readonly Route[] = [
     answer: one("Clock"),
     run: ({ world, body }) => operations.advance(world, body),
   }),
+  route("GET /upcoming", {
+    summary: "What the clock brings by itself, soonest first: at most 100 ends, turns and steps",
+    answer: listOf("Upcoming"),
+    run: ({ world }) => listUpcoming(world),
+  }),
   route("GET /assumptions", {
     summary: "The assumptions where the specification is silent",
     answer: one("Assumptions"),
@@ -76,6 +74,11 @@ export const worldRoutes: readonly Route[] = [
       operations.assumptions(world, body as AssumptionsInput);
       return assumptionsOf(world);
     },
+  }),
+  route("GET /profiles", {
+    summary: "Each assumption: its values, what the profiles assume, and whether varied varies it",
+    answer: listOf("AssumptionRow"),
+    run: () => Object.entries(assumptionTable).map(profileRow),
   }),
   route("GET /faults", {
     summary: "The active faults; times in them are instants",
@@ -91,33 +94,6 @@ export const worldRoutes: readonly Route[] = [
       return describeFaults(world.faults);
     },
   }),
-  route("GET /scenarios", {
-    summary: "The bundled scenarios",
-    answer: listOf("Scenario"),
-    run: () =>
-      scenarioNames.map((name) => {
-        const { name: title = name, description = "" } = bundledScenarios[name];
-        return { name, title, description };
-      }),
-  }),
-  route("PUT /scenario", {
-    summary: "Starts another scenario: a bundled one by name, or one sent as YAML (application/yaml)",
-    body: "scenario_choice",
-    answer: one("Running"),
-    run({ runtime, body: { name } }) {
-      if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
-      return startScenario(runtime, withStory(name), name);
-    },
-    async runYaml({ runtime, body }) {
-      const file = "request body";
-      const scenario = parseScenario(body, { file });
-      requireQuickStart(scenario);
-      const started = startScenario(runtime, scenario, scenario.name ?? "unnamed");
-      const placeIn = (path: Path) => placeOf(body, path, { file });
-      const problems = await rehearsalProblems({ scenario, name: file }, placeIn, runtime.given);
-      return { ...started, warnings: Object.values(scenarioFields(problems)) };
-    },
-  }),
   route("POST /reset", {
     summary: "Starts the running scenario again",
     answer: one("Running"),
@@ -128,6 +104,17 @@ export const worldRoutes: readonly Route[] = [
   }),
 ];
 
+const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {
+  readonly properties: Readonly<Record<string, { readonly description?: string }>>;
+};
+
+function profileRow([name, { minimal, typical = minimal }]: [string, AssumptionRow<unknown>]) {
+  const { description: _, ...schema } = assumptionSchemas[name] ?? {};
+  const { meaning, gap } = words[name as keyof Assumptions];
+  const varied = variationTable.some(({ fixedBy }) => fixedBy === name);
+  return { assumption: name, meaning, gap, schema, minimal, typical, varied };
+}
+
 function summaryOf({ name, seed, clock }: World) {
   return { scenario: name, seed, now: viewClock(clock).now };
 }
@@ -136,26 +123,7 @@ function assumptionsOf({ assumptions, profile }: World) {
   return { profile, ...assumptions };
 }
 
-// Half a second of work, for which every other request has to wait.
-const mostPopulatedKeys = 20_000;
-
-/** Throws `validation_failed` for a scenario whose start would hold up the server: a few bytes ask for a million keys. */
-export function requireQuickStart(scenario: Scenario): void {
-  const keys = populatedKeys(scenario);
-  if (keys <= mostPopulatedKeys) return;
-  const message = `population makes ${keys} keys, and a scenario that is sent may make ${mostPopulatedKeys}. Start the server with it to have more.`;
-  throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
-    fields: { population: message },
-  });
-}
-
-// The options of the server's start hold for this scenario, too.
-function startScenario(runtime: Runtime, scenario: Scenario, name: string) {
-  runtime.exchange(starterOf(nodePlatform, scenario, { ...runtime.given, name }));
-  return running(runtime.world());
-}
-
-// Warnings name the steps of the timeline and the story that do not come out as they say; only a sent scenario has any.
-function running(world: World) {
+/** What runs now. Warnings name the steps that do not come out as they say; only a sent scenario has any. */
+export function running(world: World) {
   return { ...summaryOf(world), warnings: [] };
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
@@ -16,32 +16,43 @@ export interface LoadedScenario {
   readonly name: string;
   /** Absolute paths of the files that make it up, those it extends included; none for a bundled one. */
   readonly files: readonly string[];
+  /** The YAML of a file that is all of its scenario; left out when it extends another file. */
+  readonly text?: string;
 }
 
 /**
  * Loads a bundled scenario by name, or a scenario file.
  *
  * A bundled name wins; a file of the same name is reached as `./name`. Throws `scenario_not_found`,
- * `file_unreadable`, or a `ScenarioError` with every problem of the file.
+ * `file_unreadable`, or a `ScenarioError` with every problem of the file. A pipe is read until its writers have closed it,
+ * or the signal is aborted, which is `file_unreadable` as well.
  */
 export async function loadScenario(
   nameOrFile: string,
-  { cwd = process.cwd() }: { cwd?: string } = {},
+  { cwd = process.cwd(), signal }: { cwd?: string; signal?: AbortSignal } = {},
 ): Promise<LoadedScenario> {
   if (isScenarioName(nameOrFile)) {
     const scenario = withStory(nameOrFile);
     await loadFarmersFor(scenario);
     return { scenario, name: nameOrFile, files: [] };
   }
-  const { text, file, load, files } = openScenarioFile(nameOrFile, cwd);
+  const piped = isPipe(resolve(cwd, nameOrFile))
+    ? await readPipe(resolve(cwd, nameOrFile), signal).catch((error) => {
+        throw unreadable(error, nameOrFile);
+      })
+    : undefined;
+  const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
   const { parseScenario } = await import("../../scenario/parse-scenario.js");
   const scenario = parseScenario(text, { file, load });
   await loadFarmersFor(scenario);
-  return { scenario, name: nameOrFile, files };
+  return { scenario, name: nameOrFile, files, ...(files.length === 1 && { text }) };
 }
 
-/** Reads a scenario file; `load` reads the files that it extends, and `files` collects the paths of all. */
-export function openScenarioFile(nameOrFile: string, cwd: string) {
+/**
+ * Reads a scenario file, unless its text is given; `load` reads the files that it extends, and `files` collects the paths
+ * of all. None of those that it reads may be a pipe.
+ */
+export function openScenarioFile(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
   const load: ScenarioLookup = (name, from = file) => {
@@ -49,7 +60,43 @@ export function openScenarioFile(nameOrFile: string, cwd: string) {
     files.push(base);
     return { text: readScenarioFile(base, name), file: base };
   };
-  return { text: readScenarioFile(file, nameOrFile), file: nameOrFile, load, files };
+  return { text: text ?? readScenarioFile(file, nameOrFile), file: nameOrFile, load, files };
+}
+
+function isPipe(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFIFO() === true;
+}
+
+const utf8 = new TextDecoder("utf-8");
+
+// Without holding up signals: a writer may never come.
+function readPipe(file: string, signal: AbortSignal | undefined): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // Loaded when needed: most scenarios are files.
+    const { Socket } = process.getBuiltinModule("node:net");
+    const { O_RDONLY, O_NONBLOCK = 0 } = constants;
+    const pipe = new Socket({ fd: openSync(file, O_RDONLY | O_NONBLOCK), writable: false });
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const end = () => {
+      resolve(utf8.decode(Buffer.concat(chunks)));
+      pipe.destroy();
+    };
+    pipe.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      // The parser refuses it.
+      if (length > maximumScenarioBytes) end();
+    });
+    pipe.once("end", end).once("error", reject);
+    const interrupt = () => {
+      reject(new Error("it is a pipe, and it was interrupted while it was read"));
+      pipe.destroy();
+    };
+    if (signal?.aborted) interrupt();
+    signal?.addEventListener("abort", interrupt);
+    pipe.once("close", () => signal?.removeEventListener("abort", interrupt));
+  });
 }
 
 // Read as UTF-8; the parser refuses anything but text. One byte more than a scenario may have is enough for it to refuse the
@@ -58,6 +105,8 @@ function readScenarioFile(file: string, given: string): string {
   const start = Buffer.alloc(maximumScenarioBytes + 1);
   let length = 0;
   try {
+    // It would wait for a writer, and keep signals from being heard.
+    if (isPipe(file)) throw new Error("it is a pipe");
     const descriptor = openSync(file, "r");
     try {
       for (let more = -1; more !== 0 && length < start.length; length += more) {
@@ -69,7 +118,7 @@ function readScenarioFile(file: string, given: string): string {
   } catch (error) {
     throw unreadable(error as NodeJS.ErrnoException, given);
   }
-  return new TextDecoder("utf-8").decode(start.subarray(0, length));
+  return utf8.decode(start.subarray(0, length));
 }
 
 /** Makes the error for a scenario that cannot be read from that of the file system. */

@@ -38,6 +38,8 @@ export interface CustomHandlerOptions {
   readonly baseUrl: () => string;
   /** The file whose msw is used. */
   readonly file: string;
+  /** The most megabytes of a body that they get. */
+  readonly maxBody: number;
   readonly onHandlerError: (error: unknown) => void;
 }
 
@@ -49,7 +51,7 @@ export interface CustomHandlerOptions {
  */
 export async function createCustomHandlers(
   given: UserHandlers,
-  { sandbox, baseUrl, file, onHandlerError }: CustomHandlerOptions,
+  { sandbox, baseUrl, file, maxBody, onHandlerError }: CustomHandlerOptions,
 ): Promise<CustomHandlers> {
   const handlers = await readHandlers(given, sandbox);
   const { getResponse } = loadMsw(file);
@@ -65,15 +67,17 @@ export async function createCustomHandlers(
     }
   };
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
-    const asked = toWebRequest(request, response, baseUrl());
+    const asked = toWebRequest(request, response, { baseUrl: baseUrl(), maxBody });
     if (asked === undefined) return false;
     let answered = await ask(asked);
     if (answered === undefined && asked.method === "HEAD") {
       // HEAD is GET without the body, but `http.get` takes GET alone.
       answered = await ask(new Request(asked.url, { headers: asked.headers, signal: asked.signal }));
     }
-    if (answered === undefined || answered.headers.get("x-msw-intention") === "passthrough") return false;
-    if (response.destroyed) await answered.body?.cancel();
+    if (answered === undefined || answered.headers.get("x-msw-intention") === "passthrough") {
+      return response.writableEnded;
+    }
+    if (isOver(response)) await answered.body?.cancel();
     else if (answered.type === "error") resetConnection(response);
     else await sendWebResponse(answered, response, request.method !== "HEAD");
     return true;
@@ -83,12 +87,17 @@ export async function createCustomHandlers(
       const taken = await current.run(sandboxOn(runtime), () => take(request, response));
       if (!taken) fallback();
     } catch (error) {
-      // A handler that fails because its client has gone has done nothing wrong.
-      if (response.destroyed) return;
+      // A handler that fails because its client has gone, or has sent too much, has done nothing wrong.
+      if (isOver(response)) return;
       onHandlerError(error);
       refuse(response, 500);
     }
   };
+}
+
+// The client has gone, or its body was refused. An answer that waits for those before it does not know that it has gone.
+function isOver({ destroyed, writableEnded, req }: ServerResponse): boolean {
+  return destroyed || writableEnded || req.socket.destroyed;
 }
 
 // Checked at the start: msw would fail with every request.

@@ -9,7 +9,14 @@ import type { AnswerDelivery } from "../../sandbox/behaviour/known-answers.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type { Instance, Instances } from "../control/instances.js";
-import { type AnyServer, type Connection, lastAnswer, refuseInTurn } from "./connections.js";
+import {
+  type AnyServer,
+  type Connection,
+  followConnections,
+  lastAnswer,
+  queueAnswer,
+  refuseInTurn,
+} from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
 import { refuse, sendFaulty } from "./send-answer.js";
@@ -135,6 +142,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     (request.socket as Connection)[lastAnswer] = response;
+    if (response.socket === null) queueAnswer(request.socket, response);
     guarded(response, () => serve(request, response));
   };
 
@@ -160,13 +168,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     broken.add(socket);
     refuseInTurn(socket, code);
   });
-  const open = new Set<Socket>();
-  const watch = (socket: Socket) => {
-    open.add(socket);
-    socket.once("close", () => open.delete(socket));
-  };
-  server.on("connection", watch).on("secureConnection", watch);
-  return { server, open };
+  return { server, open: followConnections(server, { encrypted: certificate !== undefined }) };
 }
 
 // The date of the sandbox, whose minutes clients wait for; Node would send that of the machine. Formatted once a second.

@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Delivery, partsOf } from "../../api/faults.js";
-import type { ApiAnswer } from "../../api/messages.js";
+import type { ApiAnswer, TextBody } from "../../api/messages.js";
 import { errorBody } from "../../api/reply.js";
 import { refusals } from "../../domain/outcomes.js";
+import { clearTimeout, setTimeout } from "../platform.js";
 
 /** Sends an answer as a fault has it. Leaves nothing behind when the client goes away first: no timer, no connection. */
 export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
@@ -55,14 +56,19 @@ export function resetConnection({ req: { socket } }: ServerResponse): void {
 
 /** Answers 400 or 500 in the API's error body and closes the connection. */
 export function refuse(response: ServerResponse, status: 400 | 500): void {
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
+  response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
-  const { text, bytes } = errorBody(code, refusals[code]);
-  const headers = { "Content-Type": "application/json", "Content-Length": bytes, Connection: "close" };
-  response.writeHead(status, headers).end(text);
+  sendError(response, status, errorBody(code, refusals[code]));
+}
+
+/** Answers 413 and says why. The connection stays open, since a client that is still sending would not read that otherwise. */
+export function refuseBody(response: ServerResponse, why: string): void {
+  sendError(response, 413, errorBody("bad_request", why));
+}
+
+function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
+  if (response.headersSent) response.destroy();
+  else response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
 }
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.

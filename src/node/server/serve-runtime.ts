@@ -9,7 +9,14 @@ import {
   defaultMaxInstances,
   type Instance,
 } from "../control/instances.js";
-import { loadFarmers, loadFarmersFor, nodePlatform } from "../platform.js";
+import {
+  clearTimeout,
+  loadFarmers,
+  loadFarmersFor,
+  nextTick,
+  nodePlatform,
+  setTimeout,
+} from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
 import { bareName, baseUrlFor, baseUrlOf, isLoopback, readBaseUrl, readHostName } from "./addresses.js";
 import { closeServer } from "./connections.js";
@@ -48,6 +55,8 @@ export interface ServeOptions {
   readonly handlers?: UserHandlers;
   /** The file whose msw the handlers were made with. Default: a file in the working directory. */
   readonly handlersFile?: string;
+  /** The most megabytes of a request's body that the handlers get; a longer one gets 413. Default: 10. */
+  readonly maxBody?: number;
   /** Called with a defect of the sandbox; the client has got a 500. Default: ignored. */
   readonly onDefect?: (error: unknown) => void;
   /** Called with the error of a user's handler; the client has got a 500. Default: `onDefect`. */
@@ -60,6 +69,8 @@ export interface Hosting {
   readonly onInstance?: (instance: Instance) => void;
   /** Called when a client asks the server to stop. Default: closes it. */
   readonly onStop?: () => void;
+  /** Whether the control plane is loaded soon after the start, and not with the first call. Default: false. */
+  readonly loadsControl?: boolean;
   /** The file of the state, beside which a self-signed certificate is kept for the next start. Default: none. */
   readonly stateFile?: string | undefined;
 }
@@ -121,9 +132,10 @@ export async function serveRuntime(
     stop: () => (options.onStop ?? close)(),
     startedAt: nodePlatform.time(),
   };
+  const control = withControl ? lazyControl(surroundings, onDefect) : undefined;
   const { server, open } = createHttpServer({
     context: { runtime, instances, gone: stopping.signal },
-    control: withControl ? lazyControl(surroundings, onDefect) : undefined,
+    control: control?.serve,
     customHandlers,
     explain,
     certificate,
@@ -135,8 +147,12 @@ export async function serveRuntime(
   if (!surroundings.loopback) surroundings.token ??= randomBytes(24).toString("base64url");
 
   const stopPolling = pollTimeline(runtime);
+  // A failure does not matter: the first call tries again. Not for short runs, which would end before.
+  const loading = options.loadsControl === true && setTimeout(() => control?.load().catch(() => {}), 500);
+  if (loading !== false) loading.unref();
   const close = (grace = 2000) => {
     stopPolling();
+    if (loading !== false) clearTimeout(loading);
     stopping.abort();
     instances?.close();
     return closeServer(server, open, grace);
@@ -187,36 +203,41 @@ async function customHandlersOf(
     sandbox: sandboxOn(runtime),
     baseUrl,
     file: handlersFile,
+    maxBody: options.maxBody ?? 10,
     onHandlerError: options.onHandlerError ?? options.onDefect ?? (() => {}),
   });
 }
 
 /**
- * Makes the control plane, which is loaded by the first call to it: Express takes longer to load than everything else
- * together, and most runs never need it.
+ * Makes the control plane, which is loaded when asked to, or by the first call to it: Express takes longer to load than
+ * everything else together, and most runs never need it.
  */
-function lazyControl(surroundings: ControlSurroundings, onDefect: (error: unknown) => void): ControlHandler {
-  let loading: Promise<ControlHandler> | undefined;
+function lazyControl(surroundings: ControlSurroundings, onDefect: (error: unknown) => void) {
+  let loading: Promise<void> | undefined;
   let app: ControlHandler | undefined;
-  return (request, response, context) => {
-    if (app !== undefined) return app(request, response, context);
-    // A connection sends no more before it is loaded: everything that came meanwhile would have to be kept.
-    process.nextTick(() => request.socket.pause());
-    loading ??= Promise.all([import("../control/app.js"), loadFarmers()]).then(([{ createControlApp }]) =>
-      createControlApp(surroundings, onDefect),
-    );
-    loading
-      .then((loaded) => {
-        app = loaded;
-        request.socket.resume();
-        app(request, response, context);
+  const load = () => {
+    loading ??= Promise.all([import("../control/app.js"), loadFarmers()])
+      .then(([{ createControlApp }]) => {
+        app = createControlApp(surroundings, onDefect);
       })
       .catch((error) => {
         // The next call tries again: descriptors may be free then.
         loading = undefined;
-        request.socket.resume();
+        throw error;
+      });
+    return loading;
+  };
+  const serve: ControlHandler = (request, response, context) => {
+    if (app !== undefined) return app(request, response, context);
+    // A connection sends no more before it is loaded: everything that came meanwhile would have to be kept.
+    nextTick(() => request.socket.pause());
+    load()
+      .finally(() => request.socket.resume())
+      .then(() => app?.(request, response, context))
+      .catch((error) => {
         onDefect(error);
         refuse(response, 500);
       });
   };
+  return { serve, load };
 }

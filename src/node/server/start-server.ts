@@ -52,6 +52,7 @@ const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
   allowHosts: true,
   handlers: true,
   handlersFile: true,
+  maxBody: true,
   onDefect: true,
   onHandlerError: true,
 };
@@ -96,7 +97,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   // The sandbox has to show farmers without waiting.
   const finding = typeof scenario === "string" ? loadScenario(scenario) : resolveSource(scenario);
   const [named] = await Promise.all([finding, loadFarmers()]);
-  const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name });
+  const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name, text: named.text });
   const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });
   const stateIn = async (path: string) => {
     const { openState } = await import("../state/open-state.js");

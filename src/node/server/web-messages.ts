@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { PassThrough, Readable } from "node:stream";
 import { pathOf, queryOf } from "./read-request.js";
+import { refuseBody } from "./send-answer.js";
 
 // Fetch knows no requests with these methods.
 const notOnTheWeb = new Set(["CONNECT", "TRACE", "TRACK"]);
@@ -9,11 +10,12 @@ const notOnTheWeb = new Set(["CONNECT", "TRACE", "TRACK"]);
  * Makes the web `Request` of a request; `undefined` when it has none.
  *
  * Its signal aborts when the client goes away before it is answered. Its host is that of `baseUrl`, whatever the `Host` header.
+ * A body of more than `maxBody` megabytes is answered with 413 when that much of it is read.
  */
 export function toWebRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  baseUrl: string,
+  { baseUrl, maxBody }: { readonly baseUrl: string; readonly maxBody: number },
 ): Request | undefined {
   const { method = "GET", url: target = "/" } = request;
   const url = urlOf(target, baseUrl);
@@ -27,7 +29,7 @@ export function toWebRequest(
     method,
     headers: webHeaders(request),
     signal: abort.signal,
-    ...(hasBody && { body: requestBody(request, response), duplex: "half" }),
+    ...(hasBody && { body: requestBody(request, response, maxBody), duplex: "half" }),
   } as RequestInit);
 }
 
@@ -61,9 +63,16 @@ function webHeaders({ rawHeaders }: IncomingMessage): Headers {
  * It ends when the answer is sent, with what had come, and the rest is thrown away: the next request on the connection
  * comes behind it. A handler may still be reading, and an error would meet nothing that catches it.
  */
-function requestBody(request: IncomingMessage, response: ServerResponse): ReadableStream {
+function requestBody(request: IncomingMessage, response: ServerResponse, maxBody: number): ReadableStream {
   // Between the two, because a web stream that is cancelled would destroy the request, and with it the connection.
   const body = request.pipe(new PassThrough());
+  let left = maxBody * 2 ** 20;
+  request.on("data", ({ length }: Buffer) => {
+    left -= length;
+    if (left >= 0 || response.writableEnded) return;
+    const most = `The body is longer than ${maxBody} MB, the most that handlers get`;
+    refuseBody(response, `${most}: --max-body, or maxBody in the library, sets another limit.`);
+  });
   request.once("close", () => {
     if (!request.complete) body.destroy(new Error("The client has gone."));
   });

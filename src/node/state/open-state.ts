@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 // Node's own: in jsdom the global ones give a number, which has no `unref`, and fake ones would keep us from saving.
-import { clearTimeout, setTimeout } from "node:timers";
 import { SandboxError } from "../../domain/errors.js";
 import { isoOf } from "../../sandbox/clock.js";
 import type { WorldEvent } from "../../sandbox/events.js";
@@ -16,7 +15,7 @@ import {
   targetOf,
   writeFileAtomically,
 } from "../files/write-file.js";
-import { nodePlatform, openWorld } from "../platform.js";
+import { clearTimeout, nodePlatform, openWorld, setTimeout } from "../platform.js";
 import { parseState, type SavedState, type ScenarioIdentity, stateText, unreadableState } from "./format.js";
 import { lock } from "./lock.js";
 

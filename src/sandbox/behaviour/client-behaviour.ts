@@ -177,7 +177,8 @@ function isTooSoon({ windows, platform }: ObservingWorld, entry: UsedKey, reques
   const { now } = request.call;
   const limit = entry.behaviour?.limit;
   // A request that gets 200 has waited long enough.
-  const mustWait = limit !== undefined && now < limit.until && !pathId.startsWith("200");
+  const mustWait =
+    limit !== undefined && now >= limit.since && now < limit.until && !pathId.startsWith("200");
   // Where no limit was named, a client may have waited for the turn of the minute on its own clock.
   const hasWaited = mustWait && platform.time() >= limit.untilOnWall;
   const knewLimit = limit !== undefined && isKnown(limit.answer, request);
@@ -186,7 +187,10 @@ function isTooSoon({ windows, platform }: ObservingWorld, entry: UsedKey, reques
     const earlier = limit?.until === until ? limit.answer : undefined;
     const untilOnWall =
       request.namedLimit === undefined ? minuteStart(platform.time()) + minute : Number.POSITIVE_INFINITY;
-    entry.behaviour = { ...entry.behaviour, limit: { answer: learn(earlier, request), until, untilOnWall } };
+    entry.behaviour = {
+      ...entry.behaviour,
+      limit: { answer: learn(earlier, request), since: now, until, untilOnWall },
+    };
   }
   return mustWait && knewLimit && !hasWaited;
 }

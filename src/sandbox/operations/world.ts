@@ -174,11 +174,20 @@ function tooManyActiveProblem({ registry, clock }: World, next: Assumptions): st
 
 // A key has a count for its minute and its day, and not when each request came: how many of them lie in a window that
 // began at another instant is known only when none does.
-function countedProblem({ registry }: World, since: number, length: number): string | undefined {
+function countedProblem(
+  { registry, windows, clock }: World,
+  since: number,
+  length: number,
+): string | undefined {
   let last: KeyEntry | undefined;
+  const now = clock.now();
   for (const entry of registry.keys.values()) {
-    const { countedAt = since - 1 } = entry.usage;
-    if (countedAt >= Math.max(since, last?.usage.countedAt ?? since)) last = entry;
+    const { usage } = entry;
+    settleUsage(usage, windows, now);
+    const { countedAt = since - 1 } = usage;
+    // Forgotten, when the clock went back with a fake `Date`.
+    const isLeft = countedAt > now && (length === minute ? usage.minuteCount : usage.dayCount) === 0;
+    if (!isLeft && countedAt >= Math.max(since, last?.usage.countedAt ?? since)) last = entry;
   }
   if (last === undefined) return undefined;
   const at = last.usage.countedAt as number;

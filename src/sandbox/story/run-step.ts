@@ -16,6 +16,7 @@ import {
   type SendStoryRequest,
   type SentRequest,
   type StepResult,
+  type Story,
   type StoryRequest,
   type StoryStep,
   type TimelineResult,
@@ -93,23 +94,32 @@ function attemptNext(world: World, send: SendStoryRequest): Attempt {
     story.next += 1;
     try {
       const result = resultOf(step, outcomeOf(world, step, send));
-      const performed = result.performed && { ...result.performed, secret: null };
-      events.announce({ type: "story.step", result: { ...result, performed } });
+      events.announce({ type: "story.step", result: remember(story, result) });
       return { result };
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
-      return { result: resultOf(step, { failure: { code: error.code, message: error.message } }), error };
+      const result = resultOf(step, { failure: { code: error.code, message: error.message } });
+      remember(story, result);
+      return { result, error };
     }
   } finally {
     unsubscribe();
   }
 }
 
+// The secret of a key that the step made is in its result alone, and not in what is kept of it.
+function remember(story: Story, result: StepResult): StepResult {
+  const performed = result.performed && { ...result.performed, secret: null };
+  story.last = { ...result, performed };
+  story.verdicts.set(result.number - 1, isAsExpected(result));
+  return story.last;
+}
+
 type Outcome = Partial<Pick<StepResult, "request" | "answer" | "performed" | "failure" | "differences">>;
 
 function outcomeOf(world: World, step: StoryStep, send: SendStoryRequest): Outcome {
   if (step.request !== undefined) {
-    const { request, shown } = requestOf(world, step.request);
+    const { request, shown } = storyRequest(world, step.request);
     let answer = send(request);
     for (let sent = 1; sent < shown.times; sent += 1) answer = send(request);
     const differences = step.expect === undefined ? [] : answerDifferences(step.expect, answer);
@@ -123,7 +133,8 @@ function outcomeOf(world: World, step: StoryStep, send: SendStoryRequest): Outco
   return {};
 }
 
-function requestOf(
+/** The request of a step, as it is sent and as it is shown; throws `unknown_ref` or `secret_not_kept`. */
+export function storyRequest(
   world: World,
   { key = defaultKeyRef(world.scenario) ?? "none", method = "GET", repeat = 1, ...given }: GivenRequest,
 ): { readonly request: StoryRequest; readonly shown: SentRequest } {
@@ -155,7 +166,16 @@ function requestOf(
   };
 }
 
-type GivenRequest = NonNullable<StoryStep["request"]>;
+/** The fields of a story's request; from the control plane, one may be there and hold nothing. */
+interface GivenRequest {
+  readonly key?: string | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** A text, or plain data to be sent as JSON. */
+  readonly body?: unknown;
+  readonly repeat?: number | undefined;
+}
 
 /** The key that a request sends for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
 export function secretFor(world: World, key: string): string | undefined {

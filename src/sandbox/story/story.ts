@@ -39,6 +39,15 @@ export interface Story {
   readonly steps: readonly StoryStep[];
   /** The index of the next step; the number of steps when the story is over. */
   next: number;
+  /** Whether each step that ran was as expected, by its index; those before a restart are left out. */
+  readonly verdicts: Map<number, boolean>;
+  /** The result of the last step, without a secret; `undefined` when none ran since the start. */
+  last: StepResult | undefined;
+}
+
+/** The story of these steps, of which `told` have run. */
+export function createStory(steps: readonly StoryStep[], told = 0): Story {
+  return { steps, next: Math.min(told, steps.length), verdicts: new Map(), last: undefined };
 }
 
 /** The steps of a world's timeline, and how far it has run. */

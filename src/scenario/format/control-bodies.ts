@@ -17,7 +17,13 @@ import {
   text,
   type ValueOf,
 } from "./shape.js";
-import { faultsSchema, keyCreationFields, organizationChangeFields, replacementRef } from "./steps.js";
+import {
+  faultsSchema,
+  keyCreationFields,
+  organizationChangeFields,
+  replacementRef,
+  requestFields,
+} from "./steps.js";
 
 // The bodies of the control plane, made of the same fields as scenarios: one spelling, one set of checks and messages.
 
@@ -38,6 +44,8 @@ export const controlBodies = {
   }),
   assumptions_change: assumptionsSchema,
   faults_change: mapping({ faults: faultsSchema }),
+  sending: mapping({ key: ref(), ...requestFields }),
+  scenario_text: mapping({ text: text() }),
   scenario_choice: mapping({ name: shortText() }),
   instance_creation: mapping({
     scenario: optional(either(text(), record(text(), anything()))),

@@ -153,12 +153,17 @@ const headerValue = text({
   pattern: /^[\t\x20-\x7e\x80-\xff]*$/,
 });
 
-const request = mapping({
-  key: optional(ref()),
+/** A request but for its key, in a story or over the control plane. */
+export const requestFields = {
   method: optional(method),
   path: optional(path),
   headers: optional(record(headerName, headerValue)),
   body: optional(anything()),
+};
+
+const request = mapping({
+  key: optional(ref()),
+  ...requestFields,
   repeat: optional(count({ least: 1, most: mostRepeats })),
 });
 

@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+import { fewerOutlines } from "./outlines.js";
+
+/** Builds the dashboard's page into a folder; returns the files that went in. */
+export async function buildDashboard({
+  root,
+  into,
+}: {
+  readonly root: string;
+  readonly into: string;
+}): Promise<string[]> {
+  const result = await build({
+    root: join(root, "src/dashboard"),
+    configFile: false,
+    // The page stands below `/__sandbox/` of a server, or of one of its instances.
+    base: "./",
+    plugins: [fewerOutlines()],
+    logLevel: "warn",
+    oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+    build: {
+      outDir: into,
+      emptyOutDir: true,
+      target: "es2022",
+      modulePreload: false,
+      // Nothing may stand in the page itself: its policy allows no data in the place of a file.
+      assetsInlineLimit: 0,
+    },
+  });
+  const output = Array.isArray(result)
+    ? result.flatMap((one) => one.output)
+    : "output" in result
+      ? result.output
+      : [];
+  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+}
+
+// `npm run dashboard`: the page alone, anew.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  await buildDashboard({ root, into: join(root, "dist/dashboard") });
+}

@@ -1,0 +1,57 @@
+import { authorizationChecks, type GateCheck } from "../domain/authorize.js";
+import { type ApiPathId, apiPathIds, isFault, type PathId } from "../domain/outcomes.js";
+import { isAdmitted } from "./answer.js";
+
+const targetChecks: readonly GateCheck[] = [
+  {
+    name: "path",
+    question: "Does the API have this path?",
+    rules: "R1",
+    exits: ["404.unknown_path"],
+  },
+  {
+    name: "method",
+    question: "Does the path take this method?",
+    rules: "R1",
+    exits: ["405.method"],
+  },
+];
+
+const previewChecks: readonly GateCheck[] = [
+  {
+    name: "input",
+    question: "If the endpoint takes a body or parameters: are they as described?",
+    rules: "R49",
+    exits: ["400.bad_request", "422.validation"],
+  },
+  {
+    name: "record",
+    question: "If the endpoint is about a record: is it there, and does its state allow this?",
+    rules: "R49",
+    exits: ["404.unknown_record", "422.idempotency_key", "409.conflict"],
+  },
+];
+
+/** Every check that a request passes, in its order; those of records only with the preview. */
+export function gateChecks(preview: boolean): readonly GateCheck[] {
+  return [...targetChecks, ...authorizationChecks, ...(preview ? previewChecks : [])];
+}
+
+/** The paths of requests that pass all checks. */
+export const successPaths: readonly ApiPathId[] = apiPathIds.filter(isAdmitted);
+
+/** One check of the gate and its result for a request. */
+export interface GateResult extends Pick<GateCheck, "name" | "question" | "rules"> {
+  readonly result: "passed" | "refused" | "not_reached";
+}
+
+/** The checks of the gate for a request that ended on a path; one that a fault answered has reached none. */
+export function gateResults(pathId: PathId, preview: boolean): GateResult[] {
+  let isOver = isFault(pathId);
+  return gateChecks(preview).map(({ name, question, rules, exits }) => {
+    const isRefused = !isOver && (exits as readonly PathId[]).includes(pathId);
+    const result = isRefused ? "refused" : isOver ? "not_reached" : "passed";
+    isOver ||= isRefused;
+    return { name, question, rules, result };
+  });
+}

@@ -1,0 +1,32 @@
+import type { Log } from "../../node/log.js";
+import { openBrowser } from "../../node/process/open-browser.js";
+import { controlPath } from "../../node/server/read-request.js";
+import type { RunningServer } from "../../node/server/serve-runtime.js";
+import type { Io } from "../io.js";
+
+/** The view, and whether the control token is one that we made: one that the user gave is not shown again. */
+export interface LinkOptions {
+  /** The view's place behind `#`. Default: the overview. */
+  readonly view?: string;
+  readonly tokenIsNew?: boolean;
+}
+
+/** The address of the dashboard; `undefined` without a control plane. A new token stands behind `#`, where no log sees it. */
+export function dashboardLink(
+  { controlUrl, controlToken }: Pick<RunningServer, "controlUrl" | "controlToken">,
+  { view = "", tokenIsNew = false }: LinkOptions = {},
+): string | undefined {
+  const token = tokenIsNew && controlToken !== undefined ? `token=${controlToken}` : "";
+  const fragment = [token, view].filter(Boolean).join("&");
+  return controlUrl && `${controlUrl}/${fragment && `#${fragment}`}`;
+}
+
+/** Opens the dashboard in the browser, where this machine reaches it; says so when there is no browser, and goes on. */
+export function openDashboard(server: RunningServer, options: LinkOptions, { env }: Io, log: Log): void {
+  if (server.controlUrl === undefined) return;
+  const local = { ...server, controlUrl: server.localUrl + controlPath };
+  const byHand = dashboardLink(local, { ...options, tokenIsNew: false });
+  openBrowser(dashboardLink(local, options) as string, env, (reason) =>
+    log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${byHand}`),
+  );
+}

@@ -1,0 +1,76 @@
+import { signal } from "@preact/signals";
+import type { Request } from "./answers.generated.js";
+import { call } from "./call.js";
+import { listen } from "./events.js";
+
+/** The requests that the page knows, oldest first: as many as the journal holds. */
+export const requests = signal<readonly Request[]>([]);
+
+const most = 1000;
+
+let arrived: Request[] = [];
+let isDrawing = false;
+
+/** Keeps `requests` up to date for as long as the page is open; however many arrive, they change ten times a second at most. */
+export function followRequests(): void {
+  listen((events) => {
+    for (const { type, data } of events) {
+      if (type === "request") arrived.push(data);
+      else if (type === "requests.cleared" || type.startsWith("world.")) forget();
+      else if (type === "gap" || type === "requests.lost") void readSoon();
+    }
+    if (arrived.length > most) arrived = arrived.slice(-most);
+    if (arrived.length > 0) draw();
+  });
+}
+
+function forget(): void {
+  arrived = [];
+  requests.value = [];
+}
+
+// A flood says again and again that requests are missing.
+const pauseBetweenReadings = 1000;
+
+let isReading = false;
+let isStale = false;
+
+async function readSoon(): Promise<void> {
+  isStale = true;
+  if (isReading) return;
+  isReading = true;
+  while (isStale) {
+    isStale = false;
+    await readAll();
+    await new Promise((resolve) => setTimeout(resolve, pauseBetweenReadings));
+  }
+  isReading = false;
+}
+
+async function readAll(): Promise<void> {
+  // Heard of while it is read, so part of the answer or later than it.
+  const all = await call<readonly Request[]>("/requests").catch(() => undefined);
+  if (all === undefined) return;
+  const known = new Set(all.map(({ id }) => id));
+  arrived = arrived.filter(({ id }) => !known.has(id));
+  requests.value = all;
+  if (arrived.length > 0) draw();
+}
+
+// Of a flood single requests cannot be seen, and drawing them takes time from the sandbox.
+const pauseBetweenDrawings = 100;
+
+let drawnAt = Number.NEGATIVE_INFINITY;
+
+function draw(): void {
+  if (isDrawing) return;
+  isDrawing = true;
+  const show = () => {
+    isDrawing = false;
+    drawnAt = performance.now();
+    requests.value = [...requests.value, ...arrived].slice(-most);
+    arrived = [];
+  };
+  const wait = Math.max(0, drawnAt + pauseBetweenDrawings - performance.now());
+  setTimeout(() => requestAnimationFrame(show), wait);
+}

@@ -1,0 +1,38 @@
+import { computed, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { clock } from "./resources.js";
+
+// The sandbox's clock goes on between two readings of it.
+const elapsed = signal(0);
+const readAt = computed(() => (clock.data.value === undefined ? 0 : performance.now()));
+
+/** The time that the sandbox's clock shows, in epoch milliseconds; changes every second while a component uses it. */
+export const now = computed(() => {
+  const read = clock.data.value;
+  if (read === undefined) return Number.NaN;
+  const start = Date.parse(read.now);
+  return read.frozen ? start : start + Math.max(0, elapsed.value - readAt.value);
+});
+
+let users = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** Keeps `now` going for as long as a component is shown. */
+export function useNow(): void {
+  useEffect(() => {
+    const stop = clock.follow();
+    users += 1;
+    const tick = () => {
+      elapsed.value = performance.now();
+    };
+    timer ??= setInterval(tick, 1000);
+    tick();
+    return () => {
+      stop();
+      users -= 1;
+      if (users > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
+  }, []);
+}

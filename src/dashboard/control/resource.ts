@@ -1,0 +1,101 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { useLayoutEffect, useMemo } from "preact/hooks";
+import { type ControlError, call } from "./call.js";
+import { listen } from "./events.js";
+
+/** An answer of the control plane that is kept up to date while a view shows it. */
+export interface Resource<Answer> {
+  /** The last answer; `undefined` before the first one. */
+  readonly data: ReadonlySignal<Answer | undefined>;
+  /** Why the last reading failed. */
+  readonly problem: ReadonlySignal<ControlError | undefined>;
+  /** Reads it again, soon. */
+  readonly refresh: () => void;
+  /** Keeps it up to date until the returned function is called. */
+  readonly follow: () => () => void;
+}
+
+/** The shortest pause between two readings, however much happens. */
+const shortestPause = 250;
+
+/**
+ * Makes a resource that is read again after events whose type begins with one of `on`, and after a gap.
+ *
+ * A reading that takes long is repeated less often: the sandbox serves its clients first.
+ */
+export function resource<Answer>(
+  path: string,
+  options: { readonly on: readonly string[]; readonly read?: (path: string) => Promise<Answer> },
+): Resource<Answer> {
+  const { on, read: readFrom = call<Answer> } = options;
+  const data = signal<Answer>();
+  const problem = signal<ControlError>();
+  let followers = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isReading = false;
+  let isStale = false;
+  let pause = shortestPause;
+  let stopListening = () => {};
+
+  const read = async () => {
+    timer = undefined;
+    isReading = true;
+    isStale = false;
+    const start = performance.now();
+    try {
+      data.value = await readFrom(path);
+      problem.value = undefined;
+    } catch (error) {
+      problem.value = error as ControlError;
+    }
+    pause = Math.max(shortestPause, 4 * (performance.now() - start));
+    isReading = false;
+    if (isStale) schedule();
+  };
+  const schedule = (wait = pause) => {
+    isStale = true;
+    if (followers > 0 && !isReading) timer ??= setTimeout(read, wait);
+  };
+  const start = () => {
+    stopListening = listen((events) => {
+      if (events.some(({ type }) => type === "gap")) schedule(0);
+      else if (events.some(({ type }) => on.some((prefix) => type.startsWith(prefix)))) schedule();
+    });
+    schedule(0);
+  };
+  return {
+    data,
+    problem,
+    refresh: () => schedule(0),
+    follow() {
+      followers += 1;
+      if (followers === 1) start();
+      return () => {
+        followers -= 1;
+        if (followers > 0) return;
+        stopListening();
+        clearTimeout(timer);
+        timer = undefined;
+      };
+    },
+  };
+}
+
+/** Keeps resources up to date for as long as a component is shown. */
+export function useResources(...resources: readonly Resource<unknown>[]): void {
+  // Before the first painting, which may be late: what is read comes sooner.
+  useLayoutEffect(() => {
+    const stops = resources.map((one) => one.follow());
+    return () => {
+      for (const stop of stops) stop();
+    };
+    // The resources of a component are always the same.
+  }, []);
+}
+
+/** A resource of one component, for as long as it is shown; another path is another resource. */
+export function useResource<Answer>(path: string, on: readonly string[]): Resource<Answer> {
+  const one = useMemo(() => resource<Answer>(path, { on }), [path]);
+  useLayoutEffect(() => one.follow(), [one]);
+  return one;
+}

@@ -1,0 +1,56 @@
+import { signal } from "@preact/signals";
+import type {
+  Assumptions,
+  Clock,
+  FarmerPage,
+  Fault,
+  Gate,
+  Health,
+  InstanceSummary,
+  Key,
+  KeyPage,
+  Organization,
+  Report,
+  Scenario,
+  Story,
+} from "./answers.generated.js";
+import { callBare } from "./call.js";
+import { resource } from "./resource.js";
+
+// What several views show, each read once. Everything changes when another world starts.
+const world = "world.";
+
+export const health = resource<Health>("/health", { on: [world], read: callBare });
+export const clock = resource<Clock>("/clock", { on: [world, "clock."] });
+// How a path is met depends on nearly everything.
+export const report = resource<Report>("/report", {
+  on: [world, "request", "key.", "organization.", "clock.", "faults.", "assumptions.", "timeline.", "story."],
+});
+/** After which events a key may be another. */
+export const keyEvents = [world, "key.", "request", "clock.", "timeline.", "story.", "assumptions."];
+
+const mostKeys = 2000;
+
+/** The number of all keys; `keys` has no more than the first 2,000 of them. */
+export const keyTotal = signal(0);
+export const keys = resource<readonly Key[]>(`/keys?limit=${mostKeys}`, {
+  on: keyEvents,
+  async read(path) {
+    const { data, total } = await callBare<KeyPage>(path);
+    keyTotal.value = total;
+    return data;
+  },
+});
+export const organizations = resource<readonly Organization[]>("/organizations", {
+  on: [world, "organization.", "timeline.", "story."],
+});
+export const gate = resource<Gate>("/gate", { on: [world] });
+export const story = resource<Story>("/story", { on: [world, "story."] });
+export const assumptions = resource<Assumptions>("/assumptions", { on: [world, "assumptions."] });
+export const faults = resource<readonly Fault[]>("/faults", {
+  on: [world, "faults.", "timeline.", "story."],
+});
+export const scenarios = resource<readonly Scenario[]>("/scenarios", { on: [] });
+export const instances = resource<readonly InstanceSummary[]>("/instances", { on: [] });
+/** The number of farmers, and the first of them. */
+export const farmersStart = resource<FarmerPage>("/farmers?limit=1", { on: [world], read: callBare });

@@ -1,0 +1,102 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import type { ControlError } from "../control/call.js";
+
+/** An action under way: what a form or a button runs, and what the sandbox said when it refused. */
+export interface Action {
+  readonly isRunning: boolean;
+  readonly problem: ControlError | undefined;
+  /** Runs it; a second run waits for nothing and is ignored while the first is under way. */
+  readonly run: () => Promise<void>;
+}
+
+/** Runs something with the control plane, and keeps its refusal for `Refusal`. */
+export function useAction(work: () => Promise<unknown>): Action {
+  const isRunning = useSignal(false);
+  const problem = useSignal<ControlError | undefined>(undefined);
+  return {
+    isRunning: isRunning.value,
+    problem: problem.value,
+    async run() {
+      if (isRunning.value) return;
+      isRunning.value = true;
+      problem.value = undefined;
+      try {
+        await work();
+      } catch (error) {
+        problem.value = error as ControlError;
+      }
+      isRunning.value = false;
+    },
+  };
+}
+
+/** Actions that run one after the other, however fast they are asked for, with the refusal of the last one. */
+export interface ActionQueue {
+  readonly problem: ControlError | undefined;
+  readonly add: (work: () => Promise<unknown>) => void;
+}
+
+/** Runs what is added with the control plane, in its order: nothing asked for is lost. */
+export function useActionQueue(): ActionQueue {
+  const problem = useSignal<ControlError | undefined>(undefined);
+  const last = useRef(Promise.resolve());
+  return {
+    problem: problem.value,
+    add(work) {
+      last.current = last.current.then(async () => {
+        try {
+          await work();
+          problem.value = undefined;
+        } catch (error) {
+          problem.value = error as ControlError;
+        }
+      });
+    },
+  };
+}
+
+/** The refusal of an action, as the sandbox says it. */
+export function Refusal({ problem }: { readonly problem: ControlError | undefined }) {
+  if (problem === undefined) return null;
+  return (
+    <p class="refusal" role="alert">
+      {problem.message} <code>{problem.code}</code>
+    </p>
+  );
+}
+
+interface ActionButtonProps {
+  readonly run: () => Promise<unknown>;
+  readonly children: ComponentChildren;
+  readonly class?: string;
+  readonly disabled?: boolean;
+  readonly title?: string;
+}
+
+/** A button that runs something with the control plane, and says below it when that was refused. */
+export function ActionButton({
+  run,
+  children,
+  class: name = "",
+  disabled = false,
+  title,
+}: ActionButtonProps) {
+  const action = useAction(run);
+  return (
+    <>
+      <button
+        type="button"
+        class={name}
+        title={title}
+        disabled={disabled}
+        aria-busy={action.isRunning}
+        onClick={action.run}
+      >
+        {children}
+      </button>
+      <Refusal problem={action.problem} />
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+/** More than this is not drawn: a page of text that long holds the browser up. */
+const mostShown = 20_000;
+
+/** The body of a request or an answer: JSON laid out with short objects on one line, anything else as it is. */
+export function BodyText({ text, width = 64 }: { readonly text: string; readonly width?: number }) {
+  const shown = laidOut(text, width);
+  const rest = shown.length - mostShown;
+  return (
+    <pre class="body-text">
+      <bdi>{shown.slice(0, mostShown)}</bdi>
+      {rest > 0 ? <span class="muted">{`\n… and ${rest} more characters`}</span> : null}
+    </pre>
+  );
+}
+
+function laidOut(text: string, width: number): string {
+  try {
+    return jsonText(JSON.parse(text), width);
+  } catch {
+    return text;
+  }
+}
+
+function jsonText(value: unknown, width: number, indent = "", before = ""): string {
+  const flat = before + flatJson(value);
+  if (typeof value !== "object" || value === null || indent.length + flat.length < width) return flat;
+  const isList = Array.isArray(value);
+  const inner = `${indent}  `;
+  const items = Object.entries(value).map(([name, one]) =>
+    jsonText(one, width, inner, isList ? inner : `${inner}${JSON.stringify(name)}: `),
+  );
+  return `${before}${isList ? "[" : "{"}\n${items.join(",\n")}\n${indent}${isList ? "]" : "}"}`;
+}
+
+// On one line, with a space where people read one.
+function flatJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flatJson).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${flatJson(one)}`);
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+}

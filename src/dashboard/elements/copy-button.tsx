@@ -1,0 +1,41 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+
+/** A button that puts a text into the clipboard; where that is not allowed (plain HTTP from another machine), it shows the text to be copied by hand. */
+export function CopyButton({
+  text,
+  children,
+}: {
+  readonly text: string;
+  readonly children?: ComponentChildren;
+}) {
+  const state = useSignal<"ready" | "copied" | "by hand">("ready");
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      state.value = "copied";
+      setTimeout(() => {
+        if (state.value === "copied") state.value = "ready";
+      }, 2000);
+    } catch {
+      state.value = "by hand";
+    }
+  };
+  return (
+    <span class="copy">
+      <button type="button" class="quiet" onClick={copy}>
+        {state.value === "copied" ? "Copied" : (children ?? "Copy")}
+      </button>
+      {state.value === "by hand" ? (
+        <textarea
+          readOnly
+          rows={3}
+          aria-label="Copy this text"
+          onFocus={(event) => event.currentTarget.select()}
+        >
+          {text}
+        </textarea>
+      ) : null}
+    </span>
+  );
+}

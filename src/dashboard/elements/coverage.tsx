@@ -1,0 +1,44 @@
+import type { Report } from "../control/answers.generated.js";
+import { Fact } from "./fact.js";
+
+// A ring whose length is 100, so that a share is a length.
+const radius = 100 / (2 * Math.PI);
+
+/** The share of the promised paths that clients have met, as a ring around the figure. */
+export function CoverageRing({ coverage }: { readonly coverage: Report["coverage"] }) {
+  const { percent, met, promised } = coverage;
+  return (
+    <svg
+      class="coverage-ring"
+      viewBox="-20 -20 40 40"
+      role="img"
+      aria-label={`Coverage ${percent} %: ${met} of ${promised} promised paths met`}
+    >
+      <circle class="ring-ground" r={radius} />
+      <circle class="ring-share" r={radius} stroke-dasharray={`${(met * 100) / promised} 100`} />
+      <text y="1.5">{percent} %</text>
+      <text y="7" class="ring-note">
+        {met} of {promised}
+      </text>
+    </svg>
+  );
+}
+
+/** The figures besides the promised paths: faults, requests, and announced endpoints where there are some. */
+export function CoverageFigures({ report }: { readonly report: Report }) {
+  const { requests, faults, preview, unread } = report;
+  return (
+    <dl class="figures">
+      <Fact name="Faults met">
+        {faults.met} of {faults.total}
+      </Fact>
+      {preview === null ? null : (
+        <Fact name="Preview paths met">
+          {preview.met} of {preview.total}
+        </Fact>
+      )}
+      <Fact name="Requests of clients">{requests.toLocaleString("en")}</Fact>
+      {unread === 0 ? null : <Fact name="Delayed answers not waited for">{unread.toLocaleString("en")}</Fact>}
+    </dl>
+  );
+}

@@ -1,0 +1,63 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { Refusal, useAction } from "./action.js";
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A dialog that keeps the focus until it is closed, by its button or Escape; shown for as long as it is rendered. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    // A form begins at its first field; Enter on "Close" would drop it.
+    shown?.querySelector<HTMLElement>("input, select, textarea")?.focus();
+    // Gives the focus back to where it was.
+    return () => shown?.close();
+  }, []);
+  return (
+    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
+      <header>
+        <h2 id={titleId}>{title}</h2>
+        <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProps extends DialogProps {
+  /** The words of the button that does it. */
+  readonly action: string;
+  readonly run: () => Promise<unknown>;
+  /** The words of a button that leaves all as it is, besides Close. */
+  readonly instead?: string;
+}
+
+/** A question before something that cannot be undone; closed once that is done. */
+export function Confirm({ title, action: words, run, instead, onClose, children }: ConfirmProps) {
+  const action = useAction(() => run().then(onClose));
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      <Refusal problem={action.problem} />
+      <footer class="buttons">
+        <button type="button" class="danger" aria-busy={action.isRunning} onClick={action.run}>
+          {words}
+        </button>
+        {instead === undefined ? null : (
+          <button type="button" class="quiet" onClick={onClose}>
+            {instead}
+          </button>
+        )}
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,11 @@
+import type { ComponentChildren } from "preact";
+
+/** A row of a `<dl>`: what a value is called, and the value. */
+export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
+import { call } from "../control/call.js";
+
+/**
+ * A component that is loaded when it is shown; while that fails, a message with a button to try it again.
+ *
+ * `load` is always the same function.
+ */
+export function LoadedPart({
+  load,
+  name,
+}: {
+  readonly load: () => Promise<ComponentType>;
+  readonly name: string;
+}) {
+  const state = useSignal<"loading" | "failed" | { readonly Part: ComponentType }>("loading");
+  const start = async () => {
+    state.value = "loading";
+    try {
+      state.value = { Part: await load() };
+    } catch {
+      state.value = "failed";
+    }
+  };
+  const tryAgain = async () => {
+    await start();
+    // Some browsers remember the failure, and another version of the sandbox has other files: the page itself is read again.
+    if (state.value === "failed" && (await call("/clock").catch(() => undefined))) location.reload();
+  };
+  useEffect(() => {
+    void start();
+  }, []);
+  if (typeof state.value === "object") return <state.value.Part />;
+  if (state.value === "loading") return <p class="muted">Loading {name}…</p>;
+  return (
+    <div class="notice" role="alert">
+      <p>Failed to load {name}. Was the sandbox stopped?</p>
+      <button type="button" class="quiet" onClick={tryAgain}>
+        Try again
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+/** The beginning of a text that may be of any length. */
+export function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}…`;
+}
+
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** A code of the API as words: `not_approved` is `not approved`. */
+export function codeWords(code: string): string {
+  return code.replaceAll("_", " ");
+}
+
+export function firstSentence(text: string): string {
+  return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
+}
+
+/** A number with its noun: `1 request`, `1,200 requests`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,157 @@
+import { useEffect, useRef } from "preact/hooks";
+import { isTokenRefused, needsToken, useToken } from "../control/call.js";
+import { connection, isGone } from "../control/events.js";
+import { now, useNow } from "../control/now.js";
+import { useResources } from "../control/resource.js";
+import { clock, farmersStart, health } from "../control/resources.js";
+import { Instant } from "../elements/instant.js";
+import { linkTo, route } from "./route.js";
+import { views } from "./views.js";
+
+/** The frame around every view: name of the scenario, clock, connection and navigation. */
+export function Shell() {
+  return needsToken.value ? <TokenForm /> : <Frame />;
+}
+
+function Frame() {
+  const { view: name } = route.value;
+  const shown = views.find((view) => view.name === name);
+  return (
+    <>
+      <Header />
+      <Navigation current={name} />
+      <Main name={name} title={shown?.title ?? "Not found"}>
+        {shown === undefined ? (
+          <>
+            <h1>Not found</h1>
+            <p>
+              There is no view called “<bdi>{name.slice(0, 100)}</bdi>”.{" "}
+              <a href={linkTo("overview")}>Go to the overview.</a>
+            </p>
+          </>
+        ) : (
+          <shown.View />
+        )}
+      </Main>
+    </>
+  );
+}
+
+function focusMain(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("main")?.focus();
+}
+
+function Header() {
+  useResources(health);
+  useNow();
+  const { scenario, seed, version } = health.data.value ?? {};
+  return (
+    <header class="page-header">
+      <a class="skip-link" href={`${location.hash || "#/"}`} onClick={focusMain}>
+        Skip to the content
+      </a>
+      <a class="brand" href={linkTo("overview")}>
+        svc-sandbox <small>{version}</small>
+      </a>
+      <span class="running">
+        {scenario === undefined ? null : (
+          <>
+            <a class="scenario-name" href={linkTo("scenario")}>
+              <bdi>{scenario}</bdi>
+            </a>{" "}
+            <span class="muted">seed {seed}</span>
+          </>
+        )}
+      </span>
+      <a class="clock" href={linkTo("time")} title="The sandbox's clock">
+        <Instant at={now.value} precision="second" />
+        {clock.data.value?.frozen ? <span class="badge">frozen</span> : null}
+      </a>
+      <output class={`connection ${connection.value}`}>
+        {connection.value === "open" ? "live" : "not connected"}
+      </output>
+    </header>
+  );
+}
+
+function Navigation({ current }: { readonly current: string }) {
+  useResources(farmersStart);
+  return (
+    <nav class="page-navigation" aria-label="Views">
+      <ul>
+        {views
+          .filter(({ isShown }) => isShown?.() ?? true)
+          .map(({ name, title }) => (
+            <li key={name}>
+              <a href={linkTo(name)} aria-current={name === current ? "page" : undefined}>
+                {title}
+              </a>
+            </li>
+          ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Main(props: {
+  readonly name: string;
+  readonly title: string;
+  readonly children: preact.ComponentChildren;
+}) {
+  const { name, title, children } = props;
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    document.title = `${title} · svc-sandbox`;
+    // Another view is read from its beginning; at the first one the focus stays where the browser has it.
+    if (!isFirst.current) main.current?.focus();
+    isFirst.current = false;
+  }, [name]);
+  return (
+    <main ref={main} tabIndex={-1} class={`view view-${name}`} key={name}>
+      {connection.value === "waiting" ? <NotConnected /> : null}
+      {children}
+    </main>
+  );
+}
+
+function NotConnected() {
+  return (
+    <p class="notice" role="status">
+      {isGone.value
+        ? "There is no sandbox at this address any more. An instance ends when it is removed, when nothing uses it, or with its server."
+        : "The sandbox does not answer. Once it runs again, this page goes on by itself."}
+    </p>
+  );
+}
+
+function TokenForm() {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const token = new FormData(event.target as HTMLFormElement).get("token");
+    if (typeof token === "string" && token !== "") useToken(token.trim());
+  };
+  return (
+    <main class="token-form">
+      <h1>svc-sandbox</h1>
+      <p>
+        This sandbox can be reached from other machines, so its control plane asks for a token. It was printed
+        when the sandbox was started.
+      </p>
+      <form onSubmit={submit}>
+        <label>
+          Control token <input ref={input} name="token" type="password" autocomplete="off" required />
+        </label>
+        <button type="submit">Go on</button>
+        {isTokenRefused() ? (
+          <p class="refusal" role="alert">
+            The sandbox refused this token. Each start prints another one, unless --control-token gives it.
+          </p>
+        ) : null}
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,38 @@
+import type { ComponentType } from "preact";
+import { farmersStart } from "../control/resources.js";
+import { FarmersView } from "../views/farmers/farmers-view.js";
+import { FaultsView } from "../views/faults/faults-view.js";
+import { KeysView } from "../views/keys/keys-view.js";
+import { OverviewView } from "../views/overview/overview-view.js";
+import { ReportView } from "../views/report/report-view.js";
+import { RequestsView } from "../views/requests/requests-view.js";
+import { ScenarioView } from "../views/scenario/scenario-view.js";
+import { StoryView } from "../views/story/story-view.js";
+import { TimeView } from "../views/time/time-view.js";
+
+/** A view of the page; its name stands in the address. */
+export interface View {
+  readonly name: string;
+  readonly title: string;
+  readonly View: ComponentType;
+  /** Whether the navigation leads to it. Default: always. */
+  readonly isShown?: () => boolean;
+}
+
+/** All views, in the order of the navigation. */
+export const views: readonly View[] = [
+  { name: "overview", title: "Overview", View: OverviewView },
+  { name: "requests", title: "Requests", View: RequestsView },
+  { name: "keys", title: "Keys", View: KeysView },
+  { name: "time", title: "Time", View: TimeView },
+  { name: "story", title: "Story", View: StoryView },
+  { name: "scenario", title: "Scenario", View: ScenarioView },
+  { name: "faults", title: "Faults", View: FaultsView },
+  {
+    name: "farmers",
+    title: "Farmers",
+    View: FarmersView,
+    isShown: () => farmersStart.data.value?.total !== 0,
+  },
+  { name: "report", title: "Report", View: ReportView },
+];

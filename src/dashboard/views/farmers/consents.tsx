@@ -1,0 +1,172 @@
+import type { Consent } from "../../control/answers.generated.js";
+import { call } from "../../control/call.js";
+import { useResources } from "../../control/resource.js";
+import { ActionButton } from "../../elements/action.js";
+import { Instant } from "../../elements/instant.js";
+import { Table } from "../../elements/table.js";
+import { capitalized, codeWords } from "../../elements/words.js";
+import { linkTo } from "../../shell/route.js";
+import { consents, previewIsOn, useConsents } from "./consent-resources.js";
+
+const tones: Readonly<Record<string, string>> = {
+  pending: "limit",
+  granted: "success",
+  active: "success",
+  processing: "limit",
+  suspended: "limit",
+};
+
+const docs = "docs/preview.md";
+
+/** All consents of the world, the newest first. */
+export function ConsentsPage() {
+  useResources(previewIsOn);
+  return (
+    <>
+      <p>
+        <a href={linkTo("farmers")}>All farmers</a>
+      </p>
+      <h1>Consents and attestations</h1>
+      {previewIsOn.data.value === false ? (
+        <p class="panel">
+          Consents and attestations are announced and not released. A scenario shows a guess of them when it
+          says <code>preview: true</code>, as <code>announced-endpoints</code> does:{" "}
+          <a href={linkTo("scenario")}>load it</a>, or read <code>{docs}</code>.
+        </p>
+      ) : (
+        <ConsentList />
+      )}
+    </>
+  );
+}
+
+/** The consents of the world, or of one farmer, the newest first, with what the farmer can do. */
+export function ConsentList({ farmerId }: { readonly farmerId?: string }) {
+  useConsents();
+  const all = consents.data.value;
+  if (all === undefined) return <p class="muted">Reading…</p>;
+  const shown = all.filter((consent) => farmerId === undefined || consent.farmer_id === farmerId);
+  if (shown.length === 0) {
+    return (
+      <p class="panel">
+        {farmerId === undefined
+          ? "No consent has been asked for."
+          : "This farmer has not been asked for a consent."}{" "}
+        A client asks with <code>POST /v1/relying-party/consent-requests</code>; <code>{docs}</code> has an
+        example.
+      </p>
+    );
+  }
+  return (
+    <ol class="consents">
+      {[...shown].reverse().map((consent) => (
+        <li key={consent.id} class="panel">
+          <OneConsent consent={consent} Title={farmerId === undefined ? "h2" : "h3"} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function OneConsent({ consent, Title }: { readonly consent: Consent; readonly Title: "h2" | "h3" }) {
+  const { id, status, purpose, permissions, organization, attestations } = consent;
+  const decide = (decision: "grant" | "reject" | "revoke") => async () => {
+    await call(`/consents/${encodeURIComponent(id)}/${decision}`, { method: "POST" });
+    consents.refresh();
+  };
+  return (
+    <article aria-labelledby={id}>
+      <header class="head-row">
+        <Title id={id}>
+          <Status of={status} /> <code>{id}</code>
+        </Title>
+        <div class="buttons">
+          {status === "pending" ? (
+            <>
+              <ActionButton run={decide("grant")}>Grant</ActionButton>
+              <ActionButton class="danger" run={decide("reject")}>
+                Reject
+              </ActionButton>
+            </>
+          ) : null}
+          {status === "granted" ? (
+            <ActionButton class="danger" run={decide("revoke")}>
+              Revoke
+            </ActionButton>
+          ) : null}
+        </div>
+      </header>
+      <p>
+        <bdi>{organization}</bdi> asks{" "}
+        <a href={linkTo("farmers", [consent.farmer_id])}>farmer {consent.farmer.toLocaleString("en")}</a> for{" "}
+        {permissions.join(", ")}: <q>{purpose.text}</q> <span class="muted">({codeWords(purpose.code)})</span>
+      </p>
+      <ol class="history">
+        {consent.history.map((one) => (
+          <li key={`${one.at} ${one.status}`}>
+            <Instant at={one.at} /> {one.status} by the {codeWords(one.by)}
+          </li>
+        ))}
+        {status === "pending" ? (
+          <li class="muted">
+            <Instant at={consent.respond_by} /> it expires without an answer
+          </li>
+        ) : null}
+        {status === "granted" ? (
+          <li class="muted">
+            <Instant at={consent.expires_at} /> it expires
+          </li>
+        ) : null}
+      </ol>
+      {attestations.length === 0 ? null : <Attestations of={attestations} />}
+    </article>
+  );
+}
+
+function Attestations({ of: attestations }: { readonly of: Consent["attestations"] }) {
+  return (
+    <Table label="Attestations" columns={["Attestation", "Production", "Validity", "Id", "Change"]}>
+      {attestations.map(({ id, type, production, validity }) => (
+        <tr key={id}>
+          <th scope="row">{type}</th>
+          <td>
+            <Status of={production} />
+          </td>
+          <td>{validity === null ? <span class="muted">none yet</span> : <Status of={validity} />}</td>
+          <td>
+            <code>{id}</code>
+          </td>
+          <td>
+            <Suspension id={id} validity={validity} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Suspension({ id, validity }: { readonly id: string; readonly validity: string | null }) {
+  const change = (name: "suspend" | "resume") => async () => {
+    await call(`/attestations/${encodeURIComponent(id)}/${name}`, { method: "POST" });
+    consents.refresh();
+  };
+  if (validity === "active") {
+    return (
+      <ActionButton class="quiet" run={change("suspend")}>
+        Suspend
+      </ActionButton>
+    );
+  }
+  if (validity === "suspended") {
+    return (
+      <ActionButton class="quiet" run={change("resume")}>
+        Resume
+      </ActionButton>
+    );
+  }
+  return <span class="muted">final or not ready</span>;
+}
+
+function Status({ of: status }: { readonly of: string }) {
+  return <span class={`status tone-${tones[status] ?? "other"}`}>{capitalized(status)}</span>;
+}

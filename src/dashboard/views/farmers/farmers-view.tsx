@@ -1,0 +1,38 @@
+import { useResources } from "../../control/resource.js";
+import { farmersStart } from "../../control/resources.js";
+import { CopyButton } from "../../elements/copy-button.js";
+import { LoadedPart } from "../../elements/loaded-part.js";
+import { linkTo } from "../../shell/route.js";
+
+const loadPages = async () => (await import("./farmer-pages.js")).FarmerPages;
+
+const population = "population: { farmers: 1000, locale: en }";
+
+/** The synthetic farmers of the world; the map and all that belongs to it is loaded when there are some. */
+export function FarmersView() {
+  useResources(farmersStart);
+  const { total } = farmersStart.data.value ?? {};
+  if (total === 0) return <NoFarmers />;
+  if (total === undefined) return <h1>Farmers</h1>;
+  return <LoadedPart name="the map and the records of farmers" load={loadPages} />;
+}
+
+function NoFarmers() {
+  return (
+    <>
+      <h1>Farmers</h1>
+      <div class="panel empty">
+        <p>
+          This world has no farmers: its scenario says <code>farmers: 0</code>. Leave that out for a thousand
+          of them, or say how many and where they live:
+        </p>
+        <pre>
+          <code>{population}</code>
+        </pre>
+        <p>
+          <CopyButton text={population} /> <a href={linkTo("scenario")}>Change the scenario</a>
+        </p>
+      </div>
+    </>
+  );
+}

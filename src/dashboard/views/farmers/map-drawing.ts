@@ -1,0 +1,176 @@
+import { type GeoProjection, geoMercator, geoPath } from "d3-geo";
+import { outlines } from "./outlines.js";
+import type { Degrees, FarmerRow } from "./population.js";
+
+/** The part of the world that the map shows. */
+export interface MapPlace {
+  readonly center: Degrees;
+  /** Pixels for the radius of the Earth. */
+  readonly scale: number;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Farmers as the map draws them: the chosen ones before the others. */
+export interface MapFarmers {
+  readonly chosen: readonly FarmerRow[];
+  readonly others: readonly FarmerRow[];
+}
+
+const earthRadius = 6_371_009;
+
+// From here on a field of a hundred metres can be told from a dot.
+export const scaleOfFields = 400_000;
+
+const mostScale = 12_000_000;
+const margin = 40;
+
+function projectionOf({ center, scale }: MapPlace, { width, height }: Size): GeoProjection {
+  // Without resampling: in this projection it would add nothing but points out of sight.
+  return geoMercator()
+    .precision(0)
+    .scale(scale)
+    .center([...center])
+    .translate([width / 2, height / 2])
+    .clipExtent([
+      [-20, -20],
+      [width + 20, height + 20],
+    ]);
+}
+
+/** The place that shows all of these farmers. */
+export function placeOf(farmers: readonly FarmerRow[], { width, height }: Size): MapPlace {
+  const inner = [Math.max(width - margin, margin + 1), Math.max(height - margin, margin + 1)] as const;
+  const projection = geoMercator().fitExtent([[margin, margin], [...inner]], {
+    type: "MultiPoint",
+    coordinates:
+      farmers.length === 0
+        ? [
+            [-120, -40],
+            [145, 55],
+          ]
+        : farmers.map(({ at }) => [...at]),
+  });
+  const scale = projection.scale();
+  const first = farmers[0]?.at ?? [0, 0];
+  // One farmer alone would fit at any scale.
+  if (!Number.isFinite(scale)) return { center: first, scale: scaleOfFields / 4 };
+  return bounded({ center: projection.invert?.([width / 2, height / 2]) ?? first, scale });
+}
+
+/** The place after a zoom; the point of the map at `around` stays where it is. */
+export function zoomed(
+  place: MapPlace,
+  size: Size,
+  factor: number,
+  around?: readonly [number, number],
+): MapPlace {
+  const [x, y] = around ?? [size.width / 2, size.height / 2];
+  const larger = bounded({ ...place, scale: place.scale * factor });
+  const shift = larger.scale / place.scale - 1;
+  return moved(larger, size, (x - size.width / 2) * shift, (y - size.height / 2) * shift);
+}
+
+/** The place after the map has been moved by so many pixels, to the left and up. */
+export function moved(place: MapPlace, size: Size, byX: number, byY: number): MapPlace {
+  const center = projectionOf(place, size).invert?.([size.width / 2 + byX, size.height / 2 + byY]);
+  return bounded({ ...place, center: center ?? place.center });
+}
+
+function bounded({ center: [longitude, latitude], scale }: MapPlace): MapPlace {
+  return {
+    center: [Math.max(-180, Math.min(180, longitude)), Math.max(-75, Math.min(75, latitude))],
+    scale: Math.max(40, Math.min(mostScale, scale)),
+  };
+}
+
+/** A round distance that is at most so many pixels wide, and its width. */
+export function scaleBar(
+  { center, scale }: MapPlace,
+  most: number,
+): { readonly text: string; readonly width: number } {
+  const metresInPixel = (earthRadius * Math.cos((center[1] * Math.PI) / 180)) / scale;
+  const power = 10 ** Math.floor(Math.log10(most * metresInPixel));
+  const metres = power * ([5, 2, 1].find((step) => step * power <= most * metresInPixel) ?? 1);
+  const text = metres < 1000 ? `${metres} m` : `${(metres / 1000).toLocaleString("en")} km`;
+  return { text, width: metres / metresInPixel };
+}
+
+/** Draws the map; returns where on it the chosen farmers are, in their order. */
+export function drawMap(
+  canvas: HTMLCanvasElement,
+  place: MapPlace,
+  { chosen, others }: MapFarmers,
+): readonly (readonly [number, number])[] {
+  const size = { width: canvas.clientWidth, height: canvas.clientHeight };
+  const density = devicePixelRatio;
+  canvas.width = Math.round(size.width * density);
+  canvas.height = Math.round(size.height * density);
+  const pen = canvas.getContext("2d");
+  if (pen === null) return [];
+  pen.scale(density, density);
+  const colours = getComputedStyle(canvas);
+  const colour = (name: string) => colours.getPropertyValue(`--${name}`);
+  const projection = projectionOf(place, size);
+  const path = geoPath(projection, pen);
+  for (const { land, borders } of outlines) {
+    pen.beginPath();
+    path(land);
+    pen.fillStyle = colour("surface");
+    pen.fill();
+    pen.beginPath();
+    path(borders);
+    pen.strokeStyle = colour("muted");
+    pen.globalAlpha = 0.4;
+    pen.lineWidth = 1;
+    pen.stroke();
+    pen.globalAlpha = 1;
+  }
+  pen.fillStyle = pen.strokeStyle = colour("muted");
+  pen.globalAlpha = 0.25;
+  drawFarmers(pen, projection, size, others);
+  pen.fillStyle = pen.strokeStyle = colour("accent");
+  pen.globalAlpha = 0.7;
+  return drawFarmers(pen, projection, size, chosen);
+}
+
+function drawFarmers(
+  pen: CanvasRenderingContext2D,
+  projection: GeoProjection,
+  { width, height }: Size,
+  farmers: readonly FarmerRow[],
+): readonly (readonly [number, number])[] {
+  const showsFields = projection.scale() > scaleOfFields;
+  return farmers.map(({ at, fields }) => {
+    const [x, y] = projection([...at]) ?? [Number.NaN, Number.NaN];
+    const isNear = x > -200 && x < width + 200 && y > -200 && y < height + 200;
+    if (isNear && showsFields) for (const field of fields) drawField(pen, projection, field);
+    else if (isNear) {
+      pen.beginPath();
+      pen.arc(x, y, 2.5, 0, 2 * Math.PI);
+      pen.fill();
+    }
+    return [x, y];
+  });
+}
+
+function drawField(
+  pen: CanvasRenderingContext2D,
+  projection: GeoProjection,
+  field: readonly Degrees[],
+): void {
+  pen.beginPath();
+  for (const corner of field) {
+    const [x, y] = projection([...corner]) ?? [0, 0];
+    pen.lineTo(x, y);
+  }
+  const alpha = pen.globalAlpha;
+  pen.globalAlpha = alpha / 2;
+  pen.fill();
+  pen.globalAlpha = alpha;
+  pen.lineWidth = 1;
+  pen.stroke();
+}

@@ -1,0 +1,201 @@
+import { useRef } from "preact/hooks";
+import type { AssumptionRow, Assumptions as Values } from "../../control/answers.generated.js";
+import { call } from "../../control/call.js";
+import { resource, useResources } from "../../control/resource.js";
+import { assumptions } from "../../control/resources.js";
+import { type Action, Refusal, useAction } from "../../elements/action.js";
+
+const rows = resource<readonly AssumptionRow[]>("/profiles", { on: [] });
+
+type Profile = Values["profile"];
+const profiles: Readonly<Record<Profile, string>> = {
+  minimal: "only what the specification promises",
+  typical: "what good gateways do",
+  varied: "as minimal, and varies with each answer all that is left open",
+};
+
+/** Changes assumptions; the answer of the control plane is what holds then. */
+function change(values: Readonly<Record<string, unknown>>): Promise<unknown> {
+  return call("/assumptions", { method: "PUT", body: values }).finally(assumptions.refresh);
+}
+
+/** The assumptions where the specification is silent; those that differ from the profile are marked and can be set back. */
+export function Assumptions() {
+  useResources(rows, assumptions);
+  const values = assumptions.data.value;
+  if (values === undefined || rows.data.value === undefined) return <p class="muted">Reading…</p>;
+  const different = rows.data.value.filter((row) => !isAsProfile(row, values));
+  return (
+    <section class="panel" aria-labelledby="assumptions-title">
+      <h2 id="assumptions-title">Assumptions</h2>
+      <p class="muted">
+        Where the specification is silent, the sandbox assumes something. Each change holds from the next
+        answer on.
+      </p>
+      <ProfileChoice current={values.profile} />
+      <p class="assumptions-summary">
+        {different.length === 0
+          ? `All are as the profile ${values.profile} says.`
+          : `${different.length} ${different.length === 1 ? "differs" : "differ"} from the profile ${values.profile}.`}{" "}
+        {different.length === 0 ? null : <SetAllBack profile={values.profile} />}
+      </p>
+      <ul class="assumptions">
+        {rows.data.value.map((row) => (
+          <Assumption key={row.assumption} row={row} values={values} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ProfileChoice({ current }: { readonly current: Profile }) {
+  const chosen = useRef<Profile>(current);
+  const action = useAction(() => change({ profile: chosen.current }));
+  return (
+    <fieldset class="profiles">
+      <legend>Profile</legend>
+      {(Object.keys(profiles) as Profile[]).map((name) => (
+        <label key={name}>
+          <input
+            type="radio"
+            name="profile"
+            checked={name === current}
+            onChange={() => {
+              chosen.current = name;
+              void action.run();
+            }}
+          />
+          <span>
+            <strong>{name}</strong> <span class="muted">{profiles[name]}</span>
+          </span>
+        </label>
+      ))}
+      <Refusal problem={action.problem} />
+    </fieldset>
+  );
+}
+
+function SetAllBack({ profile }: { readonly profile: Profile }) {
+  const action = useAction(() => change({ profile }));
+  return (
+    <>
+      <button type="button" class="quiet" aria-busy={action.isRunning} onClick={action.run}>
+        Set all back
+      </button>
+      <Refusal problem={action.problem} />
+    </>
+  );
+}
+
+function valueIn(row: AssumptionRow, values: Values): unknown {
+  return values[row.assumption as keyof Values];
+}
+
+function profileValue({ minimal, typical }: AssumptionRow, profile: Profile): unknown {
+  return profile === "typical" ? typical : minimal;
+}
+
+function isAsProfile(row: AssumptionRow, values: Values): boolean {
+  return JSON.stringify(valueIn(row, values)) === JSON.stringify(profileValue(row, values.profile));
+}
+
+function Assumption({ row, values }: { readonly row: AssumptionRow; readonly values: Values }) {
+  const { assumption: name, meaning, varied } = row;
+  const value = valueIn(row, values);
+  const standard = profileValue(row, values.profile);
+  const next = useRef<unknown>(value);
+  const action = useAction(() => change({ [name]: next.current }));
+  const set = (wanted: unknown) => {
+    next.current = wanted;
+    void action.run();
+  };
+  const isSame = isAsProfile(row, values);
+  const id = `assumption-${name}`;
+  return (
+    <li class={isSame ? undefined : "different"}>
+      <label htmlFor={id}>
+        <code>{name}</code>
+      </label>
+      <div class="assumption-value">
+        <Control id={id} row={row} value={value} action={action} set={set} />
+        {isSame ? null : (
+          <button type="button" class="quiet" onClick={() => set(standard)}>
+            Set back<span class="visually-hidden"> {name}</span>
+          </button>
+        )}
+      </div>
+      <p class="muted" id={`${id}-meaning`}>
+        {meaning}
+        {isSame ? null : (
+          <>
+            {" "}
+            The profile says <code>{textOf(standard)}</code>.
+          </>
+        )}
+        {isSame && varied && values.profile === "varied" ? " It varies from answer to answer." : null}
+      </p>
+      <FieldRefusal action={action} name={name} />
+    </li>
+  );
+}
+
+// What is wrong with one item of a list is said of the list.
+function FieldRefusal({ action: { problem }, name }: { readonly action: Action; readonly name: string }) {
+  if (problem === undefined) return null;
+  const own = Object.entries(problem.fields).filter(([field]) => field.split(".")[0] === name);
+  if (own.length === 0) return <Refusal problem={problem} />;
+  return (
+    <p class="refusal" role="alert">
+      {own.map(([, text]) => text).join("; ")}
+    </p>
+  );
+}
+
+interface ControlProps {
+  readonly id: string;
+  readonly row: AssumptionRow;
+  readonly value: unknown;
+  readonly action: Action;
+  readonly set: (value: unknown) => void;
+}
+
+function Control({ id, row: { schema }, value, action, set }: ControlProps) {
+  const described = { id, "aria-describedby": `${id}-meaning`, "aria-invalid": action.problem !== undefined };
+  if (schema.type === "boolean") {
+    const isOn = value === true;
+    return <input {...described} type="checkbox" checked={isOn} onChange={() => set(!isOn)} />;
+  }
+  if (Array.isArray(schema.enum)) {
+    return (
+      <select {...described} value={String(value)} onChange={(event) => set(event.currentTarget.value)}>
+        {schema.enum.map((choice: string) => (
+          <option key={choice} value={choice}>
+            {choice}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    set(readValue(String(new FormData(event.target as HTMLFormElement).get("value")), schema));
+  };
+  return (
+    // A value that was set elsewhere takes the place of what is typed.
+    <form class="assumption-text" onSubmit={submit} key={textOf(value)}>
+      <input {...described} name="value" defaultValue={textOf(value)} spellcheck={false} />
+      <button type="submit" class="quiet">
+        Change<span class="visually-hidden"> {id.replace("assumption-", "")}</span>
+      </button>
+    </form>
+  );
+}
+
+function textOf(value: unknown): string {
+  return Array.isArray(value) ? value.join(", ") : String(value);
+}
+
+function readValue(text: string, schema: AssumptionRow["schema"]): unknown {
+  if (schema.type === "array") return text.split(/[\s,]+/).filter(Boolean);
+  return schema.anyOf !== undefined && ["", "null"].includes(text.trim()) ? null : text.trim();
+}

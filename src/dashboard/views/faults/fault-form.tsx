@@ -1,0 +1,189 @@
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { useResources } from "../../control/resource.js";
+import { gate, keys, organizations } from "../../control/resources.js";
+import { Refusal, useAction } from "../../elements/action.js";
+import { Field } from "../../elements/field.js";
+import type { ChangeFaults } from "./fault-words.js";
+
+const kinds = {
+  latency: "delay the answer",
+  status: "answer with a failure",
+  reset: "reset the connection",
+  hang: "never answer",
+  truncate: "cut the answer short",
+  malformed: "answer with broken JSON",
+  slow: "send the answer slowly",
+} as const;
+type Kind = keyof typeof kinds;
+
+// A list of thousands is no help: a ref can be typed.
+const mostOffered = 200;
+
+/** A form for one more fault: what it does, and to which requests. */
+export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFaults }) {
+  useResources(keys, organizations, gate);
+  const kind = useSignal<Kind>("status");
+  const form = useRef<HTMLFormElement>(null);
+  // The new one stands behind those that are on.
+  const place = useRef(0);
+  const action = useAction(async () => {
+    const fault = faultIn(new FormData(form.current as HTMLFormElement));
+    await changeFaults((on) => {
+      place.current = on.length;
+      return [...on, fault];
+    });
+    // What happens stays chosen: faults of one kind follow one another.
+    const typed = form.current?.querySelectorAll<HTMLInputElement | HTMLSelectElement>(
+      "input, details select",
+    );
+    for (const one of typed ?? []) one.value = "";
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    void action.run();
+  };
+  const prefix = `faults.${place.current}`;
+  const problemOf = (...fields: string[]) => {
+    const all = Object.entries(action.problem?.fields ?? {});
+    return all.find(([name]) => fields.some((field) => name.startsWith(`${prefix}.${field}`)))?.[1];
+  };
+  const paths = [
+    ...(gate.data.value?.successes ?? []),
+    ...(gate.data.value?.checks ?? []).flatMap(({ exits }) => exits),
+  ];
+  const text = (label: string, name: string, hint: string, more: object = {}) => (
+    <Field label={label} hint={hint} problem={problemOf(name)}>
+      {(attributes) => <input {...attributes} name={name} autocomplete="off" spellcheck={false} {...more} />}
+    </Field>
+  );
+  return (
+    <form class="fault-form" ref={form} onSubmit={submit}>
+      <h3>Add a fault</h3>
+      <div class="fault-fields">
+        <Field label="What happens" problem={problemOf("then")}>
+          {(attributes) => (
+            <select
+              {...attributes}
+              name="kind"
+              value={kind.value}
+              onChange={(event) => {
+                kind.value = event.currentTarget.value as Kind;
+              }}
+            >
+              {Object.entries(kinds).map(([name, words]) => (
+                <option key={name} value={name}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {kind.value === "status" ? (
+          <>
+            <Field label="Status" problem={problemOf("then.status")}>
+              {(attributes) => (
+                <select {...attributes} name="then.status">
+                  {[500, 501, 502, 503, 504].map((status) => (
+                    <option key={status} selected={status === 503}>
+                      {status}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+            <Field label="Body">
+              {(attributes) => (
+                <select {...attributes} name="then.body">
+                  <option value="json">the API's error</option>
+                  <option value="html">a gateway's page</option>
+                </select>
+              )}
+            </Field>
+          </>
+        ) : null}
+        {kind.value === "slow"
+          ? text("Bytes in a second", "then.slow", "such as 25", { type: "number", min: 1, required: true })
+          : null}
+        {kind.value === "latency" || kind.value === "status" ? (
+          <>
+            {text(
+              kind.value === "latency" ? "Delay" : "Delay before it",
+              "then.latency",
+              "such as 250ms or 2s",
+              {
+                required: kind.value === "latency",
+              },
+            )}
+            {text("At most", "latest", "for a delay that varies")}
+          </>
+        ) : null}
+        {text("Key", "when.key", "its ref; empty: any", { list: "fault-keys" })}
+      </div>
+      <details>
+        <summary>Only some requests</summary>
+        <div class="fault-fields">
+          {text("Organization", "when.organization", "its ref", { list: "fault-organizations" })}
+          <Field label="Would end on" problem={problemOf("when.path_id")}>
+            {(attributes) => (
+              <select {...attributes} name="when.path_id">
+                <option value="">any path</option>
+                {paths.map((path) => (
+                  <option key={path}>{path}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+          {text("Every nth", "when.every", "3: every third", { type: "number", min: 1 })}
+          {text("These requests", "when.requests", "counted from 1, as in 3, 4")}
+          {text("Chance", "when.probability", "from 0 to 1", { type: "number", min: 0, max: 1, step: "any" })}
+          {text("From", "when.after", "a time, or 10m from now")}
+          {text("Until", "when.until", "a time, or 1h from now")}
+        </div>
+      </details>
+      <datalist id="fault-keys">
+        {(keys.data.value ?? []).slice(0, mostOffered).map(({ ref }) => (
+          <option key={ref} value={ref} />
+        ))}
+      </datalist>
+      <datalist id="fault-organizations">
+        {(organizations.data.value ?? []).slice(0, mostOffered).map(({ ref }) => (
+          <option key={ref} value={ref} />
+        ))}
+      </datalist>
+      <button type="submit" aria-busy={action.isRunning}>
+        Add the fault
+      </button>
+      <Refusal problem={action.problem} />
+    </form>
+  );
+}
+
+/** The fault that a form describes; what is left empty is left out. */
+function faultIn(data: FormData) {
+  const kind = data.get("kind") as Kind;
+  const given = (name: string) => String(data.get(name) ?? "").trim() || undefined;
+  const numberIn = (name: string) => (given(name) === undefined ? undefined : Number(given(name)));
+  const [latency, latest] = [given("then.latency"), given("latest")];
+  const body = given("then.body");
+  const then = {
+    ...(["reset", "hang", "truncate", "malformed"].includes(kind) && { [kind]: true }),
+    status: numberIn("then.status"),
+    body: body === "html" ? body : undefined,
+    latency: latency !== undefined && latest !== undefined ? { min: latency, max: latest } : latency,
+    slow: numberIn("then.slow"),
+  };
+  const when = {
+    key: given("when.key"),
+    organization: given("when.organization"),
+    path_id: given("when.path_id"),
+    every: numberIn("when.every"),
+    requests: given("when.requests")
+      ?.split(/[\s,]+/)
+      .map(Number),
+    probability: numberIn("when.probability"),
+    after: given("when.after"),
+    until: given("when.until"),
+  };
+  return Object.values(when).every((value) => value === undefined) ? { then } : { when, then };
+}

@@ -1,0 +1,80 @@
+import { useSignal } from "@preact/signals";
+import type { Fault } from "../../control/answers.generated.js";
+import { ControlError } from "../../control/call.js";
+import { useAction } from "../../elements/action.js";
+import { Field } from "../../elements/field.js";
+import type { ChangeFaults } from "./fault-words.js";
+
+/** All faults that are on as JSON, to be changed at once: for what the form has no field for. */
+export function FaultsAsJson({
+  on,
+  changeFaults,
+}: {
+  readonly on: readonly Fault[];
+  readonly changeFaults: ChangeFaults;
+}) {
+  // What is typed; `undefined` while it is what the sandbox has.
+  const typed = useSignal<string | undefined>(undefined);
+  const action = useAction(async () => {
+    const next = faultsIn(typed.value ?? "[]");
+    await changeFaults(() => next);
+    typed.value = undefined;
+  });
+  const { problem } = action;
+  const fields = Object.entries(problem?.fields ?? {}).map(([name, text]) => `${name}: ${text}`);
+  return (
+    <details class="faults-json">
+      <summary>All of them as JSON</summary>
+      <form
+        onSubmit={(event: SubmitEvent) => {
+          event.preventDefault();
+          void action.run();
+        }}
+      >
+        <Field
+          label="Faults"
+          hint="A list, as scenarios have it under faults."
+          problem={problem && (fields.join("\n") || problem.message)}
+        >
+          {(attributes) => (
+            <textarea
+              {...attributes}
+              rows={12}
+              spellcheck={false}
+              value={typed.value ?? JSON.stringify(on, null, 2)}
+              onInput={(event) => {
+                typed.value = event.currentTarget.value;
+              }}
+            />
+          )}
+        </Field>
+        <p class="fault-switches">
+          <button type="submit" disabled={typed.value === undefined} aria-busy={action.isRunning}>
+            Replace the faults
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            disabled={typed.value === undefined}
+            onClick={() => {
+              typed.value = undefined;
+            }}
+          >
+            Undo
+          </button>
+        </p>
+      </form>
+    </details>
+  );
+}
+
+function faultsIn(text: string): readonly unknown[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ControlError("not_json", `This is no JSON: ${(error as Error).message}`);
+  }
+  if (Array.isArray(value)) return value;
+  throw new ControlError("no_list", "Give a list: [ … ]. An empty one, [], turns all faults off.");
+}

@@ -1,0 +1,37 @@
+import { useResources } from "../../control/resource.js";
+import { assumptions, health } from "../../control/resources.js";
+import { Fact } from "../../elements/fact.js";
+import { linkTo } from "../../shell/route.js";
+import { Assumptions } from "./assumptions.js";
+import { Faults } from "./faults.js";
+import { Instances } from "./instances.js";
+
+/** The differences from an ideal API: assumptions and faults; and the sandboxes beside this one. */
+export function FaultsView() {
+  useResources(health, assumptions);
+  const { scenario, seed } = health.data.value ?? {};
+  return (
+    <>
+      <h1>Faults and assumptions</h1>
+      <dl class="world-facts">
+        <Fact name="Scenario">
+          <a href={linkTo("scenario")}>
+            <bdi>{scenario}</bdi>
+          </a>
+        </Fact>
+        <Fact name="Seed">
+          {seed}{" "}
+          <span class="muted">
+            All that is invented follows from it. Another one: an instance, or --seed.
+          </span>
+        </Fact>
+        <Fact name="Profile">{assumptions.data.value?.profile}</Fact>
+      </dl>
+      <div class="faults-and-assumptions">
+        <Assumptions />
+        <Faults />
+      </div>
+      <Instances />
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+import { signal } from "@preact/signals";
+import type { Fault } from "../../control/answers.generated.js";
+import { call } from "../../control/call.js";
+import { useResources } from "../../control/resource.js";
+import { faults } from "../../control/resources.js";
+import { ActionButton } from "../../elements/action.js";
+import { capitalized } from "../../elements/words.js";
+import { FaultForm } from "./fault-form.js";
+import { conditionWords, effectWords } from "./fault-words.js";
+import { FaultsAsJson } from "./faults-as-json.js";
+
+// The sandbox knows only faults that are on.
+const switchedOff = signal<readonly Fault[]>([]);
+
+// Another page may have changed them since they were drawn.
+async function changeFaults(next: (on: readonly Fault[]) => readonly unknown[]): Promise<void> {
+  const on = await call<readonly Fault[]>("/faults");
+  await call("/faults", { method: "PUT", body: { faults: next(on) } }).finally(faults.refresh);
+}
+
+function without(all: readonly Fault[], some: readonly Fault[]): readonly Fault[] {
+  const left = [...all];
+  for (const fault of some) {
+    const place = left.findIndex((one) => nameOf(one) === nameOf(fault));
+    if (place >= 0) left.splice(place, 1);
+  }
+  return left;
+}
+
+// Its count goes on with each request.
+function nameOf({ when, then }: Fault): string {
+  return JSON.stringify([when, then]);
+}
+
+/** The faults that are on and those that this page has switched off; a form for one more, and all of them as JSON. */
+export function Faults() {
+  useResources(faults);
+  const on = faults.data.value;
+  if (on === undefined) return <p class="muted">Reading…</p>;
+  const off = switchedOff.value;
+  const remove = (some: readonly Fault[]) => changeFaults((all) => without(all, some));
+  const turnOff = async (some: readonly Fault[]) => {
+    await remove(some);
+    switchedOff.value = [...off, ...some];
+  };
+  const turnOn = async (some: readonly Fault[]) => {
+    await changeFaults((all) => [...all, ...some]);
+    switchedOff.value = off.filter((one) => !some.includes(one));
+  };
+  return (
+    <section class="panel" aria-labelledby="faults-title">
+      <h2 id="faults-title">Faults</h2>
+      <p class="muted">
+        What goes wrong on the way to an API. The first fault that matches a request fires, before the gate.
+      </p>
+      {on.length + off.length === 0 ? <p>There are none: every request gets its answer.</p> : null}
+      <ul class="faults">
+        {on.map((fault, index) => (
+          <FaultRow key={index} fault={fault}>
+            <ActionButton class="quiet" run={() => turnOff([fault])}>
+              Turn off
+              <Which fault={fault} />
+            </ActionButton>
+            <ActionButton class="danger" run={() => remove([fault])}>
+              Remove
+              <Which fault={fault} />
+            </ActionButton>
+          </FaultRow>
+        ))}
+        {off.map((fault, index) => (
+          <FaultRow key={`off ${index}`} fault={fault} isOff>
+            <ActionButton class="quiet" run={() => turnOn([fault])}>
+              Turn on
+              <Which fault={fault} />
+            </ActionButton>
+            <button
+              type="button"
+              class="danger"
+              onClick={() => {
+                switchedOff.value = off.filter((one) => one !== fault);
+              }}
+            >
+              Forget
+              <Which fault={fault} />
+            </button>
+          </FaultRow>
+        ))}
+      </ul>
+      <p class="fault-switches">
+        {on.length > 1 ? (
+          <ActionButton class="quiet" run={() => turnOff(on)}>
+            Turn all off
+          </ActionButton>
+        ) : null}
+        {off.length > 1 ? (
+          <ActionButton class="quiet" run={() => turnOn(off)}>
+            Turn all on
+          </ActionButton>
+        ) : null}
+        {off.length > 0 ? (
+          <span class="muted">This page remembers those that are off until it is read again.</span>
+        ) : null}
+      </p>
+      <FaultForm changeFaults={changeFaults} />
+      <FaultsAsJson on={on} changeFaults={changeFaults} />
+    </section>
+  );
+}
+
+function Which({ fault: { when, then } }: { readonly fault: Fault }) {
+  return <span class="visually-hidden">{` the fault: ${conditionWords(when)} ${effectWords(then)}`}</span>;
+}
+
+function FaultRow(props: {
+  readonly fault: Fault;
+  readonly isOff?: boolean;
+  readonly children: preact.ComponentChildren;
+}) {
+  const { fault, isOff = false, children } = props;
+  return (
+    <li class={isOff ? "off" : undefined}>
+      <p>
+        <strong>
+          <bdi>{capitalized(conditionWords(fault.when))}:</bdi>
+        </strong>{" "}
+        {effectWords(fault.then)}.{isOff ? <span class="badge">off</span> : null}
+        {fault.requests_matched === undefined ? null : (
+          <span class="muted"> {fault.requests_matched} matched so far.</span>
+        )}
+      </p>
+      <div class="fault-buttons">{children}</div>
+    </li>
+  );
+}

@@ -1,0 +1,176 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Instance } from "../../control/answers.generated.js";
+import { baseUrl, call } from "../../control/call.js";
+import { useResources } from "../../control/resource.js";
+import { instances, scenarios } from "../../control/resources.js";
+import { ActionButton, Refusal, useAction } from "../../elements/action.js";
+import { CopyButton } from "../../elements/copy-button.js";
+import { Field } from "../../elements/field.js";
+import { Instant } from "../../elements/instant.js";
+import { Table } from "../../elements/table.js";
+
+const mostShown = 100;
+
+/** The pause between readings of the list: instances come and go without an event. */
+const readingPause = 5000;
+
+/** The end of the base URL of an instance. */
+const ownPath = /\/i\/[^/]+$/;
+
+/** The instances of this server, with links to their pages; an instance has none of its own. */
+export function Instances() {
+  return (
+    <section class="panel" aria-labelledby="instances-title">
+      <h2 id="instances-title">Instances</h2>
+      {ownPath.test(baseUrl) ? (
+        <p>
+          This page is about an instance, which has none of its own.{" "}
+          <a href={baseUrl.replace(ownPath, "/__sandbox/")}>Go to the server&rsquo;s page.</a>
+        </p>
+      ) : (
+        <InstanceList />
+      )}
+    </section>
+  );
+}
+
+function InstanceList() {
+  useResources(instances);
+  useEffect(() => {
+    const timer = setInterval(instances.refresh, readingPause);
+    return () => clearInterval(timer);
+  }, []);
+  const all = instances.data.value ?? [];
+  return (
+    <>
+      <p class="muted">
+        Sandboxes of their own inside this server, one for each test that runs in parallel. One that is not
+        used for an hour goes by itself.
+      </p>
+      {all.length === 0 ? (
+        <p>There are none.</p>
+      ) : (
+        <Table label="List of instances" columns={["Instance", "Scenario", "Made", "Base URL", "Action"]}>
+          {all.slice(0, mostShown).map(({ id, label, scenario, seed, created_at: at, base_url: url }) => (
+            <tr key={id}>
+              <th scope="row">
+                <a href={`${baseUrl}/i/${id}/__sandbox/`}>
+                  <bdi>{label ?? id}</bdi>
+                </a>
+              </th>
+              <td>
+                <bdi>{scenario}</bdi> <span class="muted">seed {seed}</span>
+              </td>
+              <td>
+                <Instant at={at} />
+              </td>
+              <td>
+                <CopyButton text={url}>Copy</CopyButton>
+              </td>
+              <td>
+                <ActionButton
+                  class="danger"
+                  run={() => call(`/instances/${id}`, { method: "DELETE" }).finally(instances.refresh)}
+                >
+                  Remove
+                  <span class="visually-hidden">
+                    {" "}
+                    <bdi>{label ?? id}</bdi>
+                  </span>
+                </ActionButton>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {all.length > mostShown ? <p class="muted">… and {all.length - mostShown} more.</p> : null}
+      <NewInstance />
+    </>
+  );
+}
+
+function NewInstance() {
+  useResources(scenarios);
+  const made = useSignal<Instance | undefined>(undefined);
+  const form = useRef<HTMLFormElement>(null);
+  const action = useAction(async () => {
+    const data = new FormData(form.current as HTMLFormElement);
+    const given = (name: string) => String(data.get(name) ?? "").trim() || undefined;
+    const seed = given("seed");
+    const body = {
+      scenario: given("scenario"),
+      profile: given("profile"),
+      label: given("label"),
+      seed: seed === undefined ? undefined : Number(seed),
+    };
+    made.value = await call<Instance>("/instances", { method: "POST", body }).finally(instances.refresh);
+    form.current?.reset();
+  });
+  const problemOf = (name: string) => action.problem?.fields[name];
+  return (
+    <form
+      class="fault-form"
+      ref={form}
+      onSubmit={(event: SubmitEvent) => {
+        event.preventDefault();
+        void action.run();
+      }}
+    >
+      <h3>Make an instance</h3>
+      <div class="fault-fields">
+        <Field label="Scenario" problem={problemOf("scenario")}>
+          {(attributes) => (
+            <select {...attributes} name="scenario">
+              <option value="">as the server was started</option>
+              {(scenarios.data.value ?? []).map(({ name }) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label="Seed" hint="empty: the scenario's" problem={problemOf("seed")}>
+          {(attributes) => <input {...attributes} name="seed" type="number" min={0} step={1} />}
+        </Field>
+        <Field label="Profile" problem={problemOf("profile")}>
+          {(attributes) => (
+            <select {...attributes} name="profile">
+              <option value="">the scenario&rsquo;s</option>
+              <option>minimal</option>
+              <option>typical</option>
+              <option>varied</option>
+            </select>
+          )}
+        </Field>
+        <Field label="Label" hint="such as the name of a test" problem={problemOf("label")}>
+          {(attributes) => <input {...attributes} name="label" autocomplete="off" />}
+        </Field>
+      </div>
+      <button type="submit" aria-busy={action.isRunning}>
+        Make the instance
+      </button>
+      <Refusal problem={action.problem} />
+      {made.value === undefined ? null : <Made instance={made.value} />}
+    </form>
+  );
+}
+
+// The keys are told by this one answer.
+function Made({
+  instance: { id, label, base_url: url, control_url: controlUrl, keys },
+}: {
+  readonly instance: Instance;
+}) {
+  const lines = Object.entries(keys).map(
+    ([ref, secret]) => `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}=${secret}\n`,
+  );
+  const environment = `SVC_BASE_URL=${url}\nSVC_CONTROL_URL=${controlUrl}\n${lines.join("")}`;
+  return (
+    <div class="notice" role="status">
+      <p>
+        <bdi>{label ?? id}</bdi> listens on <code>{url}</code>. Its keys are shown nowhere else:
+      </p>
+      <CopyButton text={environment}>Copy its address and keys as variables</CopyButton>
+    </div>
+  );
+}

@@ -1,0 +1,10 @@
+import { effect, signal } from "@preact/signals";
+
+const name = "svc-sandbox actor";
+
+/** The actor on the page of keys (R33); kept for this tab. */
+export const actor = signal<"administrator" | "member">(
+  sessionStorage.getItem(name) === "member" ? "member" : "administrator",
+);
+
+effect(() => sessionStorage.setItem(name, actor.value));

@@ -1,0 +1,86 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { IssuedKey } from "../../control/answers.generated.js";
+import { baseUrl, call } from "../../control/call.js";
+import { keys } from "../../control/resources.js";
+import { Refusal, useAction } from "../../elements/action.js";
+import { CopyButton } from "../../elements/copy-button.js";
+import { Dialog } from "../../elements/dialog.js";
+import { actor } from "./actor.js";
+
+interface IssueKeyProps {
+  readonly title: string;
+  readonly path: string;
+  readonly bodyOf: (form: FormData) => unknown;
+  readonly action: string;
+  readonly onClose: () => void;
+  /** The fields, given what was wrong with them by their names. */
+  readonly children: (problems: Readonly<Record<string, string>>) => ComponentChildren;
+}
+
+/** A form that makes a key, and then its secret: held by the open dialog and nothing else. */
+export function IssueKey({ title, path, bodyOf, action: words, onClose, children }: IssueKeyProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const issued = useSignal<IssuedKey | undefined>(undefined);
+  const action = useAction(async () => {
+    const body = bodyOf(new FormData(form.current as HTMLFormElement));
+    issued.value = await call<IssuedKey>(path, { method: "POST", body, actor: actor.value });
+    keys.refresh();
+  });
+  if (issued.value !== undefined) {
+    return (
+      <Dialog title={`The secret of ${issued.value.key.ref}`} onClose={onClose}>
+        <Secret issued={issued.value} />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        ref={form}
+        class="key-form"
+        // The refusals of the service are part of what is shown.
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void action.run();
+        }}
+      >
+        {children(action.problem?.fields ?? {})}
+        <Refusal problem={action.problem} />
+        <footer>
+          <button type="submit" aria-busy={action.isRunning}>
+            {words}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+function Secret({ issued: { key, secret } }: { readonly issued: IssuedKey }) {
+  const shown = useRef<HTMLDivElement>(null);
+  // The form that had the focus is gone.
+  useEffect(() => shown.current?.focus(), []);
+  return (
+    <div class="secret" ref={shown} tabIndex={-1}>
+      <p>
+        <strong>Copy it now: it is shown this once.</strong> The sandbox keeps a hash of it, as the service
+        does; a lost secret cannot be recovered.
+      </p>
+      <p>
+        <code class="secret-text">{secret}</code>
+      </p>
+      <p class="buttons">
+        <CopyButton text={secret}>Copy the secret</CopyButton>
+        <CopyButton text={`curl -i -H "x-api-key: ${secret}" ${baseUrl}/v1/relying-party/me`}>
+          Copy as curl
+        </CopyButton>
+      </p>
+      <p class="muted">
+        Fingerprint <code>{key.fingerprint}</code>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,223 @@
+import { useSignal } from "@preact/signals";
+import type { Key } from "../../control/answers.generated.js";
+import { call } from "../../control/call.js";
+import { useResources } from "../../control/resource.js";
+import { assumptions, keys } from "../../control/resources.js";
+import { Confirm } from "../../elements/dialog.js";
+import { Field } from "../../elements/field.js";
+import { actor } from "./actor.js";
+import { IssueKey } from "./issue-key.js";
+
+/** The dialog that is open: what is to be done, and with what. */
+export type Doing =
+  | { readonly kind: "create"; readonly organization: string }
+  | { readonly kind: "rotate" | "revoke"; readonly key: Key };
+
+interface DialogProps {
+  readonly doing: Doing;
+  readonly onClose: () => void;
+}
+
+/** The dialog for what is to be done with keys. */
+export function KeyDialog({ doing, onClose }: DialogProps) {
+  if (doing.kind === "create") return <CreateKey organization={doing.organization} onClose={onClose} />;
+  return doing.kind === "rotate" ? (
+    <RotateKey old={doing.key} onClose={onClose} />
+  ) : (
+    <RevokeKey revoked={doing.key} onClose={onClose} />
+  );
+}
+
+const limits = [
+  ["minute", "60"],
+  ["day", "1000"],
+] as const;
+
+function CreateKey({
+  organization,
+  onClose,
+}: {
+  readonly organization: string;
+  readonly onClose: () => void;
+}) {
+  useResources(assumptions);
+  const { scopes: known = [], default_expiry: lifetime = "none" } = assumptions.data.value ?? {};
+  return (
+    <IssueKey
+      title={`Create a key for ${organization}`}
+      path="/keys"
+      bodyOf={(form) => ({
+        organization,
+        environment: form.get("environment"),
+        name: form.get("name"),
+        scopes: form.getAll("scopes"),
+        limits: { per_minute: numberIn(form, "per_minute"), per_day: numberIn(form, "per_day") },
+        expires: textIn(form, "expires"),
+        ref: textIn(form, "ref"),
+      })}
+      action="Create the key"
+      onClose={onClose}
+    >
+      {(problems) => (
+        <>
+          <Field label="Name" hint="What uses the key: “Core banking”." problem={problems.name}>
+            {(attributes) => <input name="name" autocomplete="off" {...attributes} />}
+          </Field>
+          <fieldset class="choices">
+            <legend>Environment</legend>
+            {(["test", "live"] as const).map((environment) => (
+              <label key={environment}>
+                <input
+                  type="radio"
+                  name="environment"
+                  value={environment}
+                  defaultChecked={environment === "test"}
+                />{" "}
+                {environment}
+              </label>
+            ))}
+          </fieldset>
+          <fieldset class="choices">
+            <legend>Scopes</legend>
+            {known.map((scope) => (
+              <label key={scope}>
+                <input
+                  type="checkbox"
+                  name="scopes"
+                  value={scope}
+                  defaultChecked={scope === "attestations:read"}
+                />{" "}
+                <code>{scope}</code>
+              </label>
+            ))}
+          </fieldset>
+          <div class="field-pair">
+            {limits.map(([window, usual]) => (
+              <Field
+                key={window}
+                label={`Requests per ${window}`}
+                hint="Whole number; 0 allows none."
+                problem={problems[`limits.per_${window}`]}
+              >
+                {(attributes) => (
+                  <input name={`per_${window}`} inputMode="numeric" defaultValue={usual} {...attributes} />
+                )}
+              </Field>
+            ))}
+          </div>
+          <div class="field-pair">
+            <Field
+              label="Expires"
+              hint={`30d, or a time as 2026-03-02T09:00:00Z. Empty: ${lifetime === "none" ? "never" : `after ${lifetime}`}.`}
+              problem={problems.expires}
+            >
+              {(attributes) => <input name="expires" autocomplete="off" {...attributes} />}
+            </Field>
+            <Field label="Ref" hint="Short name for scenarios. Empty: from the name." problem={problems.ref}>
+              {(attributes) => <input name="ref" autocomplete="off" {...attributes} />}
+            </Field>
+          </div>
+        </>
+      )}
+    </IssueKey>
+  );
+}
+
+// In minutes, with the words for them; the last one is the longest that the service allows (R39).
+const overlaps = [
+  [0, "0: the old key ends at once"],
+  [15, "15 minutes"],
+  [60, "60 minutes, the service's default"],
+  [24 * 60, "1 day"],
+  [7 * 24 * 60, "7 days, the longest"],
+] as const;
+
+function RotateKey({ old, onClose }: { readonly old: Key; readonly onClose: () => void }) {
+  const isOther = useSignal(false);
+  return (
+    <IssueKey
+      title={`Rotate ${old.ref}`}
+      path={`/keys/${encodeURIComponent(old.ref)}/rotate`}
+      bodyOf={(form) => ({
+        overlap_minutes: numberIn(form, isOther.value ? "minutes" : "overlap"),
+        as: textIn(form, "as"),
+      })}
+      action="Rotate the key"
+      onClose={onClose}
+    >
+      {(problems) => (
+        <>
+          <p>
+            The replacement has the same name, scopes and limits, and works at once. The old key works until
+            its overlap ends.
+          </p>
+          <Field label="Overlap" problem={isOther.value ? undefined : problems.overlap_minutes}>
+            {(attributes) => (
+              <select
+                name="overlap"
+                onChange={(event) => {
+                  isOther.value = event.currentTarget.value === "other";
+                }}
+                {...attributes}
+              >
+                {overlaps.map(([minutes, words]) => (
+                  <option key={minutes} value={minutes} selected={minutes === 60}>
+                    {words}
+                  </option>
+                ))}
+                <option value="other">Other…</option>
+              </select>
+            )}
+          </Field>
+          {isOther.value ? (
+            <Field
+              label="Overlap in minutes"
+              hint="0 to 10080, which are 7 days."
+              problem={problems.overlap_minutes}
+            >
+              {(attributes) => <input name="minutes" inputMode="decimal" {...attributes} />}
+            </Field>
+          ) : null}
+          <Field
+            label="Ref of the replacement"
+            hint="Empty: the old ref with the next free number."
+            problem={problems.as}
+          >
+            {(attributes) => <input name="as" autocomplete="off" {...attributes} />}
+          </Field>
+        </>
+      )}
+    </IssueKey>
+  );
+}
+
+function RevokeKey({ revoked, onClose }: { readonly revoked: Key; readonly onClose: () => void }) {
+  const revoke = async () => {
+    await call(`/keys/${encodeURIComponent(revoked.ref)}/revoke`, { method: "POST", actor: actor.value });
+    keys.refresh();
+  };
+  return (
+    <Confirm
+      title={`Revoke ${revoked.ref}?`}
+      action="Revoke the key"
+      run={revoke}
+      instead="Keep it"
+      onClose={onClose}
+    >
+      <p>
+        The very next request with <code>{revoked.ref}</code> gets 401. This cannot be undone.
+      </p>
+    </Confirm>
+  );
+}
+
+function textIn(form: FormData, name: string): string | undefined {
+  const text = String(form.get(name) ?? "").trim();
+  return text === "" ? undefined : text;
+}
+
+// What is no number goes to the service as it was written, which says so.
+function numberIn(form: FormData, name: string): number | string | undefined {
+  const text = textIn(form, name);
+  return text === undefined || Number.isNaN(Number(text)) ? text : Number(text);
+}

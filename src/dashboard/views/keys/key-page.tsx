@@ -1,0 +1,140 @@
+import type { Key } from "../../control/answers.generated.js";
+import { requests } from "../../control/live-requests.js";
+import { useResource } from "../../control/resource.js";
+import { keyEvents } from "../../control/resources.js";
+import { Refusal } from "../../elements/action.js";
+import { Fact } from "../../elements/fact.js";
+import { Instant, Until } from "../../elements/instant.js";
+import { KeyState } from "../../elements/key-state.js";
+import { PathBadge } from "../../elements/path-badge.js";
+import { shortened } from "../../elements/words.js";
+import { linkTo } from "../../shell/route.js";
+import type { Doing } from "./key-dialogs.js";
+import { KeyActions } from "./organization-panel.js";
+import { UsageMeters } from "./usage-meter.js";
+
+const mostRequests = 10;
+
+/** One key: all that is known of it, and its latest requests. */
+export function KeyPage({
+  keyRef,
+  onDo,
+}: {
+  readonly keyRef: string;
+  readonly onDo: (doing: Doing) => void;
+}) {
+  const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
+  const key = one.data.value;
+  return (
+    <>
+      <p>
+        <a href={linkTo("keys")}>All keys</a>
+      </p>
+      <Refusal problem={one.problem.value} />
+      {key === undefined || one.problem.value !== undefined ? null : (
+        <>
+          <section class="panel key-page" aria-label={key.ref}>
+            <header class="head-row">
+              <h2>{key.ref}</h2>
+              <KeyState state={key.state} />
+              <KeyActions of={key} onDo={onDo} />
+            </header>
+            <Facts of={key} />
+            <div class="key-usage">
+              <UsageMeters of={key} />
+            </div>
+          </section>
+          <Requests of={key.ref} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Facts({ of: key }: { readonly of: Key }) {
+  const ends = [
+    ["Revoked", key.revoked_at],
+    ["Expires", key.expires_at],
+    ["Overlap ends", key.overlap_ends_at],
+  ] as const;
+  return (
+    <dl class="key-facts">
+      <Fact name="Name">
+        <bdi>{key.name}</bdi>
+      </Fact>
+      <Fact name="Organization">
+        <a href={linkTo("keys", [], { filter: key.organization })}>{key.organization}</a>
+      </Fact>
+      <Fact name="Environment">
+        {key.environment}
+        {key.legacy ? ", with a legacy prefix" : ""}
+      </Fact>
+      <Fact name="Scopes">
+        <code>{key.scopes.join(" ")}</code>
+      </Fact>
+      <Fact name="Fingerprint">
+        <code>{key.fingerprint}</code>
+      </Fact>
+      {ends.map(([term, at]) =>
+        at === null ? null : (
+          <Fact key={term} name={term}>
+            <Instant at={at} precision="second" />{" "}
+            <span class="muted">
+              (<Until at={at} />)
+            </span>
+          </Fact>
+        ),
+      )}
+      {key.replaced_by === null ? null : (
+        <Fact name="Replaced by">
+          <a href={linkTo("keys", [key.replaced_by])}>{key.replaced_by}</a>
+        </Fact>
+      )}
+      {key.replaces === null ? null : (
+        <Fact name="Replaces">
+          <a href={linkTo("keys", [key.replaces])}>{key.replaces}</a>
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Requests({ of: ref }: { readonly of: string }) {
+  const own = requests.value.filter(({ key }) => key === ref);
+  return (
+    <section class="panel" aria-label="Requests">
+      <h2>Requests</h2>
+      {own.length === 0 ? (
+        <p class="muted">None yet with this key.</p>
+      ) : (
+        <>
+          <ol class="key-requests">
+            {own
+              .slice(-mostRequests)
+              .reverse()
+              .map(({ id, at, method, path, path_id }) => (
+                <li key={id}>
+                  <PathBadge pathId={path_id} />
+                  <a href={linkTo("requests", [id])}>
+                    <bdi>
+                      {method} {shortened(path, 80)}
+                    </bdi>
+                  </a>
+                  <span class="muted">
+                    <Instant at={at} precision="second" />
+                  </span>
+                </li>
+              ))}
+          </ol>
+          <p>
+            <a href={linkTo("requests", [], { key: ref })}>
+              {own.length > mostRequests
+                ? `All ${own.length} requests of this key`
+                : "Show them among all requests"}
+            </a>
+          </p>
+        </>
+      )}
+    </section>
+  );
+}

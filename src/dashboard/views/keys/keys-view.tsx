@@ -1,0 +1,131 @@
+import { useSignal } from "@preact/signals";
+import { useResources } from "../../control/resource.js";
+import { keys, keyTotal, organizations } from "../../control/resources.js";
+import { useUpcoming } from "../../control/upcoming.js";
+import { Refusal } from "../../elements/action.js";
+import { stateShapes } from "../../elements/key-state.js";
+import { Paging } from "../../elements/paging.js";
+import { changeQuery, route } from "../../shell/route.js";
+import { actor } from "./actor.js";
+import { type Doing, KeyDialog } from "./key-dialogs.js";
+import { KeyPage } from "./key-page.js";
+import { OrganizationPanel } from "./organization-panel.js";
+import { type Page, pageOf } from "./pages.js";
+
+/** Keys and organizations, as the service's own dashboard has them. */
+export function KeysView() {
+  useResources(keys, organizations);
+  useUpcoming();
+  const doing = useSignal<Doing | undefined>(undefined);
+  const open = (next: Doing) => {
+    doing.value = next;
+  };
+  const [ref] = route.value.parts;
+  return (
+    <>
+      <div class="head-row">
+        <h1>Keys and organizations</h1>
+        <ActorChoice />
+      </div>
+      {ref === undefined ? <KeyList onDo={open} /> : <KeyPage key={ref} keyRef={ref} onDo={open} />}
+      {doing.value === undefined ? null : (
+        <KeyDialog
+          doing={doing.value}
+          onClose={() => {
+            doing.value = undefined;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function ActorChoice() {
+  return (
+    <label title="Only administrators of the organization create and manage keys (R33).">
+      Acting as{" "}
+      <select
+        value={actor.value}
+        onChange={(event) => {
+          actor.value = event.currentTarget.value as typeof actor.value;
+        }}
+      >
+        <option>administrator</option>
+        <option>member</option>
+      </select>
+    </label>
+  );
+}
+
+// A filter stands in the address, where no secret may.
+const looksLikeSecret = /svc_(test|live)_\w/i;
+
+function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
+  const refused = useSignal(false);
+  const { query } = route.value;
+  const problem = keys.problem.value ?? organizations.problem.value;
+  if (keys.data.value === undefined || organizations.data.value === undefined) {
+    return problem === undefined ? <p class="muted">Reading…</p> : <Refusal problem={problem} />;
+  }
+  const isWhole = keyTotal.value === keys.data.value.length;
+  const filter = { text: query.get("filter") ?? "", state: query.get("state") ?? "", isWhole };
+  const shown = pageOf(organizations.data.value, keys.data.value, filter, Number(query.get("page") ?? 1));
+  const setFilter = (input: HTMLInputElement) => {
+    refused.value = looksLikeSecret.test(input.value);
+    if (refused.value) input.value = "";
+    changeQuery({ filter: input.value, page: undefined });
+  };
+  return (
+    <>
+      <search class="key-filter">
+        <label>
+          Filter{" "}
+          <input
+            type="search"
+            value={filter.text}
+            placeholder="ref, name, fingerprint, scope…"
+            onInput={(event) => setFilter(event.currentTarget)}
+          />
+        </label>
+        <label>
+          State{" "}
+          <select
+            value={filter.state}
+            onChange={(event) => changeQuery({ state: event.currentTarget.value, page: undefined })}
+          >
+            <option value="">all</option>
+            {Object.keys(stateShapes).map((state) => (
+              <option key={state}>{state}</option>
+            ))}
+          </select>
+        </label>
+        <Paging page={shown.page} pages={shown.pages}>
+          {pageWords(shown, keyTotal.value)}
+        </Paging>
+      </search>
+      {refused.value ? (
+        <p class="notice" role="status">
+          This looks like a secret, and a filter stands in the address. Filter by ref, name or fingerprint.
+        </p>
+      ) : null}
+      {isWhole ? null : (
+        <p class="notice">
+          The first {keys.data.value.length} keys of {keyTotal.value} are looked through. Any other is at{" "}
+          <code>#/keys/its-ref</code>.
+        </p>
+      )}
+      {shown.sections.length === 0 ? (
+        <p class="panel muted">No key matches the filter.</p>
+      ) : (
+        shown.sections.map((section) => (
+          <OrganizationPanel key={section.organization.ref} section={section} onDo={onDo} />
+        ))
+      )}
+    </>
+  );
+}
+
+function pageWords({ first, last, matching, pages }: Page, total: number): string {
+  const filtered = matching === total ? "" : ` (of ${total} in all)`;
+  return pages === 1 ? `${matching} keys${filtered}` : `Keys ${first} to ${last} of ${matching}${filtered}`;
+}

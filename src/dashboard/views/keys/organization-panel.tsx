@@ -1,0 +1,162 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Key, Organization } from "../../control/answers.generated.js";
+import { call } from "../../control/call.js";
+import { organizations } from "../../control/resources.js";
+import { Refusal, useActionQueue } from "../../elements/action.js";
+import { Until } from "../../elements/instant.js";
+import { endOf, KeyState } from "../../elements/key-state.js";
+import { linkTo } from "../../shell/route.js";
+import { actor } from "./actor.js";
+import type { Doing } from "./key-dialogs.js";
+import type { Section } from "./pages.js";
+import { UsageMeters } from "./usage-meter.js";
+
+interface OrganizationPanelProps {
+  readonly section: Section;
+  readonly onDo: (doing: Doing) => void;
+}
+
+/** An organization as its own dashboard has it: what it may do, and its keys. */
+export function OrganizationPanel({ section, onDo }: OrganizationPanelProps) {
+  const { organization, keys, active, isContinued } = section;
+  const { ref, name, type } = organization;
+  return (
+    <section class="panel organization" aria-label={ref}>
+      <header class="head-row">
+        <div class="organization-name">
+          <h2>
+            <bdi>{name}</bdi>
+          </h2>
+          <p class="muted">
+            <code>{ref}</code> · {type} · active keys: {active.test} of 5 test, {active.live} of 5 live
+            {isContinued ? " · continued" : ""}
+          </p>
+        </div>
+        <button type="button" onClick={() => onDo({ kind: "create", organization: ref })}>
+          Create a key<span class="visually-hidden"> for {ref}</span>
+        </button>
+      </header>
+      <Access organization={organization} />
+      {keys.length === 0 ? (
+        <p class="muted empty">No keys yet. Create one to call the API.</p>
+      ) : (
+        <ul class="key-list">
+          {keys.map((key) => (
+            <KeyRow key={key.ref} of={key} onDo={onDo} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+type Change = Partial<Pick<Organization, "status" | "sandbox_access" | "live_access">>;
+
+function Access({ organization }: { readonly organization: Organization }) {
+  // Shown until the sandbox tells of it.
+  const wanted = useSignal<Change>({});
+  useEffect(() => {
+    wanted.value = {};
+  }, [organization]);
+  const { add, problem } = useActionQueue();
+  const change = (next: Change) => {
+    wanted.value = { ...wanted.value, ...next };
+    add(async () => {
+      const path = `/organizations/${encodeURIComponent(organization.ref)}`;
+      try {
+        await call(path, { method: "PATCH", body: next, actor: actor.value });
+        organizations.refresh();
+      } catch (error) {
+        wanted.value = {};
+        throw error;
+      }
+    });
+  };
+  const { status, sandbox_access, live_access } = { ...organization, ...wanted.value };
+  return (
+    <div class="organization-access">
+      <label>
+        Status{" "}
+        <select
+          value={status}
+          onChange={(event) => change({ status: event.currentTarget.value as Organization["status"] })}
+        >
+          <option>active</option>
+          <option>inactive</option>
+        </select>
+      </label>
+      <label>
+        Sandbox access{" "}
+        <select
+          value={sandbox_access ? "on" : "off"}
+          onChange={(event) => change({ sandbox_access: event.currentTarget.value === "on" })}
+        >
+          <option>on</option>
+          <option>off</option>
+        </select>
+      </label>
+      <label>
+        Live access{" "}
+        <select
+          value={live_access}
+          onChange={(event) =>
+            change({ live_access: event.currentTarget.value as Organization["live_access"] })
+          }
+        >
+          <option value="not_approved">not approved</option>
+          <option>approved</option>
+          <option>suspended</option>
+        </select>
+      </label>
+      <Refusal problem={problem} />
+    </div>
+  );
+}
+
+function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Doing) => void }) {
+  const { ref, name, environment, legacy, scopes, state } = key;
+  const end = endOf(key);
+  return (
+    <li class="key-row">
+      <div class="key-name">
+        <a href={linkTo("keys", [ref])}>{ref}</a>{" "}
+        <span class={`badge environment-${environment}`}>{environment}</span>
+        {legacy ? <span class="badge">legacy</span> : null}
+        <p class="muted">
+          <bdi>{name}</bdi> · <code>{scopes.join(" ")}</code>
+        </p>
+      </div>
+      <div class="key-end">
+        <KeyState state={state} />
+        {end === null ? null : (
+          <p class="muted">
+            {state === "active" || state === "retiring" ? "ends " : ""}
+            <Until at={end} />
+          </p>
+        )}
+      </div>
+      <UsageMeters of={key} />
+      <KeyActions of={key} onDo={onDo} />
+    </li>
+  );
+}
+
+/** The buttons for what can still be done with a key (R42). */
+export function KeyActions({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Doing) => void }) {
+  const { ref, state } = key;
+  return (
+    <div class="key-actions">
+      {state === "active" ? (
+        <button type="button" class="quiet" onClick={() => onDo({ kind: "rotate", key })}>
+          Rotate<span class="visually-hidden"> {ref}</span>
+        </button>
+      ) : null}
+      {state === "active" || state === "retiring" ? (
+        <button type="button" class="danger" onClick={() => onDo({ kind: "revoke", key })}>
+          Revoke<span class="visually-hidden"> {ref}</span>
+        </button>
+      ) : null}
+    </div>
+  );
+}

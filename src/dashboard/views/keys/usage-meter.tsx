@@ -1,0 +1,60 @@
+import type { Key } from "../../control/answers.generated.js";
+import { upcoming } from "../../control/upcoming.js";
+import { Until } from "../../elements/instant.js";
+
+interface UsageMeterProps {
+  readonly keyRef: string;
+  readonly used: number;
+  readonly limit: number;
+  readonly window: "minute" | "day";
+}
+
+/** The requests that a key has used of one of its limits: yellow from four fifths on, red when it is used up. */
+function UsageMeter({ keyRef, used, limit, window }: UsageMeterProps) {
+  // A meter has a length; a limit of 0 is used up from the beginning.
+  const [value, max] = limit === 0 ? [1, 1] : [Math.min(used, limit), limit];
+  return (
+    <div class="usage">
+      <span>
+        {used.toLocaleString("en")}{" "}
+        <span class="muted">
+          of {limit.toLocaleString("en")} a {window}
+        </span>
+      </span>
+      <meter
+        aria-label={`${keyRef}: used this ${window}`}
+        min={0}
+        low={max * 0.8}
+        high={max - max / 1e6}
+        max={max}
+        optimum={0}
+        value={value}
+      >
+        {used} of {limit}
+      </meter>
+      {used === 0 ? null : <Turn keyRef={keyRef} window={window} />}
+    </div>
+  );
+}
+
+function Turn({ keyRef, window }: Pick<UsageMeterProps, "keyRef" | "window">) {
+  // That of a sliding minute is one key's.
+  const turn = upcoming.data.value?.find(
+    ({ kind, key }) => kind === `${window}_turns` && (key ?? keyRef) === keyRef,
+  );
+  return turn === undefined ? null : (
+    <span class="muted">
+      turns <Until at={turn.at} />
+    </span>
+  );
+}
+
+/** The usage of a key against both of its limits. */
+export function UsageMeters({ of: { ref, usage, limits } }: { readonly of: Key }) {
+  return (
+    <>
+      <UsageMeter keyRef={ref} used={usage.this_minute} limit={limits.per_minute} window="minute" />
+      <UsageMeter keyRef={ref} used={usage.today} limit={limits.per_day} window="day" />
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+import { useSignal } from "@preact/signals";
+import type { Report, Sent } from "../../control/answers.generated.js";
+import { baseUrl, call } from "../../control/call.js";
+import { type HowToMeet, howToMeet, type SendableRequest } from "../../control/how-to-meet.js";
+import { Refusal, useAction } from "../../elements/action.js";
+import { CopyButton } from "../../elements/copy-button.js";
+import { PathBadge } from "../../elements/path-badge.js";
+import { linkTo } from "../../shell/route.js";
+
+export type ReportedPath = Report["paths"][number];
+
+interface ExitProps {
+  readonly path: ReportedPath;
+  /** The number of requests of the story and this page that ended there. */
+  readonly told: number;
+}
+
+/** An exit that was opened: when requests leave there, how often they did, and how to be one of them. */
+export function Exit({ path, told }: ExitProps) {
+  const { path_id: pathId, when, count, preview_count: inPreview, how_to_meet: how } = path;
+  return (
+    <section class="exit-detail" aria-label={`The exit ${pathId}`}>
+      <p>
+        <PathBadge pathId={pathId} />: {when}.
+      </p>
+      <p>
+        Requests of clients: {count.toLocaleString("en")}
+        {inPreview === 0 ? "" : `, and ${inPreview.toLocaleString("en")} to announced endpoints`}. Of the
+        story and this page: {told.toLocaleString("en")}.{" "}
+        {count + inPreview + told === 0 ? null : (
+          <a href={linkTo("requests", [], { path: pathId })}>Show these requests</a>
+        )}
+      </p>
+      {how === null ? null : <Meeting how={howToMeet(how)} />}
+    </section>
+  );
+}
+
+function Meeting({ how }: { readonly how: HowToMeet }) {
+  const { words, code, scenario, resets, request } = how;
+  return (
+    <>
+      <p>
+        <strong>How to meet it:</strong> {words}.
+      </p>
+      {code === undefined ? null : (
+        <>
+          <div class="code-line">
+            <pre>{code}</pre>
+            <CopyButton text={code} />
+          </div>
+          <p class="muted">
+            For a shell with the variables of <code>--write-env</code>; here <code>SVC_BASE_URL</code> is{" "}
+            <code>{baseUrl}</code>.
+          </p>
+        </>
+      )}
+      {request === undefined ? null : <SendNow request={request} scenario={scenario} resets={resets} />}
+    </>
+  );
+}
+
+interface SendNowProps extends Pick<HowToMeet, "scenario" | "resets"> {
+  readonly request: SendableRequest;
+}
+
+/** Sends the request from here; it is on the map as one of this page, and no request of the client. */
+function SendNow({ request, scenario, resets }: SendNowProps) {
+  const sent = useSignal<Sent | undefined>(undefined);
+  const { run, isRunning, problem } = useAction(async () => {
+    sent.value = undefined;
+    if (scenario !== undefined) await call("/scenario", { method: "PUT", body: { name: scenario } });
+    else if (resets) await call("/reset", { method: "POST" });
+    sent.value = await call<Sent>("/send", { method: "POST", body: request });
+  });
+  const before =
+    scenario !== undefined ? `Start ${scenario} here, then send it` : resets && "Reset, then send it";
+  return (
+    <div>
+      <button type="button" aria-busy={isRunning} onClick={run}>
+        {before || "Send it now"}
+      </button>
+      <Refusal problem={problem} />
+      <output>{sent.value === undefined ? null : <Answered sent={sent.value} />}</output>
+    </div>
+  );
+}
+
+function Answered({ sent: { request, answer } }: { readonly sent: Sent }) {
+  return (
+    <p>
+      {answer === null ? "No answer" : `Answer: ${answer.status}`}
+      {request.code === null ? null : (
+        <>
+          {" "}
+          <code>{request.code}</code>
+        </>
+      )}
+      , which is <PathBadge pathId={request.path_id} />.{" "}
+      <a href={linkTo("requests", [request.id])}>Open the request</a>
+    </p>
+  );
+}

@@ -1,0 +1,194 @@
+import { computed } from "@preact/signals";
+import type { Report } from "../../control/answers.generated.js";
+import { baseUrl } from "../../control/call.js";
+import { requests } from "../../control/live-requests.js";
+import { useResources } from "../../control/resource.js";
+import { gate } from "../../control/resources.js";
+import { toneOf } from "../../elements/path-badge.js";
+import { linkTo, route } from "../../shell/route.js";
+import { Exit, type ReportedPath } from "./exit.js";
+import { Traveller } from "./traveller.js";
+
+/** Counts of the requests that the story or this page has sent, by path id; as text, which changes only with the counts. */
+const toldCounts = computed(() => {
+  const counts: Record<string, number> = {};
+  for (const { told, path_id: pathId } of requests.value) {
+    if (told) counts[pathId] = (counts[pathId] ?? 0) + 1;
+  }
+  return JSON.stringify(counts);
+});
+
+/** These faults only delay: such a request counts for where it ended as well. */
+const delays: readonly string[] = ["fault.latency", "fault.slow"];
+
+interface Stage {
+  readonly name: string;
+  readonly question: string;
+  readonly rules?: string;
+  readonly exits: readonly string[];
+  /** Whether requests leave the gate here. */
+  readonly kind: "check" | "faults" | "successes";
+}
+
+/** The gate as it is: a request enters, passes the checks in their order, and leaves at an exit or comes through. */
+export function Gate({ report }: { readonly report: Report }) {
+  useResources(gate);
+  const drawn = gate.data.value;
+  if (drawn === undefined) return <p class="panel muted gate-panel">Reading…</p>;
+  const paths = new Map(report.paths.map((row) => [row.path_id as string, row]));
+  const opened = paths.get(route.value.parts[0] ?? "");
+  const told: Readonly<Record<string, number>> = JSON.parse(toldCounts.value);
+  const stages: readonly Stage[] = [
+    {
+      kind: "faults",
+      name: "faults",
+      question: "Does a fault of the scenario hit the request?",
+      exits: drawn.faults,
+    },
+    ...drawn.checks.map((check) => ({ ...check, kind: "check" as const })),
+    {
+      kind: "successes",
+      name: "through",
+      question: "All checks are passed: the endpoint answers.",
+      exits: drawn.successes,
+    },
+  ];
+  const countOf = (pathId: string) => clientCount(paths.get(pathId));
+  const left = stages.map(({ exits }) => sum(exits.filter((one) => !delays.includes(one)).map(countOf)));
+  const all = sum(left);
+  return (
+    <section class="panel gate-panel" aria-labelledby="gate-title">
+      <h2 id="gate-title">The gate</h2>
+      <Legend />
+      <div class="gate-way">
+        <Traveller />
+        <ol class="gate">
+          <li class="stage stage-start">
+            <Trunk count={all} below={all} of={all} />
+            <div class="check">
+              <h3>A request enters</h3>
+              <p class="muted">
+                <code>{baseUrl}</code>
+              </p>
+            </div>
+          </li>
+          {stages.map(({ kind, name, question, rules, exits }, index) => (
+            <li key={name} class={`stage stage-${kind}`}>
+              <Trunk
+                count={all - sum(left.slice(0, index))}
+                below={kind === "successes" ? (left[index] ?? 0) : all - sum(left.slice(0, index + 1))}
+                of={all}
+                mark={kind === "check" ? index : undefined}
+              />
+              <div class="check">
+                <h3>{name}</h3>
+                <p class="muted">
+                  {question} {rules === undefined ? null : <span class="rules">{rules}</span>}
+                </p>
+              </div>
+              <ul class="exits" aria-label={kind === "successes" ? "Successes" : `Exits of ${name}`}>
+                {exits.map((pathId) => (
+                  <ExitLink key={pathId} pathId={pathId} count={countOf(pathId)} told={told[pathId] ?? 0} />
+                ))}
+              </ul>
+              {opened === undefined || !exits.includes(opened.path_id) ? null : (
+                <Exit key={opened.path_id} path={opened} told={told[opened.path_id] ?? 0} />
+              )}
+            </li>
+          ))}
+        </ol>
+      </div>
+    </section>
+  );
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
+
+/** The requests of clients that ended there, at announced endpoints as well. */
+function clientCount(path: ReportedPath | undefined): number {
+  return path === undefined ? 0 : path.count + path.preview_count;
+}
+
+interface TrunkProps {
+  /** The requests that come here, those that go on from here, and all of them. */
+  readonly count: number;
+  readonly below: number;
+  readonly of: number;
+  /** The number of the check. */
+  readonly mark?: number | undefined;
+}
+
+/** The way down, as wide as the share of the requests that come this far. */
+function Trunk({ count, below, of, mark }: TrunkProps) {
+  const all = Math.max(1, of);
+  return (
+    <div class="trunk" style={{ "--share": count / all, "--share-below": below / all }}>
+      <span class="trunk-mark">{mark}</span>
+      <span class="trunk-count">
+        {of === 0 ? null : (
+          <>
+            {count.toLocaleString("en")}
+            <span class="visually-hidden"> requests come this far</span>
+          </>
+        )}
+      </span>
+    </div>
+  );
+}
+
+function ExitLink(props: { readonly pathId: string; readonly count: number; readonly told: number }) {
+  const { pathId, count, told } = props;
+  const isOpen = route.value.parts[0] === pathId;
+  const state = count > 0 ? "met" : told > 0 ? "told" : "unmet";
+  return (
+    <li>
+      <a
+        class={`exit tone-${toneOf(pathId)} exit-${state}`}
+        href={isOpen ? linkTo("overview") : linkTo("overview", [pathId])}
+        aria-expanded={isOpen}
+        data-path={pathId}
+      >
+        {/* With another key it is another element, which flashes anew. */}
+        {count + told === 0 ? null : <span class="flash" key={count + told} />}
+        <code>{pathId}</code>
+        {count === 0 ? null : (
+          <span class="exit-count">
+            {count.toLocaleString("en")}
+            <span class="visually-hidden"> by clients</span>
+          </span>
+        )}
+        {told === 0 ? null : (
+          <span class="exit-told">
+            {told.toLocaleString("en")}
+            <span class="visually-hidden"> by the story or this page</span>
+          </span>
+        )}
+        {state === "unmet" ? <span class="visually-hidden">not met</span> : null}
+      </a>
+    </li>
+  );
+}
+
+function Legend() {
+  return (
+    <ul class="legend">
+      <li>
+        <span class="exit exit-met tone-other">
+          <span class="exit-count">n</span>
+        </span>{" "}
+        met by clients
+      </li>
+      <li>
+        <span class="exit exit-told tone-other">
+          <span class="exit-told">n</span>
+        </span>{" "}
+        by the story or this page
+      </li>
+      <li>
+        <span class="exit exit-unmet tone-other">&nbsp;</span> never met: open it to see how
+      </li>
+    </ul>
+  );
+}

@@ -1,0 +1,45 @@
+import { useResources } from "../../control/resource.js";
+import { gate, report } from "../../control/resources.js";
+import { AdviceList } from "../../elements/advice.js";
+import { CoverageFigures, CoverageRing } from "../../elements/coverage.js";
+import { linkTo } from "../../shell/route.js";
+import { Gate } from "./gate.js";
+
+/** The gate with its exits, coverage and advice. */
+export function OverviewView() {
+  // Both at once: the gate is drawn when both are there.
+  useResources(report, gate);
+  const read = report.data.value;
+  return (
+    <>
+      <h1>Overview</h1>
+      {read === undefined ? (
+        <p class="muted">Reading…</p>
+      ) : (
+        <div class="overview">
+          <section class="panel overview-coverage" aria-labelledby="coverage-title">
+            <h2 id="coverage-title">Coverage</h2>
+            <CoverageRing coverage={read.coverage} />
+            <CoverageFigures report={read} />
+            <p class="muted">
+              <a href={linkTo("report")}>The report</a> has every path and its downloads.
+            </p>
+          </section>
+          <Gate report={read} />
+          <section class="panel overview-advice" aria-labelledby="advice-title">
+            <h2 id="advice-title">Advice</h2>
+            {read.advice.length > 0 ? (
+              <AdviceList advice={read.advice} />
+            ) : (
+              <p class="muted">
+                {read.requests === 0
+                  ? "When clients call the API, what they should do better stands here."
+                  : "None: so far the clients behave as the rules ask for."}
+              </p>
+            )}
+          </section>
+        </div>
+      )}
+    </>
+  );
+}

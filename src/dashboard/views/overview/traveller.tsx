@@ -1,0 +1,48 @@
+import { useEffect, useRef } from "preact/hooks";
+import { requests } from "../../control/live-requests.js";
+import { toneOf } from "../../elements/path-badge.js";
+
+const stillness = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** A dot that goes the way of the newest request, down to its check and out at its exit; one at a time. */
+export function Traveller() {
+  const dot = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    let last = requests.peek().at(-1)?.id;
+    // Its way is that of the old width.
+    const stop = () => {
+      for (const animation of dot.current?.getAnimations() ?? []) animation.cancel();
+    };
+    addEventListener("resize", stop);
+    const unsubscribe = requests.subscribe((all) => {
+      const newest = all.at(-1);
+      const element = dot.current;
+      if (newest === undefined || newest.id === last || element === null) return;
+      last = newest.id;
+      if (stillness.matches || document.hidden || element.getAnimations().length > 0) return;
+      element.className = `traveller tone-${toneOf(newest.path_id)}`;
+      const way = wayTo(newest.path_id, element.parentElement as HTMLElement);
+      element.animate(way, { duration: 900, easing: "ease-in-out" });
+    });
+    return () => {
+      unsubscribe();
+      removeEventListener("resize", stop);
+    };
+  }, []);
+  return <span class="traveller" ref={dot} aria-hidden="true" />;
+}
+
+/** From the top of the gate to the check of a path, and on to its exit. */
+function wayTo(pathId: string, gate: HTMLElement): Keyframe[] {
+  const exit = gate.querySelector<HTMLElement>(`[data-path="${CSS.escape(pathId)}"]`);
+  const mark = exit?.closest(".stage")?.querySelector<HTMLElement>(".trunk-mark");
+  if (!exit || !mark) return [];
+  const { left, top } = gate.getBoundingClientRect();
+  const at = (element: HTMLElement, opacity: number, offset: number): Keyframe => {
+    const box = element.getBoundingClientRect();
+    const x = box.left + Math.min(box.width / 2, 12) - left;
+    return { translate: `${x}px ${box.top + box.height / 2 - top}px`, opacity, offset };
+  };
+  const start = gate.querySelector<HTMLElement>(".trunk-mark") ?? mark;
+  return [at(start, 1, 0), at(mark, 1, 0.6), at(exit, 1, 0.9), at(exit, 0, 1)];
+}

@@ -1,0 +1,225 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { RequestDetails } from "../../control/answers.generated.js";
+import { baseUrl, type ControlError, call } from "../../control/call.js";
+import { connection } from "../../control/events.js";
+import { Refusal } from "../../elements/action.js";
+import { AdviceList, Target } from "../../elements/advice.js";
+import { BodyText } from "../../elements/body-text.js";
+import { CopyButton } from "../../elements/copy-button.js";
+import { Instant } from "../../elements/instant.js";
+import { PathBadge } from "../../elements/path-badge.js";
+import { linkTo, route } from "../../shell/route.js";
+import { clientCode } from "./client-code.js";
+
+/** One request: its way through the gate, its answer as it was sent, and the request as code. */
+export function RequestDetail({ id }: { readonly id: string }) {
+  const read = useSignal<RequestDetails | undefined>(undefined);
+  const problem = useSignal<ControlError | undefined>(undefined);
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // It never changes, so it is read once, or when the sandbox is back.
+    if (read.peek() !== undefined || connection.value === "waiting") return;
+    call<RequestDetails>(`/requests/${encodeURIComponent(id)}`).then(
+      (answer) => {
+        problem.value = undefined;
+        read.value = answer;
+      },
+      (error: ControlError) => {
+        problem.value = error;
+      },
+    );
+  }, [connection.value]);
+  useEffect(() => {
+    // Where the list gives way to this, the focus would stand on nothing.
+    if (!document.querySelector(".request-list")?.checkVisibility()) panel.current?.focus();
+  }, []);
+  const back = linkTo("requests", [], Object.fromEntries(route.value.query));
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || (event.target as Element).closest("select, dialog") !== null) return;
+      location.hash = back;
+      document.querySelector<HTMLElement>(`.request-list [data-id="${CSS.escape(id)}"]`)?.focus();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [back]);
+  const request = read.value;
+  return (
+    <section class="panel request-detail" aria-labelledby="request-title" ref={panel} tabIndex={-1}>
+      <header>
+        <h2 id="request-title">{request === undefined ? "Request" : <Target request={request} />}</h2>
+        <a href={back}>Close</a>
+      </header>
+      <Refusal problem={problem.value} />
+      {request === undefined ? (
+        problem.value === undefined && <p class="muted">Reading…</p>
+      ) : (
+        <>
+          <Facts request={request} />
+          <Checks request={request} />
+          <Answer request={request} />
+          {request.advice_details.length === 0 ? null : (
+            <>
+              <h3>Advice</h3>
+              <AdviceList advice={request.advice_details} />
+            </>
+          )}
+          <SendAgain request={request} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Facts({ request }: { readonly request: RequestDetails }) {
+  const { id, at, key, fingerprint, status, code, path_id, fault, duration_ms, told, when, what_to_do } =
+    request;
+  return (
+    <>
+      <p>
+        <strong>{status === 0 ? "No answer" : status}</strong> {code === null ? null : <code>{code}</code>} at{" "}
+        <PathBadge pathId={path_id} />: {when}.
+      </p>
+      <p>
+        <strong>What to do:</strong> {what_to_do}
+      </p>
+      <dl class="request-facts">
+        <dt>Time</dt>
+        <dd>
+          <Instant at={at} precision="second" />
+        </dd>
+        <dt>Key</dt>
+        <dd>
+          {key === null ? (
+            fingerprint === null ? (
+              "none"
+            ) : (
+              "of no key here"
+            )
+          ) : (
+            <a href={linkTo("keys", [key])}>
+              <bdi>{key}</bdi>
+            </a>
+          )}{" "}
+          {fingerprint === null ? null : (
+            <span class="muted">
+              fingerprint <code>{fingerprint}</code>
+            </span>
+          )}
+        </dd>
+        <dt>Took</dt>
+        <dd>{duration_ms.toLocaleString("en")} ms</dd>
+        {fault === null ? null : (
+          <>
+            <dt>Fault</dt>
+            <dd>
+              <PathBadge pathId={fault} />
+            </dd>
+          </>
+        )}
+        <dt>Sent by</dt>
+        <dd>{told ? "the story or this page" : "a client"}</dd>
+        <dt>Request id</dt>
+        <dd>
+          <code>{id}</code>
+        </dd>
+      </dl>
+    </>
+  );
+}
+
+const words = { passed: "passed", refused: "refused", not_reached: "not reached" };
+
+function Checks({ request: { checks, path_id } }: { readonly request: RequestDetails }) {
+  return (
+    <>
+      <h3>The gate</h3>
+      <ol class="checks">
+        {checks.map(({ name, question, rules, result }) => (
+          <li key={name} class={`check-${result}`}>
+            <span class="check-result">{words[result]}</span>
+            <span>
+              <strong>{name}</strong>{" "}
+              <span class="muted">
+                {question} {rules}
+              </span>
+              {result === "refused" ? (
+                <>
+                  {" "}
+                  <PathBadge pathId={path_id} />
+                </>
+              ) : null}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Answer({ request: { answer, fault } }: { readonly request: RequestDetails }) {
+  if (answer === null) {
+    return (
+      <>
+        <h3>The answer</h3>
+        <p class="muted">
+          {fault === null
+            ? "None was sent, or a handler of yours has made it."
+            : "None was sent: the fault ended the request without one."}
+        </p>
+      </>
+    );
+  }
+  const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`);
+  return (
+    <>
+      <h3>The answer</h3>
+      <div class="request-answer">
+        <pre>{[`HTTP ${answer.status}`, ...headers].join("\n")}</pre>
+        {answer.body === "" ? (
+          <p class="muted">No body.</p>
+        ) : (
+          <>
+            <BodyText text={answer.body} />
+            <CopyButton text={answer.body}>Copy the body as it was sent</CopyButton>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+function SendAgain({ request }: { readonly request: RequestDetails }) {
+  const chosen = useSignal("curl");
+  const forms = clientCode(request);
+  const { code = "" } = forms.find(({ name }) => name === chosen.value) ?? {};
+  return (
+    <>
+      <h3>Copy as</h3>
+      <fieldset class="forms">
+        <legend class="visually-hidden">Form of the code</legend>
+        {forms.map(({ name }) => (
+          <label key={name}>
+            <input
+              type="radio"
+              name="form"
+              checked={chosen.value === name}
+              onChange={() => {
+                chosen.value = name;
+              }}
+            />{" "}
+            {name}
+          </label>
+        ))}
+        <CopyButton text={code} key={chosen.value}>{`Copy as ${chosen.value}`}</CopyButton>
+      </fieldset>
+      <pre class="client-code">{code}</pre>
+      <p class="muted">
+        The key and the base URL come from the variables of <code>--write-env</code>; here{" "}
+        <code>SVC_BASE_URL</code> is <code>{baseUrl}</code>. The journal keeps no query, no body and no other
+        headers: add them where the answer depends on them.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,132 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { Request } from "../../control/answers.generated.js";
+import { Target } from "../../elements/advice.js";
+import { PathBadge, toneOf } from "../../elements/path-badge.js";
+import { linkTo, route } from "../../shell/route.js";
+import { chosen, hold, isHeld } from "./chosen.js";
+
+/** Rows drawn above and below those that can be seen. */
+const spare = 8;
+
+/** The list of requests: however long it is, only the rows that can be seen are drawn. */
+export function RequestList() {
+  const box = useRef<HTMLDivElement>(null);
+  const rowHeight = useSignal(40);
+  const height = useSignal(600);
+  const top = useSignal(0);
+  // Where the keys have moved to; focused once it is drawn.
+  const current = useSignal<Request | undefined>(undefined);
+
+  useEffect(() => {
+    const measure = () => {
+      const element = box.current;
+      if (element === null) return;
+      height.value = element.clientHeight;
+      rowHeight.value = element.querySelector("li")?.offsetHeight || rowHeight.peek();
+    };
+    const observer = new ResizeObserver(measure);
+    if (box.current !== null) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+
+  const rows = chosen.value;
+  const opened = route.value.parts[0];
+  const first = Math.max(0, Math.floor(top.value / rowHeight.value) - spare);
+  const count = Math.ceil(height.value / rowHeight.value) + 2 * spare;
+  const drawn = rows.slice(first, first + count);
+
+  useLayoutEffect(() => {
+    const { id } = current.peek() ?? {};
+    if (id !== undefined) box.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"]`)?.focus();
+  }, [current.value]);
+
+  useEffect(() => {
+    if (!isHeld.value) box.current?.scrollTo({ top: 0 });
+  }, [isHeld.value]);
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const element = box.current;
+      const step = stepOf(event);
+      if (element === null || step === 0) return;
+      event.preventDefault();
+      hold();
+      const list = chosen.peek();
+      const at = list.findIndex(({ id }) => id === (current.peek()?.id ?? route.peek().parts[0]));
+      const index = at === -1 ? 0 : Math.min(list.length - 1, Math.max(0, at + step));
+      const above = index * rowHeight.peek();
+      if (above < element.scrollTop) element.scrollTop = above;
+      const below = above + rowHeight.peek() - element.clientHeight;
+      if (below > element.scrollTop) element.scrollTop = below;
+      top.value = element.scrollTop;
+      current.value = list[index];
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+
+  const onScroll = (event: Event) => {
+    top.value = (event.currentTarget as HTMLElement).scrollTop;
+    // A reader who has scrolled down keeps the place until the list goes on.
+    if (top.value > rowHeight.value) hold();
+  };
+  return (
+    <div class="request-list" ref={box} onScroll={onScroll}>
+      <ol
+        style={{ height: `${rows.length * rowHeight.value}px`, paddingTop: `${first * rowHeight.value}px` }}
+      >
+        {drawn.map((request, index) => (
+          <li key={request.id} aria-setsize={rows.length} aria-posinset={first + index + 1}>
+            <Row request={request} isOpen={request.id === opened} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** The rows that a key of the keyboard moves by; 0 in a field, and for other keys. */
+function stepOf({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): number {
+  const at = target as Element;
+  if (ctrlKey || metaKey || altKey || at.closest("input, select, textarea, dialog") !== null) return 0;
+  // Elsewhere the arrows scroll.
+  const isInList = at.closest(".request-list") !== null;
+  if (key === "j" || (isInList && key === "ArrowDown")) return 1;
+  return key === "k" || (isInList && key === "ArrowUp") ? -1 : 0;
+}
+
+function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: boolean }) {
+  const {
+    id,
+    at,
+    key,
+    fingerprint,
+    status,
+    path_id: pathId,
+    fault,
+    advice,
+    duration_ms: duration,
+    told,
+  } = request;
+  return (
+    <a
+      class={`request-row tone-${toneOf(pathId)}`}
+      href={linkTo("requests", [id], Object.fromEntries(route.value.query))}
+      aria-current={isOpen ? "true" : undefined}
+      data-id={id}
+    >
+      <time dateTime={at}>{at.slice(11, 19)}</time>
+      <span class="request-status">{status === 0 ? "–" : status}</span>
+      <Target request={request} />
+      <PathBadge pathId={pathId} />
+      <bdi class="request-key">{key ?? fingerprint ?? "no key"}</bdi>
+      <span class="request-marks">
+        {told ? <span class="badge">story or page</span> : null}
+        {fault === null || fault === pathId ? null : <PathBadge pathId={fault} />}
+        {advice.length === 0 ? null : <span class="badge advice-badge">{advice.join(", ")}</span>}
+      </span>
+      <span class="request-duration">{duration.toFixed(1)} ms</span>
+    </a>
+  );
+}

@@ -1,0 +1,153 @@
+import { useEffect } from "preact/hooks";
+import { baseUrl } from "../../control/call.js";
+import { requests } from "../../control/live-requests.js";
+import { useResources } from "../../control/resource.js";
+import { report } from "../../control/resources.js";
+import { changeQuery, linkTo, route } from "../../shell/route.js";
+import { chosen, filterNames, goOn, hold, isHeld, keyRefs, newCount, statuses } from "./chosen.js";
+import { RequestDetail } from "./request-detail.js";
+import { RequestList } from "./request-list.js";
+
+/** The requests as they come, and one of them opened. */
+export function RequestsView() {
+  useEffect(() => goOn, []);
+  const opened = route.value.parts[0];
+  return (
+    <>
+      <h1>Requests</h1>
+      <Filters />
+      <div class={opened === undefined ? "requests" : "requests with-detail"}>
+        <section class="panel request-list-panel" aria-label="List of requests">
+          <ListHead />
+          {chosen.value.length === 0 ? <Nothing /> : <RequestList />}
+        </section>
+        {opened === undefined ? null : <RequestDetail key={opened} id={opened} />}
+      </div>
+    </>
+  );
+}
+
+function ListHead() {
+  const shown = chosen.value.length;
+  const all = requests.value.length;
+  return (
+    <div class="request-list-head">
+      <button type="button" class="quiet" aria-pressed={isHeld.value} onClick={isHeld.value ? goOn : hold}>
+        {isHeld.value ? "Go on" : "Pause"}
+      </button>
+      {newCount.value === 0 ? null : (
+        <button type="button" onClick={goOn}>
+          {newCount.value.toLocaleString("en")}
+          {newCount.value === 1000 ? " or more" : ""} new
+        </button>
+      )}
+      <span class="muted">
+        {shown === all
+          ? all.toLocaleString("en")
+          : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`}
+        {all === 1000 ? ", the last 1,000" : ""}
+      </span>
+      <span class="muted keys-hint">
+        <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes
+      </span>
+    </div>
+  );
+}
+
+function Nothing() {
+  if (requests.value.length > 0) {
+    return (
+      <p class="no-requests">
+        No request fits these filters.{" "}
+        <a href={linkTo("requests", route.value.parts)}>
+          Show all {requests.value.length.toLocaleString("en")}
+        </a>
+      </p>
+    );
+  }
+  return (
+    <div class="no-requests">
+      <p>No request yet. Point your client at this base URL, or send one from a shell:</p>
+      <pre>curl -i {baseUrl}/v1/relying-party/me</pre>
+      <p>
+        <a href={linkTo("overview")}>The gate</a> shows how to meet each path.
+      </p>
+    </div>
+  );
+}
+
+function Filters() {
+  useResources(report);
+  const { query } = route.value;
+  const value = (name: string) => query.get(name) ?? "";
+  const change = (name: string) => (event: Event) =>
+    changeQuery({ [name]: (event.currentTarget as HTMLInputElement).value });
+  const paths = report.data.value?.paths.map(({ path_id }) => path_id) ?? [];
+  const advice = report.data.value?.advice.map(({ id }) => id) ?? [];
+  const isFiltered = filterNames.some((name) => value(name) !== "");
+  const clear = () => changeQuery(Object.fromEntries(filterNames.map((name) => [name, undefined])));
+  return (
+    <search class="filters">
+      <Choice label="Path" options={paths} value={value("path")} onChange={change("path")} />
+      <label>
+        Key
+        <input list="keys-that-occur" value={value("key")} onInput={change("key")} placeholder="any" />
+        <datalist id="keys-that-occur">
+          {keyRefs.value.split("\n").map((ref) => (
+            <option key={ref} value={ref} />
+          ))}
+        </datalist>
+      </label>
+      <Choice
+        label="Status"
+        options={["2", "4", "5", ...statuses.value.split(" ").filter(Boolean)]}
+        value={value("status")}
+        onChange={change("status")}
+      />
+      <Choice
+        label="Advice"
+        options={["any", ...advice]}
+        value={value("advice")}
+        onChange={change("advice")}
+      />
+      {isFiltered ? (
+        <button type="button" class="quiet" onClick={clear}>
+          Clear the filters
+        </button>
+      ) : null}
+    </search>
+  );
+}
+
+const wordsOf: Readonly<Record<string, string>> = {
+  "2": "2xx",
+  "4": "4xx",
+  "5": "5xx",
+  "0": "no answer",
+  any: "with any advice",
+};
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly options: readonly string[];
+  readonly value: string;
+  readonly onChange: (event: Event) => void;
+}
+
+function Choice({ label, options, value, onChange }: ChoiceProps) {
+  // A filter of the address that does not occur here is shown all the same.
+  const shown = value === "" || options.includes(value) ? options : [...options, value];
+  return (
+    <label>
+      {label}
+      <select aria-label={label} value={value} onChange={onChange}>
+        <option value="">all</option>
+        {shown.map((one) => (
+          <option key={one} value={one}>
+            {wordsOf[one] ?? one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

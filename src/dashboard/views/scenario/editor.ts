@@ -1,0 +1,195 @@
+import {
+  acceptCompletion,
+  autocompletion,
+  type CompletionContext,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { yaml } from "@codemirror/lang-yaml";
+import {
+  bracketMatching,
+  defaultHighlightStyle,
+  foldGutter,
+  foldKeymap,
+  indentOnInput,
+  syntaxHighlighting,
+} from "@codemirror/language";
+import { type Diagnostic, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { EditorState } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  hoverTooltip,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import type { Validation } from "../../control/answers.generated.js";
+import { describeAt, type Schema, suggest } from "./completion.js";
+import { colours, highlighting } from "./editor-theme.js";
+
+/** A problem of the text, as `svc-sandbox validate` finds it. */
+export type Problem = Validation["problems"][number];
+
+/** The editor of a scenario. */
+export interface Editor {
+  readonly text: () => string;
+  /** Replaces the whole text, as one step that can be undone. */
+  readonly replace: (text: string) => void;
+  /** Puts the cursor at a line and column, from 1, and the focus into the editor. */
+  readonly goTo: (line: number, column: number) => void;
+  /** Underlines problems where they are. */
+  readonly show: (problems: readonly Problem[]) => void;
+  readonly close: () => void;
+}
+
+interface EditorOptions {
+  /** The element that shows it. */
+  readonly host: HTMLElement;
+  readonly text: string;
+  readonly schema: () => Schema | undefined;
+  readonly onChange: () => void;
+  readonly onApply: () => void;
+}
+
+/**
+ * Opens an editor in the shadow tree of an element.
+ *
+ * There its styles are sheets that it adopts; in the page they would be `<style>` elements, which the page's policy
+ * refuses.
+ */
+export function openEditor({ host, text, schema, onChange, onApply }: EditorOptions): Editor {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const apply = () => {
+    onApply();
+    return true;
+  };
+  const view = new EditorView({
+    root,
+    parent: root,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(),
+        foldGutter(),
+        highlightActiveLineGutter(),
+        highlightActiveLine(),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        bracketMatching(),
+        closeBrackets(),
+        highlightSelectionMatches(),
+        search({ top: true }),
+        yaml(),
+        syntaxHighlighting(highlighting),
+        syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+        colours,
+        autocompletion({
+          override: [(context) => completions(schema(), context)],
+          maxRenderedOptions: 10,
+          icons: false,
+        }),
+        hoverTooltip((shown, position) => description(schema(), shown, position)),
+        EditorView.contentAttributes.of({
+          "aria-label": "Scenario as YAML",
+          spellcheck: "false",
+          tabindex: "0",
+        }),
+        EditorView.updateListener.of(({ docChanged }) => {
+          if (docChanged) onChange();
+        }),
+        keymap.of([
+          { key: "Mod-s", run: apply, preventDefault: true },
+          { key: "Tab", run: acceptCompletion },
+          ...closeBracketsKeymap,
+          ...completionKeymap,
+          ...searchKeymap,
+          ...historyKeymap,
+          ...foldKeymap,
+          ...lintKeymap,
+          ...defaultKeymap,
+          indentWithTab,
+        ]),
+      ],
+    }),
+  });
+  return {
+    text: () => view.state.doc.toString(),
+    replace(next) {
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
+    },
+    goTo(line, column) {
+      const anchor = offsetOf(view.state, line, column);
+      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+      view.focus();
+    },
+    show(problems) {
+      view.dispatch(
+        setDiagnostics(
+          view.state,
+          problems.flatMap((one) => diagnostic(view.state, one)),
+        ),
+      );
+    },
+    close: () => view.destroy(),
+  };
+}
+
+function offsetOf({ doc }: EditorState, line: number, column: number): number {
+  const { from, to } = doc.line(Math.max(1, Math.min(doc.lines, line)));
+  return Math.max(from, Math.min(to, from + column - 1));
+}
+
+function diagnostic(state: EditorState, problem: Problem): Diagnostic[] {
+  const { line, column, end_line: endLine, end_column: endColumn, level, message, hint } = problem;
+  if (line === null || column === null) return [];
+  const from = offsetOf(state, line, column);
+  const to = Math.max(from, offsetOf(state, endLine ?? line, endColumn ?? column));
+  return [{ from, to, severity: level, message: hint === null ? message : `${message}\n${hint}` }];
+}
+
+function completions(schema: Schema | undefined, { state, pos, explicit }: CompletionContext) {
+  if (schema === undefined) return null;
+  const found = suggest(schema, state.doc.toString(), pos);
+  // Unasked only while something is written, or where a value is expected.
+  if (
+    found === undefined ||
+    (!explicit && found.from === pos && !/[:\-{[,] $/.test(state.sliceDoc(pos - 2, pos)))
+  ) {
+    return null;
+  }
+  const types = { key: "property", value: "enum", ref: "variable" };
+  return {
+    from: found.from,
+    validFor: /^[\w.:-]*$/,
+    options: found.options.map(({ label, kind, detail, info, text }) => ({
+      label,
+      type: types[kind],
+      apply: text,
+      ...(detail !== undefined && { detail }),
+      ...(info !== undefined && { info }),
+    })),
+  };
+}
+
+function description(schema: Schema | undefined, { state }: EditorView, position: number) {
+  const word = state.wordAt(position);
+  const text = schema && word && describeAt(schema, state.doc.toString(), word.from);
+  if (!text || !word) return null;
+  return {
+    pos: word.from,
+    end: word.to,
+    above: true,
+    create() {
+      const dom = document.createElement("div");
+      dom.className = "field-description";
+      dom.textContent = text;
+      return { dom };
+    },
+  };
+}

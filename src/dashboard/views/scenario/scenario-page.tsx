@@ -1,0 +1,259 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { callBare } from "../../control/call.js";
+import { useResources } from "../../control/resource.js";
+import { health, scenarios } from "../../control/resources.js";
+import { Refusal, useAction } from "../../elements/action.js";
+import { Confirm } from "../../elements/dialog.js";
+import { counted, firstSentence } from "../../elements/words.js";
+import type { Schema } from "./completion.js";
+import { openEditor, type Problem } from "./editor.js";
+import {
+  apply,
+  base,
+  checkProblem,
+  download,
+  followScenario,
+  goTo,
+  isChangedElsewhere,
+  isEdited,
+  lastDone,
+  loadBundled,
+  problems,
+  revert,
+  showRunning,
+  textChanged,
+  textToEdit,
+  useEditor,
+} from "./scenario-text.js";
+
+let schema: Schema | undefined;
+
+/** The running scenario in an editor, its problems, and the bundled scenarios. */
+export function ScenarioPage() {
+  useResources(health, scenarios);
+  useEffect(followScenario, []);
+  useEffect(() => {
+    if (schema !== undefined) return;
+    callBare<Schema>("/scenario.schema.json").then(
+      (read) => {
+        schema = read;
+      },
+      // Without it the editor suggests nothing; the validator needs none.
+      () => {},
+    );
+  }, []);
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (isEdited.peek()) event.preventDefault();
+    };
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, []);
+  return (
+    <div class="scenario-parts">
+      <section class="scenario-text" aria-label="Text of the scenario">
+        {isChangedElsewhere.value ? <ChangedElsewhere /> : null}
+        {base.value?.includes("_…") ? <CutKeys /> : null}
+        {base.value === undefined ? <p class="muted">Reading…</p> : <TextEditor />}
+        <ProblemList />
+      </section>
+      <BundledScenarios />
+    </div>
+  );
+}
+
+function TextEditor() {
+  const host = useRef<HTMLDivElement>(null);
+  const applying = useAction(apply);
+  const applyNow = useRef(applying.run);
+  applyNow.current = applying.run;
+  useEffect(
+    () =>
+      useEditor(
+        openEditor({
+          host: host.current as HTMLElement,
+          text: textToEdit(),
+          schema: () => schema,
+          onChange: textChanged,
+          onApply: () => void applyNow.current(),
+        }),
+      ),
+    [],
+  );
+  return (
+    <>
+      <div class="editor-tools">
+        <button type="button" aria-busy={applying.isRunning} onClick={applying.run}>
+          Apply
+        </button>
+        <button type="button" class="quiet" disabled={!isEdited.value} onClick={revert}>
+          Revert
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => download(health.data.value?.scenario ?? "scenario")}
+        >
+          Download
+        </button>
+        <output>
+          {lastDone.value || (isEdited.value ? "Edited, not applied." : "As it is running, without edits.")}
+        </output>
+      </div>
+      {applying.problem === undefined ? null : (
+        <div class="not-applied">
+          {applying.problem.code === "validation_failed" && problems.value?.length ? (
+            <p class="refusal" role="alert">
+              Not applied: the text has problems, listed below the editor. <code>validation_failed</code>
+            </p>
+          ) : (
+            <Refusal problem={applying.problem} />
+          )}
+          <p class="muted">Nothing has changed: the world goes on as it was.</p>
+        </div>
+      )}
+      <div class="editor" ref={host} />
+      <p class="editor-keys muted">
+        <kbd>Tab</kbd> indents; <kbd>Escape</kbd>, then <kbd>Tab</kbd> leaves the editor. <kbd>Ctrl</kbd> or{" "}
+        <kbd>⌘</kbd> with <kbd>S</kbd> applies, with <kbd>F</kbd> finds. <kbd>Ctrl</kbd> <kbd>Space</kbd>{" "}
+        suggests, <kbd>F8</kbd> goes to the next problem.
+      </p>
+    </>
+  );
+}
+
+function ChangedElsewhere() {
+  return (
+    <div class="notice" role="alert">
+      <p>
+        Another scenario was started meanwhile
+        {health.data.value === undefined ? "" : ": "}
+        <bdi>{health.data.value?.scenario}</bdi>. Your edits are still here; to apply them ends it.
+      </p>
+      <button type="button" class="quiet" onClick={showRunning}>
+        Drop the edits and show what is running
+      </button>
+    </div>
+  );
+}
+
+function CutKeys() {
+  return (
+    <p class="notice">
+      This scenario pins keys. The control plane never tells them, so they are cut here: write them out, or
+      remove them, before you apply.
+    </p>
+  );
+}
+
+const mostProblems = 50;
+
+function ProblemList() {
+  const found = problems.value;
+  if (checkProblem.value !== undefined) {
+    return (
+      <div>
+        <p>The text could not be checked.</p>
+        <Refusal problem={checkProblem.value} />
+      </div>
+    );
+  }
+  const errors = found?.filter(({ level }) => level === "error").length ?? 0;
+  const summary =
+    found === undefined
+      ? "Checking…"
+      : found.length === 0
+        ? "No problems found."
+        : [
+            ...(errors === 0 ? [] : [counted(errors, "error")]),
+            ...(errors === found.length ? [] : [counted(found.length - errors, "warning")]),
+          ].join(", ");
+  return (
+    <section class="problems" aria-labelledby="problems">
+      <h2 id="problems">Problems</h2>
+      <p role="status">{summary}</p>
+      <ol>
+        {(found ?? []).slice(0, mostProblems).map((problem, index) => (
+          <OneProblem key={index} problem={problem} />
+        ))}
+      </ol>
+      {(found?.length ?? 0) > mostProblems ? (
+        <p class="muted">{(found?.length ?? 0) - mostProblems} more are marked in the text.</p>
+      ) : null}
+    </section>
+  );
+}
+
+function OneProblem({ problem }: { readonly problem: Problem }) {
+  const { level, line, column, message, hint } = problem;
+  const text = (
+    <>
+      <span class={`level ${level}`}>{level}</span> <bdi>{message}</bdi>
+      {hint === null ? null : (
+        <span class="muted">
+          {" "}
+          <bdi>{hint}</bdi>
+        </span>
+      )}
+    </>
+  );
+  if (line === null) return <li>{text}</li>;
+  return (
+    <li>
+      <button type="button" class="quiet" onClick={() => goTo(problem)}>
+        <span class="place">
+          {line}:{column}
+        </span>{" "}
+        {text}
+      </button>
+    </li>
+  );
+}
+
+function BundledScenarios() {
+  const wanted = useSignal<string | undefined>(undefined);
+  const loading = useAction(async () => {
+    const name = wanted.value;
+    if (name !== undefined) await loadBundled(name);
+    wanted.value = undefined;
+  });
+  const choose = (name: string) => {
+    wanted.value = name;
+    if (!isEdited.value) void loading.run();
+  };
+  return (
+    <section class="bundled" aria-labelledby="bundled">
+      <h2 id="bundled">Bundled scenarios</h2>
+      <Refusal problem={loading.problem} />
+      <ul>
+        {(scenarios.data.value ?? []).map(({ name, description }) => {
+          const isRunning = name === health.data.value?.scenario;
+          return (
+            <li key={name} class={isRunning ? "is-running" : ""}>
+              <div>
+                <h3>{name}</h3>
+                <p class="muted">{firstSentence(description)}</p>
+              </div>
+              <button type="button" class="quiet" aria-label={`Load ${name}`} onClick={() => choose(name)}>
+                Load
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {wanted.value !== undefined && isEdited.value ? (
+        <Confirm
+          title={`Load ${wanted.value}?`}
+          action="Load and lose the edits"
+          run={loading.run}
+          onClose={() => {
+            wanted.value = undefined;
+          }}
+        >
+          <p>Your edits were not applied. They are lost when another scenario is loaded.</p>
+        </Confirm>
+      ) : null}
+    </section>
+  );
+}

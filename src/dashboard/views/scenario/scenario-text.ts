@@ -1,0 +1,168 @@
+import { signal } from "@preact/signals";
+import type { Validation } from "../../control/answers.generated.js";
+import { type ControlError, call, fetchControl } from "../../control/call.js";
+import { listen } from "../../control/events.js";
+import { saveFile } from "../../elements/save-file.js";
+import type { Editor, Problem } from "./editor.js";
+
+// All of it outlasts the view: who looks at another one finds the edits again.
+
+/** The text without edits; `undefined` until it is read. */
+export const base = signal<string | undefined>(undefined);
+/** Whether there are edits that were not applied. */
+export const isEdited = signal(false);
+/** The problems of the text in the editor; `undefined` while it is being checked. */
+export const problems = signal<readonly Problem[] | undefined>(undefined);
+/** Why the text could not be checked. */
+export const checkProblem = signal<ControlError | undefined>(undefined);
+/** Whether another scenario was started elsewhere while there are edits. */
+export const isChangedElsewhere = signal(false);
+/** The last thing done, in words. */
+export const lastDone = signal("");
+
+let draft: string | undefined;
+let running: string | undefined;
+let editor: Editor | undefined;
+// Starts of a world that this page has asked for, and has not heard of yet.
+let ownStarts = 0;
+
+/** The text to open the editor with. */
+export function textToEdit(): string {
+  return draft ?? base.peek() ?? "";
+}
+
+/** Takes an editor into use until the returned function is called. */
+export function useEditor(opened: Editor): () => void {
+  editor = opened;
+  void check();
+  return () => {
+    draft = isEdited.peek() ? opened.text() : undefined;
+    editor = undefined;
+    clearTimeout(timer);
+    opened.close();
+  };
+}
+
+/** Keeps the text that of the running scenario, unless there are edits, until the returned function is called. */
+export function followScenario(): () => void {
+  void readRunning().catch(() => {});
+  return listen((events) => {
+    let isNews = false;
+    for (const { type } of events) {
+      if (type === "gap") isNews = true;
+      if (type !== "world.started") continue;
+      if (ownStarts > 0) ownStarts -= 1;
+      else isNews = true;
+    }
+    // A gap comes with every connection; what was not read then is read at the next one.
+    if (isNews) void readRunning().catch(() => {});
+    if (isNews && checkProblem.peek() !== undefined) void check();
+  });
+}
+
+async function readScenario(): Promise<string> {
+  return (await fetchControl("/scenario")).text();
+}
+
+async function readRunning(): Promise<void> {
+  const text = await readScenario();
+  if (text === running) return;
+  const isFirst = running === undefined;
+  running = text;
+  if (isEdited.peek()) isChangedElsewhere.value = !isFirst;
+  else show(text);
+}
+
+/** Puts a text into the editor, as one without edits. */
+function show(text: string): void {
+  base.value = text;
+  draft = undefined;
+  isChangedElsewhere.value = false;
+  if (editor?.text() !== text) editor?.replace(text);
+  isEdited.value = false;
+}
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+const pauseBeforeCheck = 400;
+
+/** To be called when the text in the editor has changed. */
+export function textChanged(): void {
+  isEdited.value = editor?.text() !== base.peek();
+  lastDone.value = "";
+  problems.value = undefined;
+  clearTimeout(timer);
+  timer = setTimeout(check, pauseBeforeCheck);
+}
+
+let checking = new AbortController();
+
+async function check(): Promise<void> {
+  const checked = editor;
+  if (checked === undefined) return;
+  checking.abort();
+  checking = new AbortController();
+  const { signal: until } = checking;
+  try {
+    const answer = await call<Validation>("/scenario/validate", {
+      method: "POST",
+      yaml: checked.text(),
+      signal: until,
+    });
+    if (until.aborted || checked !== editor) return;
+    problems.value = answer.problems;
+    checkProblem.value = undefined;
+    checked.show(answer.problems);
+  } catch (error) {
+    if (!until.aborted) checkProblem.value = error as ControlError;
+  }
+}
+
+/** Starts the scenario in the editor; a refusal leaves the world and the text as they were. */
+export async function apply(): Promise<void> {
+  if (editor === undefined) return;
+  const text = editor.text();
+  await start({ yaml: text });
+  base.value = text;
+  isEdited.value = editor?.text() !== text;
+  isChangedElsewhere.value = false;
+  lastDone.value = "Applied: the world has started anew with this scenario.";
+  running = await readScenario();
+}
+
+/** Starts a bundled scenario and shows it; edits are lost. */
+export async function loadBundled(name: string): Promise<void> {
+  await start({ body: { name } });
+  running = await readScenario();
+  show(running);
+  lastDone.value = `Loaded: the world has started anew with ${name}.`;
+}
+
+async function start(what: { readonly yaml: string } | { readonly body: object }): Promise<void> {
+  ownStarts += 1;
+  try {
+    await fetchControl("/scenario", { method: "PUT", ...what });
+  } catch (error) {
+    ownStarts -= 1;
+    throw error;
+  }
+}
+
+/** Takes back all edits, in one step that can be undone. */
+export function revert(): void {
+  editor?.replace(base.peek() ?? "");
+}
+
+/** Shows the running scenario instead of the edits. */
+export function showRunning(): void {
+  if (running !== undefined) show(running);
+}
+
+/** Goes to a problem in the text. */
+export function goTo({ line, column }: Problem): void {
+  if (line !== null && column !== null) editor?.goTo(line, column);
+}
+
+/** Saves the text in the editor as a file. */
+export function download(name: string): void {
+  saveFile(new Blob([editor?.text() ?? ""], { type: "application/yaml" }), name, "yaml");
+}

@@ -1,0 +1,50 @@
+import { call } from "../../control/call.js";
+import { useResources } from "../../control/resource.js";
+import { health, scenarios } from "../../control/resources.js";
+import { ActionButton } from "../../elements/action.js";
+import { CopyButton } from "../../elements/copy-button.js";
+import { firstSentence } from "../../elements/words.js";
+
+const example = `story:
+  - say: A bank calls the API for the first time.
+  - request: { key: active }
+    expect: { status: 200 }
+  - revoke: { key: active }
+  - request: { key: active }
+    expect: { status: 401, path: 401.revoked }
+`;
+
+/** Advice for a scenario without a story: write one, or take a scenario that has one. */
+export function NoStory() {
+  useResources(scenarios, health);
+  return (
+    <>
+      <h1>Story</h1>
+      <p>
+        The scenario <bdi>{health.data.value?.scenario}</bdi> has no story. A story says what happens, sends
+        requests, and says what they are to get; a presenter tells it here, and{" "}
+        <code>svc-sandbox verify</code> runs it as a test.
+      </p>
+      <section class="panel">
+        <h2>Write one</h2>
+        <p>At the end of the scenario&rsquo;s file:</p>
+        <pre class="story-example">{example}</pre>
+        <CopyButton text={example} />
+      </section>
+      <section class="panel">
+        <h2>Or tell one that is there</h2>
+        <p class="muted">This starts another scenario: the world that runs now is gone.</p>
+        <ul class="story-scenarios">
+          {(scenarios.data.value ?? []).map(({ name, title, description }) => (
+            <li key={name}>
+              <ActionButton class="quiet" run={() => call("/scenario", { method: "PUT", body: { name } })}>
+                {title}
+              </ActionButton>
+              <span>{firstSentence(description)}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,187 @@
+import type { Gate, StepResult } from "../../control/answers.generated.js";
+import { BodyText } from "../../elements/body-text.js";
+import { Instant } from "../../elements/instant.js";
+import { PathBadge, toneOf } from "../../elements/path-badge.js";
+import { shortened } from "../../elements/words.js";
+
+/** The last step that was told, below the narration that led to it. */
+export function Stage(props: {
+  readonly step: StepResult;
+  /** The narration before a step that has none of its own. */
+  readonly narration: string | null;
+  readonly gate: Gate | undefined;
+}) {
+  const { step, narration, gate } = props;
+  const { say, text, request, answer, performed, failure, meanwhile } = step;
+  return (
+    <>
+      {narration === null ? null : (
+        <p class={say === null ? "narration before" : "narration"}>
+          <bdi>{shortened(narration, 4000)}</bdi>
+        </p>
+      )}
+      {request === null ? null : <Exchange request={request} answer={answer} />}
+      {answer === null || gate === undefined ? null : <GateStrip gate={gate} answer={answer} />}
+      {text === null ? null : (
+        <p class={performed?.refusal ? "happening refused" : "happening"}>
+          <bdi>{text}</bdi>
+          {performed?.refusal ? <small>{performed.refusal.message}</small> : null}
+        </p>
+      )}
+      {meanwhile.length === 0 ? null : <Meanwhile steps={meanwhile} />}
+      {failure === null ? null : (
+        <p class="verdict failed">
+          This step cannot run: <bdi>{failure.message}</bdi> <code>{failure.code}</code>
+        </p>
+      )}
+      <Verdict step={step} />
+    </>
+  );
+}
+
+type Request = NonNullable<StepResult["request"]>;
+
+const keyWords: Readonly<Record<string, string>> = {
+  none: "no key",
+  malformed: "a malformed key",
+  unknown: "an unknown key",
+};
+
+function Exchange({ request, answer }: { readonly request: Request; readonly answer: StepResult["answer"] }) {
+  const { method, path, key, headers, body, times } = request;
+  return (
+    <div class="exchange">
+      <section class="panel" aria-label="The request">
+        <h2>{times === 1 ? "Request" : `Request, ${times} times`}</h2>
+        <p>
+          <code>
+            <bdi>
+              {method} {shortened(path, 400)}
+            </bdi>
+          </code>
+        </p>
+        <p class="key-line">
+          {keyWords[key] ?? (
+            <>
+              the key <bdi>{key}</bdi>
+            </>
+          )}
+        </p>
+        <Headers headers={headers} />
+        {body === null ? null : <BodyText text={body} />}
+      </section>
+      {answer === null ? null : (
+        <section class={`panel answer tone-${toneOf(answer.path_id)}`} aria-label="The answer">
+          <h2>{times === 1 ? "Answer" : "The last answer"}</h2>
+          {answer.status === 0 ? (
+            <p class="status">No answer</p>
+          ) : (
+            <p class="status">
+              {answer.status} {answer.code === null ? null : <code>{answer.code}</code>}
+            </p>
+          )}
+          <Headers headers={answer.headers} />
+          {answer.body === "" ? null : <BodyText text={answer.body} />}
+        </section>
+      )}
+    </div>
+  );
+}
+
+// What the transport says is not what the story is about.
+const unsaid = ["content-length", "date", "connection", "content-type"];
+
+function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
+  const said = Object.entries(headers).filter(([name]) => !unsaid.includes(name));
+  if (said.length === 0) return null;
+  return (
+    <dl class="headers">
+      {said.map(([name, value]) => (
+        <div key={name}>
+          <dt>
+            <code>{name}</code>
+          </dt>
+          <dd>
+            <bdi>{shortened(value, 400)}</bdi>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const resultWords = { passed: "passed", refused: "refused", unreached: "not reached" } as const;
+
+/** The checks in their order, as one request met them: those that it passed, the one that refused it, and its exit. */
+function GateStrip({
+  gate,
+  answer,
+}: {
+  readonly gate: Gate;
+  readonly answer: NonNullable<StepResult["answer"]>;
+}) {
+  const { path_id: pathId, fault } = answer;
+  // A fault that only delays leaves the request on its own path.
+  const isFaulty = fault === pathId;
+  const refusedAt = gate.checks.findIndex(({ exits }) => exits.includes(pathId));
+  const reached = isFaulty ? 0 : refusedAt === -1 ? gate.checks.length : refusedAt;
+  return (
+    <section class="gate-strip" aria-label="The way through the gate">
+      <ol>
+        {gate.checks.map(({ name, question }, index) => {
+          const state = index < reached ? "passed" : index === refusedAt ? "refused" : "unreached";
+          return (
+            <li key={name} class={`${state} tone-${toneOf(pathId)}`} title={question}>
+              {name}
+              <span class="visually-hidden">: {resultWords[state]}</span>
+            </li>
+          );
+        })}
+      </ol>
+      <p>
+        {isFaulty ? "A fault hit the request before the gate: " : "It left by "}
+        <PathBadge pathId={pathId} />
+        {fault === null || isFaulty ? null : (
+          <>
+            , late by the fault <PathBadge pathId={fault} />
+          </>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function Meanwhile({ steps }: { readonly steps: StepResult["meanwhile"] }) {
+  return (
+    <section class="meanwhile" aria-labelledby="meanwhile-title">
+      <h2 id="meanwhile-title">Meanwhile</h2>
+      <ul>
+        {steps.map(({ timeline_step: number, at, text, message }) => (
+          <li key={number}>
+            <Instant at={at} />: <bdi>{text}</bdi> {message === null ? null : <small>{message}</small>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Verdict({ step }: { readonly step: StepResult }) {
+  const { differences, say, failure } = step;
+  if (failure !== null) return null;
+  if (differences.length === 0) {
+    return say === null ? <p class="verdict held">As the story expects.</p> : null;
+  }
+  return (
+    <div class="verdict failed">
+      <p>Not as the story expects:</p>
+      <ul>
+        {differences.map(({ at, expected, found }) => (
+          <li key={at}>
+            <code>{at}</code>: expected <bdi>{expected}</bdi>, found <bdi>{found}</bdi>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

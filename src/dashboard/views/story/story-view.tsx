@@ -1,0 +1,187 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { Story } from "../../control/answers.generated.js";
+import { call } from "../../control/call.js";
+import { useResources } from "../../control/resource.js";
+import { gate, health, scenarios, story } from "../../control/resources.js";
+import { type Action, Refusal, useAction } from "../../elements/action.js";
+import { shortened } from "../../elements/words.js";
+import { NoStory } from "./no-story.js";
+import { Stage } from "./stage.js";
+
+/** The scenario's story, step by step, for an audience. */
+export function StoryView() {
+  useResources(story, gate);
+  const told = story.data.value;
+  if (told === undefined) {
+    return (
+      <>
+        <h1>Story</h1>
+        <p class="muted">Reading…</p>
+      </>
+    );
+  }
+  return told.steps === 0 ? <NoStory /> : <Presenter told={told} />;
+}
+
+function Presenter({ told }: { readonly told: Story }) {
+  const place = useRef<HTMLDivElement>(null);
+  const next = useAction(async () => {
+    await call("/story/next", { method: "POST" }).finally(story.refresh);
+  });
+  const again = useAction(async () => {
+    await call("/reset", { method: "POST" }).finally(story.refresh);
+  });
+  const fill = () =>
+    void (document.fullscreenElement ? document.exitFullscreen() : place.current?.requestFullscreen());
+  useKeys({ next, again, fill });
+  const at = useRef(told.told);
+  useEffect(() => {
+    if (at.current === told.told) return;
+    at.current = told.told;
+    // A new step is read from its beginning.
+    const scroller = document.fullscreenElement ?? document.scrollingElement;
+    if (scroller !== null) scroller.scrollTop = 0;
+  }, [told.told]);
+  const { last, over, steps, told: count, outline } = told;
+  const narration = outline.findLast(({ number, say }) => number <= count && say !== null)?.say ?? null;
+  return (
+    <div class="story" ref={place}>
+      <header class="story-bar">
+        <h1>Story</h1>
+        <p class="story-progress">
+          {count === 0 ? `${steps} steps` : `Step ${count} of ${steps}`}
+          <progress max={steps} value={count} aria-label="Steps told" />
+        </p>
+        <p class="buttons story-buttons">
+          <button
+            type="button"
+            aria-keyshortcuts="Space ArrowRight"
+            disabled={over}
+            aria-busy={next.isRunning}
+            onClick={next.run}
+          >
+            Next step <kbd>Space</kbd>
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            aria-keyshortcuts="R"
+            aria-busy={again.isRunning}
+            onClick={again.run}
+          >
+            Start again <kbd>R</kbd>
+          </button>
+          <button type="button" class="quiet" aria-keyshortcuts="F" onClick={fill}>
+            Full screen <kbd>F</kbd>
+          </button>
+        </p>
+      </header>
+      <section class="story-stage" aria-label="What was told last" aria-live="polite">
+        <Refusal problem={next.problem ?? again.problem} />
+        {last === null ? (
+          <Opening count={count} />
+        ) : (
+          <Stage key={last.number} step={last} narration={last.say ?? narration} gate={gate.data.value} />
+        )}
+        {over ? (
+          <p class="muted">The story is over. R starts it again, in the world as it was at first.</p>
+        ) : null}
+      </section>
+      <Outline told={told} />
+    </div>
+  );
+}
+
+// After a restart with --state the steps are known to be told, and no more.
+function Opening({ count }: { readonly count: number }) {
+  useResources(health, scenarios);
+  if (count > 0) {
+    return (
+      <p class="narration before">
+        What was told last is not known: the sandbox was started again. Space goes on with the next step.
+      </p>
+    );
+  }
+  const name = health.data.value?.scenario ?? "";
+  const bundled = scenarios.data.value?.find((one) => one.name === name);
+  return (
+    <>
+      <p class="story-title">
+        <bdi>{bundled?.title ?? shortened(name, 100)}</bdi>
+      </p>
+      {bundled === undefined ? null : <p class="narration">{bundled.description}</p>}
+      <p class="narration before">Press Space for the first step.</p>
+    </>
+  );
+}
+
+const kindWords: Readonly<Record<string, string>> = {
+  held: "as expected",
+  failed: "not as expected",
+  told: "told",
+  ahead: "to come",
+};
+
+function Outline({ told: { outline, told: count } }: { readonly told: Story }) {
+  const list = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const current = list.current?.querySelector<HTMLElement>("[aria-current]");
+    // The list alone: the page stays where it is.
+    if (list.current && current) list.current.scrollTop = current.offsetTop - list.current.clientHeight / 2;
+  }, [count]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys
+    <nav class="story-outline" aria-label="Steps" ref={list} tabIndex={0}>
+      <h2>Steps</h2>
+      <ol>
+        {outline.map(({ number, say, text, told, as_expected: verdict }) => {
+          const state = !told
+            ? "ahead"
+            : verdict === false
+              ? "failed"
+              : say === null && verdict
+                ? "held"
+                : "told";
+          return (
+            <li key={number} class={state} aria-current={number === count ? "step" : undefined}>
+              <span class={say === null ? "step-text" : "step-say"}>
+                <bdi>{shortened(say ?? text ?? "", 90)}</bdi>
+              </span>
+              <span class="visually-hidden"> ({kindWords[state]})</span>
+            </li>
+          );
+        })}
+      </ol>
+    </nav>
+  );
+}
+
+/** The keys of presenters and of their clickers, which press Page Down. */
+function useKeys(actions: {
+  readonly next: Action;
+  readonly again: Action;
+  readonly fill: () => void;
+}): void {
+  const latest = useRef(actions);
+  latest.current = actions;
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const { key, target, repeat, ctrlKey, metaKey, altKey } = event;
+      const run = {
+        " ": () => latest.current.next.run(),
+        ArrowRight: () => latest.current.next.run(),
+        PageDown: () => latest.current.next.run(),
+        r: () => latest.current.again.run(),
+        f: () => latest.current.fill(),
+      }[key.length === 1 ? key.toLowerCase() : key];
+      if (run === undefined || ctrlKey || metaKey || altKey) return;
+      if (target instanceof Element && target.closest("input, textarea, select, dialog")) return;
+      // Space presses the button that has the focus, as everywhere.
+      if (key === " " && target instanceof Element && target.closest("button, a, summary")) return;
+      event.preventDefault();
+      if (!repeat) void run();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+}

@@ -1,0 +1,136 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Upcoming } from "../../control/answers.generated.js";
+import { type ControlError, call } from "../../control/call.js";
+import { clock, health, keys } from "../../control/resources.js";
+import { upcoming } from "../../control/upcoming.js";
+import { Refusal, useActionQueue } from "../../elements/action.js";
+import { Confirm } from "../../elements/dialog.js";
+import { Until } from "../../elements/instant.js";
+
+/** Runs a change of the clock after those before it. */
+export type MoveClock = (work: () => Promise<unknown>) => void;
+
+/** Changes the clock; what depends on it is read anew after each change. */
+export function useMoveClock(): { readonly move: MoveClock; readonly problem: ControlError | undefined } {
+  const { add, problem } = useActionQueue();
+  const move: MoveClock = (work) =>
+    add(async () => {
+      try {
+        await work();
+      } finally {
+        for (const shown of [clock, upcoming, keys]) shown.refresh();
+      }
+    });
+  return { move, problem };
+}
+
+/** Moves the clock on to a time. */
+export const moveTo = (at: string) => call("/clock", { method: "PUT", body: { now: at } });
+
+const leaps = [
+  ["m", "+1 min", "1m"],
+  ["t", "+10 min", "10m"],
+  ["h", "+1 h", "1h"],
+  ["d", "+1 d", "1d"],
+] as const;
+
+interface ClockControlsProps {
+  readonly next: Upcoming | undefined;
+  readonly move: MoveClock;
+  readonly problem: ControlError | undefined;
+}
+
+/** Buttons that move the clock, each with a key of the keyboard. */
+export function ClockControls({ next, move, problem }: ClockControlsProps) {
+  const isResetting = useSignal(false);
+  const controls = useRef<HTMLFieldSetElement>(null);
+  useShortcuts(controls);
+  const isFrozen = clock.data.value?.frozen ?? false;
+  return (
+    <fieldset class="clock-controls" ref={controls}>
+      <legend class="visually-hidden">Move the clock</legend>
+      {leaps.map(([shortcut, words, by]) => (
+        <ClockButton
+          key={shortcut}
+          shortcut={shortcut}
+          run={() => move(() => call("/clock/advance", { method: "POST", body: { by } }))}
+        >
+          {words}
+        </ClockButton>
+      ))}
+      <ClockButton shortcut="n" disabled={next === undefined} run={() => next && move(() => moveTo(next.at))}>
+        To the next event
+      </ClockButton>
+      <ClockButton
+        shortcut="f"
+        run={() => move(() => call("/clock", { method: "PUT", body: { frozen: !isFrozen } }))}
+      >
+        {isFrozen ? "Resume" : "Freeze"}
+      </ClockButton>
+      <ClockButton
+        shortcut="r"
+        run={() => {
+          isResetting.value = true;
+        }}
+      >
+        Reset…
+      </ClockButton>
+      {next === undefined ? null : (
+        <p class="muted">
+          Next: {next.text}, <Until at={next.at} />
+        </p>
+      )}
+      <Refusal problem={problem} />
+      {isResetting.value ? (
+        <Confirm
+          title="Start the scenario again?"
+          action="Start again"
+          run={async () =>
+            move(async () => {
+              await call("/reset", { method: "POST" });
+              health.refresh();
+            })
+          }
+          onClose={() => {
+            isResetting.value = false;
+          }}
+        >
+          <p>
+            The clock goes back to its start. Keys made since then, usage and requests are gone; those of the
+            scenario are as they were.
+          </p>
+        </Confirm>
+      ) : null}
+    </fieldset>
+  );
+}
+
+function ClockButton(props: {
+  readonly shortcut: string;
+  readonly run: () => void;
+  readonly disabled?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const { shortcut, run, disabled = false, children } = props;
+  return (
+    <button type="button" class="quiet" aria-keyshortcuts={shortcut} disabled={disabled} onClick={run}>
+      {children} <kbd>{shortcut}</kbd>
+    </button>
+  );
+}
+
+/** Presses the button of a key, unless something is being written or a dialog is open. */
+function useShortcuts(controls: { readonly current: HTMLElement | null }): void {
+  useEffect(() => {
+    const press = ({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent) => {
+      if (ctrlKey || metaKey || altKey || document.querySelector("dialog[open]") !== null) return;
+      if ((target as HTMLElement).closest("input, select, textarea, [contenteditable]") !== null) return;
+      if (!/^[a-z]$/.test(key)) return;
+      controls.current?.querySelector<HTMLButtonElement>(`[aria-keyshortcuts="${key}"]`)?.click();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+}

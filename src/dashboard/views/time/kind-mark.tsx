@@ -1,0 +1,31 @@
+import type { Upcoming } from "../../control/answers.generated.js";
+import { stateShapes } from "../../elements/key-state.js";
+
+type Kind = Upcoming["kind"];
+
+const turn = "M4 0H6V10H4Z";
+const dayTurn = "M2 0H4V10H2ZM6 0H8V10H6Z";
+const step = "M0 1H10L5 9.5Z";
+const consent = "M5 0A5 5 0 1 1 4.99 0ZM5 2.5A2.5 2.5 0 1 0 5.01 2.5Z";
+
+/** Shapes of what comes, in a box of 10 by 10, and the words of the legend; keys end as the shape of their next state. */
+export const kinds: Readonly<Record<Kind, { readonly shape: string; readonly words: string }>> = {
+  overlap_ends: { shape: stateShapes.rotated, words: "overlap ends" },
+  key_expires: { shape: stateShapes.expired, words: "key expires" },
+  minute_turns: { shape: turn, words: "minute turns" },
+  day_turns: { shape: dayTurn, words: "day turns" },
+  timeline_step: { shape: step, words: "step of the timeline" },
+  fault_begins: { shape: "M0 9L5 0L10 9Z", words: "fault begins" },
+  fault_ends: { shape: "M0 9L5 0L10 9ZM3 7.3H7L5 3.6Z", words: "fault ends" },
+  consent_changes: { shape: consent, words: "consent changes" },
+  attestations_finish: { shape: consent, words: "attestations finish" },
+};
+
+/** The shape of a kind of event. */
+export function KindMark({ kind }: { readonly kind: Kind }) {
+  return (
+    <svg class={`kind-mark kind-${kind}`} width="12" height="12" viewBox="0 0 10 10" aria-hidden="true">
+      <path d={kinds[kind].shape} fill-rule="evenodd" />
+    </svg>
+  );
+}

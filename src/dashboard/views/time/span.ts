@@ -1,0 +1,78 @@
+import type { Key, Upcoming } from "../../control/answers.generated.js";
+import { endOf } from "../../elements/key-state.js";
+
+/** The part of time that the axis shows, in epoch milliseconds. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** The scales to choose from, each with the future that it shows; `fit` shows all that is to come. */
+export const scales = { fit: undefined, hour, day, week: 7 * day } as const;
+export type Scale = keyof typeof scales;
+
+/** The span of a scale around now: a seventh of it is the past. */
+export function spanOf(scale: Scale, now: number, coming: readonly Upcoming[]): Span {
+  const last = Math.max(...coming.filter(({ kind }) => !isTurn(kind)).map(({ at }) => Date.parse(at)), now);
+  const future = scales[scale] ?? Math.max(hour, (last - now) * 1.1);
+  return { start: now - future / 6, end: now + future };
+}
+
+/** Whether it is the beginning of a minute or a day, which always comes. */
+export function isTurn(kind: Upcoming["kind"]): boolean {
+  return kind === "minute_turns" || kind === "day_turns";
+}
+
+/** A time with a line and a label on the axis. */
+export interface Tick {
+  readonly at: number;
+  readonly label: string;
+}
+
+const steps = [
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
+  ...[1, 2, 3, 6, 12].map((count) => count * hour),
+  ...[1, 2, 7, 14, 30, 90, 180].map((count) => count * day),
+];
+
+/** The ticks of a span, at most so many, at even times. */
+export function ticksIn({ start, end }: Span, most: number): Tick[] {
+  const least = (end - start) / Math.max(1, most);
+  const year = 365 * day;
+  const step = steps.find((length) => length >= least) ?? Math.ceil(least / year) * year;
+  const ticks = [];
+  for (let at = Math.ceil(start / step) * step; at <= end; at += step)
+    ticks.push({ at, label: labelOf(at, step) });
+  return ticks;
+}
+
+const timeOfDay = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", hour: "2-digit", minute: "2-digit" });
+const dayOfMonth = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" });
+const monthOfYear = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", month: "short", year: "numeric" });
+
+function labelOf(at: number, step: number): string {
+  if (step >= 30 * day) return monthOfYear.format(at);
+  return (at % day === 0 ? dayOfMonth : timeOfDay).format(at);
+}
+
+/** The keys in the order of their lanes: those that end soonest, those that go on, those that ended last. */
+export function inOrderOfEvents(keys: readonly Key[], coming: readonly Upcoming[]): Key[] {
+  const firsts = new Map<string, number>();
+  for (const { key, at } of coming) {
+    if (key !== null && !firsts.has(key)) firsts.set(key, Date.parse(at));
+  }
+  const rank = (key: Key): readonly [group: number, order: number] => {
+    const next = firsts.get(key.ref);
+    if (next !== undefined) return [0, next];
+    if (key.state === "active" || key.state === "retiring") return [1, 0];
+    return [2, -Date.parse(endOf(key) ?? "1970-01-01T00:00:00Z")];
+  };
+  return keys
+    .map((key) => ({ key, rank: rank(key) }))
+    .sort((one, other) => one.rank[0] - other.rank[0] || one.rank[1] - other.rank[1])
+    .map(({ key }) => key);
+}

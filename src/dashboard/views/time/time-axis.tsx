@@ -1,0 +1,179 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useId, useRef } from "preact/hooks";
+import type { Key, Upcoming } from "../../control/answers.generated.js";
+import { endOf, stateShapes } from "../../elements/key-state.js";
+import { kinds } from "./kind-mark.js";
+import { type Span, ticksIn } from "./span.js";
+
+interface TimeAxisProps {
+  readonly span: Span;
+  readonly now: number;
+  readonly lanes: readonly Key[];
+  readonly coming: readonly Upcoming[];
+  /** The element that says the same in words. */
+  readonly describedBy: string;
+}
+
+const head = 46;
+const barHeight = 10;
+const labelRoom = 76;
+
+/** A place on the axis: pixels from its left edge. */
+type Place = (at: number) => number;
+
+/** Time from left to right, a lane for each key, what comes as marks, and a line for now. */
+export function TimeAxis({ span, now, lanes, coming, describedBy }: TimeAxisProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const width = useSignal(0);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => {
+      width.value = Math.floor(entry?.contentRect.width ?? 0);
+    });
+    observer.observe(box.current as HTMLDivElement);
+    return () => observer.disconnect();
+  }, []);
+  // Beside the lanes where there is room for names, else above each.
+  const isWide = width.value >= 640;
+  const left = isWide ? 210 : 8;
+  const right = width.value - 8;
+  const laneHeight = isWide ? 26 : 40;
+  const height = head + lanes.length * laneHeight + 8;
+  const place: Place = (at) =>
+    left +
+    ((Math.min(Math.max(at, span.start), span.end) - span.start) / (span.end - span.start)) * (right - left);
+  const topOf = (number: number) => head + number * laneHeight + (isWide ? 8 : 22);
+  const letters = Math.floor((isWide ? left - 16 : right - left) / 7.2);
+  const shown = coming.filter(({ at }) => Date.parse(at) <= span.end);
+  return (
+    <div class="time-axis" ref={box}>
+      {width.value === 0 ? null : (
+        <svg
+          width={width.value}
+          height={height}
+          role="img"
+          aria-label="Keys over time; the list below tells what comes next"
+          aria-describedby={describedBy}
+        >
+          <Ticks span={span} place={place} from={left} to={right} height={height} />
+          {shown.map((event) => (
+            <EventLine key={`${event.at} ${event.text}`} event={event} place={place} height={height} />
+          ))}
+          {lanes.map((key, number) => (
+            <Lane key={key.ref} of={key} place={place} now={now} from={left} to={right} top={topOf(number)} />
+          ))}
+          <line class="now-line" x1={place(now)} x2={place(now)} y1="32" y2={height} />
+          <text class="now-label" x={place(now)} y="28" text-anchor="middle">
+            now
+          </text>
+          {lanes.map(({ ref }, number) => (
+            <text key={ref} class="lane-label" x={isWide ? 8 : left} y={topOf(number) + (isWide ? 9 : -6)}>
+              {ref.length > letters ? `${ref.slice(0, letters - 1)}…` : ref}
+            </text>
+          ))}
+        </svg>
+      )}
+    </div>
+  );
+}
+
+function Ticks(props: {
+  readonly span: Span;
+  readonly place: Place;
+  readonly from: number;
+  readonly to: number;
+  readonly height: number;
+}) {
+  const { span, place, from, to, height } = props;
+  const anchorAt = (x: number) => (x < from + 30 ? "start" : x > to - 30 ? "end" : "middle");
+  return (
+    <g class="ticks">
+      {ticksIn(span, (to - from) / labelRoom).map(({ at, label }) => (
+        <g key={at}>
+          <line x1={place(at)} x2={place(at)} y1="16" y2={height} />
+          <text x={place(at)} y="12" text-anchor={anchorAt(place(at))}>
+            {label}
+          </text>
+        </g>
+      ))}
+    </g>
+  );
+}
+
+function EventLine({
+  event,
+  place,
+  height,
+}: {
+  readonly event: Upcoming;
+  readonly place: Place;
+  readonly height: number;
+}) {
+  const { at, kind, text } = event;
+  const x = place(Date.parse(at));
+  return (
+    <g class={`time-event kind-${kind}`}>
+      <title>{text}</title>
+      <line x1={x} x2={x} y1="44" y2={height} />
+      <path d={kinds[kind].shape} fill-rule="evenodd" transform={`translate(${x - 5} 33)`} />
+    </g>
+  );
+}
+
+interface LaneProps {
+  readonly of: Key;
+  readonly place: Place;
+  readonly now: number;
+  readonly from: number;
+  readonly to: number;
+  readonly top: number;
+}
+
+/** A key: a bar for as long as it works, paler in the past; the shape of its end, and dots behind it. */
+function Lane({ of: key, place, now, from, to, top }: LaneProps) {
+  const { state } = key;
+  const works = state === "active" || state === "retiring";
+  const end = endOf(key);
+  const endsAt = end === null ? to : place(Date.parse(end));
+  const middle = top + barHeight / 2;
+  const becomes = works ? (key.expires_at === end ? "expired" : "rotated") : state;
+  return (
+    <g class={`lane state-${state}`}>
+      <Bar name={works ? "works past" : "worked"} from={from} to={works ? place(now) : endsAt} top={top} />
+      {works ? <Bar name="works" from={place(now)} to={endsAt} top={top} /> : null}
+      {state === "retiring" ? <Hatching from={from} to={endsAt} top={top} /> : null}
+      {end === null ? null : (
+        <>
+          <line class="over" x1={endsAt} x2={to} y1={middle} y2={middle} />
+          <path
+            class={`end state-${becomes}`}
+            d={stateShapes[becomes]}
+            fill-rule="evenodd"
+            transform={`translate(${endsAt - 7} ${top - 2}) scale(1.4)`}
+          />
+        </>
+      )}
+    </g>
+  );
+}
+
+interface BarProps {
+  readonly from: number;
+  readonly to: number;
+  readonly top: number;
+}
+
+function Bar({ name, from, to, top }: BarProps & { readonly name: string }) {
+  return <rect class={name} x={from} y={top} width={Math.max(0, to - from)} height={barHeight} rx="2" />;
+}
+
+function Hatching({ from, to, top }: BarProps) {
+  const id = useId();
+  return (
+    <>
+      <pattern id={id} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect class="hatch" width="3" height="6" />
+      </pattern>
+      <rect x={from} y={top} width={Math.max(0, to - from)} height={barHeight} rx="3" fill={`url(#${id})`} />
+    </>
+  );
+}

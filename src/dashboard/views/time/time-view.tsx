@@ -1,0 +1,167 @@
+import { useId } from "preact/hooks";
+import type { Key, Upcoming } from "../../control/answers.generated.js";
+import { now } from "../../control/now.js";
+import { useResources } from "../../control/resource.js";
+import { clock, keys, keyTotal } from "../../control/resources.js";
+import { upcoming, useUpcoming } from "../../control/upcoming.js";
+import { Refusal } from "../../elements/action.js";
+import { Instant, Until } from "../../elements/instant.js";
+import { changeQuery, linkTo, route } from "../../shell/route.js";
+import { ClockControls, type MoveClock, moveTo, useMoveClock } from "./clock-controls.js";
+import { KindMark, kinds } from "./kind-mark.js";
+import { inOrderOfEvents, isTurn, type Scale, scales, spanOf } from "./span.js";
+import { TimeAxis } from "./time-axis.js";
+
+const lanesAtFirst = 12;
+
+/** The clock: what comes next, and the buttons that go there. */
+export function TimeView() {
+  useResources(keys, clock);
+  useUpcoming();
+  const listId = useId();
+  const { move, problem } = useMoveClock();
+  const all = keys.data.value ?? [];
+  const coming = upcoming.data.value ?? [];
+  return (
+    <>
+      <div class="head-row">
+        <h1>Time</h1>
+        <p class="time-now">
+          <Instant at={now.value} precision="second" />{" "}
+          <span class="badge">{clock.data.value?.frozen ? "frozen" : "running"}</span>
+        </p>
+      </div>
+      <ClockControls next={nextEvent(coming, all)} move={move} problem={problem} />
+      <Refusal problem={upcoming.problem.value ?? keys.problem.value} />
+      {Number.isNaN(now.value) ? (
+        <p class="muted">Reading…</p>
+      ) : (
+        <Axis keys={all} coming={coming} describedBy={listId} />
+      )}
+      <section class="panel" id={listId} aria-label="What comes next">
+        <h2>What comes next</h2>
+        <ComingList coming={coming} move={move} />
+      </section>
+    </>
+  );
+}
+
+/** The first event after which something is different: a minute in which no key was used may turn unseen. */
+function nextEvent(coming: readonly Upcoming[], all: readonly Key[]): Upcoming | undefined {
+  const isUsed = {
+    minute_turns: all.some(({ usage }) => usage.this_minute > 0),
+    day_turns: all.some(({ usage }) => usage.today > 0),
+  };
+  return coming.find(({ kind }) => !isTurn(kind) || isUsed[kind as keyof typeof isUsed]) ?? coming[0];
+}
+
+interface AxisProps {
+  readonly keys: readonly Key[];
+  readonly coming: readonly Upcoming[];
+  readonly describedBy: string;
+}
+
+function Axis({ keys: all, coming, describedBy }: AxisProps) {
+  const { query } = route.value;
+  const asked = query.get("scale") ?? "";
+  const scale: Scale = asked in scales ? (asked as Scale) : "fit";
+  const most = Math.max(lanesAtFirst, Number(query.get("lanes")) || 0);
+  const lanes = inOrderOfEvents(all, coming).slice(0, most);
+  return (
+    <section class="panel" aria-label="Axis">
+      <div class="axis-head">
+        <fieldset class="choices">
+          <legend class="visually-hidden">Scale</legend>
+          {Object.keys(scales).map((name) => (
+            <label key={name}>
+              <input
+                type="radio"
+                name="scale"
+                checked={name === scale}
+                onChange={() => changeQuery({ scale: name === "fit" ? undefined : name })}
+              />{" "}
+              {name === "fit" ? "all that comes" : name}
+            </label>
+          ))}
+        </fieldset>
+        <Legend coming={coming} />
+      </div>
+      <TimeAxis
+        span={spanOf(scale, now.value, coming)}
+        now={now.value}
+        lanes={lanes}
+        coming={coming}
+        describedBy={describedBy}
+      />
+      {all.length > lanes.length ? (
+        <p class="muted">
+          {lanes.length} of {keyTotal.value} keys, those with something to happen first.{" "}
+          <button type="button" class="quiet" onClick={() => changeQuery({ lanes: String(most + 24) })}>
+            Show {Math.min(24, all.length - lanes.length)} more
+          </button>
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+const bars = [
+  ["bar-works", "works"],
+  ["bar-retiring", "retiring, in its overlap"],
+  ["bar-over", "over"],
+] as const;
+
+function Legend({ coming }: { readonly coming: readonly Upcoming[] }) {
+  const shown = new Set(coming.map(({ kind }) => kind));
+  return (
+    <ul class="time-legend">
+      {bars.map(([name, words]) => (
+        <li key={name}>
+          <svg class={`bar-mark ${name}`} width="18" height="10" aria-hidden="true">
+            <path d="M1 5H17" />
+          </svg>{" "}
+          {words}
+        </li>
+      ))}
+      {[...shown].map((kind) => (
+        <li key={kind}>
+          <KindMark kind={kind} /> {kinds[kind].words}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const listedAtFirst = 25;
+
+function ComingList({ coming, move }: { readonly coming: readonly Upcoming[]; readonly move: MoveClock }) {
+  const isWhole = route.value.query.get("list") === "all";
+  const shown = isWhole ? coming : coming.slice(0, listedAtFirst);
+  return (
+    <>
+      <ol class="coming">
+        {shown.map(({ at, kind, key, text }) => (
+          <li key={`${at} ${kind} ${key} ${text}`}>
+            <KindMark kind={kind} />
+            <strong>
+              <Until at={at} />
+            </strong>
+            <span>{key === null ? text : <a href={linkTo("keys", [key])}>{text}</a>}</span>
+            <span class="muted">
+              <Instant at={at} precision="second" />
+            </span>
+            <button type="button" class="quiet" onClick={() => move(() => moveTo(at))}>
+              Go there <span class="visually-hidden">{text}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      {coming.length > shown.length ? (
+        <button type="button" class="quiet" onClick={() => changeQuery({ list: "all" })}>
+          Show {coming.length - shown.length} more
+        </button>
+      ) : null}
+      {coming.length < 100 ? null : <p class="muted">The next hundred are listed; there may be more.</p>}
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+import { SandboxError } from "../../domain/errors.js";
+import { starterOf } from "../../library/create-sandbox.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } from "../../scenario/bundled.js";
+import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
+import { parseScenario, placeOf } from "../../scenario/parse-scenario.js";
+import { populatedKeys } from "../../scenario/population.js";
+import type { Path } from "../../scenario/problems/scenario-error.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { withStory } from "../../scenario/stories.js";
+import { nodePlatform } from "../platform.js";
+import { rehearsalProblems } from "../rehearsal.js";
+import { scenarioText } from "../scenario-text.js";
+import { listOf, one } from "./answer-schemas.js";
+import { scenarioFields } from "./refusals.js";
+import { type Route, route } from "./route.js";
+import { validateText } from "./validate-text.js";
+import { running } from "./world-routes.js";
+
+/** Scenarios: the bundled ones, the running one, another one, and their format. */
+export const scenarioRoutes: readonly Route[] = [
+  route("GET /scenarios", {
+    summary: "The bundled scenarios",
+    answer: listOf("Scenario"),
+    run: () =>
+      scenarioNames.map((name) => {
+        const { name: title = name, description = "" } = bundledScenarios[name];
+        return { name, title, description };
+      }),
+  }),
+  route("GET /scenario", {
+    summary: "The running scenario as YAML, without the keys that it pins",
+    answer: { type: "string" },
+    types: ["application/yaml"],
+    async run({ world, runtime, response }) {
+      response.type("application/yaml").send(await scenarioText(world, runtime.given));
+    },
+  }),
+  route("PUT /scenario", {
+    summary: "Starts another scenario: a bundled one by name, or one sent as YAML (application/yaml)",
+    body: "scenario_choice",
+    answer: one("Running"),
+    run({ runtime, body: { name } }) {
+      if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
+      return startScenario(runtime, withStory(name), name);
+    },
+    async runYaml({ runtime, body }) {
+      const file = "request body";
+      const scenario = parseScenario(body, { file });
+      requireQuickStart(scenario);
+      const started = startScenario(runtime, scenario, scenario.name ?? "unnamed", body);
+      const placeIn = (path: Path) => placeOf(body, path, { file });
+      const problems = await rehearsalProblems({ scenario, name: file }, placeIn, runtime.given);
+      return { ...started, warnings: Object.values(scenarioFields(problems)) };
+    },
+  }),
+  route("POST /scenario/validate", {
+    summary: "Checks a scenario sent as YAML (application/yaml) without starting it, as `validate` does",
+    body: "scenario_text",
+    answer: one("Validation"),
+    run: ({ runtime, body: { text } }) => validation(text, runtime.given),
+    runYaml: ({ runtime, body }) => validation(body, runtime.given),
+  }),
+  route("GET /scenario.schema.json", {
+    summary: "The JSON Schema of the scenario format",
+    answer: { type: "object" },
+    isBare: true,
+    run: () => scenarioJsonSchema(scenarioNames),
+  }),
+];
+
+async function validation(text: string, given: Runtime["given"]) {
+  return { problems: await validateText(text, given, requireQuickStart) };
+}
+
+// Half a second of work, for which every other request has to wait.
+const mostPopulatedKeys = 20_000;
+
+/** Throws `validation_failed` for a scenario whose start would hold up the server: a few bytes ask for a million keys. */
+export function requireQuickStart(scenario: Scenario): void {
+  const keys = populatedKeys(scenario);
+  if (keys <= mostPopulatedKeys) return;
+  const message = `population makes ${keys} keys, and a scenario that is sent may make ${mostPopulatedKeys}. Start the server with it to have more.`;
+  throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
+    fields: { population: message },
+  });
+}
+
+// The options of the server's start hold for this scenario, too.
+function startScenario(runtime: Runtime, scenario: Scenario, name: string, text?: string) {
+  runtime.exchange(starterOf(nodePlatform, scenario, { ...runtime.given, name, text }));
+  return running(runtime.world());
+}

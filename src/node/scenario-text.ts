@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from "node:util";
+import { redactKeys } from "../domain/redact.js";
+import type { GivenOptions } from "../sandbox/runtime.js";
+import type { World } from "../sandbox/world.js";
+import { isScenarioName } from "../scenario/bundled.js";
+import { yamlText } from "../scenario/read/yaml.js";
+import { withStory } from "../scenario/stories.js";
+import { readBundledScenario } from "./package-files.js";
+import { openWorld } from "./platform.js";
+
+/**
+ * The scenario of a world as YAML: as it was written, comments included, where that is known, else rendered. Every key in it
+ * is cut behind its prefix.
+ */
+export async function scenarioText(world: World, given: GivenOptions): Promise<string> {
+  const written = world.text ?? (await bundledText(world, given));
+  const pinned = Object.values(world.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
+    Object.values(keys).flatMap(({ secret = [] }) => secret),
+  );
+  // YAML can spell a key so that it is not seen in its text.
+  const isPlain = written !== undefined && pinned.every((secret) => written.includes(secret));
+  return redactKeys(isPlain ? written : yamlText(world.scenario));
+}
+
+// A scenario of one's own may have the name of a bundled one.
+async function bundledText({ name, scenario }: World, given: GivenOptions): Promise<string | undefined> {
+  if (!isScenarioName(name)) return undefined;
+  const { story: _, ...bundled } = openWorld(withStory(name), { name, ...given }).scenario;
+  const { story: __, ...running } = scenario;
+  return isDeepStrictEqual(running, bundled) ? readBundledScenario(name) : undefined;
+}

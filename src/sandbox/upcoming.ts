@@ -1,0 +1,145 @@
+import { keyStateAt } from "../domain/api-key.js";
+import { productionTime } from "../domain/attestation.js";
+import { consentHistory } from "../domain/consent.js";
+import { faultPathOf } from "../domain/fault.js";
+import { day, dayStart, minute, minuteStart } from "../domain/limits.js";
+import { isoOf, lastClockInstant } from "./clock.js";
+import { settleUsage } from "./counters.js";
+import { actionIn } from "./operations/operations.js";
+import type { World } from "./world.js";
+
+/** The kinds of what time alone brings. */
+export const upcomingKinds = [
+  "overlap_ends",
+  "key_expires",
+  "minute_turns",
+  "day_turns",
+  "timeline_step",
+  "fault_begins",
+  "fault_ends",
+  "consent_changes",
+  "attestations_finish",
+] as const;
+
+/** Something that happens by itself when the clock gets there. */
+export interface Upcoming {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly kind: (typeof upcomingKinds)[number];
+  /** The refs of what it happens to. */
+  readonly key: string | null;
+  readonly organization: string | null;
+  /** The number of the step of the timeline, counted from 1. */
+  readonly step: number | null;
+  readonly text: string;
+}
+
+interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
+  readonly at: number;
+  readonly kind: Upcoming["kind"];
+  readonly text: string;
+}
+
+const most = 100;
+
+/** The events that time alone brings: the soonest first, at most 100, none beyond the last instant of the clock. */
+export function listUpcoming(world: World): Upcoming[] {
+  const now = world.clock.now();
+  const all = [
+    ...keyEvents(world, now),
+    ...turns(world, now),
+    ...timelineEvents(world),
+    ...faultEvents(world),
+    ...(world.preview ? consentEvents(world, now) : []),
+  ];
+  const coming = all
+    .filter(({ at }) => at > now && at <= lastClockInstant)
+    .sort((one, other) => one.at - other.at);
+  return coming.slice(0, most).map(({ at, kind, key = null, organization = null, step = null, text }) => {
+    return { at: isoOf(at), kind, key, organization, step, text };
+  });
+}
+
+function keyEvents({ registry }: World, now: number): Coming[] {
+  return [...registry.keys.values()].flatMap(({ key }): Coming[] => {
+    const { ref, organization, overlapEndsAt = Number.POSITIVE_INFINITY, expiresAt } = key;
+    const state = keyStateAt(key, now);
+    if (state !== "active" && state !== "retiring") return [];
+    const ofKey = { key: ref, organization };
+    // A key stops working once: whichever comes first.
+    if (expiresAt !== undefined && expiresAt <= overlapEndsAt) {
+      return [{ ...ofKey, at: expiresAt, kind: "key_expires", text: `Key ${ref} expires` }];
+    }
+    if (overlapEndsAt === Number.POSITIVE_INFINITY) return [];
+    return [
+      { ...ofKey, at: overlapEndsAt, kind: "overlap_ends", text: `Overlap of ${ref} ends: it stops working` },
+    ];
+  });
+}
+
+// Of a sliding minute nothing turns, but its first request leaves it.
+function turns({ registry, windows }: World, now: number): Coming[] {
+  const days: Coming = {
+    at: dayStart(now, windows.dayResetsAt) + day,
+    kind: "day_turns",
+    text: "Day turns: each key has its per_day again",
+  };
+  if (!windows.sliding) {
+    const text = "Minute turns: each key has its per_minute again";
+    return [{ at: minuteStart(now) + minute, kind: "minute_turns", text }, days];
+  }
+  const firsts = [...registry.keys.values()].flatMap(({ usage, key: { ref, organization } }) => {
+    settleUsage(usage, windows, now);
+    const [first] = usage.recent;
+    return first === undefined ? [] : [{ at: first + minute, key: ref, organization }];
+  });
+  const [first] = firsts.sort((one, other) => one.at - other.at);
+  if (first === undefined) return [days];
+  return [{ ...first, kind: "minute_turns", text: `First request of ${first.key} leaves the minute` }, days];
+}
+
+function timelineEvents({ timeline: { steps, next } }: World): Coming[] {
+  return steps.slice(next).map(({ at, step }, index) => ({
+    at,
+    kind: "timeline_step",
+    step: next + index + 1,
+    key: step.rotate?.key ?? step.revoke?.key ?? step.create_key?.ref ?? null,
+    organization:
+      step.organization?.ref ?? step.create_key?.organization ?? step.consent?.organization ?? null,
+    text: `Step ${next + index + 1} of the timeline: ${actionIn(step) ?? "nothing"}`,
+  }));
+}
+
+function faultEvents({ faults: { active } }: World): Coming[] {
+  return active.flatMap(({ when, effect }): Coming[] => {
+    const { after, until, key = null, organization = null } = when;
+    const about = { key, organization };
+    const path = faultPathOf(effect);
+    return [
+      ...(after === undefined
+        ? []
+        : [{ ...about, at: after, kind: "fault_begins" as const, text: `${path} begins` }]),
+      ...(until === undefined
+        ? []
+        : [{ ...about, at: until, kind: "fault_ends" as const, text: `${path} ends` }]),
+    ];
+  });
+}
+
+// The farmers' own answers are among them: they follow from the record.
+function consentEvents({ consents }: World, now: number): Coming[] {
+  return consents.all.flatMap(({ id, organization, record }) => {
+    const life = consentHistory(record, Number.POSITIVE_INFINITY);
+    const changes = life.map(({ at, status, by }): Coming => {
+      const who = by === "farmer" ? " by the farmer" : "";
+      return { at, kind: "consent_changes", organization, text: `Consent ${id} is ${status}${who}` };
+    });
+    const granted = life.find(({ status }) => status === "granted");
+    const end = life.at(-1);
+    const readyAt = granted === undefined ? now : granted.at + productionTime;
+    // A consent that ends before ends the production, too.
+    if (granted === undefined || (end !== granted && end !== undefined && end.at < readyAt)) return changes;
+    const text = `Attestations of ${id} are ready, or have failed`;
+    return [...changes, { at: readyAt, kind: "attestations_finish", organization, text }];
+  });
+}

@@ -1,0 +1,103 @@
+import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { baseUrl, type RunOptions, runCli, startCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/** An environment whose only program keeps the address that it is to open. */
+function withOpener(name = "xdg-open", code = 0) {
+  const folder = temporaryFolder({ [name]: `#!/bin/sh\necho "$@" >> "$0.opened"\nexit ${code}\n` });
+  const program = join(folder, name);
+  chmodSync(program, 0o755);
+  const read = () => (existsSync(`${program}.opened`) ? readFileSync(`${program}.opened`, "utf8") : "");
+  const opened = () => vi.waitUntil(() => /^(\S+)\n$/.exec(read())?.[1], { timeout: 20_000 });
+  return { program, read, opened, env: { PATH: folder } };
+}
+
+const start = (argv: readonly string[], options: RunOptions) =>
+  startCli(["--port", "0", "--open", ...argv], { cwd: temporaryFolder(), ...options });
+
+describe.skipIf(process.platform !== "linux")("svc-sandbox start --open", () => {
+  it("opens the address that it prints", async () => {
+    const { env, opened } = withOpener();
+    const running = start([], { env });
+    const address = await opened();
+    expect(running.stdout.text()).toContain(`\n  Dashboard  ${address}\n`);
+    expect((await fetch(address)).status).toBe(200);
+    expect(await running.stop()).toMatchObject({ code: 0, stderr: expect.not.stringContaining("browser") });
+  });
+
+  it("gives a token that it made, behind the #, and none that was given", async () => {
+    const made = withOpener();
+    const open = start(["--host", "0.0.0.0"], { env: made.env });
+    const address = await made.opened();
+    expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox\/#token=[\w-]{32}$/);
+    expect(open.stdout.text()).toContain(`\n  Dashboard  ${address}\n`);
+    const given = withOpener();
+    const kept = start(["--control-token", "a-token-of-mine"], { env: given.env });
+    expect(await given.opened()).toMatch(/\/__sandbox\/$/);
+    expect(kept.stdout.text()).not.toContain("token=");
+  });
+
+  it("opens it where this machine reaches it, whatever the public URL", async () => {
+    const { env, opened } = withOpener();
+    start(["--public-url", "https://box.example"], { env });
+    expect(await opened()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox\/$/);
+  });
+
+  it("says that there is no browser, without the token, and goes on", async () => {
+    const running = start(["--host", "0.0.0.0", "--quiet"], { env: { PATH: temporaryFolder() } });
+    const url = await baseUrl(running);
+    await running.stderr.shows(/\nNo browser was opened: there is no xdg-open\. Open .*: \S+\/__sandbox\/\n/);
+    expect((await fetch(`${url}/v1/relying-party/me`)).status).toBe(401);
+    expect((await running.stop()).code).toBe(0);
+    const { env } = withOpener("xdg-open", 3);
+    await start([], { env }).stderr.shows(/No browser was opened: xdg-open ended with 3\./);
+  });
+
+  it("asks the program that BROWSER names, and none with BROWSER=none", async () => {
+    const own = withOpener("my browser");
+    start([], { env: { BROWSER: own.program } });
+    await own.opened();
+    const { env, read } = withOpener();
+    const running = start([], { env: { ...env, BROWSER: "none" } });
+    await baseUrl(running);
+    const { stderr } = await running.stop();
+    expect([read(), stderr]).toEqual(["", expect.not.stringContaining("browser")]);
+  });
+
+  it("is refused with --no-control, which leaves out the dashboard", async () => {
+    const { code, stderr } = await runCli(["--open", "--no-control"]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/'--open' cannot be used with .*'--no-control'/),
+    ]);
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("svc-sandbox play --web", () => {
+  it("serves the story on a free port with the clock standing still, and opens and prints the presenter's view", async () => {
+    const { env, opened } = withOpener();
+    const running = startCli(["play", "rotation", "--web"], { env });
+    const address = await opened();
+    expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox\/#\/story$/);
+    await running.stdout.shows(/^Rotation\n.*stands still\.\n25 steps, [\s\S]*\/#\/story\n$/);
+    expect(running.stdout.text()).toContain(`\n${address}\n`);
+    const read = async (path: string) => (await fetch(new URL(`.${path}`, address))).json();
+    expect(await read("/clock")).toEqual({ data: { now: "2026-03-02T09:00:00.000Z", frozen: true } });
+    expect(await read("/story")).toMatchObject({ data: { told: 0, steps: 25 } });
+    expect((await running.stop()).code).toBe(0);
+    await expect(fetch(address)).rejects.toThrow();
+  });
+
+  it("takes the port and the host that are given, and the view stands behind the token", async () => {
+    const { env, opened } = withOpener();
+    startCli(["play", "rotation", "--web", "--host", "0.0.0.0"], { env });
+    expect(await opened()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox\/#token=[\w-]{32}&\/story$/);
+  });
+
+  it("is told by hand: there is no speed", async () => {
+    const { code, stderr } = await runCli(["play", "rotation", "--web", "--speed", "2"]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/'--web' cannot be used with .*'--speed/)]);
+  });
+});

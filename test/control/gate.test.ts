@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { gateResults } from "../../src/api/gate.js";
+import { apiPathIds, faultPathIds, isFault, outcomeOf } from "../../src/domain/outcomes.js";
+import { serveControl } from "./client.js";
+
+const names = ["path", "method", "key", "organization", "live access", "scope", "minute limit", "day limit"];
+
+interface Check {
+  readonly name: string;
+  readonly exits: readonly string[];
+}
+
+const preview = { version: 1, preview: true, organizations: { bank: { type: "bank" } } } as const;
+
+test("the gate has each path of the API once, as an exit of a check or as a success", async () => {
+  for (const scenario of [undefined, preview]) {
+    const { ask } = await serveControl(scenario === undefined ? {} : { scenario });
+    const { checks, successes, faults } = (await ask("/gate")).body.data;
+    const more = scenario === undefined ? [] : ["input", "record"];
+    expect(checks.map(({ name }: Check) => name)).toEqual([...names, ...more]);
+    const paths = checks.flatMap(({ exits }: Check) => exits).concat(successes);
+    const expected = apiPathIds.filter((path) => scenario !== undefined || !outcomeOf(path).preview);
+    expect(paths.toSorted()).toEqual(expected.toSorted());
+    expect(faults).toEqual(faultPathIds);
+  }
+});
+
+test("a request was refused by the check that has its path, and has passed those before", () => {
+  const results = (path: Parameters<typeof gateResults>[0]) =>
+    gateResults(path, false).map(({ result }) => result);
+  const rest = (count: number) => Array(count).fill("not_reached");
+  expect(results("404.unknown_path")).toEqual(["refused", ...rest(7)]);
+  expect(results("403.live_suspended")).toEqual([...Array(4).fill("passed"), "refused", ...rest(3)]);
+  expect(results("200.test")).toEqual(Array(8).fill("passed"));
+  for (const path of faultPathIds.filter(isFault)) expect(results(path)).toEqual(rest(8));
+});

@@ -1,0 +1,150 @@
+import { expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
+import { serveControl } from "./client.js";
+
+const mePath = "/v1/relying-party/me";
+const post = (json: object) => ({ method: "POST", json });
+
+interface Row {
+  readonly name: string;
+  readonly result: string;
+}
+
+const resultsOf = (checks: readonly Row[]) => Object.fromEntries(checks.map((row) => [row.name, row.result]));
+
+test("one request of the journal has its answer as it was sent, its checks, and what to do", async () => {
+  const { ask, server } = await serveControl({ profile: "typical" });
+  const sent = await fetch(server.url + mePath, {
+    headers: { "x-api-key": server.sandbox.secret("active") },
+  });
+  const text = await sent.text();
+  await fetch(`${server.url + mePath}?a=1`, { headers: { "x-api-key": server.sandbox.secret("revoked") } });
+  const [first, second] = (await ask("/requests")).body.data;
+  const shown = (await ask(`/requests/${first.id}`)).body.data;
+  expect(first.told).toBe(false);
+  expect(shown).toMatchObject({ ...first, advice_details: [] });
+  expect(shown.answer).toMatchObject({ status: 200, body: text });
+  for (const [name, value] of Object.entries(shown.answer.headers))
+    expect(sent.headers.get(name)).toBe(value);
+  expect(shown.answer.headers["x-request-id"]).toBe(first.id);
+  expect(new Set(Object.values(resultsOf(shown.checks)))).toEqual(new Set(["passed"]));
+
+  const refused = (await ask(`/requests/${second.id}`)).body.data;
+  expect(resultsOf(refused.checks)).toMatchObject({
+    ...{ path: "passed", method: "passed", key: "refused", organization: "not_reached" },
+  });
+  expect(refused).toMatchObject({ when: "a revoked key", answer: { status: 401 } });
+  expect(refused.advice_details.map(({ id }: { id: string }) => id)).toEqual(second.advice);
+  expect(second.advice).not.toEqual([]);
+});
+
+test("the kept answer is that of varied, of HEAD, and what a fault let through", async () => {
+  const { ask, server } = await serveControl({ profile: "varied" });
+  const call = (method = "GET") =>
+    fetch(server.url + mePath, { method, headers: { "x-api-key": server.sandbox.secret("active") } });
+  // Some of the ids that services have need encoding.
+  const kept = async () => {
+    const { id } = (await ask("/requests?limit=1")).body.data[0];
+    return (await ask(`/requests/${encodeURIComponent(id)}`)).body.data;
+  };
+  for (let i = 0; i < 20; i++) {
+    const text = await (await call()).text();
+    expect((await kept()).answer.body).toBe(text);
+  }
+  await call("HEAD");
+  expect((await kept()).answer).toMatchObject({ status: 200, body: "" });
+
+  const faults = (then: object) => ask("/faults", { method: "PUT", json: { faults: [{ then }] } });
+  await faults({ truncate: true });
+  const cut = await call();
+  const length = Number(cut.headers.get("content-length"));
+  await expect(cut.text()).rejects.toThrow();
+  const truncated = await kept();
+  expect(Buffer.byteLength(truncated.answer.body)).toBe(Math.floor(length / 2));
+  expect(Object.values(resultsOf(truncated.checks))).not.toContain("passed");
+  await faults({ malformed: true });
+  const malformed = await (await call()).text();
+  expect((await kept()).answer).toMatchObject({ status: 200, body: malformed });
+  await faults({ reset: true });
+  await expect(call()).rejects.toThrow();
+  expect(await kept()).toMatchObject({ status: 0, path_id: "fault.reset", answer: null });
+  await faults({ latency: "1ms" });
+  await (await call()).text();
+  expect(await kept()).toMatchObject({
+    fault: "fault.latency",
+    path_id: "200.test",
+    answer: { status: 200 },
+  });
+});
+
+test("a request that the journal has forgotten is not found", async () => {
+  const { ask, runtime } = await serveControl();
+  const send = () => ask("/send", post({ key: "none" }));
+  const { id } = (await send()).body.data.request;
+  expect((await ask(`/requests/${id}`)).status).toBe(200);
+  await ask("/requests", { method: "DELETE", json: {} });
+  expect((await ask(`/requests/${id}`)).body.error.code).toBe("not_found");
+  const again = (await send()).body.data.request.id;
+  const note = runtime.world().journal.find(again);
+  for (let i = 0; i < 1000; i++) runtime.world().journal.record({ ...note, number: 5000 + i } as never);
+  expect((await ask(`/requests/${again}`)).status).toBe(404);
+});
+
+test("a request is sent with a key by its ref, and no client is judged by it", async () => {
+  const { ask, server } = await serveControl();
+  const { data } = (await ask("/send", post({ key: "active" }))).body;
+  expect(data).toMatchObject({
+    request: { method: "GET", path: mePath, key: "active", path_id: "200.test", status: 200 },
+    answer: { status: 200, headers: { "x-request-id": data.request.id } },
+  });
+  const paths = async (key: string) => (await ask("/send", post({ key }))).body.data.request.path_id;
+  expect(await Promise.all(["none", "malformed", "unknown", "revoked"].map(paths))).toEqual([
+    ...["401.missing", "401.malformed", "401.unknown", "401.revoked"],
+  ]);
+  const odd = {
+    key: "active",
+    method: "POST",
+    path: `${mePath}?a=b`,
+    headers: { "X-A": "b" },
+    body: { a: 1 },
+  };
+  expect((await ask("/send", post(odd))).body.data.answer.status).toBe(405);
+  const listed = (await ask("/requests")).body.data as { told: boolean }[];
+  expect(listed.map(({ told }) => told)).toEqual([true, true, true, true, true, true]);
+  expect((await ask(`/requests/${data.request.id}`)).body.data.told).toBe(true);
+  expect(server.sandbox.report()).toMatchObject({ requests: 0, advice: [], coverage: { met: 0 } });
+  expect(server.sandbox.keys.get("active").usage.today).toBeGreaterThan(0);
+});
+
+test("what cannot be sent is refused, and named", async () => {
+  const { ask } = await serveControl();
+  const refused = async (json: object) => {
+    const { status, body } = await ask("/send", post(json));
+    return [status, body.error.code, ...Object.keys(body.error.details.fields ?? {})];
+  };
+  expect(await refused({})).toEqual([422, "validation_failed", "key"]);
+  expect(await refused({ key: "absent" })).toEqual([422, "validation_failed", "key"]);
+  expect(await refused({ key: "active", path: "me" })).toEqual([422, "validation_failed", "path"]);
+  expect(await refused({ key: "none", headers: { "X-API-Key": "a" } })).toEqual([
+    ...[422, "validation_failed", "headers.X-API-Key"],
+  ]);
+  const made = { organization: "harvest-bank", environment: "test", name: "CI", ref: "ci" };
+  expect((await ask("/keys", post(made))).status).toBe(201);
+  expect(await refused({ key: "ci" })).toEqual([409, "secret_not_kept"]);
+  expect((await ask("/requests")).body.data).toEqual([]);
+});
+
+test("a fault that hangs does not keep a sent request waiting, and a name of the preview that is not there is refused", async () => {
+  const scenario = parseScenario(`
+version: 1
+preview: true
+organizations: { bank: { type: bank, keys: { main: { environment: test, scopes: ["consents:read", "attestations:read"] } } } }
+faults: [{ when: { requests: [1] }, then: { hang: true } }]
+`);
+  const { ask } = await serveControl({ scenario });
+  const hung = (await ask("/send", post({ key: "main" }))).body.data;
+  expect(hung).toMatchObject({ request: { path_id: "fault.hang", status: 0 }, answer: null });
+  const path = "/v1/relying-party/consent-requests/{consent.1}";
+  const { status, body } = await ask("/send", post({ key: "main", path }));
+  expect([status, Object.keys(body.error.details.fields)]).toEqual([422, ["path"]]);
+});

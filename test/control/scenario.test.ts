@@ -1,0 +1,126 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { assumptionsFor } from "../../src/domain/assumptions.js";
+import { parseScenario } from "../../src/index.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { serveControl } from "./client.js";
+
+const yaml = (bytes: string, method = "PUT") => ({
+  ...{ method, bytes, headers: { "content-type": "application/yaml" } },
+});
+const bundled = (name: string) => readFileSync(`scenarios/${name}.yaml`, "utf8");
+const secret = `SVC_test_sbx${"a".repeat(29)}`;
+const own = `# My own
+version: 1
+organizations:
+  bank: { type: bank, keys: { main: { environment: test } } } # the one
+`;
+
+interface Problem {
+  readonly line: number;
+  readonly message: string;
+  readonly level: string;
+}
+
+test("the running scenario is shown as it was written, comments included", async () => {
+  const file = join(temporaryFolder(), "own.yaml");
+  writeFileSync(file, own);
+  const { ask } = await serveControl({ scenario: file });
+  const text = async (base = "") => (await ask("/scenario", { base })).text;
+  expect(await text()).toBe(own);
+  const { id } = (await ask("/instances", { method: "POST" })).body.data;
+  await ask("/scenario", { method: "PUT", json: { name: "rotation" } });
+  expect(await text()).toBe(bundled("rotation"));
+  await ask("/scenario", yaml(`${own}# sent\n`));
+  await ask("/reset", { method: "POST" });
+  expect([await text(), await text(`/i/${id}`)]).toEqual([`${own}# sent\n`, own]);
+});
+
+test("a scenario that is no one text is rendered, and means the same", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "base.yaml"), own);
+  const file = join(folder, "own.yaml");
+  writeFileSync(file, "version: 1\nextends: base.yaml\nseed: 7\n");
+  for (const scenario of [file, { ...parseScenario(own), name: "rotation", seed: 7 }]) {
+    const { ask, runtime } = await serveControl({ scenario });
+    const { text } = await ask("/scenario");
+    expect(parseScenario(text)).toEqual(runtime.world().scenario);
+  }
+  // The options of the server are no part of the text of a bundled one.
+  const { ask } = await serveControl({ scenario: "key-states", seed: 9 });
+  expect((await ask("/scenario")).text).toBe(bundled("key-states"));
+});
+
+test("R46 a key that a scenario pins is cut, however it is spelled, and such a text does not start", async () => {
+  const pinned = own.replace("environment: test", `environment: test, secret: ${secret}`);
+  const hidden = pinned.replace(secret, `"${secret.replace("SVC", "\\x53VC")}"`);
+  const { ask, heard } = await serveControl();
+  for (const text of [pinned, hidden]) {
+    expect((await ask("/scenario", yaml(text))).status).toBe(200);
+    const shown = (await ask("/scenario")).text;
+    expect(shown).toMatch(/secret: "?SVC_test_…/);
+    const refused = await ask("/scenario", yaml(shown));
+    expect([refused.status, Object.keys(refused.body.error.details.fields)]).toEqual([
+      ...[422, ["organizations.bank.keys.main.secret"]],
+    ]);
+  }
+  expect(heard.join("\n")).not.toContain(secret.slice("SVC_".length));
+});
+
+test("a text is checked with places and hints, and nothing changes", async () => {
+  const { ask, runtime } = await serveControl();
+  const world = runtime.world();
+  const problems = async (text: string): Promise<Problem[]> =>
+    (await ask("/scenario/validate", yaml(text, "POST"))).body.data.problems;
+  expect(await problems(own)).toEqual([]);
+  const wrong = own.replace("environment: test", "environment: tset");
+  const [first, ...others] = await problems(wrong);
+  const column = (wrong.split("\n")[3] as string).indexOf("tset") + 1;
+  expect(first).toEqual({
+    ...{ line: 4, column, end_line: 4, end_column: column + 4, level: "error" },
+    ...{ message: expect.stringContaining("environment"), hint: expect.any(String) },
+  });
+  expect(others).toEqual([]);
+  const json = { method: "POST", json: { text: wrong } };
+  expect((await ask("/scenario/validate", json)).body.data.problems).toEqual([first]);
+  expect(await problems("version: [")).toMatchObject([{ line: 1, level: "error" }]);
+  const failing = `${own}story:\n  - request: { key: main }\n    expect: { status: 403 }\n`;
+  expect(await problems(failing)).toMatchObject([{ line: 7, level: "warning" }]);
+  const unmarked = own.replace("environment: test", `environment: test, secret: SVC_test_${"b".repeat(32)}`);
+  expect(await problems(unmarked)).toMatchObject([{ line: 4, level: "warning" }]);
+  const endless = "version: 1\npopulation: { organizations: 100000, keys_per_organization: 10 }\n";
+  expect(await problems(endless)).toMatchObject([{ line: 2, level: "error" }]);
+  expect(runtime.world()).toBe(world);
+});
+
+test("the format's JSON Schema and the table of assumptions are shown", async () => {
+  const { ask } = await serveControl();
+  expect((await ask("/scenario.schema.json")).body).toMatchObject({
+    ...{ type: "object", properties: { extends: expect.anything() } },
+  });
+  const { data } = (await ask("/profiles")).body;
+  for (const profile of ["minimal", "typical"] as const) {
+    const values = data.map((row: Record<string, unknown>) => [row.assumption, row[profile]]);
+    expect(Object.fromEntries(values)).toEqual(assumptionsFor(profile));
+  }
+  const row = (name: string) => data.find(({ assumption }: { assumption: string }) => assumption === name);
+  expect(row("retry_after")).toMatchObject({ schema: { enum: ["none", "seconds", "date"] }, varied: true });
+  expect(row("day_resets_at").varied).toBe(false);
+});
+
+test("keys and organizations come page by page, with their number", async () => {
+  const scenario = { version: 1, population: { organizations: 30, keys_per_organization: 2 } } as const;
+  const { ask } = await serveControl({ scenario });
+  for (const [path, total] of [
+    ["/keys", 60],
+    ["/organizations", 30],
+  ] as const) {
+    const all = (await ask(path)).body;
+    expect([all.data.length, all.total]).toEqual([total, total]);
+    const page = (await ask(`${path}?offset=5&limit=10`)).body;
+    expect(page).toEqual({ data: all.data.slice(5, 15), total });
+    expect((await ask(`${path}?offset=${total}`)).body).toEqual({ data: [], total });
+    expect((await ask(`${path}?limit=-1`)).status).toBe(422);
+  }
+});

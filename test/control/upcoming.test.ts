@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
+import { serveControl } from "./client.js";
+
+const scenario = parseScenario(`
+version: 1
+preview: true
+clock: { now: 2026-03-02T09:00:10Z }
+assumptions: { day_resets_at: "06:00" }
+organizations:
+  bank:
+    type: bank
+    keys:
+      main: { environment: test }
+      short: { environment: test, expires: 30m }
+      gone: { environment: test, state: revoked }
+timeline:
+  - { at: 20m, rotate: { key: main, as: next, overlap: 1h } }
+  - { at: 25m, organization: { ref: bank, status: inactive } }
+faults:
+  - { when: { after: 5m, until: 10m, key: main }, then: { status: 503 } }
+consents:
+  - { organization: bank, farmer: 0, purpose: { code: credit_assessment, text: Loan }, permissions: [identity] }
+`);
+const post = (json: object) => ({ method: "POST", json });
+
+interface Coming {
+  readonly at: string;
+  readonly kind: string;
+  readonly text: string;
+}
+
+test("what the clock brings is told, soonest first, and happens when the clock gets there", async () => {
+  const { ask } = await serveControl({ scenario });
+  const upcoming = async (): Promise<Coming[]> => (await ask("/upcoming")).body.data;
+  const rest = { key: null, organization: null, step: null, text: expect.any(String) };
+  const own = (await upcoming()).filter(({ kind }) => !/^(?:consent|attest)/.test(kind));
+  expect(own).toEqual([
+    { ...rest, at: "2026-03-02T09:01:00.000Z", kind: "minute_turns" },
+    { ...rest, at: "2026-03-02T09:05:10.000Z", kind: "fault_begins", key: "main" },
+    { ...rest, at: "2026-03-02T09:10:10.000Z", kind: "fault_ends", key: "main" },
+    { ...rest, at: "2026-03-02T09:20:10.000Z", kind: "timeline_step", step: 1, key: "main" },
+    { ...rest, at: "2026-03-02T09:25:10.000Z", kind: "timeline_step", step: 2, organization: "bank" },
+    { ...rest, at: "2026-03-02T09:30:10.000Z", kind: "key_expires", key: "short", organization: "bank" },
+    { ...rest, at: "2026-03-03T06:00:00.000Z", kind: "day_turns" },
+  ]);
+  await ask("/clock/advance", post({ by: "20m" }));
+  const later = await upcoming();
+  expect(later.find(({ kind }) => kind === "overlap_ends")).toMatchObject({
+    ...{ at: "2026-03-02T10:20:10.000Z", key: "main", organization: "bank" },
+  });
+  expect(later.map(({ at }) => at)).toEqual(later.map(({ at }) => at).toSorted());
+});
+
+test("with the preview, each date of a consent comes true", async () => {
+  const { ask } = await serveControl({ scenario });
+  for (let seen = 0; ; seen++) {
+    const { data } = (await ask("/upcoming")).body;
+    const next = data.find(({ kind }: Coming) => kind === "consent_changes");
+    if (next === undefined) {
+      expect(seen).toBeGreaterThan(0);
+      return;
+    }
+    await ask("/clock", { method: "PUT", json: { now: next.at } });
+    const [{ id, status }] = (await ask("/consents")).body.data;
+    expect(next.text).toContain(`Consent ${id} is ${status}`);
+  }
+});
+
+test("a sliding minute turns when its first request leaves it, and a list has 100 rows at most", async () => {
+  const sliding = { minute_window: "sliding" } as const;
+  const keys = { environment: "test", expires: "1d", limits: { per_minute: 9, per_day: 9 } } as const;
+  const { ask } = await serveControl({
+    scenario: {
+      version: 1,
+      clock: { now: "2026-03-02T09:00:10Z" },
+      assumptions: sliding,
+      organizations: { bank: { type: "bank", keys: { main: keys } } },
+      timeline: Array.from({ length: 120 }, (_, index) => ({
+        at: `${index + 1}m`,
+        organization: { ref: "bank", status: "active" as const },
+      })),
+    },
+  });
+  const first = async () => (await ask("/upcoming")).body.data[0];
+  expect((await first()).kind).toBe("timeline_step");
+  await ask("/send", post({ key: "main" }));
+  await ask("/clock/advance", post({ by: "20s" }));
+  expect(await first()).toMatchObject({ at: "2026-03-02T09:01:10.000Z", kind: "minute_turns", key: "main" });
+  expect((await ask("/upcoming")).body.data).toHaveLength(100);
+});

@@ -1,0 +1,126 @@
+import { execFile, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { clientEnvironment } from "../../src/cli/serve/client-environment.js";
+import type { Request } from "../../src/dashboard/control/answers.generated.js";
+import { clientCode } from "../../src/dashboard/views/requests/client-code.js";
+import { serveControl } from "../control/client.js";
+import { userFolder } from "../support/temporary-folder.js";
+
+const run = promisify(execFile);
+const mePath = "/v1/relying-party/me";
+const pythonWorks = spawnSync("python3", ["--version"]).status === 0;
+const pytestWorks = spawnSync("python3", ["-m", "pytest", "--version"]).status === 0;
+
+/** Calls each test of a file without pytest, of which the code uses `raises` alone. */
+const withoutPytest = `import contextlib, runpy, sys, types
+
+@contextlib.contextmanager
+def raises(kinds):
+    try:
+        yield
+    except kinds:
+        return
+    raise AssertionError("nothing was raised")
+
+sys.modules["pytest"] = types.SimpleNamespace(raises=raises)
+for file in sys.argv[1:]:
+    for name, found in list(runpy.run_path(file).items()):
+        if name.startswith("test_"):
+            found()
+`;
+
+/** The paths that requests of this name show: where they end is what the code has to bring about again. */
+const sent: Readonly<Record<string, readonly (readonly [method: string, path: string, key: string])[]>> = {
+  "key-states": [
+    ["GET", mePath, "active"],
+    ["GET", mePath, "revoked"],
+    ["GET", mePath, "wrong-scope"],
+    ["GET", mePath, "rate-limited"],
+    ["GET", mePath, "none"],
+    ["GET", mePath, "malformed"],
+    ["GET", mePath, "unknown"],
+    ["DELETE", mePath, "active"],
+    ["HEAD", mePath, "revoked"],
+    ["GET", `/it's "$HOME" \`id\`;{a,b}[1-2]/ü%20\\n<b>\${x}%`, "none"],
+    ["POST", "/a'b", "active"],
+  ],
+  "bad-day": [
+    ["GET", mePath, "unavailable"],
+    ["GET", mePath, "connection-reset"],
+    ["GET", mePath, "hanging"],
+    ["GET", mePath, "cut-short"],
+    ["GET", mePath, "broken-json"],
+  ],
+};
+
+for (const [scenario, requests] of Object.entries(sent)) {
+  test(`${scenario}: a request copied as curl, fetch, vitest or pytest ends where it did, and holds no key`, async () => {
+    const { ask, server, runtime } = await serveControl({ scenario });
+    for (const [method, path, key] of requests) {
+      const { status, body } = await ask("/send", {
+        method: "POST",
+        json: { method, path: encoded(path), key },
+      });
+      expect(status, JSON.stringify(body)).toBe(200);
+    }
+    const journal = (await ask("/requests")).body.data as Request[];
+    expect(journal).toHaveLength(requests.length);
+    const variables = clientEnvironment(runtime.world(), server);
+    const env = { ...process.env, ...variables };
+    const folder = userFolder();
+    const files: Record<string, string[]> = { curl: [], fetch: [], vitest: [], pytest: [] };
+    const ending = { curl: "sh", fetch: "mjs", vitest: "test.mjs", pytest: "py" };
+    for (const [index, request] of journal.entries()) {
+      for (const { name, code } of clientCode(request)) {
+        for (const [variable, value] of Object.entries(variables)) {
+          expect(code, variable).not.toContain(value);
+        }
+        const file = join(folder, `test_${index}.${ending[name]}`);
+        writeFileSync(file, code);
+        files[name]?.push(file);
+      }
+    }
+    const asked = async (form: string, work: () => Promise<unknown>) => {
+      const before = runtime.world().journal.total();
+      await work();
+      const since = ((await ask("/requests")).body.data as Request[]).slice(before);
+      // What cannot stand in a URL is encoded by the code.
+      const inUrl = (path: string) => path.replace(/["<>\\^`{|}]/g, encodeURIComponent);
+      const facts = ({ method, path, path_id, key }: Request) => `${method} ${inUrl(path)} ${path_id} ${key}`;
+      expect(since.map(facts).sort(), form).toEqual(journal.map(facts).sort());
+    };
+    // Of a fault that leaves no answer, these two say so with their exit code.
+    const oneByOne = (command: string, list: readonly string[] = []) =>
+      Promise.all(
+        list.map((file, index) =>
+          run(command, [file], { env, timeout: 30_000 }).catch((error) => {
+            expect(journal[index]?.path_id, `${error}`).toMatch(/^fault\./);
+          }),
+        ),
+      );
+    await asked("curl", () => oneByOne("sh", files.curl));
+    await asked("fetch", () => oneByOne(process.execPath, files.fetch));
+    await asked("vitest", () =>
+      run(
+        process.execPath,
+        [join(folder, "node_modules/vitest/vitest.mjs"), "run", "--root", folder, "--no-cache"],
+        { env, cwd: folder },
+      ),
+    );
+    if (!pythonWorks) return;
+    const program = join(folder, "without_pytest.py");
+    writeFileSync(program, withoutPytest);
+    const how = pytestWorks
+      ? ["-m", "pytest", "-q", "-p", "no:cacheprovider", folder]
+      : [program, ...(files.pytest ?? [])];
+    await asked("pytest", () => run("python3", how, { env, cwd: folder }));
+  }, 120_000);
+}
+
+/** A path as HTTP clients send it: only what cannot stand in a request line is encoded. */
+function encoded(path: string): string {
+  return path.replace(/[^\x21-\x7e]/g, encodeURIComponent);
+}

@@ -1,0 +1,235 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { noBrowser } from "../support/chromium-page.js";
+import { openDashboard, settled } from "./open-dashboard.js";
+
+const worldOf = (population: object) => ({
+  version: 1 as const,
+  organizations: {
+    "village-bank": { type: "bank" as const, keys: { main: { environment: "test" as const } } },
+  },
+  population,
+});
+
+async function showsNumbered(page: Page, text: string): Promise<void> {
+  await page.locator(".pages", { hasText: text }).waitFor();
+}
+
+/** Asks a farmer for a consent, as a client of the API does. */
+async function askFor(server: { url: string; sandbox: { secret(key: string): string } }, farmer: string) {
+  const answer = await fetch(`${server.url}/v1/relying-party/consent-requests`, {
+    method: "POST",
+    headers: { "x-api-key": server.sandbox.secret("lending"), "content-type": "application/json" },
+    body: JSON.stringify({
+      farmer_id: farmer,
+      purpose: { code: "monitoring", text: "To <b>follow</b> the season \u202e." },
+      permissions: ["land"],
+    }),
+  });
+  return ((await answer.json()) as { data: { id: string } }).data.id;
+}
+
+describe.skipIf(noBrowser)("the view of farmers", () => {
+  test("map and records are loaded when the view is opened, and once more when that failed", async () => {
+    const { page, go } = await openDashboard({ scenario: "announced-endpoints" });
+    const chunk = /\/assets\/farmer-pages/;
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.route(chunk, (route) => route.abort());
+    expect(asked.filter((url) => chunk.test(url))).toEqual([]);
+    await page.getByRole("link", { name: "Farmers" }).click();
+    await page.getByText("Failed to load").waitFor();
+    await page.unroute(chunk);
+    await page.getByRole("button", { name: "Try again" }).press("Enter");
+    await showsNumbered(page, "1 to 25 of 100");
+    await go("overview");
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+  });
+
+  test("a group chosen by keyboard shows its farmers alone, and survives a reload", async () => {
+    const { page, server } = await openDashboard({ scenario: "announced-endpoints", view: "/farmers" });
+    await showsNumbered(page, "1 to 25 of 100");
+    const inGhana = server.sandbox.farmers
+      .list({ limit: 100 })
+      .filter(({ location }) => location.country_code === "GH").length;
+    expect(inGhana).toBeGreaterThan(0);
+    await page.getByRole("button", { name: `Ghana ${inGhana}` }).press("Enter");
+    await showsNumbered(page, `of ${inGhana}`);
+    await page.reload();
+    await settled(page);
+    await showsNumbered(page, `of ${inGhana}`);
+    await page.getByRole("link", { name: "Show all farmers" }).press("Enter");
+    await showsNumbered(page, "1 to 25 of 100");
+    await page.getByRole("button", { name: "Next" }).press("Enter");
+    await showsNumbered(page, "26 to 50 of 100");
+  });
+
+  test("the yields of a crop are shown with as many harvests as the farmers have", async () => {
+    const { page, server } = await openDashboard({
+      scenario: "announced-endpoints",
+      view: "/farmers?country=NG",
+    });
+    const harvests = server.sandbox.farmers
+      .list({ limit: 100 })
+      .filter(({ location }) => location.country_code === "NG")
+      .flatMap(({ parcels }) => parcels.flatMap(({ properties }) => properties.seasons))
+      .filter((season) => season.crop_name === "maize" && season.yield_kg_ha !== null).length;
+    expect(harvests).toBeGreaterThan(0);
+    await page.getByRole("combobox").selectOption("maize");
+    await page.getByRole("img", { name: `Yields of maize. ${harvests} harvests` }).waitFor();
+  });
+
+  test("a farmer is found by name and opened with every fact and the outlines of the fields", async () => {
+    const { page, server } = await openDashboard({ scenario: "announced-endpoints", view: "/farmers" });
+    const farmer = server.sandbox.farmers.at(7);
+    await page.getByLabel("Find").fill(farmer.name.surname);
+    await page.getByRole("link", { name: `${farmer.name.given_name} ${farmer.name.surname}` }).press("Enter");
+    await page.getByRole("heading", { name: farmer.name.surname }).waitFor();
+    expect(page.url()).toContain(`#/farmers/${farmer.farmer_id}`);
+    expect(await page.locator(".field-plan polygon").count()).toBe(farmer.parcels.length);
+    const shown = await page.locator("main").innerText();
+    const facts = [
+      farmer.farmer_id,
+      farmer.location.subdivision_code,
+      ...farmer.parcels.map(({ id }) => id),
+      ...farmer.parcels.flatMap(({ properties }) => properties.seasons.map(({ planted_on: day }) => day)),
+      ...farmer.loans.map(({ loan_id: id }) => id),
+      ...farmer.insurance.map(({ policy_id: id }) => id),
+    ];
+    for (const fact of facts) expect(shown).toContain(fact);
+  });
+
+  test("the map is moved by keys and buttons, and a click on a farmer opens the record", async () => {
+    const { page, server, go } = await openDashboard({ scenario: "announced-endpoints", view: "/farmers" });
+    await showsNumbered(page, "of 100");
+    const scale = page.locator(".map-scale");
+    const atFirst = await scale.innerText();
+    const map = page.getByRole("application", { name: "Map of the fields" });
+    for (const key of ["+", "+", "ArrowLeft", "ArrowUp"]) await map.press(key);
+    await expect.poll(() => scale.innerText()).not.toBe(atFirst);
+    await map.press("0");
+    await expect.poll(() => scale.innerText()).toBe(atFirst);
+    await page.getByRole("button", { name: "Zoom in" }).click();
+    await expect.poll(() => scale.innerText()).not.toBe(atFirst);
+
+    // Alone on the map, the only farmer with a crop in a country is in its middle.
+    const all = server.sandbox.farmers.list({ limit: 100 });
+    const placesOf = ({ location, parcels }: (typeof all)[number]) =>
+      parcels.map(({ properties }) => `${location.country_code} ${properties["crop:name"]}`);
+    const {
+      farmer_id: id,
+      name,
+      location,
+      parcels,
+    } = all.find((one) =>
+      all.every((other) => other === one || !placesOf(other).includes(placesOf(one)[0] as string)),
+    ) as (typeof all)[number];
+    const crop = parcels[0]?.properties["crop:name"] ?? "";
+    await go(`farmers?country=${location.country_code}&crop=${encodeURIComponent(crop)}`);
+    await showsNumbered(page, "1 to 1 of 1");
+    const box = await page.locator(".farmer-map canvas").boundingBox();
+    if (box === null) throw new Error("The map is not shown.");
+    const middle = [box.x + box.width / 2, box.y + box.height / 2] as const;
+    const caption = async () => {
+      await page.mouse.move(...middle);
+      await page.mouse.move(middle[0] + 1, middle[1]);
+      return page.locator("figcaption").innerText();
+    };
+    await expect.poll(caption).toContain(name.surname);
+    await page.mouse.click(...middle);
+    await page.getByRole("heading", { name: name.surname }).waitFor();
+    expect(page.url()).toContain(id);
+  });
+
+  test("of a million farmers it shows the first five thousand and says so, and opens any other by its id", async () => {
+    const { page, server } = await openDashboard({
+      scenario: worldOf({ farmers: 1_000_000, locale: "tr" }),
+      view: "/farmers",
+    });
+    await page.getByText("The first 5,000 are shown.").waitFor();
+    await expect.poll(() => page.locator(".pages").innerText(), { timeout: 60_000 }).toContain("of 5,000");
+    const { farmer_id: id, name } = server.sandbox.farmers.at(999_999);
+    await page.getByLabel("Find").fill(id);
+    await page.getByRole("link", { name: `Open ${id}` }).press("Enter");
+    await page.getByRole("heading", { name: name.surname }).waitFor();
+  });
+
+  test("without farmers there is no way to the view, and the view says how to have some", async () => {
+    const { page, ask, go } = await openDashboard({ scenario: worldOf({ farmers: 0 }) });
+    await page.getByRole("link", { name: "Overview" }).waitFor();
+    await expect.poll(() => page.getByRole("link", { name: "Farmers" }).count()).toBe(0);
+    await go("farmers");
+    await page.getByText("farmers: 0").waitFor();
+    await ask("/scenario", { method: "PUT", json: { name: "announced-endpoints" } });
+    await page.getByRole("link", { name: "Farmers" }).waitFor();
+    await showsNumbered(page, "of 100");
+  });
+
+  test("an instance has farmers and a scenario of its own", async () => {
+    const { page, server, ask } = await openDashboard();
+    const { id, base_url: base } = (
+      await ask("/instances", { method: "POST", json: { scenario: "announced-endpoints", seed: 7 } })
+    ).body.data;
+    const { data } = (await ask("/farmers?limit=1", { base: `/i/${id}` })).body;
+    await page.goto(`${base}/__sandbox/#/farmers`);
+    await settled(page);
+    await showsNumbered(page, "of 100");
+    await page.getByRole("link", { name: data[0].name.surname }).first().waitFor();
+    await page.goto(`${base}/__sandbox/#/scenario`);
+    await page.getByRole("button", { name: "Load revoked" }).press("Enter");
+    await page.getByText("Loaded:").waitFor();
+    expect((await ask("/health", { base: `/i/${id}` })).body.scenario).toBe("revoked");
+    expect(server.sandbox.name).not.toBe("revoked");
+  });
+
+  test("the farmer grants, rejects and revokes, and attestations are suspended and resumed", async () => {
+    const { page, server, ask, go } = await openDashboard({ scenario: "announced-endpoints" });
+    const { farmer_id: farmer } = server.sandbox.farmers.at(2);
+    const first = await askFor(server, farmer);
+    const second = await askFor(server, farmer);
+    await go("farmers/consents");
+    const consent = (id: string) => page.getByRole("article", { name: id });
+    const status = (id: string) => server.sandbox.consents.list().find((one) => one.id === id)?.status;
+    expect(await consent(first).locator("q").innerText()).toContain("<b>follow</b>");
+
+    await consent(first).getByRole("button", { name: "Grant" }).press("Enter");
+    await consent(first).getByRole("button", { name: "Revoke" }).waitFor();
+    expect(status(first)).toBe("granted");
+    await consent(second).getByRole("button", { name: "Reject" }).press("Enter");
+    await consent(second).locator(".status", { hasText: "Rejected" }).waitFor();
+    expect(status(second)).toBe("rejected");
+
+    await ask("/clock/advance", { method: "POST", json: { by: "1m" } });
+    const validity = () =>
+      server.sandbox.attestations.list().find((one) => one.farmerId === farmer)?.validity;
+    await consent(first).getByRole("button", { name: "Suspend" }).press("Enter");
+    await consent(first).getByRole("button", { name: "Resume" }).waitFor();
+    expect(validity()).toBe("suspended");
+    await consent(first).getByRole("button", { name: "Resume" }).press("Enter");
+    await consent(first).getByRole("button", { name: "Suspend" }).waitFor();
+    expect(validity()).toBe("active");
+
+    await go(`farmers/${farmer}`);
+    await consent(first).getByRole("button", { name: "Revoke" }).press("Enter");
+    await consent(first).locator("header .status", { hasText: "Revoked" }).waitFor();
+    expect(status(first)).toBe("revoked");
+  });
+
+  test("a decision that comes too late changes nothing, and the page shows what was decided before", async () => {
+    const { page, server, go } = await openDashboard({ scenario: "announced-endpoints" });
+    const id = await askFor(server, server.sandbox.farmers.at(2).farmer_id);
+    await go("farmers/consents");
+    const consent = page.getByRole("article", { name: id });
+    const refused = page.waitForResponse((response) => response.status() === 409);
+    await page.route(`**/consents/${id}/grant`, async (route) => {
+      server.sandbox.consents.reject(id);
+      await route.continue();
+    });
+    await consent.getByRole("button", { name: "Grant" }).press("Enter");
+    expect(((await (await refused).json()) as { error: { code: string } }).error.code).toBe(
+      "consent_not_open",
+    );
+    await consent.locator(".status", { hasText: "Rejected" }).waitFor();
+    expect(server.sandbox.consents.list().find((one) => one.id === id)?.status).toBe("rejected");
+  });
+});

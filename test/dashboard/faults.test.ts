@@ -1,0 +1,220 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { noBrowser } from "../support/chromium-page.js";
+import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
+
+const open = (scenario = "key-states") => openDashboard({ scenario, view: "/faults" });
+
+const assumed = async ({ ask }: Dashboard) => (await ask("/assumptions")).body.data;
+const faultsOf = async ({ ask }: Dashboard) => (await ask("/faults")).body.data;
+const section = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+
+describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
+  test("a profile is chosen by keys, and all assumptions become its own", async () => {
+    const dashboard = await open();
+    const { page } = dashboard;
+    await page.getByRole("radio", { name: /^minimal/ }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.getByText("All are as the profile typical says.").waitFor();
+    expect(await assumed(dashboard)).toMatchObject({ profile: "typical", retry_after: "seconds" });
+  });
+
+  test("each kind of assumption is changed and set back, and what differs is marked", async () => {
+    const dashboard = await open();
+    const { page } = dashboard;
+    await page.getByLabel("www_authenticate").press("Space");
+    await expect.poll(async () => (await assumed(dashboard)).www_authenticate).toBe(true);
+    await page.getByLabel("retry_after").selectOption("date");
+    await expect.poll(async () => (await assumed(dashboard)).retry_after).toBe("date");
+    await page.getByRole("textbox", { name: "rate_limit_code" }).fill("slow_down");
+    await page.keyboard.press("Enter");
+    await expect.poll(async () => (await assumed(dashboard)).rate_limit_code).toBe("slow_down");
+    await page.getByRole("textbox", { name: "me_scope" }).fill("");
+    await page.getByRole("button", { name: "Change me_scope" }).click();
+    await expect.poll(async () => (await assumed(dashboard)).me_scope).toBe(null);
+    await page.getByText("4 differ from the profile minimal.").waitFor();
+    await page.getByRole("button", { name: "Set back retry_after" }).press("Enter");
+    await page.getByText("3 differ from the profile minimal.").waitFor();
+    expect((await assumed(dashboard)).retry_after).toBe("none");
+    await page.getByRole("button", { name: "Set all back" }).click();
+    await page.getByText("All are as the profile minimal says.").waitFor();
+    expect(await assumed(dashboard)).toMatchObject({
+      me_scope: "attestations:read",
+      www_authenticate: false,
+    });
+  });
+
+  test("a value that cannot be is refused at its field, and nothing changes", async () => {
+    const dashboard = await open();
+    const { page } = dashboard;
+    const before = await assumed(dashboard);
+    for (const [name, text, says] of [
+      ["scopes", "attestations:read, A B", 'is a scope name, not "A"'],
+      ["me_scope", "nope:x", "which is not one of scopes"],
+      ["day_resets_at", "25:00", "day_resets_at"],
+    ] as const) {
+      await page.getByRole("textbox", { name }).fill(text);
+      await page.keyboard.press("Enter");
+      await page
+        .locator("li", { has: page.getByText(name, { exact: true }) })
+        .getByRole("alert")
+        .filter({ hasText: says })
+        .waitFor();
+    }
+    expect(await assumed(dashboard)).toEqual(before);
+  });
+
+  test("a fault is added by the form, hits requests, is turned off and on, and removed", async () => {
+    const dashboard = await open();
+    const { page, server } = dashboard;
+    const key = server.sandbox.secret("active");
+    const status = async () =>
+      (await fetch(`${server.url}/v1/relying-party/me`, { headers: { "x-api-key": key } })).status;
+    const part = section(page, "Faults");
+    await part.getByLabel("Key").fill("active");
+    await page.keyboard.press("Enter");
+    await part.getByText("Every request with the key active:").waitFor();
+    const fault = { when: { key: "active" }, then: { status: 503 } };
+    expect(await faultsOf(dashboard)).toEqual([fault]);
+    expect(await status()).toBe(503);
+    await part.getByRole("button", { name: "Turn off" }).press("Enter");
+    await part.getByText("off", { exact: true }).waitFor();
+    expect(await status()).toBe(200);
+    await part.getByRole("button", { name: "Turn on" }).press("Enter");
+    await expect.poll(() => faultsOf(dashboard)).toEqual([fault]);
+    await part.getByRole("button", { name: "Remove" }).press("Enter");
+    await part.getByText("There are none").waitFor();
+    expect(await faultsOf(dashboard)).toEqual([]);
+  });
+
+  test("the form makes every kind of fault, with every condition", async () => {
+    const dashboard = await open();
+    const { page } = dashboard;
+    const part = section(page, "Faults");
+    const add = async (kind: string, fields: Readonly<Record<string, string>> = {}) => {
+      const count = (await faultsOf(dashboard)).length;
+      await part.getByLabel("What happens").selectOption(kind);
+      for (const [label, value] of Object.entries(fields)) {
+        const field = part.getByLabel(label, { exact: true });
+        if ((await field.evaluate(({ tagName }) => tagName)) === "SELECT") await field.selectOption(value);
+        else await field.fill(value);
+      }
+      await part.getByRole("button", { name: "Add the fault" }).click();
+      await expect.poll(async () => (await faultsOf(dashboard)).length).toBe(count + 1);
+      await part.locator(".faults li").nth(count).waitFor();
+    };
+    for (const kind of ["reset", "hang", "truncate", "malformed"]) await add(kind);
+    await add("slow", { "Bytes in a second": "25" });
+    await add("latency", { Delay: "200ms", "At most": "2s" });
+    await part.getByText("Only some requests").click();
+    const when = {
+      "Every nth": "3",
+      Chance: "0.5",
+      "Would end on": "200.test",
+      Organization: "harvest-bank",
+    };
+    await add("status", { Status: "502", Body: "html", From: "2026-03-02T09:00:00Z", Until: "1h", ...when });
+    await add("status", { "These requests": "3, 4" });
+    expect(await faultsOf(dashboard)).toMatchObject([
+      ...["reset", "hang", "truncate", "malformed"].map((kind) => ({ then: { [kind]: true } })),
+      { then: { slow: 25 } },
+      { then: { latency: { min: "200ms", max: "2s" } } },
+      {
+        when: { every: 3, probability: 0.5, path_id: "200.test", organization: "harvest-bank" },
+        then: { status: 502, body: "html" },
+      },
+      { when: { requests: [3, 4] }, then: { status: 502, body: "html" } },
+    ]);
+    for (const words of [
+      "resets the connection.",
+      "sends 25 bytes in a second.",
+      "delays the answer by 200ms to 2s.",
+      "Every 3rd request of harvest-bank that would end on 200.test by a chance of 50\u00a0% from 2026-03-02 09:00 UTC until",
+      "Request 3 and 4:",
+    ]) {
+      await part.locator(".faults li > p", { hasText: words }).first().waitFor();
+    }
+  });
+
+  test("a fault that cannot be is refused at its fields", async () => {
+    const dashboard = await open();
+    const part = section(dashboard.page, "Faults");
+    await part.getByLabel("Key").fill("nobody");
+    await part.getByLabel("Delay before it").fill("long");
+    await part.getByRole("button", { name: "Add the fault" }).click();
+    await part.locator(".field", { hasText: "Delay before it" }).getByText("latency is a duration").waitFor();
+    await part.getByLabel("Delay before it").fill("");
+    await part.getByRole("button", { name: "Add the fault" }).click();
+    await part.locator(".field", { hasText: "Key" }).getByText('there is no key "nobody"').waitFor();
+    expect(await part.getByLabel("Key").getAttribute("aria-invalid")).toBe("true");
+    expect(await faultsOf(dashboard)).toEqual([]);
+  });
+
+  test("all faults are changed at once as JSON, and what is wrong with it is said", async () => {
+    const dashboard = await open("bad-day");
+    const { page } = dashboard;
+    const part = section(page, "Faults");
+    await part.getByText("All of them as JSON").click();
+    const text = part.getByRole("textbox", { name: "Faults" });
+    expect(JSON.parse(await text.inputValue())).toEqual(await faultsOf(dashboard));
+    const before = await faultsOf(dashboard);
+    for (const [given, says] of [
+      ["[{", "This is no JSON"],
+      ["{}", "Give a list"],
+      ['[{"then":{"rest":true}}]', "faults.0.then.rest"],
+    ] as const) {
+      await text.fill(given);
+      await part.getByRole("button", { name: "Replace the faults" }).click();
+      await part.getByText(says).waitFor();
+    }
+    expect(await faultsOf(dashboard)).toEqual(before);
+    await text.fill('[{"then":{"hang":true}}]');
+    await part.getByRole("button", { name: "Replace the faults" }).press("Enter");
+    await expect.poll(() => faultsOf(dashboard)).toEqual([{ then: { hang: true } }]);
+    await part.getByText("never answers.").first().waitFor();
+  });
+
+  test("another page sees the changes", async () => {
+    const dashboard = await open();
+    const other = await dashboard.another();
+    await dashboard.page.getByLabel("error_details").press("Space");
+    await other.getByText("1 differs from the profile minimal.").waitFor();
+    expect(await other.getByLabel("error_details").isChecked()).toBe(true);
+  });
+
+  test("an instance is made, shows its own page, and is removed", async () => {
+    const { page, ask, server } = await open();
+    const part = section(page, "Instances");
+    await part.getByLabel("Scenario").selectOption("revoked");
+    await part.getByLabel("Seed").fill("7");
+    const label = `<img src=x onerror="globalThis.hit=1"> \u202e test`;
+    await part.getByLabel("Label").fill(label);
+    await page.keyboard.press("Enter");
+    await part.getByText("Its keys are shown nowhere else").waitFor();
+    const [instance] = (await ask("/instances")).body.data;
+    expect(instance).toMatchObject({ scenario: "revoked", seed: 7, label });
+    expect(await page.content()).not.toMatch(/SVC_test_\w{20}/);
+    await part.getByRole("link", { name: "test" }).click();
+    await settled(page);
+    expect(new URL(page.url()).pathname).toBe(`/i/${instance.id}/__sandbox/`);
+    await page.getByRole("link", { name: "Faults" }).click();
+    await page.getByRole("link", { name: "Go to the server’s page." }).click();
+    await settled(page);
+    expect(page.url()).toBe(`${server.controlUrl}/`);
+    await page.getByRole("link", { name: "Faults" }).click();
+    await part.getByRole("button", { name: "Remove" }).press("Enter");
+    await part.getByText("There are none.").waitFor();
+    expect((await ask("/instances")).body.data).toEqual([]);
+    expect(await page.evaluate(() => (globalThis as { hit?: number }).hit ?? null)).toBeNull();
+  });
+
+  test("an instance's page has the server's token", async () => {
+    const controlToken = "a-token-of-the-test";
+    const { page, ask } = await openDashboard({ controlToken, view: `token=${controlToken}&/faults` });
+    const headers = { authorization: `Bearer ${controlToken}` };
+    const { id } = (await ask("/instances", { method: "POST", json: { label: "mine" }, headers })).body.data;
+    await page.getByRole("link", { name: "mine" }).click();
+    await settled(page);
+    expect(page.url()).toContain(`/i/${id}/`);
+  });
+});

@@ -1,0 +1,330 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { noBrowser } from "../support/chromium-page.js";
+import { type Dashboard, openDashboard } from "./open-dashboard.js";
+
+const view = "/keys";
+
+/** The status that the API answers a secret with. */
+async function statusWith({ server }: Dashboard, secret: string): Promise<number> {
+  return (await fetch(`${server.url}/v1/relying-party/me`, { headers: { "x-api-key": secret } })).status;
+}
+
+/** Everything that a page holds and could be found in later. */
+async function tracesOf(page: Page): Promise<string> {
+  const held = await page.evaluate(() => [
+    document.documentElement.outerHTML,
+    ...[...document.querySelectorAll("input, textarea")].map((input) => (input as HTMLInputElement).value),
+    JSON.stringify({ ...localStorage, ...sessionStorage }),
+    document.cookie,
+    JSON.stringify(history.state),
+    ...performance.getEntries().map(({ name }) => name),
+  ]);
+  return [page.url(), ...held].join("\n");
+}
+
+/** Fills in the form of a new key; returns the secret that the dialog shows. */
+async function createKey(page: Page, name: string, fill: () => Promise<void> = async () => {}) {
+  await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+  await page.getByLabel("Name", { exact: true }).fill(name);
+  await fill();
+  await page.getByRole("button", { name: "Create the key" }).click();
+  return secretShown(page);
+}
+
+async function secretShown(page: Page): Promise<string> {
+  return (await page.locator(".secret-text").textContent()) as string;
+}
+
+const rowOf = (page: Page, ref: string) =>
+  page.locator(".key-row", { has: page.getByRole("link", { name: ref, exact: true }) });
+
+describe.skipIf(noBrowser)("keys and organizations", () => {
+  test("R29 R34 a key is created as filled in; its secret works, and stands nowhere once its dialog is closed", async () => {
+    const dashboard = await openDashboard({ view });
+    const { page, ask, another } = dashboard;
+    const second = await another();
+    const secret = await createKey(page, "Night batch", async () => {
+      await page.getByLabel("live", { exact: true }).check();
+      await page.getByLabel("consents:read").check();
+      await page.getByLabel("Requests per minute").fill("7");
+      await page.getByLabel("Requests per day").fill("70");
+      await page.getByLabel("Expires").fill("30d");
+    });
+    expect(secret).toMatch(/^SVC_live_sbx\w{29}$/);
+    expect((await ask("/keys/night-batch")).body.data).toMatchObject({
+      organization: "harvest-bank",
+      name: "Night batch",
+      environment: "live",
+      scopes: ["attestations:read", "consents:read"],
+      limits: { per_minute: 7, per_day: 70 },
+      expires_at: "2026-04-01T09:00:00.000Z",
+      state: "active",
+    });
+    expect(await statusWith(dashboard, secret)).toBe(200);
+    expect(await tracesOf(page)).toContain(secret);
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await rowOf(page, "night-batch").getByText("1 of 7 a minute").waitFor();
+    expect(await tracesOf(page)).not.toContain(secret);
+    await page.reload();
+    await rowOf(second, "night-batch").waitFor();
+    for (const each of [page, second]) expect(await tracesOf(each)).not.toContain(secret);
+  });
+
+  test("R34 the secret goes into the clipboard from its dialog alone", async () => {
+    const { page } = await openDashboard({
+      view,
+      context: { permissions: ["clipboard-read", "clipboard-write"] },
+    });
+    const secret = await createKey(page, "Clipboard");
+    await page.getByRole("button", { name: "Copy the secret" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await tracesOf(page)).not.toContain(secret);
+  });
+
+  test("a key is created by keyboard alone, and the focus comes back", async () => {
+    const { page, ask } = await openDashboard({ view });
+    const button = page.getByRole("button", { name: "Create a key for harvest-bank" });
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Name", { exact: true }).focus();
+    await page.keyboard.type("By hand");
+    await page.keyboard.press("Enter");
+    await page.locator(".secret-text").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect((await ask("/keys/by-hand")).body.data.state).toBe("active");
+    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
+  test("what is wrong in a form stands at its inputs, as the service says it, and nothing is lost", async () => {
+    const { page, ask } = await openDashboard({ view });
+    await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+    await page.getByLabel("Requests per minute").fill("many");
+    await page.getByLabel("Expires").fill("soon");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    await page.getByRole("alert").getByText("validation_failed").waitFor();
+    for (const label of ["Name", "Requests per minute", "Expires"]) {
+      const input = page.getByLabel(label, { exact: true });
+      expect(await input.getAttribute("aria-invalid"), label).toBe("true");
+      const problem = page.locator(`[id="${await input.getAttribute("aria-describedby")}"]`);
+      expect(await problem.textContent(), label).toMatch(/ is /);
+    }
+    expect(await page.getByLabel("Expires").inputValue()).toBe("soon");
+    expect((await ask("/keys")).body.data).toHaveLength(15);
+  });
+
+  test("R29 R30 R31 R32 refusals are shown with the service's code and words", async () => {
+    const { page, ask } = await openDashboard({ view });
+    const refused = async (organization: string, fill: () => Promise<void>) => {
+      await page.getByRole("button", { name: `Create a key for ${organization}` }).click();
+      await page.getByLabel("Name", { exact: true }).fill("Refused");
+      await fill();
+      await page.getByRole("button", { name: "Create the key" }).click();
+      const text = await page.getByRole("dialog").getByRole("alert").textContent();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      return text;
+    };
+    const live = () => page.getByLabel("live", { exact: true }).check();
+    expect(await refused("rainshadow-crop", live)).toContain("live_access_not_approved");
+    expect(await refused("harvest-bank", () => page.getByLabel("attestations:read").uncheck())).toContain(
+      "scopes_required",
+    );
+    for (const name of ["a", "b", "c"]) {
+      await ask("/keys", {
+        method: "POST",
+        json: { organization: "harvest-bank", environment: "test", name },
+      });
+    }
+    expect(await refused("harvest-bank", async () => {})).toContain("5 is the most (R32). Revoke one first.");
+    await ask("/organizations/harvest-bank", { method: "PATCH", json: { sandbox_access: false } });
+    expect(await refused("harvest-bank", async () => {})).toContain("sandbox_access_off");
+    expect((await ask("/keys/refused")).status).toBe(404);
+  });
+
+  test("R37 R38 R40 a key is rotated with the chosen overlap; another page sees it", async () => {
+    const dashboard = await openDashboard({ view });
+    const { page, ask, another, server } = dashboard;
+    const second = await another();
+    const old = server.sandbox.secret("active");
+    await rowOf(page, "active").getByRole("button", { name: "Rotate active" }).click();
+    await page.getByLabel("Overlap", { exact: true }).selectOption("7 days, the longest");
+    await page.getByLabel("Ref of the replacement").fill("next");
+    await page.getByRole("button", { name: "Rotate the key" }).click();
+    const secret = await secretShown(page);
+    expect([await statusWith(dashboard, old), await statusWith(dashboard, secret)]).toEqual([200, 200]);
+    expect((await ask("/keys/active")).body.data).toMatchObject({
+      state: "retiring",
+      replaced_by: "next",
+      overlap_ends_at: "2026-03-09T09:00:00.000Z",
+    });
+    await rowOf(second, "active").getByText("retiring").waitFor();
+    await rowOf(second, "active").getByText("in 7 d").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    expect(await tracesOf(second)).not.toContain(secret);
+    // At once, from the page of the key itself.
+    await rowOf(page, "next").getByRole("link", { name: "next" }).click();
+    await page.getByRole("button", { name: "Rotate next" }).click();
+    await page.getByLabel("Overlap", { exact: true }).selectOption("0: the old key ends at once");
+    await page.getByRole("button", { name: "Rotate the key" }).click();
+    const third = await secretShown(page);
+    expect([await statusWith(dashboard, secret), await statusWith(dashboard, third)]).toEqual([401, 200]);
+  });
+
+  test("R39 an overlap of more than seven days is refused in the service's words, and minutes can be chosen", async () => {
+    const { page, ask } = await openDashboard({ view: "/keys/active" });
+    await page.getByRole("button", { name: "Rotate active" }).click();
+    await page.getByLabel("Overlap", { exact: true }).selectOption("Other…");
+    const minutes = page.getByLabel("Overlap in minutes");
+    await minutes.fill("10081");
+    await minutes.press("Enter");
+    await page.getByRole("alert").getByText("overlap_out_of_range").waitFor();
+    expect((await ask("/keys/active")).body.data.state).toBe("active");
+    await minutes.fill("90");
+    await minutes.press("Enter");
+    await page.locator(".secret-text").waitFor();
+    expect((await ask("/keys/active")).body.data.overlap_ends_at).toBe("2026-03-02T10:30:00.000Z");
+  });
+
+  test("R41 a key is revoked after a confirmation; another page sees it", async () => {
+    const dashboard = await openDashboard({ view });
+    const { page, ask, another, server } = dashboard;
+    const second = await another();
+    const secret = server.sandbox.secret("active");
+    const revoke = rowOf(page, "active").getByRole("button", { name: "Revoke active" });
+    await revoke.press("Enter");
+    await page.getByRole("button", { name: "Keep it" }).press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect((await ask("/keys/active")).body.data.state).toBe("active");
+    await revoke.press("Enter");
+    await page.getByRole("button", { name: "Revoke the key" }).press("Enter");
+    await rowOf(second, "active").getByText("revoked").waitFor();
+    expect((await ask("/keys/active")).body.data.state).toBe("revoked");
+    expect(await statusWith(dashboard, secret)).toBe(401);
+    await rowOf(page, "active").getByText("revoked").waitFor();
+    expect(await rowOf(page, "active").getByRole("button").count()).toBe(0);
+  });
+
+  test("R33 a member changes nothing and is told so; the choice lives in the tab", async () => {
+    const { page, ask } = await openDashboard({ view });
+    const before = (await ask("/state")).body;
+    await page.getByLabel("Acting as").selectOption("member");
+    await page.reload();
+    expect(await page.getByLabel("Acting as").inputValue()).toBe("member");
+    await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("By a member");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    await page.getByRole("alert").getByText("not_an_administrator").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Rotate active" }).click();
+    await page.getByRole("button", { name: "Rotate the key" }).click();
+    await page.getByRole("alert").getByText("Only administrators of the organization").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Revoke active" }).click();
+    await page.getByRole("button", { name: "Revoke the key" }).click();
+    await page.getByRole("alert").getByText("not_an_administrator").waitFor();
+    await page.keyboard.press("Escape");
+    const bank = page.getByRole("region", { name: "harvest-bank" });
+    await bank.getByLabel("Status").selectOption("inactive");
+    await bank.getByRole("alert").getByText("not_an_administrator").waitFor();
+    expect(await bank.getByLabel("Status").inputValue()).toBe("active");
+    expect((await ask("/state")).body).toEqual(before);
+  });
+
+  test("R18 R20 R30 what an organization may do is changed; another page sees it", async () => {
+    const dashboard = await openDashboard({ view });
+    const { page, ask, another, server } = dashboard;
+    const second = await another();
+    const bank = page.getByRole("region", { name: "harvest-bank" });
+    const seen = second.getByRole("region", { name: "harvest-bank" });
+    const live = server.sandbox.secret("live");
+    for (const [label, choice, member, value] of [
+      ["Live access", "suspended", "live_access", "suspended"],
+      ["Sandbox access", "off", "sandbox_access", false],
+      ["Status", "inactive", "status", "inactive"],
+    ] as const) {
+      await bank.getByLabel(label).selectOption(choice);
+      await expect.poll(() => seen.getByLabel(label).inputValue()).toBe(choice);
+      expect((await ask("/organizations/harvest-bank")).body.data[member]).toBe(value);
+    }
+    expect(await statusWith(dashboard, live)).toBe(403);
+    // By keyboard, back again.
+    await bank.getByLabel("Status").focus();
+    await page.keyboard.press("ArrowUp");
+    await expect.poll(async () => (await ask("/organizations/harvest-bank")).body.data.status).toBe("active");
+  });
+
+  test("a key's page shows all of it and its requests, live", async () => {
+    const dashboard = await openDashboard({ view: "/keys/retiring" });
+    const { page, server } = dashboard;
+    await page.getByText("in 30 min").waitFor();
+    await page.getByText("None yet with this key.").waitFor();
+    await statusWith(dashboard, server.sandbox.secret("retiring"));
+    await page.getByText("1 of 120 a minute").waitFor();
+    await page.locator(".key-requests").getByText("200.retiring").waitFor();
+    const all = page.getByRole("link", { name: "Show them among all requests" });
+    expect(await all.getAttribute("href")).toBe("#/requests?key=retiring");
+    await page.getByRole("link", { name: "replacement", exact: true }).click();
+    await page.getByRole("heading", { name: "replacement" }).waitFor();
+    await page.getByRole("link", { name: "retiring", exact: true }).waitFor();
+  });
+
+  test("a key that there is not is told of, with the way back", async () => {
+    const { page } = await openDashboard({ view: "/keys/activ" });
+    await page.getByText("Did you mean").waitFor();
+    await page.getByRole("link", { name: "All keys" }).click();
+    await rowOf(page, "active").waitFor();
+  });
+
+  test("of a thousand keys fifty are shown, with the number left out; a filter finds one, and stands in the address", async () => {
+    const population = { organizations: 100, keys_per_organization: 10 };
+    const { page } = await openDashboard({ view, scenario: { version: 1, organizations: {}, population } });
+    await page.getByText("Keys 1 to 50 of 1000").waitFor();
+    expect(await page.locator(".key-row").count()).toBe(50);
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByText("Keys 51 to 100 of 1000").waitFor();
+    const last = (await page.locator(".key-name > a").last().textContent()) as string;
+    await page.getByLabel("Filter").fill(last);
+    await rowOf(page, last).waitFor();
+    await expect.poll(() => page.locator(".key-row").count()).toBeLessThan(12);
+    await page.reload();
+    await rowOf(page, last).waitFor();
+    await page.getByLabel("State").selectOption("revoked");
+    await page.getByText("No key matches the filter.").waitFor();
+  });
+
+  test("of more than two thousand keys the first are looked through, as it says; every one has its page", async () => {
+    const population = { organizations: 300, keys_per_organization: 10 };
+    const { page, go, ask } = await openDashboard({
+      view,
+      scenario: { version: 1, organizations: {}, population },
+    });
+    await page.getByText("The first 2000 keys of 3000 are looked through.").waitFor();
+    await page.getByText("Keys 1 to 50 of 2000 (of 3000 in all)").waitFor();
+    const last = (await ask("/keys?offset=2999")).body.data[0];
+    await page.getByLabel("Filter").fill(last.ref);
+    await page.getByText("No key matches the filter.").waitFor();
+    await go(`keys/${last.ref}`);
+    await page.getByText(last.fingerprint).waitFor();
+  });
+
+  test("a secret in the filter goes nowhere", async () => {
+    const { page, server } = await openDashboard({ view });
+    const secret = server.sandbox.secret("active");
+    await page.getByLabel("Filter").fill(secret);
+    await page.getByText("This looks like a secret").waitFor();
+    expect(await tracesOf(page)).not.toContain(secret);
+  });
+
+  test("an organization without keys says what to do", async () => {
+    const bank = { type: "bank" } as const;
+    const { page } = await openDashboard({ view, scenario: { version: 1, organizations: { bank } } });
+    await page.getByText("No keys yet. Create one to call the API.").waitFor();
+    await page.getByText("0 keys", { exact: true }).waitFor();
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { noBrowser } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
+import { openDashboard, settled } from "./open-dashboard.js";
+
+describe.skipIf(noBrowser)("the overview", () => {
+  test("shows the checks in their order, and an exit lights up with its count when a client leaves there", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
+    const { checks, faults, successes } = (await ask("/gate")).body.data;
+    const names = checks.map(({ name }: { name: string }) => name);
+    await page.locator(".stage").nth(checks.length).waitFor();
+    expect(await page.locator(".stage h3").allTextContents()).toEqual([
+      "A request enters",
+      "faults",
+      ...names,
+      "through",
+    ]);
+    const exits = checks.flatMap((check: { exits: string[] }) => check.exits);
+    expect(await page.locator(".exits code").allTextContents()).toEqual([...faults, ...exits, ...successes]);
+    expect(await page.locator("a.exit-met").count()).toBe(0);
+
+    for (const ref of ["active", "active", "revoked"]) {
+      await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
+    }
+    await page.locator("a.exit-met", { hasText: "200.test" }).getByText("2 by clients").waitFor();
+    await page.locator("a.exit-met", { hasText: "401.revoked" }).getByText("1 by clients").waitFor();
+    expect(await page.locator("a.exit-met").count()).toBe(2);
+    await page.getByRole("img", { name: "Coverage 11 %: 2 of 17 promised paths met" }).waitFor();
+    expect(server.sandbox.report().coverage).toEqual({ percent: 11, met: 2, promised: 17 });
+  });
+
+  test("an exit says how to meet it, and what is sent from there is on the map but not the client's; by keyboard", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
+    await page.locator("a.exit", { hasText: "401.expired" }).focus();
+    await page.keyboard.press("Enter");
+    expect(new URL(page.url()).hash).toBe("#/overview/401.expired");
+    const detail = page.getByRole("region", { name: "The exit 401.expired" });
+    await detail.getByText("send SVC_KEY_EXPIRED (ref expired)").waitFor();
+    await detail.getByText('curl -H "x-api-key: $SVC_KEY_EXPIRED"').waitFor();
+    // The address shows the same again.
+    await page.reload();
+    await settled(page);
+    await detail.getByRole("button", { name: "Send it now" }).focus();
+    await page.keyboard.press("Enter");
+    await detail.getByText("Answer: 401").waitFor();
+    await page.locator("a.exit-told", { hasText: "401.expired" }).waitFor();
+    const [sent] = (await ask("/requests")).body.data;
+    expect(sent).toMatchObject({ key: "expired", path_id: "401.expired", told: true });
+    expect(server.sandbox.report()).toMatchObject({ requests: 0, coverage: { met: 0 } });
+    // A reload reads it from the journal.
+    await page.reload();
+    await page.locator("a.exit-told", { hasText: "401.expired" }).getByText("1 by the story").waitFor();
+    await detail.getByRole("link", { name: "Show these requests" }).click();
+    expect(new URL(page.url()).hash).toBe("#/requests?path=401.expired");
+  });
+
+  test("a path of another scenario is met by starting that one", async () => {
+    const { page, ask } = await openDashboard({
+      scenario: "key-states",
+      view: "/overview/fault.status",
+    });
+    await page.getByRole("button", { name: "Start bad-day here, then send it" }).click();
+    await page.locator("a.exit-told", { hasText: "fault.status" }).waitFor();
+    expect((await ask("/health")).body.scenario).toBe("bad-day");
+    expect((await ask("/requests?path_id=fault.status")).body.data).toHaveLength(1);
+  });
+
+  test("two pages side by side see what each of them sends", async () => {
+    const { page, another, server } = await openDashboard({ scenario: "key-states" });
+    const other = await another();
+    await page.locator("a.exit", { hasText: "401.unknown" }).click();
+    await page.getByRole("button", { name: "Send it now" }).click();
+    await other.locator("a.exit-told", { hasText: "401.unknown" }).getByText("1 by the story").waitFor();
+    await other.locator("a.exit", { hasText: "401.unknown" }).click();
+    await other.getByRole("button", { name: "Send it now" }).click();
+    await page.locator("a.exit-told", { hasText: "401.unknown" }).getByText("2 by the story").waitFor();
+    expect(server.sandbox.requests.list().map(({ pathId, told }) => [pathId, told])).toEqual([
+      ["401.unknown", true],
+      ["401.unknown", true],
+    ]);
+  });
+
+  test("advice stands beside the coverage, and leads to its requests", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states" });
+    const apiKey = server.sandbox.secret("active");
+    await fetch(`${server.url}${mePath}?api_key=${apiKey}`);
+    const advice = page.locator(".advice", { hasText: "key-in-query" });
+    const { rule, whatToDo } = server.sandbox.report().advice.find(({ id }) => id === "key-in-query") ?? {};
+    await advice.getByText(whatToDo as string).waitFor();
+    await advice.getByText(`Rule: ${rule}`).waitFor();
+    expect(await page.content()).not.toContain(apiKey);
+    await advice.getByRole("link", { name: "1 request" }).click();
+    await page.locator(".request-row", { hasText: "key-in-query" }).waitFor();
+    expect(await page.locator(".request-row").count()).toBe(1);
+  });
+
+  test("with the preview the gate has its checks, too; an instance shows its own", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "announced-endpoints" });
+    await page.locator("a.exit", { hasText: "422.idempotency_key" }).waitFor();
+    const { id } = (await ask("/instances", { method: "POST", json: { scenario: "revoked" } })).body.data;
+    await fetch(`${server.url}/i/${id}${mePath}`);
+    await page.goto(`${server.url}/i/${id}/__sandbox/`);
+    await page.locator("a.exit-met", { hasText: "401.missing" }).waitFor();
+    expect(await page.locator("a.exit", { hasText: "422.idempotency_key" }).count()).toBe(0);
+    await page.locator("a.exit", { hasText: "401.revoked" }).click();
+    await page.getByRole("button", { name: "Send it now" }).click();
+    await page.locator("a.exit-told", { hasText: "401.revoked" }).waitFor();
+    expect((await ask("/requests", { base: `/i/${id}` })).body.data).toHaveLength(2);
+    expect((await ask("/requests")).body.data).toHaveLength(0);
+  });
+
+  test("a dot goes the way of a new request, where motion is not unwelcome", async () => {
+    const { page, server } = await openDashboard();
+    await page.locator("a.exit", { hasText: "401.missing" }).waitFor();
+    await page.evaluate(() => {
+      const seen = globalThis as typeof globalThis & { moved?: boolean };
+      const { animate } = Element.prototype;
+      Element.prototype.animate = function (...given) {
+        seen.moved ||= this.className.startsWith("traveller");
+        return animate.apply(this, given);
+      };
+    });
+    await fetch(server.url + mePath);
+    // As a function: the page's policy lets no text run.
+    await page.waitForFunction(() => (globalThis as { moved?: boolean }).moved);
+    await page.locator("a.exit-met", { hasText: "401.missing" }).waitFor();
+  });
+
+  test("nothing moves where less motion is wanted", async () => {
+    const { page, server } = await openDashboard({ context: { reducedMotion: "reduce" } });
+    await fetch(server.url + mePath);
+    await page.locator("a.exit-met", { hasText: "401.missing" }).waitFor();
+    expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
+  });
+});

@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { noBrowser } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
+import { openDashboard } from "./open-dashboard.js";
+
+describe.skipIf(noBrowser)("the report", () => {
+  test("says what the command prints: coverage, every path, faults, advice", async () => {
+    const { page, server, ask, go } = await openDashboard({ scenario: "bad-day" });
+    const { sandbox, url } = server;
+    for (const ref of ["untouched", "unavailable"]) {
+      await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } });
+    }
+    await fetch(`${url}/v1/relying-party/mee`);
+    await go("report");
+    const { paths, coverage, faults, advice, requests } = (await ask("/report")).body.data;
+    await page.getByText(`${requests} requests of clients to bad-day, seed 1, profile minimal.`).waitFor();
+    await page.getByRole("img", { name: `Coverage ${coverage.percent} %` }).waitFor();
+    await page.getByText(`${faults.met} of ${faults.total}`).waitFor();
+    const printed = (await ask("/report?format=markdown")).text;
+    const table = page.getByRole("region", { name: "Paths", exact: true });
+    for (const { path_id, promised, met, count, when } of paths) {
+      const row = table.getByRole("row").filter({ has: page.getByText(path_id, { exact: true }) });
+      if (!promised && !met) {
+        expect(await row.count(), path_id).toBe(0);
+        expect(printed).not.toContain(path_id);
+        continue;
+      }
+      const cells = await row.getByRole("cell").allTextContents();
+      const verdict = met ? (promised ? "met" : "not promised") : "missed";
+      expect(cells).toEqual([count === 0 ? "–" : String(count), verdict, when]);
+    }
+    const others = page.getByRole("region", { name: "How to meet the others", exact: true });
+    expect(await others.getByRole("row").count()).toBe(1 + coverage.promised - coverage.met);
+    expect(advice.length).toBeGreaterThan(0);
+    for (const { what_to_do: whatToDo } of advice) await page.getByText(whatToDo).waitFor();
+  });
+
+  test("on paper it stands without navigation and buttons", async () => {
+    const { page } = await openDashboard({ view: "/report" });
+    await page.getByRole("heading", { name: "How to meet the others" }).waitFor();
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByRole("navigation").count()).toBe(0);
+    expect(await page.getByRole("button").count()).toBe(0);
+    expect(await page.getByRole("row").count()).toBeGreaterThan(1);
+  });
+
+  test("is saved in each format as the control plane gives it", async () => {
+    const { page, server, ask, go } = await openDashboard({
+      scenario: "key-states",
+      controlToken: "a-token-of-the-test",
+      view: "token=a-token-of-the-test",
+    });
+    await fetch(server.url + mePath);
+    await go("report");
+    const headers = { authorization: "Bearer a-token-of-the-test" };
+    for (const [name, format, ending] of [
+      ["Markdown", "markdown", "md"],
+      ["JUnit", "junit", "xml"],
+      ["JSON", "json", "json"],
+      ["Text", "text", "txt"],
+    ] as const) {
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name, exact: true }).click();
+      const file = await download;
+      expect(file.suggestedFilename()).toBe(`report-key-states.${ending}`);
+      const { text } = await ask(`/report?format=${format}`, { headers });
+      expect(readFileSync(await file.path(), "utf8")).toBe(text);
+    }
+  });
+
+  test("begins anew when the requests are cleared, by keyboard", async () => {
+    const { page, server, go } = await openDashboard({ scenario: "key-states" });
+    await fetch(server.url + mePath);
+    await go("report");
+    await page.getByText("1 request of clients").waitFor();
+    await page.getByRole("button", { name: "Clear the requests" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("0 requests of clients").waitFor();
+    expect(server.sandbox.report().requests).toBe(0);
+    expect(server.sandbox.requests.list()).toEqual([]);
+  });
+});

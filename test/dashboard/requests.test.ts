@@ -1,0 +1,216 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { serveControl } from "../control/client.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
+import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
+
+type Server = Dashboard["server"];
+
+/** Requests of a client, one after the other. */
+async function send({ url, sandbox }: Server, refs: readonly string[]): Promise<void> {
+  for (const ref of refs) {
+    await (await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } })).text();
+  }
+}
+
+/** As many requests without a network. */
+async function sendMany({ sandbox }: Server, count: number): Promise<void> {
+  const headers = { "x-api-key": sandbox.secret("active") };
+  for (let sent = 0; sent < count; sent++) {
+    await sandbox.fetch(`https://sandbox.test${mePath}`, { headers });
+  }
+}
+
+const rows = (page: Page) => page.locator(".request-row");
+
+describe.skipIf(noBrowser)("the requests", () => {
+  test("come newest first, and a filter in the address survives a reload", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await page.getByText("No request yet").waitFor();
+    await send(server, ["active", "revoked", "wrong-scope"]);
+    await rows(page).nth(2).waitFor();
+    expect(await rows(page).locator(".path-badge").allTextContents()).toEqual([
+      "403.insufficient_scope",
+      "401.revoked",
+      "200.test",
+    ]);
+    await page.getByLabel("Path").selectOption("401.revoked");
+    await page.getByLabel("Key").fill("revo");
+    await page.getByLabel("Status").selectOption("4");
+    await page.reload();
+    await settled(page);
+    await page.getByText("1 of 3").waitFor();
+    expect(await rows(page).getAttribute("data-id")).toBe((await ask("/requests")).body.data[1].id);
+    await page.getByLabel("Status").selectOption("403");
+    await page.getByText("No request fits these filters.").waitFor();
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await rows(page).nth(2).waitFor();
+    expect(new URL(page.url()).hash).toBe("#/requests");
+  });
+
+  test("a pause lets the list stand still, and says how much is new", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await send(server, ["active"]);
+    await rows(page).waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await send(server, ["revoked", "live"]);
+    await page.getByRole("button", { name: "2 new" }).waitFor();
+    expect(await rows(page).count()).toBe(1);
+    await page.getByRole("button", { name: "2 new" }).click();
+    await rows(page).nth(2).waitFor();
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+  });
+
+  test("one opened shows the check that refused it, the answer as it was sent, and what to do", async () => {
+    const { page, server, ask, go } = await openDashboard({ scenario: "key-states", profile: "typical" });
+    await send(server, ["active", "wrong-scope"]);
+    const [, { id }] = (await ask("/requests")).body.data;
+    const { answer, checks, what_to_do: whatToDo } = (await ask(`/requests/${id}`)).body.data;
+    await go(`requests/${id}`);
+    const detail = page.locator(".request-detail");
+    await detail.getByText(whatToDo).waitFor();
+    const results = checks.map(({ result }: { result: string }) => result.replace("_", " "));
+    expect(results).toContain("refused");
+    expect(await detail.locator(".check-result").allTextContents()).toEqual(results);
+    const [head, body] = await detail.locator(".request-answer pre").allTextContents();
+    expect(JSON.parse(body as string)).toEqual(JSON.parse(answer.body));
+    for (const [name, value] of Object.entries(answer.headers)) expect(head).toContain(`${name}: ${value}`);
+    await detail.getByLabel("pytest").check();
+    expect(await detail.locator(".client-code").textContent()).toContain("SVC_KEY_WRONG_SCOPE");
+    expect(await page.content()).not.toContain(server.sandbox.secret("wrong-scope"));
+  });
+
+  test("its code and its answer are copied as they are shown and as they were sent", async () => {
+    const { page, server, ask, go } = await openDashboard({
+      scenario: "key-states",
+      context: { permissions: ["clipboard-read", "clipboard-write"] },
+    });
+    await send(server, ["revoked"]);
+    const [{ id }] = (await ask("/requests")).body.data;
+    await go(`requests/${id}`);
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    for (const form of ["curl", "fetch", "vitest", "pytest"]) {
+      await page.getByLabel(form, { exact: true }).check();
+      await page.getByRole("button", { name: `Copy as ${form}` }).click();
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+      expect(await copied()).toBe(await page.locator(".client-code").textContent());
+    }
+    await page.getByRole("button", { name: "Copy the body as it was sent" }).click();
+    await expect.poll(copied).toBe((await ask(`/requests/${id}`)).body.data.answer.body);
+  });
+
+  test("the list goes on when the sandbox was away", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await send(server, ["active"]);
+    await rows(page).waitFor();
+    await server.close(0);
+    await page.getByText("The sandbox does not answer").waitFor();
+    const { port } = new URL(server.url);
+    const { server: next } = await serveControl({ port: Number(port), scenario: "key-states" });
+    await send(next, ["revoked", "live"]);
+    await rows(page).nth(1).waitFor();
+    expect(await rows(page).locator(".request-key").allTextContents()).toEqual(["live", "revoked"]);
+  });
+
+  test("one that the journal has forgotten says so", async () => {
+    const { page } = await openDashboard({ view: "/requests/req_gone" });
+    await page.getByRole("alert").getByText("There is no request").waitFor();
+  });
+
+  test("moves by j, k and the arrows, Enter opens, Escape closes", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await send(server, ["active", "revoked", "live"]);
+    await rows(page).nth(2).waitFor();
+    const ids = (await ask("/requests")).body.data.map(({ id }: { id: string }) => id).reverse();
+    const focused = (index: number) => page.locator(`[data-id="${ids[index]}"]:focus`).waitFor();
+    const moves = [
+      ["j", 0],
+      ["j", 1],
+      ["ArrowDown", 2],
+      ["ArrowDown", 2],
+      ["k", 1],
+      ["ArrowUp", 0],
+      ["j", 1],
+    ] as const;
+    for (const [key, index] of moves) {
+      await page.keyboard.press(key);
+      await focused(index);
+    }
+    await page.keyboard.press("Enter");
+    await page.locator(".request-detail").getByText("401.revoked").first().waitFor();
+    expect(new URL(page.url()).hash).toBe(`#/requests/${ids[1]}`);
+    await page.keyboard.press("Escape");
+    await page.locator(".request-detail").waitFor({ state: "detached" });
+    await focused(1);
+    // In a field letters are letters.
+    await page.getByLabel("Key").focus();
+    await page.keyboard.type("jk");
+    expect(await page.getByLabel("Key").inputValue()).toBe("jk");
+  });
+
+  test("on a phone the one opened takes the place of the list, and has the focus", async () => {
+    const { page, server, ask, go } = await openDashboard({
+      scenario: "key-states",
+      context: { viewport: { width: 360, height: 700 } },
+    });
+    await send(server, ["revoked"]);
+    const [{ id }] = (await ask("/requests")).body.data;
+    await go("requests");
+    await rows(page).click();
+    await page.locator(".request-detail").getByText(id).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.className)).toContain("request-detail");
+    await page.getByRole("link", { name: "Close" }).click();
+    await rows(page).waitFor();
+  });
+
+  test("a full journal draws only what can be seen, and its end can be reached", async () => {
+    const { page, server, ask, go } = await openDashboard({ scenario: "key-states" });
+    await sendMany(server, 1200);
+    await go("requests");
+    await page.getByText("1,000, the last 1,000").waitFor();
+    const journal = (await ask("/requests")).body.data;
+    const [oldest] = journal;
+    // A list that is scrolled stands still: it has to know the last request before.
+    await page.locator(`[data-id="${journal.at(-1).id}"]`).waitFor();
+    expect(await rows(page).count()).toBeLessThan(60);
+    await page.locator(".request-list").evaluate((list) => list.scrollTo({ top: list.scrollHeight }));
+    await page.locator(`[data-id="${oldest.id}"]`).waitFor();
+    expect(await rows(page).count()).toBeLessThan(60);
+  });
+
+  for (const view of ["overview", "requests", "report"]) {
+    test(`${view}: thousands of requests leave no nodes and no listeners behind`, async () => {
+      const { page, server, go } = await openDashboard({ scenario: "key-states" });
+      await go(view);
+      const session = await page.context().newCDPSession(page);
+      const counted = async () => {
+        await session.send("HeapProfiler.collectGarbage");
+        return session.send("Memory.getDOMCounters");
+      };
+      const seen = async (count: number) => {
+        await sendMany(server, count);
+        // The page hears of events in their order, so of all requests when it hears of the clock.
+        server.sandbox.clock.advance("1s");
+        await page.locator(`.page-header time[title="${server.sandbox.clock.now()}"]`).waitFor();
+        return counted();
+      };
+      const before = await seen(1100);
+      const after = await seen(4000);
+      expect(after.nodes).toBeLessThan(before.nodes * 1.2 + 200);
+      expect(after.jsEventListeners).toBeLessThan(before.jsEventListeners * 1.2 + 50);
+    });
+  }
+
+  test("what a client sends is shown as text", async () => {
+    const { page, server, go, ask } = await openDashboard({ scenario: "key-states" });
+    const hostile = `/<img src=x onerror=alert(1)>%0a{{7*7}}\u202e${"a".repeat(2000)}`;
+    await server.sandbox.fetch(`https://sandbox.test${encodeURI(hostile)}`);
+    await fetch(`${server.url}/%3Cscript%3Ealert(1)%3C/script%3E`);
+    for (const { id } of (await ask("/requests")).body.data) {
+      await go(`requests/${id}`);
+      await page.locator(".client-code").waitFor();
+      expect(await page.locator("main img, main script").count()).toBe(0);
+    }
+  });
+});

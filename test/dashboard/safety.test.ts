@@ -1,0 +1,138 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { serveControl } from "../control/client.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { exchange } from "../support/exchange.js";
+import { openDashboard, quiet, viewsOf } from "./open-dashboard.js";
+
+// Who may have the page, and what it keeps.
+
+/** A site of another origin. */
+async function serveForeign(html: string): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.setHeader("content-type", "text/html").end(html);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.closeAllConnections());
+  onTestFinished(() => void server.close());
+  return `http://localhost:${(server.address() as AddressInfo).port}/`;
+}
+
+/** Everything that the browser keeps for the page, and what the page shows. */
+function keptIn(page: Page) {
+  return page.evaluate(async () => ({
+    session: Object.values(sessionStorage),
+    others: [
+      ...Object.values(localStorage),
+      document.cookie,
+      ...(await caches.keys()),
+      ...(await indexedDB.databases()).map(({ name }) => name),
+      ...(await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
+      window.name,
+      JSON.stringify(history.state),
+    ].join(""),
+    page: document.documentElement.outerHTML,
+  }));
+}
+
+test("a foreign host and a page of another origin get neither the page nor its files", async () => {
+  const { ask, server } = await serveControl();
+  const { text } = await ask("/");
+  const get = (path: string, headers = {}) =>
+    exchange(server.url, { path: `/__sandbox${path}`, headers: { ...headers } });
+  const files = [...text.matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)].map(([, file]) => file as string);
+  expect(files.length).toBeGreaterThan(1);
+  for (const path of ["/", ...files]) {
+    expect((await get(path)).status, path).toBe(200);
+    for (const [headers, code] of [
+      [{ host: "evil.example" }, "foreign_host"],
+      [{ origin: "http://evil.example" }, "foreign_origin"],
+      [{ "sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe" }, "foreign_origin"],
+    ] as const) {
+      const { status, bytes, headers: sent } = await get(path, headers);
+      expect([path, status, JSON.parse(String(bytes)).error.code]).toEqual([path, 403, code]);
+      expect(sent["x-frame-options"]).toBe("DENY");
+    }
+  }
+});
+
+describe.skipIf(noBrowser)("in Chromium", () => {
+  test("another origin can neither frame the page, nor read it, nor run its files", async () => {
+    const { page, server } = await openDashboard();
+    const script = await page.locator("script[src]").getAttribute("src");
+    const address = `${server.controlUrl}/`;
+    const foreign = await serveForeign(`<iframe src="${address}"></iframe>`);
+    const theirs = await page.context().newPage();
+    await theirs.goto(foreign);
+    expect(theirs.frames().length).toBe(2);
+    expect(await theirs.frames()[1]?.evaluate(() => document.body.innerText)).not.toContain("svc-sandbox");
+    const tries = await theirs.evaluate(
+      async ([page, file]) => {
+        const runs = new Promise((resolve) => {
+          const element = Object.assign(document.createElement("script"), { type: "module", src: file });
+          element.onload = () => resolve("runs");
+          element.onerror = () => resolve("refused");
+          document.body.append(element);
+        });
+        const read = fetch(page as string).then(String, () => "refused");
+        return [await read, await runs];
+      },
+      [address, new URL(script as string, address).href],
+    );
+    expect(tries).toEqual(["refused", "refused"]);
+  });
+
+  test("where a token is needed every view works with it, and it stands in the session's storage alone", async () => {
+    const controlToken = "a-token-of-the-test";
+    const { page, go, runtime } = await openDashboard({
+      ...{ controlToken, host: "0.0.0.0", scenario: "announced-endpoints", view: `token=${controlToken}` },
+    });
+    const said: string[] = [];
+    const refused: string[] = [];
+    page.on("request", (request) => {
+      said.push(`${request.url()} ${request.postData() ?? ""} ${request.headers().referer ?? ""}`);
+    });
+    page.on("console", (message) => said.push(message.text()));
+    page.on("response", (response) => {
+      if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`);
+    });
+    for (const view of await viewsOf(page)) {
+      await go(view);
+      await quiet(page);
+      const kept = await keptIn(page);
+      expect(kept.session.filter((text) => text.includes(controlToken))).toEqual([controlToken]);
+      expect(kept.others + kept.page, view).not.toContain(controlToken);
+      expect(page.url()).not.toContain(controlToken);
+    }
+    expect(said.length).toBeGreaterThan(10);
+    expect([refused, said.filter((text) => text.includes(controlToken))]).toEqual([[], []]);
+    // A write, and what the sandbox holds afterwards.
+    const before = runtime.world().clock.now();
+    await go("time");
+    await page.getByRole("button", { name: "+1 h" }).click();
+    await expect.poll(() => runtime.world().clock.now() - before).toBe(3_600_000);
+  });
+
+  test("a secret is shown once, and is in no address, no storage and no message", async () => {
+    const { page, go } = await openDashboard({ view: "/keys" });
+    const said: string[] = [];
+    page.on("request", (request) => said.push(`${request.url()} ${request.postData() ?? ""}`));
+    page.on("console", (message) => said.push(message.text()));
+    await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Shown once");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    const secret = (await page.locator(".secret-text").textContent()) as string;
+    expect(secret).toMatch(/^SVC_test_/);
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    for (const view of await viewsOf(page)) {
+      await go(view);
+      await quiet(page);
+      const { session, others, page: shown } = await keptIn(page);
+      expect(`${session} ${others} ${shown} ${page.url()}`, view).not.toContain(secret);
+    }
+    expect(said.join("\n")).not.toContain(secret);
+  });
+});

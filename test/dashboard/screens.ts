@@ -1,0 +1,202 @@
+import type { Page } from "playwright-core";
+import { parseScenario } from "../../src/index.js";
+import type { DashboardOptions } from "./open-dashboard.js";
+
+/** A view as it is measured: its name in the address, and the sandbox that it shows. */
+export interface Screen {
+  readonly title: string;
+  readonly view: string;
+  readonly options?: DashboardOptions;
+  /** Calls of the control plane before it is looked at: method, path, body. */
+  readonly before?: readonly (readonly [method: string, path: string, body?: unknown])[];
+  /** Requests of clients before it is looked at: with the key of this ref, to the usual path unless it is given. */
+  readonly clients?: readonly (readonly [key: string, path?: string])[];
+  /** What is done on the page before: a dialog that is opened. */
+  readonly act?: (page: Page) => Promise<unknown>;
+}
+
+const press = (name: string) => (page: Page) => page.getByRole("button", { name }).click();
+
+async function refuseMember(page: Page): Promise<void> {
+  await page.getByLabel("Acting as").selectOption("member");
+  await page.getByLabel("Status").first().selectOption("inactive");
+  await page.getByRole("alert").waitFor();
+}
+
+async function refuseNewKey(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+  await page.getByLabel("Expires").fill("soon");
+  await page.getByRole("button", { name: "Create the key" }).click();
+  await page.getByRole("alert").waitFor();
+}
+
+async function showSecret(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Shown once");
+  await page.getByRole("button", { name: "Create the key" }).click();
+  await page.locator(".secret-text").waitFor();
+}
+
+const waitFor = (selector: string) => (page: Page) => page.locator(selector).first().waitFor();
+
+async function suggestKeys(page: Page): Promise<void> {
+  const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
+  await editor.press("Control+End");
+  await page.keyboard.type("clock: { ");
+  await editor.press("Control+Space");
+  await page.getByRole("option").first().waitFor();
+}
+
+async function refuseText(page: Page): Promise<void> {
+  await page.getByRole("textbox", { name: "Scenario as YAML" }).press("Control+Home");
+  await page.keyboard.type("nothing: 1");
+  await page.locator(".problems li").first().waitFor();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByRole("alert").waitFor();
+}
+
+const tell: NonNullable<Screen["before"]>[number] = ["POST", "/story/next"];
+const told = (count: number) => Array.from({ length: count }, () => tell);
+
+// Some of them earn advice of each level.
+const clients: NonNullable<Screen["clients"]> = [
+  ...(["active", "active", "revoked", "legacy", "wrong-scope", "rate-limited"] as const).map(
+    (key) => [key] as const,
+  ),
+  ["active", "/v1/relying-party/mee"],
+  ["active", "/v1/relying-party/me?api_key=SVC_test_1234567890123456789012345678901"],
+];
+
+/** Every view, with something to see; what is true of each of them is tested of this list. */
+export const screens: readonly Screen[] = [
+  { title: "overview", view: "overview" },
+  { title: "overview with requests", view: "overview", options: { scenario: "key-states" }, clients },
+  { title: "overview with an exit", view: "overview/401.rotated", options: { scenario: "key-states" } },
+  {
+    title: "overview with the preview",
+    view: "overview/fault.reset",
+    options: { scenario: "announced-endpoints" },
+    before: told(60),
+  },
+  { title: "requests before the first one", view: "requests" },
+  { title: "requests", view: "requests", options: { scenario: "key-states" }, clients },
+  {
+    title: "requests of a story with faults",
+    view: "requests",
+    options: { scenario: "bad-day" },
+    before: told(60),
+  },
+  { title: "requests that do not fit", view: "requests?path=200.live&key=nothing", before: told(1) },
+  {
+    title: "one request",
+    view: "requests/req_bc8550a0796dcd925b0903ef",
+    options: { scenario: "key-states" },
+    clients,
+  },
+  { title: "a request that there is not", view: "requests/req_gone" },
+  { title: "report", view: "report", options: { scenario: "key-states" }, clients },
+  {
+    title: "faults, and assumptions as the profile has them",
+    view: "faults",
+    options: { scenario: "bad-day" },
+  },
+  {
+    title: "assumptions that differ, and instances",
+    view: "faults",
+    before: [
+      ["PUT", "/assumptions", { profile: "varied", me_scope: null, count_refused: true }],
+      ["POST", "/instances", { label: "a test with a long name, ".repeat(6) }],
+      ["POST", "/instances"],
+    ],
+  },
+  { title: "story before its first step", view: "story", options: { scenario: "rotation" } },
+  { title: "story with an answer", view: "story", options: { scenario: "rotation" }, before: told(2) },
+  { title: "story with a refusal", view: "story", options: { scenario: "rotation" }, before: told(22) },
+  { title: "story that is over", view: "story", options: { scenario: "bad-day" }, before: told(60) },
+  {
+    title: "story that there is not",
+    view: "story",
+    options: { scenario: parseScenario("version: 1\norganizations: { a: { type: bank } }\n") },
+  },
+  {
+    title: "scenario with suggestions",
+    view: "scenario",
+    options: { scenario: "rotation" },
+    act: suggestKeys,
+  },
+  {
+    title: "scenario with edits, refused",
+    view: "scenario",
+    options: { scenario: "rotation" },
+    act: refuseText,
+  },
+  {
+    title: "scenario with a problem",
+    view: "scenario",
+    options: {
+      scenario: {
+        version: 1,
+        organizations: { "village-bank": { type: "bank", keys: { main: { environment: "test" } } } },
+        story: [{ say: "It is expected to fail." }, { request: {}, expect: { status: 401 } }],
+      },
+    },
+    act: waitFor(".problems li"),
+  },
+  {
+    title: "farmers",
+    view: "farmers",
+    options: { scenario: "announced-endpoints" },
+    act: waitFor(".farmer-list tbody tr"),
+  },
+  {
+    title: "farmers of one country with one crop",
+    view: "farmers?country=IN&crop=rice&find=a",
+    options: { scenario: "announced-endpoints" },
+    act: waitFor(".farmer-list tbody tr"),
+  },
+  {
+    title: "consents",
+    view: "farmers/consents",
+    options: { scenario: "announced-endpoints" },
+    act: waitFor(".consents article"),
+  },
+  // The third farmer of the seed: three fields, one loan.
+  {
+    title: "one farmer",
+    view: "farmers/farmer_84a34a7b23a51a96",
+    options: { scenario: "announced-endpoints" },
+    act: waitFor(".field-plan"),
+  },
+  {
+    title: "no farmers",
+    view: "farmers",
+    options: {
+      scenario: parseScenario(
+        "version: 1\norganizations: { a: { type: bank } }\npopulation: { farmers: 0 }\n",
+      ),
+    },
+    act: waitFor(".empty"),
+  },
+  {
+    title: "a farmer that there is not",
+    view: "farmers/farmer_0000000000000000",
+    act: waitFor("[role=alert]"),
+  },
+  { title: "keys", view: "keys" },
+  {
+    title: "keys of a population, as a member who was refused",
+    view: "keys?page=2",
+    options: { scenario: "population" },
+    act: refuseMember,
+  },
+  { title: "one key", view: "keys/retiring", before: [["POST", "/send", { key: "retiring" }]] },
+  { title: "a key that there is not", view: "keys/nothing" },
+  { title: "the form of a new key, refused", view: "keys", act: refuseNewKey },
+  { title: "the secret of a new key", view: "keys", act: showSecret },
+  { title: "the form of a rotation", view: "keys/active", act: press("Rotate active") },
+  { title: "the question before a revocation", view: "keys/active", act: press("Revoke active") },
+  { title: "time", view: "time" },
+  { title: "time of many keys, a week", view: "time?scale=week", options: { scenario: "population" } },
+  { title: "time with a timeline and faults", view: "time?scale=day", options: { scenario: "bad-day" } },
+  { title: "the question before a reset", view: "time", act: press("Reset") },
+];

@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { serveControl } from "../control/client.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { openDashboard, settled } from "./open-dashboard.js";
+
+const dashboard = join(import.meta.dirname, "../../dist/dashboard");
+
+test("the page runs only its own files, is framed by no other page, and is found with and without a slash", async () => {
+  const { ask, server } = await serveControl();
+  const { status, headers } = await ask("/");
+  expect(status).toBe(200);
+  const policy = headers["content-security-policy"] as string;
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toContain("unsafe");
+  expect(headers["x-content-type-options"]).toBe("nosniff");
+  const moved = await fetch(server.controlUrl as string, { redirect: "manual" });
+  expect([moved.status, moved.headers.get("location")]).toEqual([308, "./__sandbox/"]);
+});
+
+test("there are no other files than the page's own", async () => {
+  const { ask } = await serveControl();
+  for (const file of ["..%2findex.html", "%2e%2e%2f%2e%2e%2fpackage.json", "nothing.js", "", "%00.js"]) {
+    expect((await ask(`/assets/${file}`)).status, file).toBe(404);
+  }
+});
+
+test("without JavaScript the page leads to what can be called instead, in an instance as well", async () => {
+  const { ask } = await serveControl();
+  const { id } = (await ask("/instances", { method: "POST" })).body.data;
+  for (const base of ["", `/i/${id}`]) {
+    const { text } = await ask("/", { base });
+    const plain = /<noscript>([\s\S]*)<\/noscript>/.exec(text)?.[1] ?? "";
+    const links = [...plain.matchAll(/href="\.([^"]+)"/g)].map(([, path]) => path as string);
+    expect(links.length).toBeGreaterThan(3);
+    for (const path of links) expect((await ask(path, { base })).status, path).toBe(200);
+  }
+});
+
+test("the first load is at most 60 kB of JavaScript, compressed", () => {
+  const page = readFileSync(join(dashboard, "index.html"), "utf8");
+  const first = [...page.matchAll(/src="\.\/(assets\/[^"]+\.js)"/g)].map(([, file]) => file as string);
+  const chunks = new Set(first);
+  // What the first file imports at once belongs to the first load, too.
+  for (const file of chunks) {
+    const code = readFileSync(join(dashboard, file), "utf8");
+    for (const [, name] of code.matchAll(/(?:^|;)import(?:[^"'()]*from)?"\.\/([^"]+\.js)"/g))
+      chunks.add(`assets/${name}`);
+  }
+  const size = [...chunks].reduce(
+    (sum, file) => sum + gzipSync(readFileSync(join(dashboard, file))).length,
+    0,
+  );
+  expect(size).toBeGreaterThan(5000);
+  expect(size).toBeLessThanOrEqual(60_000);
+  expect(readdirSync(join(dashboard, "assets")).length).toBeGreaterThan(1);
+});
+
+describe.skipIf(noBrowser)("the frame of the page", () => {
+  test("on another host it asks for the token, takes it from the fragment and removes it there", async () => {
+    const controlToken = "a-token-of-the-test";
+    const { page } = await openDashboard({ controlToken, view: `token=${controlToken}` });
+    expect(page.url()).not.toContain(controlToken);
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.reload();
+    await settled(page);
+    expect(await page.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, ""]);
+  });
+
+  test("a link with the token leads to a view, also in a page that is open", async () => {
+    const controlToken = "a-token-of-the-test";
+    const { page } = await openDashboard({ controlToken, settles: false });
+    await page.getByLabel("Control token").waitFor();
+    await page.evaluate((token) => location.assign(`#token=${token}&/nothing`), controlToken);
+    await settled(page);
+    expect(page.url()).toMatch(/#\/nothing$/);
+    await page.getByText("no view called “nothing”").waitFor();
+  });
+
+  test("without the token it asks for one, and says when it is another one", async () => {
+    const { page } = await openDashboard({ controlToken: "a-token-of-the-test", settles: false });
+    await page.getByLabel("Control token").waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    // The field has the focus, again after a refusal.
+    await page.keyboard.type("another token");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("refused this token").waitFor();
+    await page.keyboard.type("a-token-of-the-test");
+    await page.keyboard.press("Enter");
+    await settled(page);
+  });
+
+  test("it says when the sandbox is gone, and goes on when it is back", async () => {
+    const { page, server } = await openDashboard();
+    await server.close(0);
+    await page.getByText("The sandbox does not answer").waitFor();
+    const { port } = new URL(server.url);
+    await serveControl({ port: Number(port), scenario: "revoked" });
+    await settled(page);
+    await page.locator(".scenario-name", { hasText: "revoked" }).waitFor();
+  });
+
+  test("the page of an instance that was removed says so", async () => {
+    const { page, ask } = await openDashboard();
+    const { id, control_url: address } = (await ask("/instances", { method: "POST", json: {} })).body.data;
+    await page.goto(`${address}/`);
+    await settled(page);
+    await ask(`/instances/${id}`, { method: "DELETE" });
+    await page.getByRole("status").getByText("There is no sandbox at this address any more.").waitFor();
+  });
+
+  test("a view that there is not leads back", async () => {
+    const { page } = await openDashboard({ view: "/nothing" });
+    await page.getByRole("link", { name: "Go to the overview." }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
+
+const scenario = parseScenario(`
+version: 1
+name: Told
+clock: { now: 2026-03-02T09:00:00Z }
+organizations:
+  harvest-bank: { type: bank, keys: { main: { environment: test } } }
+timeline:
+  - { at: 10m, revoke: { key: main } }
+story:
+  - say: A bank calls the API.
+  - request: { key: main, method: POST, path: /v1/nothing, headers: { X-Trace: abc }, body: { a: 1 } }
+    expect: { status: 404 }
+  - rotate: { key: main, as: next, overlap: 30m }
+  - revoke: { key: next, actor: member }
+    expect: { error: not_an_administrator }
+  - advance: 20m
+  - request: { key: main, repeat: 2 }
+    expect: { status: 200 }
+`);
+
+/** Runs steps until so many are told, and waits until the page shows the last one. */
+async function tell({ page, ask }: Dashboard, count: number) {
+  for (;;) {
+    const { told } = (await ask("/story")).body.data;
+    if (told >= count) break;
+    await ask("/story/next", { method: "POST", json: {} });
+  }
+  await page.getByText(`Step ${count} of`, { exact: false }).waitFor();
+}
+
+const toldOn = async ({ ask }: Dashboard) => (await ask("/story")).body.data.told as number;
+
+describe.skipIf(noBrowser)("the view of the story", () => {
+  test("keys of presenters and of their clickers run one step each, and R starts again", async () => {
+    const dashboard = await openDashboard({ scenario: "rotation", view: "/story" });
+    const { page, ask } = dashboard;
+    await page.getByText("Press Space for the first step.").waitFor();
+    // Before the story the audience sees what it is about.
+    await page.locator(".story-title", { hasText: "Rotation" }).waitFor();
+    await page.getByText("An insurer changes the key of a system that must not stop.").first().waitFor();
+    for (const [index, key] of ["Space", "ArrowRight", "PageDown"].entries()) {
+      await page.keyboard.press(key);
+      await page.getByText(`Step ${index + 1} of 25`).waitFor();
+      expect(await toldOn(dashboard)).toBe(index + 1);
+    }
+    // Held down, a key does not tell the whole story.
+    await page.keyboard.down("ArrowRight");
+    for (let held = 0; held < 3; held++) await page.keyboard.down("ArrowRight");
+    await page.keyboard.up("ArrowRight");
+    await page.getByText("Step 4 of 25").waitFor();
+    expect(await toldOn(dashboard)).toBe(4);
+    await page.keyboard.press("Control+ArrowRight");
+    await page.keyboard.press("r");
+    await page.getByText("Press Space for the first step.").waitFor();
+    expect((await ask("/story")).body.data).toMatchObject({ told: 0, last: null });
+    // Space presses what has the focus.
+    await page.getByRole("button", { name: "Next step" }).focus();
+    await page.keyboard.press("Space");
+    await page.getByText("Step 1 of 25").waitFor();
+    expect(await toldOn(dashboard)).toBe(1);
+    await page.getByRole("button", { name: "Start again" }).click();
+    await expect.poll(() => toldOn(dashboard)).toBe(0);
+  });
+
+  test("a request is shown with its answer, its way through the gate and the verdict", async () => {
+    const dashboard = await openDashboard({ scenario, view: "/story" });
+    const { page } = dashboard;
+    await tell(dashboard, 2);
+    const request = page.getByRole("region", { name: "The request" });
+    for (const text of ["POST /v1/nothing", "the key main", "x-trace", "abc", '{ "a": 1 }']) {
+      await request.getByText(text).waitFor();
+    }
+    await page.getByRole("region", { name: "The answer" }).getByText("404 not_found").waitFor();
+    const gate = page.getByRole("region", { name: "The way through the gate" });
+    expect(await gate.getByRole("listitem").allTextContents()).toEqual([
+      "path: refused",
+      ...["method", "key", "organization", "live access", "scope", "minute limit", "day limit"].map(
+        (name) => `${name}: not reached`,
+      ),
+    ]);
+    await gate.getByText("404.unknown_path").waitFor();
+    await page.getByText("As the story expects.").waitFor();
+    await page.getByText("A bank calls the API.").first().waitFor();
+  });
+
+  test("operations, what the timeline did meanwhile and what is not as expected are told, also after a reload", async () => {
+    const dashboard = await openDashboard({ scenario, view: "/story" });
+    const { page, ask } = dashboard;
+    await tell(dashboard, 3);
+    const rotated =
+      "An administrator rotates the key main. The new key is next; the old one works for 30 more minutes.";
+    await page.getByText(rotated).waitFor();
+    await tell(dashboard, 4);
+    await page.getByText("tries to revoke the key next. It is refused: not_an_administrator.").waitFor();
+    await tell(dashboard, 5);
+    await page.getByText("20 minutes pass: it is 09:20 on 2 March 2026.").waitFor();
+    await page.getByText("An administrator revokes the key main.").waitFor();
+    await tell(dashboard, 6);
+    const seen = async () => {
+      await page.getByText("Not as the story expects:").waitFor();
+      await page.getByText("expected 200, found 401").waitFor();
+      await page.getByText("Request, 2 times").waitFor();
+      await page.getByText("The story is over.").waitFor();
+      return page.locator(".story-outline li").allTextContents();
+    };
+    const outline = await seen();
+    expect(outline.at(1)).toContain("(as expected)");
+    expect(outline.at(5)).toBe("request with main, 2 times (not as expected)");
+    expect((await ask("/story")).body.data.outline.at(5).as_expected).toBe(false);
+    await page.reload();
+    await settled(page);
+    expect(await seen()).toEqual(outline);
+    expect(await page.getByRole("button", { name: "Next step" }).isDisabled()).toBe(true);
+  });
+
+  test("no key that a step makes is on the page", async () => {
+    const dashboard = await openDashboard({ scenario, view: "/story" });
+    const { page, server } = dashboard;
+    for (let told = 1; told <= 3; told++) {
+      await page.keyboard.press("Space");
+      await page.getByText(`Step ${told} of 6`).waitFor();
+    }
+    const html = await page.content();
+    expect(html).toContain("The new key is next");
+    expect(html).not.toContain(server.sandbox.secret("main"));
+    expect(html).not.toMatch(/SVC_(?:test|live)_\w{20}/);
+  });
+
+  test("two pages tell the same story", async () => {
+    const dashboard = await openDashboard({ scenario, view: "/story" });
+    const other = await dashboard.another();
+    await other.getByText("Press Space for the first step.").waitFor();
+    await other.keyboard.press("Space");
+    await dashboard.page.getByText("Step 1 of 6").waitFor();
+    expect(await toldOn(dashboard)).toBe(1);
+  });
+
+  test("F fills the screen with the story, and so does its button", async () => {
+    const { page } = await openDashboard({ scenario, view: "/story" });
+    const filled = () => page.evaluate(() => document.fullscreenElement?.className ?? null);
+    await page.getByText("Press Space for the first step.").waitFor();
+    await page.keyboard.press("f");
+    await expect.poll(filled).toBe("story");
+    await page.getByRole("button", { name: "Full screen" }).click();
+    await expect.poll(filled).toBeNull();
+  });
+
+  test("a scenario without a story says how to write one, and others are started from there", async () => {
+    const bare = parseScenario(
+      "version: 1\norganizations:\n  a-bank: { type: bank, keys: { one: { environment: test } } }\n",
+    );
+    const { page, ask } = await openDashboard({ scenario: bare, view: "/story" });
+    await page.getByText("- say: A bank calls the API for the first time.").waitFor();
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Rotation", exact: true }).press("Enter");
+    await page.getByText("Press Space for the first step.").waitFor();
+    expect((await ask("/health")).body).toMatchObject({ scenario: "rotation" });
+    expect((await ask("/story")).body.data.told).toBe(0);
+  });
+
+  test("a fault that hits a request is told, and a step that cannot run says why", async () => {
+    const faulty = parseScenario(`
+version: 1
+organizations:
+  a-bank: { type: bank, keys: { one: { environment: test } } }
+faults:
+  - { when: { key: one }, then: { reset: true } }
+story:
+  - request: { key: one }
+  - advance: 3000000d
+`);
+    const dashboard = await openDashboard({ scenario: faulty, view: "/story" });
+    const { page, ask } = dashboard;
+    await tell(dashboard, 1);
+    await page.getByText("No answer").waitFor();
+    await page.getByText("A fault hit the request before the gate:").waitFor();
+    await page.keyboard.press("Space");
+    await page.getByText("This step cannot run:").waitFor();
+    await page.getByRole("alert").waitFor();
+    expect((await ask("/story")).body.data).toMatchObject({ told: 2, outline: [{}, { as_expected: false }] });
+  });
+
+  test("texts of a scenario are texts, however long and whatever is in them", async () => {
+    const evil = `<img src=x onerror="globalThis.hit=1"> {{7*7}} javascript:alert(1) \u202e ${"x".repeat(1_900)}`;
+    const hostile = {
+      version: 1,
+      organizations: { "a-bank": { type: "bank", keys: { one: { environment: "test" } } } },
+      story: [
+        { say: evil },
+        { request: { key: "one", headers: { "X-Evil": "<script>globalThis.hit=1</script>" } } },
+      ],
+    } as never;
+    const dashboard = await openDashboard({ scenario: hostile, view: "/story" });
+    const { page } = dashboard;
+    for (const count of [1, 2]) {
+      await tell(dashboard, count);
+      expect(await page.evaluate(() => (globalThis as { hit?: number }).hit ?? null)).toBeNull();
+      expect(await page.locator(".story img, .story script").count()).toBe(0);
+      expect((await page.content()).length).toBeLessThan(30_000);
+    }
+    await page.getByText("<script>globalThis.hit=1</script>").waitFor();
+  });
+});

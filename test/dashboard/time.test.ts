@@ -1,0 +1,199 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import type { Ask } from "../control/client.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { openDashboard } from "./open-dashboard.js";
+
+const view = "/time";
+
+/** What the server's clock shows. */
+const nowOf = async (ask: Ask): Promise<string> => (await ask("/clock")).body.data.now;
+
+/** Waits until a page shows a time of the clock. */
+const shows = (page: Page, text: string) => page.locator(".time-now").getByText(text).waitFor();
+
+/** A key that expires, one in its overlap, and a step of the timeline between their ends. */
+const eventful: Scenario = {
+  version: 1,
+  clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: {
+        steady: { environment: "test" },
+        expiring: { environment: "test", expires: "2h" },
+        retiring: { environment: "test", state: "retiring", replaced_by: "steady", overlap_ends: "30m" },
+        expired: { environment: "test", expires: "-5m" },
+        revoked: { environment: "test", state: "revoked" },
+        rotated: { environment: "live", state: "rotated", replaced_by: "fresh" },
+        fresh: { environment: "live" },
+      },
+    },
+  },
+  timeline: [{ at: "60m", revoke: { key: "steady" } }],
+};
+
+describe.skipIf(noBrowser)("time", () => {
+  test("the clock is moved by buttons and by keys of the keyboard; another page sees it", async () => {
+    const { page, ask, another } = await openDashboard({ view });
+    const second = await another();
+    await page.getByRole("button", { name: "+1 min" }).click();
+    await shows(second, "09:01:00");
+    expect(await nowOf(ask)).toBe("2026-03-02T09:01:00.000Z");
+    // However fast: none is lost.
+    for (const key of "ttthd") await page.keyboard.press(key);
+    await shows(second, "3 Mar 2026, 10:31:00");
+    expect(await nowOf(ask)).toBe("2026-03-03T10:31:00.000Z");
+    await second.keyboard.press("m");
+    await shows(page, "10:32:00");
+  });
+
+  test("R38 it goes to the next event, where the key ends; the axis shows it on both pages", async () => {
+    const { page, ask, another } = await openDashboard({ view, scenario: eventful });
+    const second = await another();
+    await page.getByText("Next: Overlap of retiring ends: it stops working, in 30 min").waitFor();
+    await second.locator(".lane.state-retiring").waitFor();
+    await page.keyboard.press("n");
+    await shows(page, "09:30:00");
+    expect((await ask("/keys/retiring")).body.data.state).toBe("rotated");
+    await second.locator(".lane.state-retiring").waitFor({ state: "detached" });
+    expect(await second.locator(".lane.state-rotated").count()).toBe(2);
+    await page.getByText("Next: Step 1 of the timeline: revoke, in 30 min").waitFor();
+    await page.getByRole("button", { name: "To the next event" }).click();
+    await shows(page, "10:00:00");
+    expect((await ask("/keys/steady")).body.data.state).toBe("revoked");
+    await page.getByText("Next: Key expiring expires, in 1 h").waitFor();
+    await page.getByRole("button", { name: "To the next event" }).press("Enter");
+    await shows(page, "11:00:00");
+    expect((await ask("/keys/expiring")).body.data.state).toBe("expired");
+  });
+
+  test("each state of a key has a lane of its own shape, and what comes is a list in words", async () => {
+    const { page } = await openDashboard({ view, scenario: eventful });
+    await page.locator(".lane").first().waitFor();
+    const lanes = await page.locator(".lane").evaluateAll((groups) =>
+      groups.map((group) => ({
+        state: /state-(\w+)/.exec(group.getAttribute("class") as string)?.[1],
+        works: group.querySelectorAll(".works").length > 0,
+        hatched: group.querySelector("pattern") !== null,
+        end: /state-(\w+)/.exec(group.querySelector(".end")?.getAttribute("class") ?? "")?.[1],
+      })),
+    );
+    // The soonest first, then those that go on, then those that have ended.
+    const active = { state: "active", works: true, hatched: false };
+    expect(lanes.slice(0, 4)).toEqual([
+      { state: "retiring", works: true, hatched: true, end: "rotated" },
+      { ...active, end: undefined },
+      { ...active, end: "expired" },
+      { ...active, end: undefined },
+    ]);
+    expect(lanes.slice(4).map(({ state, works, end }) => [state, works, end])).toEqual(
+      expect.arrayContaining(["expired", "revoked", "rotated"].map((state) => [state, false, state])),
+    );
+    const rows = await page.locator(".coming li").allInnerTexts();
+    expect(rows.map((row) => row.replaceAll("\n", " "))).toEqual([
+      expect.stringMatching(/in 1 min .*Minute turns/),
+      expect.stringMatching(/in 30 min .*Overlap of retiring ends/),
+      expect.stringMatching(/in 1 h .*Step 1 of the timeline/),
+      expect.stringMatching(/in 2 h .*Key expiring expires/),
+      expect.stringMatching(/in 15 h .*Day turns/),
+    ]);
+    const drawing = page.getByRole("img", { name: /the list below/ });
+    const list = page.locator(`[id="${await drawing.getAttribute("aria-describedby")}"]`);
+    expect(await list.textContent()).toContain("Overlap of retiring ends");
+  });
+
+  test("a minute in which requests were counted is an event, and its end gives the limit back", async () => {
+    const { page, ask, server } = await openDashboard({ view, scenario: eventful });
+    await page.getByText("Next: Overlap of retiring").waitFor();
+    await fetch(`${server.url}/v1/relying-party/me`, {
+      headers: { "x-api-key": server.sandbox.secret("steady") },
+    });
+    await page.getByText("Next: Minute turns").waitFor();
+    await page.keyboard.press("n");
+    await shows(page, "09:01:00");
+    expect((await ask("/keys/steady")).body.data.usage).toEqual({ this_minute: 0, today: 1 });
+  });
+
+  test("it goes to any event of the list", async () => {
+    const { page, ask } = await openDashboard({ view, scenario: eventful });
+    await page.getByRole("button", { name: "Go there Key expiring expires" }).press("Enter");
+    await shows(page, "11:00:00");
+    const states = (await ask("/keys")).body.data.map(({ ref, state }: { ref: string; state: string }) => [
+      ref,
+      state,
+    ]);
+    expect(Object.fromEntries(states)).toMatchObject({
+      expiring: "expired",
+      retiring: "rotated",
+      steady: "revoked",
+    });
+  });
+
+  test("the clock is frozen and resumed; while it runs, keys end before one's eyes", async () => {
+    const { page, ask } = await openDashboard({ view, scenario: eventful });
+    await ask("/clock", { method: "PUT", json: { now: "2026-03-02T09:29:58Z" } });
+    await page.locator(".lane.state-retiring").waitFor();
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.locator(".time-now").getByText("running").waitFor();
+    expect((await ask("/clock")).body.data.frozen).toBe(false);
+    // Nothing is asked of the page, and the end of a key is no event.
+    await page.locator(".lane.state-retiring").waitFor({ state: "detached" });
+    await page.keyboard.press("f");
+    await page.locator(".time-now").getByText("frozen").waitFor();
+    expect((await ask("/clock")).body.data.frozen).toBe(true);
+  });
+
+  test("a reset is confirmed first; another page sees it", async () => {
+    const { page, ask, another } = await openDashboard({ view });
+    const second = await another();
+    await ask("/keys/active/revoke", { method: "POST" });
+    await page.keyboard.press("d");
+    await shows(second, "3 Mar 2026");
+    await page.keyboard.press("r");
+    await page.getByRole("dialog", { name: "Start the scenario again?" }).waitFor();
+    // The keys of the page rest while a dialog is open.
+    await page.keyboard.press("d");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await nowOf(ask)).toBe("2026-03-03T09:00:00.000Z");
+    await page.getByRole("button", { name: "Reset…" }).click();
+    await page.getByRole("button", { name: "Start again" }).click();
+    await shows(second, "2 Mar 2026");
+    expect(await nowOf(ask)).toBe("2026-03-02T09:00:00.000Z");
+    expect((await ask("/keys/active")).body.data.state).toBe("active");
+  });
+
+  test("the scale stands in the address; marks beyond it are left out", async () => {
+    const { page } = await openDashboard({ view, scenario: eventful });
+    const marks = () => page.locator(".time-event").count();
+    await expect.poll(marks).toBe(4);
+    await page.getByLabel("hour").press("Space");
+    await expect.poll(marks).toBe(3);
+    await page.getByLabel("week").check();
+    await expect.poll(marks).toBe(5);
+    await page.reload();
+    await expect.poll(marks).toBe(5);
+    expect(page.url()).toContain("scale=week");
+  });
+
+  test("of a thousand keys those with something to happen have the first lanes, and the number left out is told", async () => {
+    const population = { organizations: 100, keys_per_organization: 10 };
+    const { page } = await openDashboard({ view, scenario: { ...eventful, population } });
+    await page.getByText("12 of 1007 keys").waitFor();
+    expect(await page.locator(".lane-label").first().textContent()).toBe("retiring");
+    await page.getByRole("button", { name: "Show 24 more" }).click();
+    await page.getByText("36 of 1007 keys").waitFor();
+  });
+
+  test("a refusal of the clock is shown as the sandbox says it", async () => {
+    const { page, ask } = await openDashboard({ view, scenario: eventful });
+    await page.getByRole("button", { name: "Go there Minute turns" }).waitFor();
+    await ask("/clock", { method: "PUT", json: { now: "9999-12-24T12:00:00Z" } });
+    await shows(page, "9999");
+    await page.keyboard.press("d");
+    await page.getByRole("alert").waitFor();
+    expect(await nowOf(ask)).toBe("9999-12-24T12:00:00.000Z");
+  });
+});

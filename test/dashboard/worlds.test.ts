@@ -1,0 +1,145 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { serveControl } from "../control/client.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
+
+// The dashboard in worlds that are empty, large or gone.
+
+const clock = { now: "2026-03-02T09:00:00Z" };
+const bank = { type: "bank" as const };
+const keyed = { ...bank, keys: { main: { environment: "test" as const } } };
+
+/** A world, and what a view says of what it leaves out. */
+const worlds = [
+  {
+    title: "an organization without keys",
+    scenario: { version: 1 as const, clock, organizations: { bank } },
+  },
+  {
+    title: "a thousand keys",
+    scenario: {
+      version: 1 as const,
+      clock,
+      population: { organizations: 500, keys_per_organization: 2, farmers: 0 },
+    },
+    leftOut: { keys: /of (?:500|1,000)/, time: /12 of 1000 keys/ },
+  },
+  {
+    title: "a population of 5,000 farmers",
+    scenario: {
+      version: 1 as const,
+      clock,
+      preview: true,
+      organizations: { bank: keyed },
+      population: { farmers: 5000 },
+    },
+    leftOut: { farmers: /of 5,000/ },
+  },
+];
+
+/** What is wrong with a view as it is drawn. */
+function defects(): string[] {
+  const found = [];
+  const main = document.querySelector("main");
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth > clientWidth) found.push(`scrolls sideways: ${scrollWidth} > ${clientWidth}`);
+  if (main?.querySelector("h1")?.textContent === "Not found") found.push("not found");
+  if (main?.querySelector('[role="alert"]')) found.push(`alert: ${main.textContent?.slice(0, 300)}`);
+  // A heading and something to read or to do.
+  if ((main?.textContent?.trim().length ?? 0) < 40) found.push(`nothing to see: ${main?.textContent}`);
+  if (/undefined|NaN|\[object/.test(main?.textContent ?? ""))
+    found.push(`${main?.textContent?.slice(0, 300)}`);
+  const elements = document.querySelectorAll("*").length;
+  if (elements > 8000) found.push(`${elements} elements`);
+  return found;
+}
+
+async function expectUsable(page: Page, view: string): Promise<string> {
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await page.evaluate(defects), `${view}, ${width} pixels`).toEqual([]);
+  }
+  return page.locator("main").innerText();
+}
+
+test("where the control plane is switched off there is no page either", async () => {
+  const { server } = await serveControl({ control: false });
+  for (const path of ["/__sandbox", "/__sandbox/", "/__sandbox/assets/index.js"]) {
+    const answer = await fetch(server.url + path);
+    expect([path, answer.status]).toEqual([path, 404]);
+    expect(await answer.text()).not.toContain("<");
+  }
+});
+
+describe.skipIf(noBrowser)("every view", () => {
+  test("without JavaScript the page names the calls, and leads to them", async () => {
+    const { page } = await openDashboard({ settles: false, context: { javaScriptEnabled: false } });
+    await page.getByRole("heading", { name: "svc-sandbox" }).waitFor();
+    const calls = page.getByRole("link");
+    expect(await calls.allInnerTexts()).toEqual([
+      ...["state", "requests", "report", "story", "control.openapi.json"],
+    ]);
+    await calls.first().click();
+    await page.getByText("harvest-bank").waitFor();
+  });
+
+  test.each(worlds)("is usable with $title, on a server and on an instance", async ({
+    scenario,
+    leftOut = {},
+  }) => {
+    const { page, go, ask, server } = await openDashboard({ scenario });
+    const { id } = (await ask("/instances", { method: "POST", json: { label: "own" } })).body.data;
+    for (const view of await viewsOf(page)) {
+      await go(view);
+      await quiet(page);
+      const text = await expectUsable(page, view);
+      const sign = (leftOut as Record<string, RegExp>)[view];
+      if (sign !== undefined) expect(text, view).toMatch(sign);
+      await page.goto(`${server.url}/i/${id}/__sandbox/#/${view}`);
+      await settled(page);
+      await quiet(page);
+      await expectUsable(page, `${view} of an instance`);
+    }
+  });
+
+  test("says that the sandbox is gone, and shows the other scenario that is there when it is back", async () => {
+    const { page, server, another } = await openDashboard({ scenario: "announced-endpoints" });
+    const views = await viewsOf(page);
+    const pages = [];
+    for (const view of views) {
+      const one = await another();
+      await one.goto(`${server.controlUrl}/#/${view}`);
+      await settled(one);
+      await quiet(one);
+      pages.push(one);
+    }
+    await server.close(0);
+    for (const one of pages) await one.getByText("The sandbox does not answer").waitFor();
+    await serveControl({ port: Number(new URL(server.url).port), scenario: "key-states" });
+    for (const [index, one] of pages.entries()) {
+      await settled(one);
+      await one.locator(".scenario-name", { hasText: "key-states" }).waitFor();
+      await quiet(one);
+      await expectUsable(one, views[index] as string);
+      const text = await one.locator("body").innerText();
+      expect(
+        text.match(/does not answer|Field and Harvest|lending-live/i)?.[0],
+        views[index],
+      ).toBeUndefined();
+    }
+  });
+
+  test("two pages side by side see what each of them does", async () => {
+    const { page, another, go, runtime } = await openDashboard();
+    const other = await another();
+    const before = runtime.world().clock.now();
+    await go("time");
+    await page.getByRole("button", { name: "+1 h" }).click();
+    await other.locator("header time[datetime^='2026-03-02T10:00']").waitFor();
+    await other.goto(`${new URL(other.url()).href.split("#")[0]}#/time`);
+    await other.getByRole("button", { name: "+10 min" }).click();
+    await page.locator("header time[datetime^='2026-03-02T10:10']").waitFor();
+    expect(runtime.world().clock.now() - before).toBe(4_200_000);
+  });
+});

@@ -1,0 +1,99 @@
+import { HttpResponse, http } from "msw";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { Scenario } from "../../src/index.js";
+import { startServer } from "../../src/node/index.js";
+import { subscribe } from "../control/subscribe.js";
+import { control } from "../support/call-control.js";
+import { type Door, doors, mePath } from "../support/doors.js";
+import { expressDoor } from "../support/express-door.js";
+
+// Whatever a test runner replaces of the globals: the sandbox's clock moves with it, and nothing waits for it.
+
+afterEach(() => void vi.useRealTimers());
+
+const day = 86_400_000;
+const scenario: Scenario = {
+  version: 1,
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: {
+        main: { environment: "test", expires: "7d" },
+        slow: { environment: "test" },
+        revoked: { environment: "test", state: "revoked" },
+        limited: { environment: "test", limits: { per_minute: 0, per_day: 0 } },
+      },
+    },
+  },
+  timeline: [{ at: "2d", revoke: { key: "slow" } }],
+  faults: [{ when: { key: "slow" }, then: { latency: "5ms", slow: 20_000 } }],
+};
+
+type Fakes = Parameters<typeof vi.useFakeTimers>[0];
+
+const all = [
+  ...(["setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate"] as const),
+  ...(["clearImmediate", "Date", "performance", "hrtime"] as const),
+];
+const fakes: readonly (readonly [title: string, fakes: Fakes])[] = [
+  ["the defaults", undefined],
+  ["the defaults, far from the present", { now: 0 }],
+  ["all that Node can do without", { toFake: all }],
+];
+
+/** Meets each kind of answer while fake timers are there, and lets a week pass. */
+async function meetAll(open: Door["open"], config: Fakes): Promise<void> {
+  vi.useFakeTimers(config);
+  const { sandbox, me, close } = await open(scenario, { frozen: false });
+  onTestFinished(close);
+  const ask = async (ref: string) => (await me({ ref })).status;
+  for (let i = 0; i < 2; i++) {
+    const answers = [await ask("main"), await ask("revoked"), await ask("limited"), await ask("slow")];
+    expect(answers).toEqual([200, 401, 429, 200]);
+  }
+  vi.advanceTimersByTime(7 * day);
+  expect(await ask("main")).toBe(401);
+  expect(sandbox.requests.total()).toBe(9);
+}
+
+describe.each(fakes)("while fake timers replace %s", (_title, config) => {
+  test.each([...doors, expressDoor])("every answer comes, and its time passes ($name)", async ({ open }) => {
+    await meetAll(open, config);
+  });
+
+  test("the control plane is loaded, events and the user's handlers answer, and the server closes", async () => {
+    vi.useFakeTimers(config);
+    const handlers = [http.get("*/own", () => HttpResponse.text("own"))];
+    const server = await startServer({ scenario, handlers });
+    expect((await control(server.controlUrl, "GET /nothing")).status).toBe(404);
+    expect((await control(server.controlUrl, "POST /instances", {})).status).toBe(201);
+    expect(await (await fetch(`${server.url}/own`)).text()).toBe("own");
+    const { until, ended } = await subscribe(server.url);
+    const hasCome = (type: string) => until((events) => events.some(({ event }) => event === type));
+    await fetch(server.url + mePath);
+    await hasCome("request");
+    vi.advanceTimersByTime(2 * day);
+    await hasCome("timeline.step");
+    await server.close();
+    expect(await ended).toBe("ended");
+  });
+
+  test("a stop cuts off what is still open after its grace", async () => {
+    vi.useFakeTimers(config);
+    const faults = [{ then: { hang: true as const } }];
+    const server = await startServer({ scenario: { ...scenario, faults } });
+    const answer = fetch(server.url + mePath).then(
+      () => "answered",
+      () => "cut off",
+    );
+    while (server.sandbox.requests.total() === 0) await control(server.controlUrl, "GET /health");
+    await server.close(1);
+    expect(await answer).toBe("cut off");
+  });
+});
+
+// `fetch`, `Response` and streams of Node never end without these.
+test("a server answers without microtasks", async () => {
+  const { open } = doors.find(({ name }) => name === "socket") as Door;
+  await meetAll(open, { toFake: [...all, "queueMicrotask"] });
+});
