@@ -32,6 +32,7 @@ export type SandboxErrorCode =
   | "state_mismatch"
   | "state_in_use"
   | "state_unwritable"
+  | "store_unavailable"
   | "certificate_unusable"
   | "clock_backwards"
   | "secret_not_kept"
