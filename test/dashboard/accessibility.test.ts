@@ -35,7 +35,7 @@ function misplaced(): string[] {
     element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const scrolls = (element: Element | null): boolean =>
     element !== null &&
-    (/auto|scroll|hidden/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+    (/auto|scroll|hidden|clip/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
   // Behind an open dialog nothing can be pressed.
   const dialog = document.querySelector("dialog[open]");
   const parts = dialog === null ? "main *, header *, nav *" : "dialog[open] *";

@@ -21,7 +21,7 @@ export function Traveller() {
       last = newest.id;
       if (stillness.matches || document.hidden || element.getAnimations().length > 0) return;
       element.className = `traveller tone-${toneOf(newest.path_id)}`;
-      const way = wayTo(newest.path_id, element.parentElement as HTMLElement);
+      const way = wayTo(newest.path_id, element.closest<HTMLElement>(".gate-way") as HTMLElement);
       element.animate(way, { duration: 900, easing: "ease-in-out" });
     });
     return () => {
@@ -29,7 +29,11 @@ export function Traveller() {
       removeEventListener("resize", stop);
     };
   }, []);
-  return <span class="traveller" ref={dot} aria-hidden="true" />;
+  return (
+    <div class="traveller-way" aria-hidden="true">
+      <span class="traveller" ref={dot} />
+    </div>
+  );
 }
 
 /** From the top of the gate to the check of a path, and on to its exit. */
