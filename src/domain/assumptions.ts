@@ -79,11 +79,19 @@ export const profiles: readonly Profile[] = ["minimal", "typical", "varied"];
 
 /** Every assumption as the profile sets it, except those given. */
 export function assumptionsFor(profile: Profile, given: Partial<Assumptions> = {}): Assumptions {
-  const values: Record<string, unknown> = {};
-  for (const [name, row] of Object.entries(assumptionTable)) {
-    values[name] = profile === "typical" && row.typical !== undefined ? row.typical : row.minimal;
-  }
+  base[profile] ??= Object.freeze(assumptionsOf(profile));
   // From JavaScript a member may be there and hold nothing.
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) values[name] = value;
-  return values as unknown as Assumptions;
+  const members = Object.entries(given).filter(([, value]) => value !== undefined);
+  return members.length === 0 ? base[profile] : { ...base[profile], ...Object.fromEntries(members) };
+}
+
+// Shared by the worlds that set none of their own.
+const base: Partial<Record<Profile, Assumptions>> = {};
+
+function assumptionsOf(profile: Profile): Assumptions {
+  const rows = Object.entries(assumptionTable).map(([name, row]) => [
+    name,
+    profile === "typical" && row.typical !== undefined ? row.typical : row.minimal,
+  ]);
+  return Object.fromEntries(rows);
 }

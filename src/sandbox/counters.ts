@@ -61,22 +61,28 @@ export interface Counters {
 }
 
 const mostExamples = 5;
+const notCounted: PathCount = { count: 0, previewCount: 0, isMet: false };
+
+interface AdviceRow {
+  count: number;
+  readonly examples: AdviceExample[];
+}
 
 export function createCounters(): Counters {
-  // Boxes, because writing into a map takes longer than reading from it.
-  const paths = new Map(
-    outcomes.map(({ path }) => [path as PathId, { count: 0, previewCount: 0, isMet: false }]),
-  );
-  const newRow = () => ({ count: 0, examples: [] as AdviceExample[] });
-  const advice = new Map(adviceIds.map((id) => [id, newRow()]));
-  const decoy = newRow();
+  // Boxes, because writing into a map takes longer than reading from it; each made when it is first counted in.
+  const paths = new Map<PathId, { count: number; previewCount: number; isMet: boolean }>();
+  const advice = new Map<AdviceId, AdviceRow>();
+  const decoy: AdviceRow = { count: 0, examples: [] };
   let requests = 0;
   let unread = 0;
   let others: Counters | undefined;
 
   const countPath = (pathId: PathId, isMet: boolean, isPreview = false) => {
-    const box = paths.get(pathId);
-    if (box === undefined) return;
+    let box = paths.get(pathId);
+    if (box === undefined) {
+      box = { ...notCounted };
+      paths.set(pathId, box);
+    }
     if (isPreview) {
       box.previewCount += 1;
       if (outcomeOf(pathId).promised) return;
@@ -84,13 +90,21 @@ export function createCounters(): Counters {
     box.count += 1;
     box.isMet ||= isMet;
   };
+  const rowOf = (id: AdviceId) => {
+    let row = advice.get(id);
+    if (row === undefined) {
+      row = { count: 0, examples: [] };
+      advice.set(id, row);
+    }
+    return row;
+  };
   return {
     curlOptions: "",
     count(note, idOf, keys) {
       requests += 1;
       countPath(note.pathId, !isByMistake(note), note.isPreview);
       if (note.fault !== null && note.fault !== note.pathId) countPath(note.fault, true, note.isPreview);
-      for (const id of note.advice) countAdvice(advice.get(id) ?? decoy, note, idOf, keys?.[id]);
+      for (const id of note.advice) countAdvice(rowOf(id), note, idOf, keys?.[id]);
       // As much work as for an unknown key, about which there is one advice more (R14).
       const isRejected = note.pathId.startsWith("401");
       if (isRejected && !note.advice.includes("key-of-another-sandbox")) countAdvice(decoy, note, idOf);
@@ -106,22 +120,27 @@ export function createCounters(): Counters {
     read: () => ({
       requests,
       unread,
-      paths: Object.fromEntries([...paths].map(([id, box]) => [id, { ...box }])) as Counts["paths"],
+      paths: Object.fromEntries(
+        outcomes.map(({ path }) => [path, { ...notCounted, ...paths.get(path) }]),
+      ) as Counts["paths"],
       advice: Object.fromEntries(
-        [...advice].map(([id, { count, examples }]) => [id, { count, examples: [...examples] }]),
+        adviceIds.map((id) => {
+          const { count, examples } = advice.get(id) ?? { count: 0, examples: [] };
+          return [id, { count, examples: [...examples] }];
+        }),
       ) as unknown as Counts["advice"],
     }),
     clear() {
       requests = 0;
       unread = 0;
-      for (const box of paths.values()) Object.assign(box, { count: 0, previewCount: 0, isMet: false });
-      for (const row of advice.values()) Object.assign(row, { count: 0, examples: [] });
+      paths.clear();
+      advice.clear();
     },
   };
 }
 
 function countAdvice(
-  row: { count: number; readonly examples: AdviceExample[] },
+  row: AdviceRow,
   note: RequestNote,
   idOf: (number: number) => string,
   shown?: ShownKey,

@@ -12,7 +12,7 @@ import { createJournal, createRequestIds } from "./journal.js";
 import { buildConsents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import { createRegistry } from "./registry.js";
-import { scenarioKeys, unknownSecret } from "./scenario-keys.js";
+import { scenarioKeys } from "./scenario-keys.js";
 import { createStory } from "./story/story.js";
 import { createTimeline, settleTimeline } from "./story/timeline.js";
 import { endingOfName, withGrantedScopes } from "./varied-records.js";
@@ -38,10 +38,10 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     ...{ seed, start, sha256: platform.sha256, windows },
     withGranted: (first, scopes) => withGrantedScopes(profiled, first, scopes),
   });
-  const organizations = buildOrganizations(scenario, seed).map((one) => ({
-    ...one,
-    name: one.name + endingOfName(profiled, one.ref),
-  }));
+  const organizations = sharedOrganizations(scenario, seed).map((one) => {
+    const ending = endingOfName(profiled, one.ref);
+    return ending === "" ? one : { ...one, name: one.name + ending };
+  });
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
@@ -67,12 +67,27 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     behaviour: {
       rejected: new Map(),
       pages: new Set(),
-      unknownKey: platform.sha256(unknownSecret(seed)),
+      unknownKey: keys.unknownKey,
     },
     counters: createCounters(),
     platform,
   };
   return world;
+}
+
+// By the organizations of the scenario, which nothing changes: worlds of one scenario and seed share their records.
+const builtOrganizations = new WeakMap<
+  object,
+  { readonly seed: number; readonly built: readonly Organization[] }
+>();
+
+function sharedOrganizations(scenario: Scenario, seed: number): readonly Organization[] {
+  const { organizations = {} } = scenario;
+  const known = builtOrganizations.get(organizations);
+  if (known?.seed === seed) return known.built;
+  const built = buildOrganizations(scenario, seed);
+  builtOrganizations.set(organizations, { seed, built });
+  return built;
 }
 
 /** The organizations of a scenario; what it leaves out is derived from the seed and the ref. */

@@ -47,14 +47,16 @@ export interface KeyEntry {
 export type UsedKey = Pick<KeyEntry, "key" | "usage" | "behaviour">;
 
 /** The keys of one world by their refs, in the order in which the scenario lists them and then in which they came. */
-export interface Keys extends Pick<ReadonlyMap<string, KeyEntry>, "has" | "get" | "keys" | "size"> {
+export interface Keys extends KnownRefs, Pick<ReadonlyMap<string, KeyEntry>, "get"> {
   readonly values: () => Iterable<KeyEntry>;
 }
 
 /** The described keys of a world, each of which is made when it is first used. */
 export interface DescribedKeys {
   readonly described: readonly { readonly ref: string; readonly organization: string }[];
-  readonly hashes: ReturnType<typeof createHashIndex>;
+  /** Their places by their refs, and by their hashes; worlds share both. */
+  readonly places: ReadonlyMap<string, number>;
+  readonly hashes: HashIndex;
   /** Makes the one at a place, as it was when the world started. */
   readonly make: (place: number) => UsedKey;
   /** An ended key of no organization: an unknown key takes the same work as a known one (R14). */
@@ -68,13 +70,13 @@ export interface DescribedKeys {
  */
 export function createRegistry(
   records: readonly Organization[],
-  { described, hashes, make, decoy }: DescribedKeys,
+  { described, places, hashes, make, decoy }: DescribedKeys,
 ) {
   const organizations: ReadonlyMap<string, OrganizationEntry> = new Map(
     records.map((record) => [record.ref, { organization: record }]),
   );
-  const holders = described.map(({ organization }) => organization);
-  const places = new Map(described.map(({ ref }, place) => [ref, place]));
+  // Those of the keys made at run time, behind the described ones; most worlds have none.
+  let added: { places: Map<string, number>; hashes: ReturnType<typeof createHashIndex> } | undefined;
   const made = new Array<KeyEntry | undefined>(described.length);
   let madeCount = 0;
 
@@ -93,18 +95,24 @@ export function createRegistry(
     return entry;
   }
 
+  const placeOf = (ref: string) => places.get(ref) ?? added?.places.get(ref);
+  const holderAt = (place: number) => (made[place]?.key ?? described[place])?.organization;
+
   const keys: Keys = {
     get size() {
-      return places.size;
+      return made.length;
     },
-    has: (ref) => places.has(ref),
+    has: (ref) => placeOf(ref) !== undefined,
     get(ref) {
-      const place = places.get(ref);
+      const place = placeOf(ref);
       return place === undefined ? undefined : entryAt(place);
     },
-    keys: () => places.keys(),
+    *keys() {
+      yield* places.keys();
+      if (added !== undefined) yield* added.places.keys();
+    },
     *values() {
-      for (const place of places.values()) yield entryAt(place);
+      for (let place = 0; place < made.length; place++) yield entryAt(place);
     },
   };
   return {
@@ -114,11 +122,18 @@ export function createRegistry(
     /** Throws `unknown_ref`, with the refs there are. */
     key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
     /** The keys of one organization. */
-    keysOf: (ref: string): KeyEntry[] =>
-      holders.flatMap((holder, place) => (holder === ref ? [entryAt(place)] : [])),
+    keysOf(ref: string): KeyEntry[] {
+      const found: KeyEntry[] = [];
+      for (let place = 0; place < made.length; place++) {
+        if (holderAt(place) === ref) found.push(entryAt(place));
+      }
+      return found;
+    },
     /** The key with this SHA-256, if the world has it. */
     find(sha256: string): KeyEntry | undefined {
-      const place = hashes.find(sha256);
+      // Sought in both in every case, so that a key takes as long as one that is not there (R14).
+      const late = added?.hashes.find(sha256);
+      const place = hashes.find(sha256) ?? (late === undefined ? undefined : described.length + late);
       return place === undefined ? undefined : entryAt(place);
     },
     /** The number of keys made so far. */
@@ -138,10 +153,10 @@ export function createRegistry(
     },
     /** Its organization must be there. */
     addKey(key: KeyRecord, usage: Usage): void {
-      const place = hashes.size();
-      hashes.add(key.sha256);
-      places.set(key.ref, place);
-      holders.push(key.organization);
+      const place = made.length;
+      added ??= { places: new Map(), hashes: createHashIndex(0) };
+      added.hashes.add(key.sha256);
+      added.places.set(key.ref, place);
       enter(place, { key, usage });
     },
   };
@@ -162,6 +177,9 @@ function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs)
     { kind, ref, known: refs },
   );
 }
+
+/** The places of hashes, to be read. */
+export type HashIndex = Pick<ReturnType<typeof createHashIndex>, "find" | "at">;
 
 const wordsEach = 8;
 const digitsEach = 8;
@@ -204,7 +222,6 @@ export function createHashIndex(expected: number) {
   }
 
   return {
-    size: () => size,
     /** Puts one more at the next place; 64 lower-case hex digits. */
     add(sha256: string): void {
       if (size === room) grow();

@@ -67,16 +67,38 @@ export interface KeyBuilding {
   readonly withGranted?: (first: string, scopes: readonly string[]) => readonly string[];
 }
 
+/** What no clock and no request changes about the keys of a scenario under a seed. */
+interface Foundation extends Pick<DescribedKeys, "places" | "hashes"> {
+  readonly seed: number;
+  readonly described: readonly DescribedKey[];
+  readonly rotations: ReadonlyMap<string, Rotation>;
+  /** The SHA-256 of the key that the seed gives and no world holds. */
+  readonly unknownKey: string;
+}
+
+// By the organizations of the scenario, which nothing changes: worlds of one scenario and seed share it.
+const foundations = new WeakMap<object, Foundation>();
+
+function foundationOf(scenario: Scenario, seed: number, sha256: (text: string) => string): Foundation {
+  const known = scenario.organizations && foundations.get(scenario.organizations);
+  if (known?.seed === seed) return known;
+  const described = describedKeys(scenario);
+  const hashes = createHashIndex(described.length);
+  // A key made at run time before a snapshot has only its hash.
+  for (const one of described) hashes.add(one.given.sha256 ?? sha256(secretOf(one, seed)));
+  const places = new Map(described.map(({ ref }, place) => [ref, place]));
+  const rotations = rotationsOf(described);
+  const foundation = { seed, described, places, rotations, hashes, unknownKey: sha256(unknownSecret(seed)) };
+  if (scenario.organizations !== undefined) foundations.set(scenario.organizations, foundation);
+  return foundation;
+}
+
 /** The keys of a scenario as a registry takes them: all hashes now, each record when it is first used. */
 export function scenarioKeys(
   scenario: Scenario,
   { seed, start, sha256, windows, withGranted = (_first, scopes) => scopes }: KeyBuilding,
-): DescribedKeys {
-  const described = describedKeys(scenario);
-  const rotations = rotationsOf(described);
-  const hashes = createHashIndex(described.length);
-  // A key made at run time before a snapshot has only its hash.
-  for (const one of described) hashes.add(one.given.sha256 ?? sha256(secretOf(one, seed)));
+): DescribedKeys & Pick<Foundation, "unknownKey"> {
+  const { described, places, rotations, hashes, unknownKey } = foundationOf(scenario, seed, sha256);
   const recordOf = (one: DescribedKey, hash: string): KeyRecord => {
     const { ref, organization, given } = one;
     const { replaces, shared } = rotations.get(ref) ?? { replaces: undefined, shared: sharedBy([one]) };
@@ -109,7 +131,9 @@ export function scenarioKeys(
   const ended = { environment: "test", state: "revoked", name: "" } as const;
   return {
     described,
+    places,
     hashes,
+    unknownKey,
     make: (place) => make(described[place] as DescribedKey, hashes.at(place)),
     decoy: make({ ref: "", organization: "", given: ended }, ""),
   };

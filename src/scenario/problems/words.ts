@@ -64,7 +64,9 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
 }
 
 /** The refs of the keys or of the organizations of a world. */
-export type KnownRefs = Pick<ReadonlyMap<string, unknown>, "has" | "keys" | "size">;
+export interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
+  readonly keys: () => Iterable<string>;
+}
 
 /** Returns a suggestion for a ref that does not exist. */
 export function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
