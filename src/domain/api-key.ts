@@ -133,6 +133,9 @@ export interface KeyRecord {
 export const keyStates = ["active", "revoked", "expired", "retiring", "rotated"] as const;
 export type KeyState = (typeof keyStates)[number];
 
+/** What ends a key, each in epoch milliseconds. */
+export type KeyEnds = Pick<KeyRecord, "revokedAt" | "expiresAt" | "overlapEndsAt">;
+
 /**
  * The state of a key at an instant (R12, R13, R38, R43).
  *
@@ -143,7 +146,7 @@ export type KeyState = (typeof keyStates)[number];
  * keyStateAt({ ...key, expiresAt: 1000 }, 999); // "active"
  * keyStateAt({ ...key, expiresAt: 1000 }, 1000); // "expired"
  */
-export function keyStateAt(key: KeyRecord, now: number): KeyState {
+export function keyStateAt(key: KeyEnds, now: number): KeyState {
   // For good, also when the clock went back with a fake `Date`.
   if (key.revokedAt !== undefined) return "revoked";
   const expiresAt = key.expiresAt ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../domain/api-key.js";
+import { type KeyEnds, type KeyRecord, type KeyState, keyStateAt, keyStates } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
 import type { Organization } from "../domain/organization.js";
 import { didYouMean, type KnownRefs } from "../scenario/problems/words.js";
@@ -59,6 +59,8 @@ export interface DescribedKeys {
   readonly hashes: HashIndex;
   /** Makes the one at a place, as it was when the world started. */
   readonly make: (place: number) => UsedKey;
+  /** What ends the one at a place, without making it. */
+  readonly endsAt: (place: number) => KeyEnds;
   /** An ended key of no organization: an unknown key takes the same work as a known one (R14). */
   readonly decoy: UsedKey;
 }
@@ -70,7 +72,7 @@ export interface DescribedKeys {
  */
 export function createRegistry(
   records: readonly Organization[],
-  { described, places, hashes, make, decoy }: DescribedKeys,
+  { described, places, hashes, make, endsAt, decoy }: DescribedKeys,
 ) {
   const organizations: ReadonlyMap<string, OrganizationEntry> = new Map(
     records.map((record) => [record.ref, { organization: record }]),
@@ -135,6 +137,14 @@ export function createRegistry(
       const late = added?.hashes.find(sha256);
       const place = hashes.find(sha256) ?? (late === undefined ? undefined : described.length + late);
       return place === undefined ? undefined : entryAt(place);
+    },
+    /** The number of keys in each state at an instant; makes none. */
+    countStates(now: number): Readonly<Record<KeyState, number>> {
+      const counts = Object.fromEntries(keyStates.map((state) => [state, 0])) as Record<KeyState, number>;
+      for (let place = 0; place < made.length; place++) {
+        counts[keyStateAt(made[place]?.key ?? endsAt(place), now)] += 1;
+      }
+      return counts;
     },
     /** The number of keys made so far. */
     made: () => madeCount,

@@ -1,6 +1,7 @@
 import {
   defaultOverlap,
   defaultScopes,
+  type KeyEnds,
   type KeyRecord,
   parseApiKey,
   prefixOf,
@@ -102,8 +103,6 @@ export function scenarioKeys(
   const recordOf = (one: DescribedKey, hash: string): KeyRecord => {
     const { ref, organization, given } = one;
     const { replaces, shared } = rotations.get(ref) ?? { replaces: undefined, shared: sharedBy([one]) };
-    const expiresAt = instantOf(given.expires, start) ?? (given.state === "expired" ? start : undefined);
-    const overlapEndsAt = overlapEnd(given, start, expiresAt);
     return {
       ref,
       organization,
@@ -116,9 +115,7 @@ export function scenarioKeys(
         perDay: shared.perDay ?? defaultLimits.perDay,
       },
       sha256: hash,
-      ...(given.state === "revoked" && { revokedAt: start }),
-      ...(expiresAt !== undefined && { expiresAt }),
-      ...(overlapEndsAt !== undefined && { overlapEndsAt }),
+      ...endsOf(given, start),
       ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
       ...(replaces !== undefined && { replaces }),
     };
@@ -135,7 +132,23 @@ export function scenarioKeys(
     hashes,
     unknownKey,
     make: (place) => make(described[place] as DescribedKey, hashes.at(place)),
+    endsAt: (place) => endsOf((described[place] as DescribedKey).given, start),
     decoy: make({ ref: "", organization: "", given: ended }, ""),
+  };
+}
+
+const endless: KeyEnds = {};
+
+function endsOf(given: ScenarioKey, start: number): KeyEnds {
+  // Nearly every key, and there may be a million.
+  const { state = "active", expires, overlap_ends: overlapEnds, replaced_by: replacement } = given;
+  if (state === "active" && (expires ?? overlapEnds ?? replacement) === undefined) return endless;
+  const expiresAt = instantOf(given.expires, start) ?? (given.state === "expired" ? start : undefined);
+  const overlapEndsAt = overlapEnd(given, start, expiresAt);
+  return {
+    ...(given.state === "revoked" && { revokedAt: start }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(overlapEndsAt !== undefined && { overlapEndsAt }),
   };
 }
 

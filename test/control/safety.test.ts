@@ -9,9 +9,11 @@ type Call = Asking & { readonly path: string };
 /** Reads and writes of every kind, of the server and of an instance. */
 async function openWithCalls(control: ServedControl, headers = {}): Promise<readonly Call[]> {
   const { id } = (await control.ask("/instances", { method: "POST", headers })).body.data;
-  const reads = ["/", "/state", "/keys/active", "/events", "/openapi.json", "/nothing"].map((path) => ({
-    path,
-  }));
+  const reads = ["/", "/state", "/keys/active", "/events", "/openapi.json", "/metrics", "/nothing"].map(
+    (path) => ({
+      path,
+    }),
+  );
   const inside = writesFor(id).filter(({ path }) => !path.startsWith("/instances"));
   return [
     ...[...reads, ...writesFor(id)],

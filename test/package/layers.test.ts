@@ -34,6 +34,7 @@ const layerOfPackage: Readonly<Record<string, string>> = {
   "@noble/hashes": "library",
   msw: "msw",
   express: "node",
+  "prom-client": "node",
   chokidar: "node",
   "cross-spawn": "node",
   selfsigned: "node",

@@ -242,6 +242,7 @@ export const answerSchemas = {
     ...object({ status: { const: "ok" }, version: text, ...running, now: time, started_at: time }),
     required: ["status", "version"],
   },
+  Readiness: object({ status: { const: "ready" }, version: text }),
   State: object({
     ...running,
     clock: named("Clock"),

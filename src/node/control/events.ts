@@ -28,6 +28,7 @@ interface Broadcast {
   readonly log: EventLog;
   /** Sends what is due. */
   readonly flush: () => void;
+  readonly subscribers: () => number;
   /** Sends everything from now on to this subscriber as well; returns how to leave. */
   readonly join: (subscriber: (bytes: Buffer) => void) => () => void;
 }
@@ -39,6 +40,11 @@ function broadcastOf(runtime: Runtime): Broadcast {
   const broadcast = broadcasts.get(runtime) ?? createBroadcast(runtime);
   broadcasts.set(runtime, broadcast);
   return broadcast;
+}
+
+/** The number of those who follow the events of a runtime now. */
+export function subscribersOf(runtime: Runtime): number {
+  return broadcasts.get(runtime)?.subscribers() ?? 0;
 }
 
 function createBroadcast(runtime: Runtime): Broadcast {
@@ -86,6 +92,7 @@ function createBroadcast(runtime: Runtime): Broadcast {
   return {
     log,
     flush,
+    subscribers: () => subscribers.size,
     join(subscriber) {
       flush();
       if (subscribers.size === 0) work();

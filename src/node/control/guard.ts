@@ -7,13 +7,13 @@ import { isPagePath } from "./page.js";
 import { HttpRefusal } from "./refusals.js";
 
 // A probe of a container or a load balancer has no token.
-const healthPath = `${controlPath}/health`;
+const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
 
 /**
  * Keeps foreign pages and other machines out of the control plane.
  *
  * On a loopback address: a `Host` that is neither this machine's nor allowed is refused (DNS rebinding), and so is any cross-site request of a browser.
- * With a token: every call needs it as `Authorization: Bearer …`, but for `/health`, which says less without it, and the page, which asks for it.
+ * With a token: every call needs it as `Authorization: Bearer …`, but for `/health`, which says less without it, `/ready`, and the page, which asks for it.
  */
 export function guardControl({ loopback, token, allowedHosts }: ControlSurroundings): RequestHandler {
   const allowedNames = allowedHosts.map(nameIn);
@@ -43,7 +43,7 @@ export function guardControl({ loopback, token, allowedHosts }: ControlSurroundi
       throw new HttpRefusal(403, "foreign_origin", message);
     }
     response.locals.mayKnowAll = token === undefined || bearsToken(authorization, token);
-    if (!response.locals.mayKnowAll && path !== healthPath && !isPagePath(path)) {
+    if (!response.locals.mayKnowAll && !probePaths.includes(path) && !isPagePath(path)) {
       response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
       throw new HttpRefusal(
         401,

@@ -82,6 +82,18 @@ export const routes: readonly Route[] = [
     types: ["text/event-stream"],
     run: streamEvents,
   }),
+  route("GET /metrics", {
+    summary: "What to watch of the server and its process, in the text format of Prometheus",
+    answer: text,
+    types: ["text/plain"],
+    async run(context) {
+      const instances = requireInstances(context);
+      // Loaded when needed: nobody watches most servers.
+      const { metricsOf } = await import("./metrics.js");
+      const { contentType, text } = await metricsOf(context, instances);
+      context.response.set("Content-Type", contentType).send(text);
+    },
+  }),
   route("GET /openapi.json", {
     summary: "The OpenAPI document of the relying-party API",
     answer: document,
@@ -101,7 +113,7 @@ function requireInstances({ instances }: Pick<RouteContext, "instances">): Insta
   if (instances !== undefined) return instances;
   throw new SandboxError(
     "not_found",
-    "An instance has no instances of its own, and cannot stop the server; ask the server's control plane.",
+    "An instance has no instances or metrics of its own, and cannot stop the server; ask the server's control plane.",
   );
 }
 

@@ -12,6 +12,7 @@ import type { World } from "../../sandbox/world.js";
 import { controlBodySchema } from "../../scenario/format/json-schema.js";
 import { version } from "../package-files.js";
 import { listOf, one } from "./answer-schemas.js";
+import { HttpRefusal } from "./refusals.js";
 import { type Route, route } from "./route.js";
 
 /** The world as a whole: its state, clock, assumptions and faults. */
@@ -25,6 +26,16 @@ export const worldRoutes: readonly Route[] = [
       version,
       ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
     }),
+  }),
+  route("GET /ready", {
+    summary: "Whether to send requests here: 503 not_ready says why not",
+    answer: one("Readiness"),
+    isBare: true,
+    run({ server }) {
+      const why = server.unreadiness();
+      if (why !== undefined) throw new HttpRefusal(503, "not_ready", why);
+      return { status: "ready", version };
+    },
   }),
   route("GET /state", {
     summary: "The whole world: organizations, keys, clock, assumptions",

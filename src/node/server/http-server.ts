@@ -5,6 +5,7 @@ import { onlyWaits } from "../../api/faults.js";
 import { handle } from "../../api/handle.js";
 import type { ApiRequest } from "../../api/messages.js";
 import { inputAt, routeAt } from "../../api/routes.js";
+import { stopwatch } from "../../library/real-time.js";
 import type { AnswerDelivery } from "../../sandbox/behaviour/known-answers.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
@@ -21,6 +22,7 @@ import type { CustomHandlers } from "./custom-handlers.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
 import { refuse, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
+import type { Traffic } from "./traffic.js";
 
 /** The sandbox that a call is about: the server's own, or one of its instances. */
 export interface ControlContext {
@@ -29,6 +31,13 @@ export interface ControlContext {
   readonly instances: Instances | undefined;
   /** Aborted when the instance is gone or the server stops, which ends endless answers. */
   readonly gone: AbortSignal;
+}
+
+const arrivedAt = Symbol("arrived at");
+
+/** An answer that knows when its request arrived, on the stopwatch. */
+interface TimedResponse extends ServerResponse {
+  [arrivedAt]: number;
 }
 
 /** Serves one request to the control plane. */
@@ -52,6 +61,9 @@ export interface ControlSurroundings {
   readonly stop: () => void;
   /** When the server was started, on the wall clock (epoch milliseconds). */
   readonly startedAt: number;
+  /** Why the server is to be sent no requests now, in a sentence; `undefined` when it is ready for them. */
+  readonly unreadiness: () => string | undefined;
+  readonly traffic: Traffic;
 }
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -70,6 +82,8 @@ export interface HttpServerOptions {
   readonly certificate: CertificatePair | undefined;
   /** Called with a defect of the sandbox; the client has got a 500 then. */
   readonly onDefect: (error: unknown) => void;
+  /** Counts what the API answers. */
+  readonly traffic: Traffic;
 }
 
 /** A server with the connections that are open; those of HTTPS bare and, once they are, encrypted. */
@@ -84,7 +98,7 @@ export interface OpenServer {
  * Nothing that a client sends ends the process or goes without an answer.
  */
 export function createHttpServer(options: HttpServerOptions): OpenServer {
-  const { context: outermost, control, customHandlers, certificate, explain, onDefect } = options;
+  const { context: outermost, control, customHandlers, certificate, explain, onDefect, traffic } = options;
 
   const dateOf = createDate();
   const answerWith = (world: World, read: ApiRequest, response: ServerResponse) => {
@@ -94,12 +108,17 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     const headers = [...answer.headers, "Date", dateOf(world)];
     if (explain) headers.push("X-Sandbox-Path", pathId);
     const whole = { status: answer.status, headers, body: answer.body };
+    const count = () =>
+      traffic.count(pathId, answer.status, stopwatch() - (response as TimedResponse)[arrivedAt]);
     if (delivery !== undefined) {
+      // With what the fault holds back, or until the client gives up.
+      response.once("close", count);
       if (onlyWaits(delivery)) countUnread(world, response);
       return sendFaulty(delivery, whole, response);
     }
     response.writeHead(whole.status, headers);
     response.end(whole.body);
+    count();
   };
   const guarded = (response: ServerResponse, work: () => void) => {
     try {
@@ -141,6 +160,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     serveOn({ runtime, gone, instances: undefined }, { ...read, path: entered.path }, request, response);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
+    (response as TimedResponse)[arrivedAt] = stopwatch();
     (request.socket as Connection)[lastAnswer] = response;
     if (response.socket === null) queueAnswer(request.socket, response);
     guarded(response, () => serve(request, response));

@@ -26,6 +26,7 @@ import { listen } from "./listen.js";
 import { controlPath } from "./read-request.js";
 import { refuse } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
+import { createTraffic } from "./traffic.js";
 
 export interface ServeOptions {
   /** 0 takes any free port. */
@@ -100,7 +101,7 @@ export async function serveRuntime(
   runtime: Runtime,
   options: ServeOptions & Hosting,
 ): Promise<RunningServer> {
-  const { port, host: bindTo = "127.0.0.1", tls = false, explain = false, onDefect = () => {} } = options;
+  const { port, host: bindTo = "127.0.0.1", tls = false, explain = false } = options;
   const { publicUrl, allowedHosts } = namesOf(options);
   let localUrl = "";
   const serverUrl = () => localUrl;
@@ -123,6 +124,11 @@ export async function serveRuntime(
         );
   if (certificate !== undefined) counters.curlOptions = "-k";
   const stopping = new AbortController();
+  const traffic = createTraffic();
+  const onDefect = (error: unknown) => {
+    traffic.countDefect();
+    options.onDefect?.(error);
+  };
   // Known once it listens, which is before the first call.
   const surroundings = {
     loopback: false,
@@ -131,6 +137,8 @@ export async function serveRuntime(
     allowedHosts,
     stop: () => (options.onStop ?? close)(),
     startedAt: nodePlatform.time(),
+    unreadiness: () => (stopping.signal.aborted ? "The sandbox is stopping." : undefined),
+    traffic,
   };
   const control = withControl ? lazyControl(surroundings, onDefect) : undefined;
   const { server, open } = createHttpServer({
@@ -140,6 +148,7 @@ export async function serveRuntime(
     explain,
     certificate,
     onDefect,
+    traffic,
   });
   const address = await listen(server, port, bindTo);
   localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");

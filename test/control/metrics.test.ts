@@ -1,0 +1,223 @@
+import { connect } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { HttpResponse, http } from "msw";
+import { expect, test, vi } from "vitest";
+import { keyStates } from "../../src/domain/api-key.js";
+import { outcomes } from "../../src/domain/outcomes.js";
+import { startServer } from "../../src/node/index.js";
+import { openWorld } from "../../src/node/platform.js";
+import { parseScenario } from "../../src/scenario/parse-scenario.js";
+import { type Metrics, readMetrics } from "../support/prometheus.js";
+import { readAnswers } from "../support/raw-socket.js";
+import { mePath } from "../support/send.js";
+import { type Asking, type ServedControl, serveControl } from "./client.js";
+
+async function scrape({ ask }: Pick<ServedControl, "ask">, asking: Asking = {}): Promise<Metrics> {
+  const { status, headers, text } = await ask("/metrics", asking);
+  expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+  return readMetrics(text);
+}
+
+function firstValue(metrics: Metrics, name: string): number | undefined {
+  return metrics.get(name)?.samples[0]?.value;
+}
+
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+/** The requests that are counted, by path id and status. */
+function requestsIn(metrics: Metrics): Record<string, number> {
+  const samples = metrics.get("svc_sandbox_requests_total")?.samples ?? [];
+  return Object.fromEntries(
+    samples.map(({ labels, value }) => [`${labels.path_id} ${labels.status}`, value]),
+  );
+}
+
+test("metrics count what the sockets answer, and clearing the report does not set them back", async () => {
+  const control = await serveControl();
+  const { server, ask } = control;
+  const send = (path: string, key?: string) =>
+    fetch(server.url + path, key === undefined ? {} : { headers: { "x-api-key": key } }).then((answer) =>
+      answer.arrayBuffer(),
+    );
+  expect(requestsIn(await scrape(control))).toEqual({});
+  for (const ref of ["active", "active", "revoked", "live"]) {
+    await send(mePath, server.sandbox.secret(ref as "active"));
+  }
+  await send(mePath);
+  await send("/elsewhere", server.sandbox.secret("active"));
+  // In an instance as well, while the story and the control plane's own sender are no traffic of a socket.
+  const { base_url, keys } = (await ask("/instances", { method: "POST", json: {} })).body.data;
+  await fetch(base_url + mePath, { headers: { "x-api-key": keys.active } });
+  await ask("/send", { method: "POST", json: { key: "active" } });
+  const expected = {
+    "200.test 200": 3,
+    "401.revoked 401": 1,
+    "200.live 200": 1,
+    "401.missing 401": 1,
+    "404.unknown_path 404": 1,
+  };
+  const before = await scrape(control);
+  expect(requestsIn(before)).toEqual(expected);
+  const latencies = before.get("svc_sandbox_request_duration_seconds");
+  expect(latencies?.samples.find(({ name }) => name.endsWith("_count"))?.value).toBe(7);
+  expect(latencies?.samples.find(({ name }) => name.endsWith("_sum"))?.value).toBeGreaterThan(0);
+  expect(firstValue(before, "svc_sandbox_instances")).toBe(1);
+  await ask("/requests", { method: "DELETE" });
+  await ask("/reset", { method: "POST" });
+  expect(requestsIn(await scrape(control))).toEqual(expected);
+});
+
+test("metrics show keys by state, subscribers, the build and the process, each with its type", async () => {
+  const control = await serveControl({ host: "0.0.0.0" });
+  const headers = { authorization: `Bearer ${control.server.controlToken}` };
+  await control.ask("/keys/active/rotate", { method: "POST", json: {}, headers });
+  const ending = new AbortController();
+  const streams = await Promise.all(
+    [1, 2].map(() => fetch(`${control.server.controlUrl}/events`, { headers, signal: ending.signal })),
+  );
+  const metrics = await scrape(control, { headers });
+  const states = metrics.get("svc_sandbox_keys")?.samples.map(({ labels, value }) => [labels.state, value]);
+  const listed = control.server.sandbox.keys.list();
+  expect(states).toEqual(
+    keyStates.map((state) => [state, listed.filter((key) => key.state === state).length]),
+  );
+  expect(firstValue(metrics, "svc_sandbox_event_subscribers")).toBe(2);
+  expect(firstValue(metrics, "svc_sandbox_ready")).toBe(1);
+  const { version } = (await control.ask("/health")).body;
+  expect(metrics.get("svc_sandbox_build_info")?.samples).toEqual([
+    { name: "svc_sandbox_build_info", labels: { version }, value: 1 },
+  ]);
+  const types = [
+    "svc_sandbox_requests_total",
+    "svc_sandbox_request_duration_seconds",
+    "process_resident_memory_bytes",
+  ];
+  expect(types.map((name) => metrics.get(name)?.type)).toEqual(["counter", "histogram", "gauge"]);
+  ending.abort();
+  await Promise.all(streams.map((stream) => stream.text().catch(() => {})));
+  await vi.waitFor(async () =>
+    expect(firstValue(await scrape(control, { headers }), "svc_sandbox_event_subscribers")).toBe(0),
+  );
+});
+
+test("no label holds what a client has chosen, and there are no more series than the specification has paths", async () => {
+  const control = await serveControl({ scenario: "key-states" });
+  const { server, ask } = control;
+  const first = await ask("/metrics");
+  const secret = server.sandbox.secret("active");
+  const { data: made } = (
+    await ask("/keys", {
+      method: "POST",
+      json: {
+        organization: "harvest-bank",
+        environment: "test",
+        name: "Named-by-client",
+        ref: "ref-of-client",
+      },
+    })
+  ).body;
+  await ask("/instances", { method: "POST", json: { label: "label-of-client" } });
+  for (let i = 0; i < 50; i++) {
+    await fetch(`${server.url}${i % 5 === 0 ? mePath : `/path-of-client-${i}`}?query=of-client-${i}`, {
+      method: i % 2 === 0 ? "GET" : "PURGE",
+      headers: {
+        "x-api-key": i % 3 === 0 ? `SVC_test_client${i}` : secret,
+        "user-agent": `agent-of-client-${i}`,
+      },
+    });
+  }
+  await fetch(server.url + mePath, { headers: { "x-api-key": made.secret } });
+  const { text } = await ask("/metrics");
+  expect(text.length).toBeGreaterThan(first.text.length);
+  for (const said of [
+    secret,
+    made.secret,
+    made.fingerprint,
+    "SVC_",
+    "of-client",
+    "Named-by-client",
+    "harvest-bank",
+  ]) {
+    expect(text).not.toContain(said);
+  }
+  const known = new Set<string>(outcomes.map(({ path }) => path));
+  const samples = readMetrics(text).get("svc_sandbox_requests_total")?.samples ?? [];
+  expect(samples.length).toBeGreaterThan(3);
+  for (const { labels } of samples) {
+    expect(Object.keys(labels)).toEqual(["path_id", "status"]);
+    expect([labels, known.has(labels.path_id as string)]).toEqual([labels, true]);
+    expect(labels.status).toMatch(/^(?:0|[2-5]\d\d)$/);
+  }
+});
+
+test("a request that a fault leaves without an answer has the status 0, and takes as long as its client waits", async () => {
+  const control = await serveControl();
+  const { server, ask } = control;
+  await ask("/faults", { method: "PUT", json: { faults: [{ then: { hang: true } }] } });
+  const ending = new AbortController();
+  const waiting = fetch(server.url + mePath, { signal: ending.signal }).catch(() => {});
+  await vi.waitFor(() => expect(server.sandbox.requests.list()).toHaveLength(1));
+  expect(requestsIn(await scrape(control))).toEqual({});
+  ending.abort();
+  await waiting;
+  await vi.waitFor(async () => expect(requestsIn(await scrape(control))).toEqual({ "fault.hang 0": 1 }));
+});
+
+test("an instance has no metrics of its own, and a scrape makes no keys", async () => {
+  const control = await serveControl();
+  const { id } = (await control.ask("/instances", { method: "POST", json: {} })).body.data;
+  const inside = await control.ask("/metrics", { base: `/i/${id}` });
+  expect([inside.status, inside.body.error.code]).toEqual([404, "not_found"]);
+  const { registry, clock } = openWorld(
+    parseScenario("version: 1\npopulation: { organizations: 100, keys_per_organization: 5 }\n"),
+  );
+  expect(registry.countStates(clock.now()).active).toBe(500);
+  expect(registry.made()).toBe(0);
+});
+
+test("a server is ready from its start, which a probe learns without a token and nothing more", async () => {
+  const control = await serveControl({ host: "0.0.0.0" });
+  const { version } = (await control.ask("/health")).body;
+  for (const method of ["GET", "HEAD"]) {
+    expect((await control.ask("/ready", { method })).status).toBe(200);
+  }
+  expect((await control.ask("/ready")).body).toEqual({ status: "ready", version });
+  expect((await control.ask("/metrics")).body.error.code).toBe("control_token_required");
+});
+
+test("a server that stops is not ready, and says why", async () => {
+  const arrived = deferred();
+  const gate = deferred();
+  const held = http.get("/held", async () => {
+    arrived.resolve();
+    await gate.promise;
+    return HttpResponse.text("held");
+  });
+  const server = await startServer({ handlers: [held] });
+  // So that the control plane is loaded.
+  await fetch(`${server.controlUrl}/ready`);
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  const ask = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  const heard = buffer(socket);
+  ask("/held");
+  await arrived.promise;
+  // The answer that it owes keeps this connection open.
+  const closed = server.close(60_000);
+  ask("/__sandbox/ready");
+  ask(mePath);
+  await vi.waitFor(() => expect(server.sandbox.requests.list()).toHaveLength(1));
+  gate.resolve();
+  const [first, second] = readAnswers(await heard);
+  expect(first?.body).toBe("held");
+  expect([second?.status, JSON.parse(second?.body ?? "")]).toEqual([
+    503,
+    { error: { code: "not_ready", message: "The sandbox is stopping." } },
+  ]);
+  await closed;
+});
