@@ -20,7 +20,7 @@ import {
 } from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
-import { refuse, sendFaulty } from "./send-answer.js";
+import { refuse, sendAnswer, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 import type { Traffic } from "./traffic.js";
 
@@ -105,32 +105,32 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     const request =
       world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
     const { answer, pathId, delivery } = handle(world, request);
+    const { status, body } = answer;
     const headers = [...answer.headers, "Date", dateOf(world)];
     if (explain) headers.push("X-Sandbox-Path", pathId);
-    const whole = { status: answer.status, headers, body: answer.body };
-    const count = () =>
-      traffic.count(pathId, answer.status, stopwatch() - (response as TimedResponse)[arrivedAt]);
-    if (delivery !== undefined) {
-      // With what the fault holds back, or until the client gives up.
-      response.once("close", count);
-      if (onlyWaits(delivery)) countUnread(world, response);
-      return sendFaulty(delivery, whole, response);
+    const arrived = (response as TimedResponse)[arrivedAt];
+    if (delivery === undefined) {
+      sendAnswer(status, headers, body, response);
+      traffic.count(pathId, status, stopwatch() - arrived);
+      return;
     }
-    response.writeHead(whole.status, headers);
-    response.end(whole.body);
-    count();
+    // With what the fault holds back, or until the client gives up.
+    response.once("close", () => traffic.count(pathId, status, stopwatch() - arrived));
+    if (onlyWaits(delivery)) countUnread(world, response);
+    sendFaulty(delivery, { status, headers, body }, response);
   };
-  const guarded = (response: ServerResponse, work: () => void) => {
-    try {
-      work();
-    } catch (error) {
-      onDefect(error);
-      refuse(response, 500);
-    }
+  const failWith = (error: unknown, response: ServerResponse) => {
+    onDefect(error);
+    refuse(response, 500);
   };
   // The world may have been exchanged meanwhile.
-  const answerLater = (runtime: Runtime, read: ApiRequest, response: ServerResponse) =>
-    guarded(response, () => answerWith(runtime.world(), read, response));
+  const answerLater = (runtime: Runtime, read: ApiRequest, response: ServerResponse) => {
+    try {
+      answerWith(runtime.world(), read, response);
+    } catch (error) {
+      failWith(error, response);
+    }
+  };
   const serveOn = (
     context: ControlContext,
     read: ApiRequest,
@@ -163,7 +163,11 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     (response as TimedResponse)[arrivedAt] = stopwatch();
     (request.socket as Connection)[lastAnswer] = response;
     if (response.socket === null) queueAnswer(request.socket, response);
-    guarded(response, () => serve(request, response));
+    try {
+      serve(request, response);
+    } catch (error) {
+      failWith(error, response);
+    }
   };
 
   const server =

@@ -6,6 +6,25 @@ import { errorBody } from "../../api/reply.js";
 import { refusals } from "../../domain/outcomes.js";
 import { clearTimeout, setTimeout } from "../platform.js";
 
+/**
+ * Sends an answer, with headers by names and values in turn.
+ *
+ * In one piece: `end(body)` alone writes two, which takes a fifth of all the time that Node needs for a request.
+ */
+export function sendAnswer(status: number, headers: string[], body: string, response: ServerResponse): void {
+  response.writeHead(status, headers);
+  const { socket } = response;
+  // Without a socket it waits for the answers before it.
+  if (body === "" || socket === null) {
+    response.end(body);
+    return;
+  }
+  socket.cork();
+  response.write(body);
+  socket.uncork();
+  response.end();
+}
+
 /** Sends an answer as a fault has it. Leaves nothing behind when the client goes away first: no timer, no connection. */
 export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
   // Until the client gives up, or the server stops.
