@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { noBrowser } from "../test/support/chromium-page.js";
+import { noRedis } from "../test/support/redis-server.js";
 import { runProgram } from "./run-program.js";
 
 // `npm test`: lint, types and build side by side, then all tests.
@@ -26,4 +27,5 @@ console.log("… lint, types, build");
 const steps = [step("lint", ["lint"]), step("types", ["types"]), step("build", ["build"])];
 const passed = (await Promise.all(steps)).every(Boolean) && (await runTests());
 if (noBrowser) console.log(`The tests in a browser were skipped: ${noBrowser}`);
+if (noRedis) console.log(`The tests of the shared store were skipped: ${noRedis}`);
 process.exitCode = passed ? 0 : 1;

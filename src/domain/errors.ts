@@ -33,6 +33,8 @@ export type SandboxErrorCode =
   | "state_in_use"
   | "state_unwritable"
   | "store_unavailable"
+  | "store_unusable"
+  | "store_mismatch"
   | "certificate_unusable"
   | "clock_backwards"
   | "secret_not_kept"

@@ -16,7 +16,7 @@ const sha256: (text: string) => string =
 export const { nextTick } = process;
 
 /** Node's own timers, kept as well: in jsdom the global ones have no `unref`, and fake ones would stop the time. */
-export const { clearInterval, clearTimeout, setInterval, setTimeout } =
+export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } =
   process.getBuiltinModule("node:timers");
 
 let makeFarmers: FarmerMaker | undefined;

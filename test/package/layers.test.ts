@@ -35,6 +35,7 @@ const layerOfPackage: Readonly<Record<string, string>> = {
   msw: "msw",
   express: "node",
   "prom-client": "node",
+  "@redis/client": "node",
   chokidar: "node",
   "cross-spawn": "node",
   selfsigned: "node",

@@ -1,0 +1,74 @@
+import type { LogFollower, LogSnapshot } from "./log.js";
+
+/** Entries that one replica appended together, as Redis keeps them. */
+export interface StoredBatch {
+  /** `<epoch milliseconds>-<number of its last entry>`. */
+  readonly id: string;
+  readonly epoch: string;
+  /** `<replica> <number of the batch>`. */
+  readonly mark: string;
+  readonly texts: readonly string[];
+}
+
+/** Where a replica is in a log. */
+export interface LogCursor {
+  /** The position of the last entry that it has; empty: none, not even a start. */
+  readonly at: () => string;
+  /** The number of that entry. */
+  readonly number: () => number;
+  /** The id of the batch that it was in; empty: it has none since its start. */
+  readonly batch: () => string;
+  /** Starts the replica from here. */
+  readonly start: (epoch: string, foundedAt: number, snapshot: LogSnapshot | undefined) => void;
+  /**
+   * Applies batches that were found behind a number; those that another connection has brought already are left out.
+   *
+   * `false`: they do not follow what the replica has, and what it has is not what the log has.
+   */
+  readonly apply: (found: readonly StoredBatch[], behind: number) => boolean;
+}
+
+/** Makes a cursor. `onOutcome` gets what came of each entry: its batch, and its place there. */
+export function createLogCursor(
+  follower: LogFollower,
+  onOutcome: (mark: string, index: number, outcome: unknown, isLast: boolean) => void,
+): LogCursor {
+  let [epoch, at, batch] = ["", "", ""];
+  let number = 0;
+
+  const applyBatch = ({ id, mark, texts }: StoredBatch) => {
+    const first = numberOf(id) - texts.length + 1;
+    const time = Number.parseInt(id, 10);
+    for (let index = number + 1 - first; index < texts.length; index += 1) {
+      const position = `${time}-${first + index}`;
+      const outcome = follower.apply({ position, at: time, text: texts[index] as string });
+      [at, number] = [position, first + index];
+      onOutcome(mark, index, outcome, index === texts.length - 1);
+    }
+    batch = id;
+  };
+
+  return {
+    at: () => at,
+    number: () => number,
+    batch: () => batch,
+    start(begun, foundedAt, snapshot) {
+      [epoch, at, batch] = [begun, snapshot?.position ?? `${foundedAt}-0`, ""];
+      number = numberOf(at);
+      follower.start({ foundedAt, snapshot });
+    },
+    apply(found, behind) {
+      for (const one of found) {
+        const last = numberOf(one.id);
+        if (one.epoch !== epoch || last <= behind || last - one.texts.length > number) return false;
+        if (last > number) applyBatch(one);
+      }
+      return true;
+    },
+  };
+}
+
+/** The number of an entry, from its position or from the id of a batch that ends with it. */
+export function numberOf(position: string): number {
+  return Number(position.slice(position.indexOf("-") + 1));
+}

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+
+// What happens in Redis. A log is three keys:
+//
+// - `meta`, a hash: `epoch`, `founding`, `founded_at`, `head` (the last position), `snapshot` (the position of the newest
+//   one), `floor` (entries up to it are forgotten), and for each replica `r:<id>`: the number of its last batch and when.
+// - `log`, a stream: one stream entry is a batch, the entries that one replica appended together. Its id is
+//   `<milliseconds>-<number of its last log entry>`, its fields are the epoch (with `<replica> <batch>`) and the texts.
+// - `snapshot`, a string: position, line feed, text.
+//
+// Numbers of log entries have no gaps, so that a replica knows by them alone whether it has missed one.
+
+/** A script, and how Redis names it. */
+export interface Script {
+  readonly text: string;
+  readonly sha1: string;
+}
+
+const script = (body: string): Script => {
+  const text = common + body;
+  return { text, sha1: createHash("sha1").update(text).digest("hex") };
+};
+
+const common = `
+local meta, log, snapshot = KEYS[1], KEYS[2], KEYS[3]
+local function number(position) return tonumber(string.match(position, '%d+$')) end
+local function now()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+`;
+
+/**
+ * Opens the log, and begins it where there is none and ARGV asks for it. The replica is registered, which shows that it
+ * may write.
+ *
+ * ARGV: a new epoch, or nothing; the founding; the replica; the id of the last batch that it has, or nothing.
+ */
+export const openScript = script(`
+for index, wanted in ipairs({'hash', 'stream', 'string'}) do
+  local kind = redis.call('TYPE', KEYS[index]).ok
+  if kind ~= 'none' and kind ~= wanted then return {'foreign', KEYS[index]} end
+end
+local begun = redis.call('HGET', meta, 'epoch')
+if not begun then
+  for _, key in ipairs(KEYS) do
+    if redis.call('EXISTS', key) == 1 then return {'foreign', key} end
+  end
+  if ARGV[1] == '' then return {'none'} end
+  local at = string.format('%.0f', now())
+  redis.call('HSET', meta, 'epoch', ARGV[1], 'founding', ARGV[2], 'founded_at', at, 'head', at .. '-0', 'floor', at .. '-0', 'snapshot', at .. '-0')
+end
+local found = redis.call('HMGET', meta, 'epoch', 'founding', 'founded_at', 'floor')
+if found[2] ~= ARGV[2] then return {'other', found[2]} end
+redis.call('HSETNX', meta, 'r:' .. ARGV[3], string.format('0 %.0f', now()))
+local known = ARGV[4] == '' or #redis.call('XRANGE', log, ARGV[4], ARGV[4]) == 1
+return {'open', found[1], found[3], found[4], known and '1' or '0'}
+`);
+
+/**
+ * Appends a batch, if it is not stored already, and returns what follows the replica's position.
+ *
+ * ARGV: epoch, position, the most batches to return, replica, batch, texts.
+ */
+export const appendScript = script(`
+local found = redis.call('HMGET', meta, 'epoch', 'head', 'floor', 'snapshot', 'r:' .. ARGV[4])
+if found[1] ~= ARGV[1] then return {'lost'} end
+local have, head = number(ARGV[2]), number(found[2])
+if have > head or have < number(found[3]) then return {'lost'} end
+if #ARGV > 5 and tonumber(string.match(found[5] or '0', '^%d+')) < tonumber(ARGV[5]) then
+  local at = math.max(now(), tonumber(string.match(found[2], '^%d+')))
+  head = head + #ARGV - 5
+  local id = string.format('%.0f-%.0f', at, head)
+  local fields = {ARGV[1], ARGV[4] .. ' ' .. ARGV[5]}
+  for index = 6, #ARGV do
+    fields[#fields + 1] = 't'
+    fields[#fields + 1] = ARGV[index]
+  end
+  redis.call('XADD', log, id, unpack(fields))
+  redis.call('HSET', meta, 'head', id, 'r:' .. ARGV[4], string.format('%s %.0f', ARGV[5], at))
+end
+return {'ok', string.format('%.0f', head), found[4], redis.call('XRANGE', log, '(' .. ARGV[2], '+', 'COUNT', ARGV[3])}
+`);
+
+/**
+ * Keeps a snapshot that is newer than the one that is there, and forgets what the snapshot before held: a replica that
+ * is a little behind is not to start anew. Replicas that were not heard of for a day are forgotten as well.
+ *
+ * ARGV: epoch, position, text.
+ */
+export const keepScript = script(`
+local found = redis.call('HMGET', meta, 'epoch', 'snapshot')
+if found[1] ~= ARGV[1] then return {'lost'} end
+if number(found[2]) >= number(ARGV[2]) then return {'ok', found[2]} end
+redis.call('SET', snapshot, ARGV[2] .. '\\n' .. ARGV[3])
+redis.call('HSET', meta, 'snapshot', ARGV[2], 'floor', found[2])
+redis.call('XTRIM', log, 'MINID', found[2])
+local all, yesterday = redis.call('HGETALL', meta), now() - 86400000
+for index = 1, #all, 2 do
+  if string.sub(all[index], 1, 2) == 'r:' and tonumber(string.match(all[index + 1], '%d+$')) < yesterday then
+    redis.call('HDEL', meta, all[index])
+  end
+end
+return {'ok', ARGV[2]}
+`);

@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** A proxy in front of a server on this machine, which can fail as a network does. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Breaks every connection, and takes none. */
+  readonly cut: () => void;
+  /** Takes what comes, and passes nothing on, in neither direction. */
+  readonly stall: () => void;
+  /** As from the start; what stalled goes on. */
+  readonly mend: () => void;
+  /** Passes on what clients send, and breaks their connections when something comes back. */
+  readonly loseReplies: () => void;
+  readonly close: () => void;
+}
+
+export async function startProxy(to: number): Promise<TcpProxy> {
+  let mode: "open" | "cut" | "stalled" | "deaf" = "open";
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer((client) => {
+    if (mode === "cut") return void client.resetAndDestroy();
+    const target = connect(to, "127.0.0.1");
+    const pair = [client, target] as const;
+    pairs.add(pair);
+    const end = () => {
+      pairs.delete(pair);
+      for (const socket of pair) socket.destroy();
+    };
+    for (const socket of pair) socket.on("error", end).on("close", end);
+    client.on("data", (data) => target.write(data));
+    target.on("data", (data) => (mode === "deaf" ? end() : client.write(data)));
+    if (mode === "stalled") for (const socket of pair) socket.pause();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const each = (act: (socket: Socket) => void) => {
+    for (const pair of pairs) pair.forEach(act);
+  };
+  const cut = () => {
+    mode = "cut";
+    each((socket) => socket.destroy());
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    stall() {
+      mode = "stalled";
+      each((socket) => socket.pause());
+    },
+    mend() {
+      mode = "open";
+      each((socket) => socket.resume());
+    },
+    loseReplies() {
+      mode = "deaf";
+    },
+    close() {
+      cut();
+      server.close();
+    },
+  };
+}
