@@ -24,7 +24,7 @@ export async function measureThroughput({ node, quick }: BenchArguments, bundle:
     figureOf(
       "requests per second: sandbox / bare node:http",
       rounds.map((round) => round.ours.perSecond / round.theirs.perSecond),
-      { atLeast: 0.85 },
+      { atLeast: 0.92 },
     ),
     figureOf(
       "99th percentile of latency: sandbox / bare node:http",

@@ -20,7 +20,7 @@ import {
 } from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
-import { refuse, sendAnswer, sendFaulty } from "./send-answer.js";
+import { keepAliveTimeout, refuse, sendAnswer, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 import type { Traffic } from "./traffic.js";
 
@@ -214,6 +214,7 @@ const serverOptions: ServerOptions = {
   maxHeaderSize: 64 * 1024,
   // Checked by `readRequest`, to answer in the API's error body.
   requireHostHeader: false,
+  keepAliveTimeout,
 };
 
 const instancesPath = "/i/";

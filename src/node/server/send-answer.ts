@@ -1,29 +1,57 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type Delivery, partsOf } from "../../api/faults.js";
 import type { ApiAnswer, TextBody } from "../../api/messages.js";
 import { errorBody } from "../../api/reply.js";
 import { refusals } from "../../domain/outcomes.js";
-import { clearTimeout, setTimeout } from "../platform.js";
+import { clearTimeout, nextTick, setTimeout } from "../platform.js";
 
-/**
- * Sends an answer, with headers by names and values in turn.
- *
- * In one piece: `end(body)` alone writes two, which takes a fifth of all the time that Node needs for a request.
- */
+/** Sends an answer, with headers by names and values in turn. */
 export function sendAnswer(status: number, headers: string[], body: string, response: ServerResponse): void {
-  response.writeHead(status, headers);
-  const { socket } = response;
-  // Without a socket it waits for the answers before it.
-  if (body === "" || socket === null) {
-    response.end(body);
+  if (canSendAtOnce(body, response)) {
+    sendAtOnce(status, headers, body, response);
     return;
   }
-  socket.cork();
-  response.write(body);
-  socket.uncork();
-  response.end();
+  response.writeHead(status, headers);
+  response.end(body);
 }
+
+// Nearly every answer: the first one due on a connection without TLS that stays open, to a request in HTTP/1.1.
+function canSendAtOnce(body: string, { socket, req, shouldKeepAlive, headersSent }: ServerResponse): boolean {
+  return (
+    body !== "" &&
+    socket?.writable === true &&
+    !("encrypted" in socket) &&
+    socket.writableLength === 0 &&
+    shouldKeepAlive &&
+    req.httpVersionMinor === 1 &&
+    !headersSent
+  );
+}
+
+// The bytes that Node would send, but in one piece and not looked through once more: its own way takes a third longer for
+// the whole request. All headers are the sandbox's own, without anything that a client sent.
+function sendAtOnce(status: number, headers: readonly string[], body: string, response: ServerResponse) {
+  const socket = response.socket as Socket;
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  response.statusCode = status;
+  socket.write(`${text}${keepsOpen}${body}`);
+  // As after `end`: the connection turns to its next request when it hears that this answer is finished.
+  response.finished = true;
+  if (socket.writableLength === 0) nextTick(finishSending, response);
+  else socket.write("", () => finishSending(response));
+}
+
+function finishSending(response: ServerResponse): void {
+  response.emit("finish");
+}
+
+/** Milliseconds after which an idle connection is closed; its clients are told. */
+export const keepAliveTimeout = 5000;
+
+const keepsOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout / 1000}\r\n\r\n`;
 
 /** Sends an answer as a fault has it. Leaves nothing behind when the client goes away first: no timer, no connection. */
 export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
