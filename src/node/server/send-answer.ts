@@ -1,11 +1,10 @@
 import type { ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type Delivery, partsOf } from "../../api/faults.js";
 import type { ApiAnswer, TextBody } from "../../api/messages.js";
 import { errorBody } from "../../api/reply.js";
 import { refusals } from "../../domain/outcomes.js";
-import { clearTimeout, nextTick, setTimeout } from "../platform.js";
+import { clearTimeout, setTimeout } from "../platform.js";
 
 /** Sends an answer, with headers by names and values in turn. */
 export function sendAnswer(status: number, headers: string[], body: string, response: ServerResponse): void {
@@ -33,19 +32,20 @@ function canSendAtOnce(body: string, { socket, req, shouldKeepAlive, headersSent
 // The bytes that Node would send, but in one piece and not looked through once more: its own way takes a third longer for
 // the whole request. All headers are the sandbox's own, without anything that a client sent.
 function sendAtOnce(status: number, headers: readonly string[], body: string, response: ServerResponse) {
-  const socket = response.socket as Socket;
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  let isAscii = false;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i];
+    const value = headers[i + 1];
+    if (name === "Content-Length") isAscii = Number(value) === body.length;
+    text += `${name}: ${value}\r\n`;
+  }
   response.statusCode = status;
-  socket.write(`${text}${keepsOpen}${body}`);
   // As after `end`: the connection turns to its next request when it hears that this answer is finished.
   response.finished = true;
-  if (socket.writableLength === 0) nextTick(finishSending, response);
-  else socket.write("", () => finishSending(response));
-}
-
-function finishSending(response: ServerResponse): void {
-  response.emit("finish");
+  response.socket?.write(text + keepsOpen + body, isAscii ? "latin1" : "utf8", (error) => {
+    if (!error) response.emit("finish");
+  });
 }
 
 /** Milliseconds after which an idle connection is closed; its clients are told. */
