@@ -105,19 +105,19 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     const request =
       world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
     const { answer, pathId, delivery } = handle(world, request);
-    const { status, body } = answer;
-    const headers = [...answer.headers, "Date", dateOf(world)];
-    if (explain) headers.push("X-Sandbox-Path", pathId);
+    const { status } = answer;
+    const date = dateOf(world);
+    const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
     const arrived = (response as TimedResponse)[arrivedAt];
     if (delivery === undefined) {
-      sendAnswer(status, headers, body, response);
+      sendAnswer(answer, more, response);
       traffic.count(pathId, status, stopwatch() - arrived);
       return;
     }
     // With what the fault holds back, or until the client gives up.
     response.once("close", () => traffic.count(pathId, status, stopwatch() - arrived));
     if (onlyWaits(delivery)) countUnread(world, response);
-    sendFaulty(delivery, { status, headers, body }, response);
+    sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
   };
   const failWith = (error: unknown, response: ServerResponse) => {
     onDefect(error);
@@ -196,16 +196,16 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
 }
 
 // The date of the sandbox, whose minutes clients wait for; Node would send that of the machine. Formatted once a second.
-function createDate(): (world: World) => string {
+function createDate(): (world: World) => readonly string[] {
   let second = Number.NaN;
-  let text = "";
+  let header: readonly string[] = [];
   return ({ clock }) => {
     const now = Math.floor(clock.now() / 1000);
     if (now !== second) {
       second = now;
-      text = new Date(now * 1000).toUTCString();
+      header = ["Date", new Date(now * 1000).toUTCString()];
     }
-    return text;
+    return header;
   };
 }
 

@@ -6,14 +6,14 @@ import { errorBody } from "../../api/reply.js";
 import { refusals } from "../../domain/outcomes.js";
 import { clearTimeout, setTimeout } from "../platform.js";
 
-/** Sends an answer, with headers by names and values in turn. */
-export function sendAnswer(status: number, headers: string[], body: string, response: ServerResponse): void {
-  if (canSendAtOnce(body, response)) {
-    sendAtOnce(status, headers, body, response);
+/** Sends an answer with more headers, by names and values in turn; give the same array again for the same headers. */
+export function sendAnswer(answer: ApiAnswer, more: readonly string[], response: ServerResponse): void {
+  if (canSendAtOnce(answer.body, response)) {
+    sendAtOnce(answer, more, response);
     return;
   }
-  response.writeHead(status, headers);
-  response.end(body);
+  response.writeHead(answer.status, [...answer.headers, ...more]);
+  response.end(answer.body);
 }
 
 // Nearly every answer: the first one due on a connection without TLS that stays open, to a request in HTTP/1.1.
@@ -31,8 +31,8 @@ function canSendAtOnce(body: string, { socket, req, shouldKeepAlive, headersSent
 
 // The bytes that Node would send, but in one piece and not looked through once more: its own way takes a third longer for
 // the whole request. All headers are the sandbox's own, without anything that a client sent.
-function sendAtOnce(status: number, headers: readonly string[], body: string, response: ServerResponse) {
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+function sendAtOnce({ status, headers, body }: ApiAnswer, more: readonly string[], response: ServerResponse) {
+  let text = statusLine(status);
   let isAscii = false;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i];
@@ -43,9 +43,30 @@ function sendAtOnce(status: number, headers: readonly string[], body: string, re
   response.statusCode = status;
   // As after `end`: the connection turns to its next request when it hears that this answer is finished.
   response.finished = true;
-  response.socket?.write(text + keepsOpen + body, isAscii ? "latin1" : "utf8", (error) => {
+  response.socket?.write(text + endOfHead(more) + body, isAscii ? "latin1" : "utf8", (error) => {
     if (!error) response.emit("finish");
   });
+}
+
+// Kept, and joined rather than added: a text made by `+` would be put together again in every answer.
+const statusLines = new Map<number, string>();
+let latestEnd: { readonly more: readonly string[]; readonly text: string } = { more: [], text: "" };
+
+function statusLine(status: number): string {
+  let line = statusLines.get(status);
+  if (line === undefined) {
+    line = ["HTTP/1.1", status, `${STATUS_CODES[status]}\r\n`].join(" ");
+    statusLines.set(status, line);
+  }
+  return line;
+}
+
+function endOfHead(more: readonly string[]): string {
+  if (latestEnd.more !== more) {
+    const lines = more.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`));
+    latestEnd = { more, text: [...lines, keepsOpen].join("") };
+  }
+  return latestEnd.text;
 }
 
 /** Milliseconds after which an idle connection is closed; its clients are told. */
