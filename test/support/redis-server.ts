@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -25,6 +25,8 @@ export interface RedisServer {
   /** Ends it as a crash does, and starts it again on the same port and data. */
   readonly crash: () => Promise<void>;
   readonly restart: () => Promise<void>;
+  /** All that it has written to its folder, as Latin-1. */
+  readonly files: () => string;
   readonly close: () => Promise<void>;
 }
 
@@ -79,6 +81,11 @@ export async function startRedis(
     signal: (name) => void child.kill(name),
     crash: () => end("SIGKILL"),
     restart: start,
+    files: () =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((one) => one.isFile())
+        .map((one) => readFileSync(join(one.parentPath, one.name), "latin1"))
+        .join(""),
     async close() {
       await end("SIGKILL");
       await rm(folder, { recursive: true, force: true });

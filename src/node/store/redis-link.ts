@@ -51,7 +51,10 @@ export async function connectRedis(
   });
 
   const command = (argv: readonly string[], longest = timeout): Promise<Reply> => {
-    const replying = client.sendCommand<Reply>([...argv]);
+    // What broke the connection says more than that it is broken.
+    const replying = client.sendCommand<Reply>([...argv]).catch((error) => {
+      throw broken ?? error;
+    });
     return inTime(replying, longest, breakOff);
   };
   return {

@@ -270,14 +270,18 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
     }
   };
 
+  const first = await connect().catch((error) => {
+    throw unusableStore(shown, error);
+  });
   try {
-    link = await connect();
-    for (const note of await checkRedis(link.asking, shown)) onNote(note);
-    opened = await open(link);
+    const notes = await checkRedis(first.asking, shown);
+    opened = await open(first);
+    notes.forEach(onNote);
   } catch (error) {
-    closeLink(link);
+    closeLink(first);
     throw unusableStore(shown, error);
   }
+  link = first;
 
   return {
     async follow(follower) {

@@ -41,7 +41,7 @@ const refusals: readonly (readonly [RegExp, Problem])[] = [
     { found: "it has no password, and the URL gives one", whatToDo: "Leave it out of the URL" },
   ],
   [
-    /^NOPERM/,
+    /^NOPERM|The user executing the script can't/,
     {
       found: "the user may not do what a store needs",
       whatToDo:
@@ -86,7 +86,10 @@ const refusals: readonly (readonly [RegExp, Problem])[] = [
   ],
 ];
 
-const silent = away("it does not answer", `Check host, port and firewall, or ${elsewhere}`);
+const silent = away(
+  "it does not answer",
+  `Check host, port, firewall and whether it speaks TLS (rediss://), or ${elsewhere}`,
+);
 const brokenOff = away(
   "it broke the connection off",
   "Check whether it wants TLS: rediss:// instead of redis://",

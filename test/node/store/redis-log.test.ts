@@ -1,44 +1,348 @@
-import { afterAll, beforeAll, describe } from "vitest";
-import type { SharedLog } from "../../../src/node/store/log.js";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { LogEntry, LogStart, SharedLog } from "../../../src/node/store/log.js";
 import { readRedisAddress } from "../../../src/node/store/redis-address.js";
 import { openRedisLog, type RedisLogOptions } from "../../../src/node/store/redis-log.js";
 import { testSharedLog } from "../../support/log-behaviour.js";
 import { noRedis, type RedisServer, startRedis } from "../../support/redis-server.js";
-import { startProxy } from "../../support/tcp-proxy.js";
+import { startProxy, type TcpProxy } from "../../support/tcp-proxy.js";
 
-let redis: RedisServer;
+interface Replica {
+  readonly log: SharedLog;
+  readonly starts: LogStart[];
+  /** Those since the last start. */
+  readonly entries: LogEntry[];
+  readonly texts: () => string[];
+}
+
 let logs: SharedLog[] = [];
 
-const openLog = async (port: number, options: Partial<RedisLogOptions> = {}) => {
+async function openLog(port: number, options: Partial<RedisLogOptions> = {}): Promise<SharedLog> {
   const address = readRedisAddress(`redis://127.0.0.1:${port}`);
   if (address === undefined) throw new Error("no address");
   const log = await openRedisLog({ address, timeout: 1000, founding: '{"scenario":"a"}', ...options });
   logs.push(log);
   return log;
-};
-const closeLogs = async () => {
-  await Promise.all(logs.map((log) => log.close()));
-  logs = [];
-};
+}
+
+async function openReplica(port: number, options: Partial<RedisLogOptions> = {}): Promise<Replica> {
+  const log = await openLog(port, options);
+  const starts: LogStart[] = [];
+  const entries: LogEntry[] = [];
+  await log.follow({
+    start(from) {
+      starts.push(from);
+      entries.length = 0;
+    },
+    apply(entry) {
+      entries.push(entry);
+      return entry.text;
+    },
+  });
+  return { log, starts, entries, texts: () => entries.map(({ text }) => text) };
+}
+
+/** Appends `<name>:0`, `<name>:1`, … one after the other until it is stopped; answers how, and which were acknowledged. */
+function keepAppending({ log }: Replica, name: string) {
+  const acknowledged: string[] = [];
+  let refused = 0;
+  let isStopped = false;
+  const run = async () => {
+    for (let n = 0; !isStopped; n += 1) {
+      const text = `${name}:${n}`;
+      await log.append(text).then(
+        () => acknowledged.push(text),
+        async () => {
+          refused += 1;
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        },
+      );
+    }
+  };
+  const running = run();
+  return {
+    acknowledged,
+    refused: () => refused,
+    stop() {
+      isStopped = true;
+      return running;
+    },
+  };
+}
+
+/** Checks that all have the same entries, among them each acknowledged one, and none twice. */
+async function expectOneHistory(replicas: readonly Replica[], acknowledged: readonly string[]) {
+  const last = await openReplica(redis.port);
+  await last.log.append("the last one");
+  await expect.poll(() => replicas.every(({ texts }) => texts().at(-1) === "the last one")).toBe(true);
+  const texts = last.texts();
+  for (const replica of replicas) expect(replica.texts()).toEqual(texts);
+  expect(new Set(texts).size).toBe(texts.length);
+  const there = new Set(texts);
+  expect(acknowledged.filter((text) => !there.has(text))).toEqual([]);
+}
+
+let redis: RedisServer;
+let proxy: TcpProxy;
 
 describe.skipIf(noRedis)("a log in Redis", () => {
   beforeAll(async () => {
     redis = await startRedis();
   });
   afterAll(() => redis.close());
-
-  testSharedLog(async () => {
+  beforeEach(async () => {
     await redis.command("FLUSHALL");
-    const proxy = await startProxy(redis.port);
-    return {
-      open: () => openLog(proxy.port),
-      cut: proxy.cut,
-      mend: proxy.mend,
-      lose: async () => void (await redis.command("FLUSHALL")),
-      async end() {
-        await closeLogs();
-        proxy.close();
-      },
-    };
+    proxy = await startProxy(redis.port);
+  });
+  afterEach(async () => {
+    await Promise.all(logs.map((log) => log.close()));
+    logs = [];
+    proxy.close();
+  });
+
+  testSharedLog(async () => ({
+    open: () => openLog(proxy.port),
+    cut: proxy.cut,
+    mend: proxy.mend,
+    lose: async () => void (await redis.command("FLUSHALL")),
+    end() {},
+  }));
+
+  test("is one for several processes: each gets every entry once, in one order", async () => {
+    const children = Array.from({ length: 3 }, () => startProcess(redis.url));
+    await Promise.all(children.map((child) => child.ready));
+    const here = [await openReplica(redis.port), await openReplica(redis.port)];
+    const texts = Array.from({ length: 300 }, (_, n) => String(n));
+    await Promise.all([
+      ...children.flatMap((child, of) => texts.map((text) => child.append(`child ${of}:${text}`))),
+      ...here.flatMap(({ log }, of) => texts.map((text) => log.append(`here ${of}:${text}`))),
+    ]);
+    const acknowledged = here.flatMap((_, of) => texts.map((text) => `here ${of}:${text}`));
+    await expectOneHistory(here, acknowledged);
+    const [first] = here as [Replica];
+    expect(first.entries).toHaveLength(1501);
+    for (const child of children) {
+      await expect.poll(() => child.texts()).toEqual(first.texts());
+    }
+  });
+
+  test("has an entry that is acknowledged once, over a crash of Redis, restarted with its append-only file", async () => {
+    const replicas = await Promise.all([1, 2, 3].map(() => openReplica(redis.port)));
+    const writers = replicas.map((replica, of) => keepAppending(replica, `writer ${of}`));
+    for (let round = 0; round < 3; round += 1) {
+      const before = writers.map(({ acknowledged }) => acknowledged.length);
+      await expect
+        .poll(() =>
+          writers.every(({ acknowledged }, of) => acknowledged.length > (before[of] as number) + 20),
+        )
+        .toBe(true);
+      await redis.crash();
+      await redis.restart();
+    }
+    const before = writers.map(({ acknowledged }) => acknowledged.length);
+    await expect
+      .poll(() => writers.every(({ acknowledged }, of) => acknowledged.length > (before[of] as number)))
+      .toBe(true);
+    await Promise.all(writers.map(({ stop }) => stop()));
+    await expectOneHistory(
+      replicas,
+      writers.flatMap(({ acknowledged }) => acknowledged),
+    );
+    for (const { starts } of replicas) expect(starts).toHaveLength(1);
+  });
+
+  test("appends nothing twice when its connection is cut, or breaks before the reply", async () => {
+    const replicas = [await openReplica(proxy.port), await openReplica(proxy.port)];
+    const writers = replicas.map((replica, of) => keepAppending(replica, `writer ${of}`));
+    for (let round = 0; round < 12; round += 1) {
+      const before = writers.map(({ acknowledged }) => acknowledged.length);
+      await expect
+        .poll(() => writers.every(({ acknowledged }, of) => acknowledged.length > (before[of] as number) + 5))
+        .toBe(true);
+      if (round % 2 === 0) proxy.cut();
+      else proxy.loseReplies();
+      await new Promise((resolve) => setTimeout(resolve, 5 * round));
+      proxy.mend();
+    }
+    await Promise.all(writers.map(({ stop }) => stop()));
+    await expectOneHistory(
+      replicas,
+      writers.flatMap(({ acknowledged }) => acknowledged),
+    );
+  });
+
+  test("finds an append whose reply was lost when it is back, and acknowledges it", async () => {
+    const { log, texts } = await openReplica(proxy.port, { timeout: 20_000 });
+    await log.append("before");
+    proxy.loseReplies();
+    const append = log.append("its reply is lost");
+    await expect.poll(() => log.status().reachable).toBe(false);
+    proxy.mend();
+    expect(await append).toBe("its reply is lost");
+    expect(texts()).toEqual(["before", "its reply is lost"]);
+  });
+
+  test("refuses what is not answered in time, fails at once while it is away, and comes back", async () => {
+    const notes: string[] = [];
+    const stalled = await openReplica(proxy.port, { timeout: 300, onNote: (note) => notes.push(note) });
+    const other = await openReplica(redis.port);
+    await stalled.log.append("before");
+    proxy.stall();
+    await expect(stalled.log.append("stalled")).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect.poll(() => stalled.log.status().reachable).toBe(false);
+    // By then it has tried to connect again.
+    await expect.poll(() => outcomeNow(stalled.log.append("meanwhile"))).toBe("refused");
+    await other.log.append("of another one");
+    proxy.mend();
+    await expect.poll(() => stalled.log.append("after").catch(() => "refused")).toBe("after");
+    await expectOneHistory([stalled, other], ["before", "of another one", "after"]);
+    expect(notes.at(-2)).toMatch(/^The store redis:\/\/127\.0\.0\.1:\d+ is away: it does not answer\. /);
+    expect(notes.at(-1)).toMatch(/ is back\.$/);
+  });
+
+  test("brings a replica that was paused what it has missed before it answers", async () => {
+    const paused = startProcess(redis.url);
+    await paused.ready;
+    await paused.append("before");
+    paused.signal("SIGSTOP");
+    const other = await openReplica(redis.port);
+    for (let n = 0; n < 500; n += 1) other.log.append(String(n));
+    await other.log.append("the last of the others");
+    paused.signal("SIGCONT");
+    expect(await paused.append("after")).toBe(503);
+    expect((await paused.texts()).slice(-2)).toEqual(["the last of the others", "after"]);
+  });
+
+  test("starts a replica anew from a snapshot when what it has missed is forgotten", async () => {
+    const [late, other] = [await openReplica(proxy.port), await openReplica(redis.port)];
+    await late.log.append("before");
+    proxy.cut();
+    for (const text of ["a", "b"]) {
+      await other.log.append(text);
+      await other.log.keepSnapshot({ position: (other.entries.at(-1) as LogEntry).position, text });
+    }
+    await other.log.append("c");
+    proxy.mend();
+    await expect.poll(() => late.texts()).toEqual(["c"]);
+    expect(late.starts.map(({ snapshot }) => snapshot?.text)).toEqual([undefined, "b"]);
+    expect(await late.log.append("d")).toBe("d");
+    expect(late.log.status().entries).toBe(2);
+  });
+
+  test("starts a replica anew when Redis comes back without its latest entries", async () => {
+    const own = await startRedis(["--appendonly", "no"]);
+    onTestFinished(own.close);
+    const notes: string[] = [];
+    const replicas = [
+      await openReplica(own.port, { onNote: (note) => notes.push(note) }),
+      await openReplica(own.port),
+    ] as const;
+    await replicas[0].log.append("saved");
+    await own.command("SAVE");
+    for (const text of ["lost 1", "lost 2", "lost 3"]) await replicas[0].log.append(text);
+    await own.crash();
+    await own.restart();
+    await expect.poll(() => replicas[1].log.append("new").catch(() => "refused")).toBe("new");
+    await expect
+      .poll(() => replicas.map(({ texts }) => texts()))
+      .toEqual([
+        ["saved", "new"],
+        ["saved", "new"],
+      ]);
+    expect(notes).toContainEqual(expect.stringMatching(/has lost data: the sandbox starts anew/));
+    expect(notes[0]).toMatch(/has no append-only file: what it holds may be lost when it restarts\./);
+  });
+
+  test("says that Redis is full, fails at once, and goes on when it has room", async () => {
+    const { log } = await openReplica(redis.port, { timeout: 20_000 });
+    await log.append("before");
+    await redis.command("CONFIG", "SET", "maxmemory", "1");
+    onTestFinished(async () => void (await redis.command("CONFIG", "SET", "maxmemory", "0")));
+    await expect(log.append("no room")).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringContaining("it is full: its maxmemory is reached"),
+    });
+    await redis.command("CONFIG", "SET", "maxmemory", "0");
+    await expect.poll(() => log.append("room").catch(() => "refused")).toBe("room");
+  });
+
+  test("is begun once by many at once", async () => {
+    const opened = await Promise.all(Array.from({ length: 8 }, () => openReplica(redis.port)));
+    expect(new Set(opened.map(({ starts }) => starts[0]?.foundedAt)).size).toBe(1);
+    await redis.command("FLUSHALL");
+    const foundings = ["a", "b", "a", "b"].map((seed) => JSON.stringify({ seed }));
+    const outcomes = await Promise.allSettled(
+      foundings.map((founding) => openLog(redis.port, { founding, prefix: "race:" })),
+    );
+    const refused = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    expect(refused.map(({ code }) => code)).toEqual(["store_mismatch", "store_mismatch"]);
+    expect(refused[0].message).toMatch(/begun with seed "[ab]", and this one has seed "[ab]"/);
+  });
+
+  test("of 100,000 entries is read in pieces", async () => {
+    const early = await openReplica(redis.port);
+    await early.log.append("0");
+    await redis.command("EVAL", fill, "2", "svc-sandbox:meta", "svc-sandbox:log", "99999");
+    const late = await openReplica(redis.port);
+    expect(late.entries).toHaveLength(100_000);
+    expect(late.texts().every((text, n) => text === String(n))).toBe(true);
+    expect(await late.log.append("more")).toBe("more");
+    await expect.poll(() => early.entries.length).toBe(100_001);
+  });
+
+  test("ends a call of many and of long texts in several batches", async () => {
+    const { log, entries } = await openReplica(redis.port);
+    const texts = Array.from({ length: 1200 }, (_, n) =>
+      n % 100 === 0 ? "long ".repeat(50_000) : String(n),
+    );
+    expect(await Promise.all(texts.map(log.append))).toEqual(texts);
+    expect(entries.map(({ text }) => text)).toEqual(texts);
   });
 });
+
+/** Appends numbers as one replica does that sends each by itself. */
+const fill = `
+local head, epoch = redis.call('HGET', KEYS[1], 'head'), redis.call('HGET', KEYS[1], 'epoch')
+local at, number = string.match(head, '^(%d+)%-(%d+)$')
+for n = 1, tonumber(ARGV[1]) do
+  redis.call('XADD', KEYS[2], string.format('%s-%.0f', at, number + n), epoch, 'filler ' .. n, 't', n)
+end
+redis.call('HSET', KEYS[1], 'head', string.format('%s-%.0f', at, number + ARGV[1]))
+`;
+
+/** How a promise stands after a turn of the event loop. */
+function outcomeNow(promise: Promise<unknown>): Promise<unknown> {
+  const pending = new Promise((resolve) => setImmediate(() => resolve("pending")));
+  return Promise.race([promise.catch(() => "refused"), pending]);
+}
+
+/** A replica in a process of its own. */
+function startProcess(url: string) {
+  const script = join(import.meta.dirname, "../../support/log-process.ts");
+  const child = spawn(process.execPath, ["--import", "tsx", script, url], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const waiting = new Map<string, (value: never) => void>();
+  createInterface(child.stdout).on("line", (line) => {
+    const { to, value } = JSON.parse(line);
+    waiting.get(to)?.(value as never);
+  });
+  const answerTo = <Value>(line: string) =>
+    new Promise<Value>((resolve) => {
+      waiting.set(line, resolve);
+    });
+  const send = <Value>(line: string) => {
+    const answer = answerTo<Value>(line);
+    child.stdin.write(`${line}\n`);
+    return answer;
+  };
+  return {
+    ready: answerTo<true>("ready"),
+    append: (text: string) => send<number | "refused">(text),
+    texts: () => send<string[]>(""),
+    signal: (name: NodeJS.Signals) => void child.kill(name),
+  };
+}
