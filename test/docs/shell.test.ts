@@ -18,7 +18,9 @@ const run: Readonly<Record<string, readonly string[]>> = {
     ...["svc-sandbox list\nnpx", "svc-sandbox init", "--write-env"],
   ],
   "docs/control-plane.md":
-    "send() {,urllib,HttpClient,curl -sN,--tls,--cacert,--state,--public-url,/story/next,/send\n".split(","),
+    "send() {,urllib,HttpClient,curl -sN,--tls,--cacert,--state,--public-url,/story/next,/send\n,/metrics".split(
+      ",",
+    ),
 };
 
 test.each(Object.entries(run))("every block of %s is run", (page, words) => {
@@ -218,6 +220,15 @@ test("docs/control-plane.md: the line for a story runs its next step", async () 
 test("docs/control-plane.md: the line that sends a request as a ref gets its answer", async () => {
   const { stdout } = await ended(controlBlock("sh", "/send\n", await openServer()), temporaryFolder());
   expect(JSON.parse(stdout).data).toMatchObject({ request: { key: "revoked" }, answer: { status: 401 } });
+});
+
+test("docs/control-plane.md: the line for metrics shows each metric of the table, and no other of ours", async () => {
+  const { stdout } = await ended(controlBlock("sh", "/metrics", await openServer()), temporaryFolder());
+  const shown = [...stdout.matchAll(/^# TYPE (svc_sandbox_\w+) (\w+)$/gm)].map(
+    ([, name, type]) => `${name} ${type}`,
+  );
+  const rows = [...pageOf("docs/control-plane.md").matchAll(/^\| `(svc_sandbox_\w+)` \| (\w+) \|/gm)];
+  expect(rows.map(([, name, type]) => `${name} ${type}`).sort()).toEqual(shown.sort());
 });
 
 test("docs/control-plane.md: a client with the certificate reaches HTTPS", async () => {
