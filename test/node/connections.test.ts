@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
-import { connect, Socket } from "node:net";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type ServerOptions, startServer } from "../../src/node/index.js";
 import { type AnyServer, followConnections } from "../../src/node/server/connections.js";
@@ -39,6 +40,45 @@ test("a request whose body breaks off is refused in its own place", async () => 
   const broken = `${consent}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nno chunk\r\n`;
   const { port } = await start({ scenario: "announced-endpoints" });
   expect((await answersTo(port, broken)).map(({ status }) => status)).toEqual([400]);
+});
+
+/** Sends requests on one connection, each when the one before it is answered; resolves with the bytes of the answers. */
+const exchangeInTurn = async (port: number, requests: readonly string[]) => {
+  const socket = connect({ port, host: "127.0.0.1" });
+  onTestFinished(() => void socket.destroy());
+  const answers: string[] = [];
+  for (const request of requests) {
+    socket.write(request);
+    const [bytes] = await once(socket, "data");
+    answers.push(String(bytes));
+  }
+  return answers;
+};
+
+test("an answer has the bytes that Node itself sends with its headers", async () => {
+  const { port, get } = await start();
+  const requests = [
+    get("active"),
+    get("active").replace("GET", "HEAD"),
+    get("active").replace("x-api-key", "x-no-key"),
+    get("active"),
+    get("active", "Connection: close\r\n"),
+  ];
+  const answers = await exchangeInTurn(port, requests);
+  const left = [...answers];
+  const plain = createServer((_request, response) => {
+    const [head = "", body] = (left.shift() as string).split("\r\n\r\n");
+    const lines = head.split("\r\n").slice(1);
+    const own = lines.filter((line) => !/^(?:connection|keep-alive):/i.test(line));
+    response.writeHead(
+      Number(head.split(" ")[1]),
+      own.flatMap((line) => line.split(/: (.*)/).slice(0, 2)),
+    );
+    response.end(body);
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void plain.close());
+  await once(plain, "listening");
+  expect(await exchangeInTurn((plain.address() as AddressInfo).port, requests)).toEqual(answers);
 });
 
 test("a connection closes behind a request that asks for another protocol", async () => {
