@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/openapi.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
-import { bundle } from "./bundle.js";
+import { bundle, partNames } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { emitTypes } from "./emit-types.js";
 import { thirdParty } from "./third-party-notices.js";
@@ -23,9 +23,27 @@ const modules = await bundle({
   format: "esm",
 });
 await bundle({ root, entries: doors, into: join(dist, "cjs"), format: "cjs" });
+await bundle({
+  root,
+  entries: { index: doors.index, msw: doors.msw },
+  into: join(dist, "browser"),
+  format: "esm",
+  inParts: true,
+});
 // The package is one of ES modules; this part of it is not.
 await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 await emitTypes({ root, entries: doors, into: [join(dist, "esm"), join(dist, "cjs")] });
+
+// Where all parts are there already, their entry points have nothing to add.
+for (const part of partNames) {
+  for (const [folder, text] of [
+    ["esm", "export {};\n"],
+    ["cjs", '"use strict";\n'],
+  ] as const) {
+    await writeFile(join(dist, folder, `${part}.js`), text);
+    await writeFile(join(dist, folder, `${part}.d.ts`), "export {};\n");
+  }
+}
 
 const page = await buildDashboard({ root, into: join(dist, "dashboard") });
 

@@ -11,20 +11,22 @@ export interface Bundling {
   readonly entries: Readonly<Record<string, string>>;
   readonly into: string;
   readonly format: "esm" | "cjs";
+  /** Whether what few worlds need becomes entry points of its own. Default: false. */
+  readonly inParts?: boolean;
 }
 
 /**
  * Bundles our code and the packages it uses into chunks that load when they are first needed; returns the files that
  * went in. `docs/decisions/0002` says why.
  */
-export async function bundle({ root, entries, into, format }: Bundling): Promise<string[]> {
+export async function bundle({ root, entries, into, format, inParts = false }: Bundling): Promise<string[]> {
   const needs = findNeeds({
     start: [join(root, "src/cli/cli.ts"), join(root, "src/cli/commands/start.ts")],
     library: [join(root, "src/index.ts")],
   });
   const bundled = await rolldown({
     cwd: root,
-    input: { ...entries },
+    input: { ...entries, ...(inParts && partEntries) },
     // As ES modules for Node, a chunk that browsers load, too, would import `node:module`.
     platform: format === "esm" ? "neutral" : "node",
     onLog(level, { code, message }) {
@@ -41,7 +43,13 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
       // For Node, yaml offers CommonJS that asks for Node's `process` and `buffer`; its modules ask for nothing.
       alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
     },
-    plugins: [evaluateWhenUsed(root), needs.plugin, droppable, ...(format === "esm" ? [useBuiltins] : [])],
+    plugins: [
+      ...(inParts ? [cutIntoParts(root)] : []),
+      evaluateWhenUsed(root, inParts ? yamlOnly : late),
+      needs.plugin,
+      droppable,
+      ...(format === "esm" ? [useBuiltins] : []),
+    ],
   });
   // Dozens of small files take longer to find and to link than to run: what a start and an import of the library need
   // stands in one file, what only one of them needs in another.
@@ -57,7 +65,7 @@ export async function bundle({ root, entries, into, format }: Bundling): Promise
     chunkFileNames: "[name]-[hash].js",
     minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
     keepNames: false,
-    codeSplitting: { groups },
+    codeSplitting: inParts ? true : { groups },
   });
   await bundled.close();
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
@@ -92,6 +100,8 @@ const late = [
   "src/scenario/read/yaml.ts",
   "src/synthetic/farmers/farmers.ts",
 ];
+// A page pays for each byte: without this package, whose parts know of each other, the rest is smaller in one piece.
+const yamlOnly = ["src/scenario/read/yaml.ts"];
 const lateMark = "\0late:";
 
 /**
@@ -99,13 +109,13 @@ const lateMark = "\0late:";
  *
  * They stay in the bundle, for browsers and for other bundlers: `require` is resolved here, and none is left.
  */
-function evaluateWhenUsed(root: string): Plugin {
+function evaluateWhenUsed(root: string, files: readonly string[]): Plugin {
   return {
     name: "evaluate-when-used",
     async resolveId(source, importer, { kind }) {
       if (kind !== "import-statement" || importer === undefined || importer.startsWith(lateMark)) return null;
       const found = await this.resolve(source, importer, { kind, skipSelf: true });
-      return found !== null && late.some((file) => join(root, file) === found.id)
+      return found !== null && files.some((file) => join(root, file) === found.id)
         ? lateMark + found.id
         : null;
     },
@@ -120,15 +130,82 @@ function evaluateWhenUsed(root: string): Plugin {
   };
 }
 
-/** The names of the functions that a module exports; throws when it exports another value. */
-function exportedFunctions(text: string, file: string): string[] {
+/** The names of the functions that a module exports; throws when it exports another value, unless it may. */
+function exportedFunctions(text: string, file: string, mayExportMore = false): string[] {
   return parseAst(text, { lang: "ts" }, file).body.flatMap((node) => {
     if (node.type !== "ExportNamedDeclaration" || node.exportKind === "type") return [];
     if (node.declaration?.type === "FunctionDeclaration" && node.declaration.id !== null) {
       return [node.declaration.id.name];
     }
+    if (mayExportMore || node.declaration?.type.startsWith("TS")) return [];
     throw new Error(`${file} exports something else than functions: it cannot be evaluated when it is used`);
   });
+}
+
+/** The modules of each part. Modules outside of it use only functions of those inside. */
+const parts = {
+  farmers: ["src/synthetic/farmers/farmers.ts"],
+  preview: [
+    "src/api/endpoints/attestations.ts",
+    "src/api/endpoints/consent-requests.ts",
+    "src/api/endpoints/preview.ts",
+    "src/api/endpoints/visible-records.ts",
+    "src/api/field-problems.ts",
+    "src/api/request-input.ts",
+    "src/report/reproduce-preview.ts",
+    "src/sandbox/operations/consents.ts",
+    "src/sandbox/preview/consent-views.ts",
+    "src/sandbox/preview/consents.ts",
+  ],
+} as const;
+type Part = keyof typeof parts;
+/** The names of the entry points of parts. */
+export const partNames = Object.keys(parts) as Part[];
+
+const entryMark = "\0part:";
+const cutMark = "\0cut:";
+const partEntries = { farmers: `${entryMark}farmers`, preview: `${entryMark}preview` };
+
+/**
+ * Makes an entry point of each part, which adds the functions of its modules, and lets all other modules ask for them by
+ * name (`src/library/parts.ts`).
+ */
+function cutIntoParts(root: string): Plugin {
+  const registry = JSON.stringify(join(root, "src/library/parts.ts"));
+  const partOf = (file: string) =>
+    partNames.find((name) => parts[name].some((one) => join(root, one) === file));
+  const functionsOf = async (file: string) => exportedFunctions(await readFile(file, "utf8"), file, true);
+  return {
+    name: "cut-into-parts",
+    async resolveId(source, importer, { kind }) {
+      if (source.startsWith(entryMark)) return source;
+      if (importer === undefined || importer.startsWith(entryMark) || importer.startsWith(cutMark))
+        return null;
+      const found = await this.resolve(source, importer, { kind, skipSelf: true });
+      const part = found === null ? undefined : partOf(found.id);
+      return part === undefined || part === partOf(importer) ? null : cutMark + found?.id;
+    },
+    async load(id) {
+      if (id.startsWith(entryMark)) {
+        const name = id.slice(entryMark.length) as Part;
+        const files = parts[name].map((file) => join(root, file));
+        const names = await Promise.all(files.map(functionsOf));
+        return [
+          // The preview shows farmers.
+          ...(name === "preview" ? [`import ${JSON.stringify(partEntries.farmers)};`] : []),
+          `import { addPart } from ${registry};`,
+          ...files.map((file, i) => `import { ${names[i]?.join(", ")} } from ${JSON.stringify(file)};`),
+          `addPart(${JSON.stringify(name)}, { ${names.flat().join(", ")} });`,
+        ].join("\n");
+      }
+      if (!id.startsWith(cutMark)) return null;
+      const file = id.slice(cutMark.length);
+      const calls = (await functionsOf(file)).map(
+        (name) => `export const ${name} = (...given) => partOf("${partOf(file)}").${name}(...given);`,
+      );
+      return [`import { partOf } from ${registry};`, ...calls].join("\n");
+    },
+  };
 }
 
 /** Tells the bundler of a page that it may drop what it does not use of the modules that are evaluated when used. */

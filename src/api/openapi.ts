@@ -112,7 +112,7 @@ function parametersOf({ path, input = {} }: Endpoint): object[] {
   return [...inPath, ...inQuery, ...(input.idempotencyKey === true ? [key] : [])];
 }
 
-const errorContent = schemaNamed("ApiError");
+const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
 const ofAuthorization = [200, 401, 403, 429];
 
 function responsesOf(endpoint: Endpoint): Responses {
@@ -155,7 +155,7 @@ function examplesOf(rows: readonly Outcome[]): object {
 }
 
 /** The schema of every error body (section 7 of the specification; R27). */
-export const errorSchema: JsonSchema = closedObject({
+export const errorSchema: JsonSchema = /* @__PURE__ */ closedObject({
   error: {
     type: "object",
     required: ["code", "message"],

@@ -1,23 +1,8 @@
 import { containsKey } from "../domain/redact.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
 import { type FieldProblems, fieldProblems, invalid } from "./field-problems.js";
-import type { ReadBody, RequestContent } from "./messages.js";
-
-/** Longest body, in bytes. */
-export const longestBody = 64 * 1024;
-
-export const noBody: ReadBody = { text: "" };
-export const tooLongBody: ReadBody = { text: "", problem: `it is longer than ${longestBody} bytes` };
-
-/** The body in these bytes, of which no more than {@link longestBody} are read. */
-export function bodyOf(bytes: Uint8Array): ReadBody {
-  if (bytes.length > longestBody) return tooLongBody;
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-  } catch {
-    return { text: "", problem: "it is not UTF-8" };
-  }
-}
+import type { RequestContent } from "./messages.js";
+import { noBody } from "./request-body.js";
 
 /** The content of a request without any. */
 const noContent: RequestContent = {

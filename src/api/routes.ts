@@ -1,25 +1,10 @@
 import type { Endpoint, InputSchema } from "./endpoint.js";
-import { getAttestation, listAttestations } from "./endpoints/attestations.js";
-import {
-  cancelConsentRequest,
-  createConsentRequest,
-  getConsentRequest,
-} from "./endpoints/consent-requests.js";
 import { me } from "./endpoints/me.js";
-
-/** Every endpoint of the API, those of the preview too. */
-export const endpoints: readonly Endpoint[] = [
-  me,
-  createConsentRequest,
-  getConsentRequest,
-  cancelConsentRequest,
-  listAttestations,
-  getAttestation,
-];
+import { previewEndpoints } from "./endpoints/preview.js";
 
 /** The endpoints that there are, with the preview or without. */
 export function endpointsOf(preview: boolean): readonly Endpoint[] {
-  return preview ? endpoints : endpoints.filter((endpoint) => endpoint.preview !== true);
+  return preview ? [me, ...previewEndpoints()] : [me];
 }
 
 /** The endpoints at one path, by method, and what `Allow` says of them. */
@@ -34,11 +19,17 @@ export interface Route {
 }
 
 const released = routesOf(endpointsOf(false));
-const all = routesOf(endpointsOf(true));
+let all: typeof released | undefined;
+
+// Made for the first world with the preview: few have it.
+function withPreview() {
+  all ??= routesOf(endpointsOf(true));
+  return all;
+}
 
 /** The route at exactly this path, with the preview or without; `undefined` when the API has none (404). */
 export function routeAt(path: string, preview = false): Route | undefined {
-  const { exact, patterns } = preview ? all : released;
+  const { exact, patterns } = preview ? withPreview() : released;
   const route = exact.get(path);
   if (route !== undefined || patterns.length === 0) return route;
   const given = path.split("/");

@@ -4,7 +4,7 @@ import type { SendStoryRequest, StoryAnswer } from "../sandbox/story/story.js";
 import type { World } from "../sandbox/world.js";
 import { partsOf } from "./faults.js";
 import { handle } from "./handle.js";
-import { bodyOf, noBody } from "./request-input.js";
+import { bodyOf, noBody } from "./request-body.js";
 
 /**
  * Sends the requests of a story, or of the control plane, straight to the API of a world, without a network; what faults let wait does not wait.

@@ -1,5 +1,3 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Profile } from "../domain/assumptions.js";
 import { createWorld } from "../sandbox/create-world.js";
 import { type Instant, instantOf, requireKnownOptions } from "../sandbox/operations/input.js";
@@ -12,6 +10,7 @@ import { makeFarmers } from "../synthetic/farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "./sandbox.js";
 import { sandboxOn } from "./sandbox-on.js";
+import { sha256 } from "./sha256.js";
 
 /** Options of `createSandbox`. */
 export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> {
@@ -74,7 +73,7 @@ export function starterOf(
 
 /** The edge for every modern JavaScript runtime, browsers included. */
 const webPlatform: Platform = {
-  sha256: (text) => bytesToHex(sha256(utf8ToBytes(text))),
+  sha256,
   time: wallTime,
   steadyTime,
   stopwatch,

@@ -1,9 +1,16 @@
 import { snakeCase } from "../api/snake-case.js";
 import { reportOf } from "../report/build-report.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
-import type { Decision } from "../sandbox/operations/consents.js";
+import { type Decision, decideConsent, suspendAttestation } from "../sandbox/operations/consents.js";
 import { requireFields, requireKnownOptions, requirePreview } from "../sandbox/operations/input.js";
-import { operations } from "../sandbox/operations/operations.js";
+import { createKey, revokeKey, rotateKey } from "../sandbox/operations/keys.js";
+import {
+  advanceClock,
+  changeClock,
+  changeFaults,
+  clearRequests,
+  updateOrganization,
+} from "../sandbox/operations/world.js";
 import { attestationsOf, viewAttestation, viewConsent } from "../sandbox/preview/consent-views.js";
 import { defaultFarmerPage } from "../sandbox/preview/farmers.js";
 import type { Runtime } from "../sandbox/runtime.js";
@@ -33,8 +40,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
     requirePreview(running);
     return running;
   };
-  const decide = (decision: Decision) => (id: string) =>
-    operations.consent(world(), { id, do: decision }).consent;
+  const decide = (decision: Decision) => (id: string) => decideConsent(world(), { id, do: decision }).consent;
   const listFaults = () => describeFaults(world().faults);
   const sandbox: Sandbox = {
     get name() {
@@ -56,24 +62,24 @@ export function sandboxOn(runtime: Runtime): Sandbox {
     clock: {
       now: () => viewClock(world().clock).now,
       isFrozen: () => world().clock.isFrozen(),
-      advance: (by) => operations.advance(world(), { by }).now,
-      set: (now) => operations.clock(world(), { now }).now,
-      freeze: () => void operations.clock(world(), { frozen: true }),
-      resume: () => void operations.clock(world(), { frozen: false }),
+      advance: (by) => advanceClock(world(), by).now,
+      set: (now) => changeClock(world(), { now }).now,
+      freeze: () => void changeClock(world(), { frozen: true }),
+      resume: () => void changeClock(world(), { frozen: false }),
     },
     keys: {
       list: () => viewKeys(world()),
       get: (ref) => viewKey(world().registry.key(ref), world()),
       create({ expires, ...creation }, by) {
         const input = checkInput("key_creation", snakeCase(creation), "Failed to create a key");
-        return operations.create_key(world(), { ...input, expires }, by);
+        return createKey(world(), { ...input, expires }, by);
       },
       rotate(key, { overlap, ...rotation } = {}, by) {
         const { as } = checkInput("key_rotation", rotation, "Failed to rotate the key");
-        const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
+        const { replacement, secret } = rotateKey(world(), { key, overlap, as }, by);
         return { key: replacement, secret };
       },
-      revoke: (key, by) => operations.revoke(world(), { key }, by).key,
+      revoke: (key, by) => revokeKey(world(), { key }, by).key,
     },
     organizations: {
       list: () => viewOrganizations(world()),
@@ -81,7 +87,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
       update(ref, change, by) {
         const failure = "Failed to change the organization";
         const input = checkInput("organization_update", snakeCase(change), failure);
-        return operations.organization(world(), { ...input, ref }, by).organization;
+        return updateOrganization(world(), { ...input, ref }, by).organization;
       },
     },
     farmers: {
@@ -112,14 +118,14 @@ export function sandboxOn(runtime: Runtime): Sandbox {
           (place) => viewAttestation(place, running, now) ?? [],
         );
       },
-      suspend: (id) => operations.attestation(world(), { id, do: "suspend" }).attestation,
-      resume: (id) => operations.attestation(world(), { id, do: "resume" }).attestation,
+      suspend: (id) => suspendAttestation(world(), { id, do: "suspend" }).attestation,
+      resume: (id) => suspendAttestation(world(), { id, do: "resume" }).attestation,
     },
     faults: {
       list: listFaults,
       set(faults) {
         const input = checkInput("faults_change", { faults: faults ?? null }, "Failed to change the faults");
-        operations.faults(world(), input.faults as Fault[]);
+        changeFaults(world(), input.faults as Fault[]);
         return listFaults();
       },
     },
@@ -130,7 +136,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
         return listRequests(world(), input).map(viewRequest);
       },
       total: () => world().journal.total(),
-      clear: () => operations.clear_requests(world()),
+      clear: () => clearRequests(world()),
     },
     report: () => reportOf(runtime),
     snapshot: () => snapshotWorld(world()),

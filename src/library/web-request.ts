@@ -1,6 +1,6 @@
 import { handle } from "../api/handle.js";
 import type { ApiRequest, ReadBody, RequestContent } from "../api/messages.js";
-import { bodyOf, longestBody, noBody, tooLongBody } from "../api/request-input.js";
+import { bodyOf, longestBody, noBody, tooLongBody } from "../api/request-body.js";
 import { inputAt } from "../api/routes.js";
 import { evidenceOf, traitsOfWebRequest } from "../domain/request-traits.js";
 import { type AnswerDelivery, type Connection, inProcess } from "../sandbox/behaviour/known-answers.js";
@@ -106,7 +106,7 @@ export async function fetchAnswer(
   input: Request | URL | string,
   init: RequestInit | undefined,
 ): Promise<Response> {
-  const request = new Request(input, init);
+  const request = requestOf(input, init);
   request.signal.throwIfAborted();
   const answer = answerWebRequest(world, request);
   if ("status" in answer) return fetched(answer, request);
@@ -120,6 +120,12 @@ export async function fetchAnswer(
   } finally {
     waiting.delete(held);
   }
+}
+
+// A copy of a request without a body is the same request, and to copy it takes as long as to answer it.
+function requestOf(input: Request | URL | string, init: RequestInit | undefined): Request {
+  const isItself = init === undefined && input instanceof Request && input.body === null;
+  return isItself ? input : new Request(input, init);
 }
 
 // As a response from the network says where it came from; one that is made says nothing.

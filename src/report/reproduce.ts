@@ -1,22 +1,15 @@
-import type { Endpoint } from "../api/endpoint.js";
-import { listAttestations } from "../api/endpoints/attestations.js";
-import {
-  cancelConsentRequest,
-  createConsentRequest,
-  getConsentRequest,
-} from "../api/endpoints/consent-requests.js";
 import { me } from "../api/endpoints/me.js";
 import { evaluateKey } from "../api/evaluate.js";
 import { variableOf } from "../domain/api-key.js";
-import { isAllowed } from "../domain/consent.js";
+import { isSandboxError } from "../domain/errors.js";
 import { faultPathOf, matches, onlyDelays } from "../domain/fault.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
 import { createWorld } from "../sandbox/create-world.js";
-import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
+import { previewRequests } from "./reproduce-preview.js";
 
 /** A request that certainly ends on a path. */
 interface Reproduction {
@@ -43,12 +36,13 @@ export function howToCover(
 ): (pathId: PathId) => string | null {
   const known = new Map<ScenarioName | undefined, Instructions>();
   const instructionIn = (name: ScenarioName | undefined, pathId: PathId) => {
-    const found = known.get(name) ?? instructionsIn(worldOf(name), curlOptions);
+    const running = known.has(name) ? undefined : worldOf(name);
+    const found = known.get(name) ?? (running ? instructionsIn(running, curlOptions) : new Map());
     known.set(name, found);
     return found.get(pathId);
   };
   const worldOf = (name: ScenarioName | undefined) =>
-    name === undefined ? world : createWorld(bundledScenarios[name], { platform: world.platform, name });
+    name === undefined ? world : openBundled(name, world.platform);
   return (pathId) => {
     const here = instructionIn(undefined, pathId);
     if (here !== undefined) return here;
@@ -61,6 +55,16 @@ export function howToCover(
       ? `run svc-sandbox exec ${other} -- <command>${needs}, and in it ${line}`
       : `start svc-sandbox ${other}${needs}, then ${line}`;
   };
+}
+
+// `undefined` in a page that has not loaded the preview, for a scenario with one.
+function openBundled(name: ScenarioName, platform: World["platform"]): World | undefined {
+  try {
+    return createWorld(bundledScenarios[name], { platform, name });
+  } catch (error) {
+    if (isSandboxError(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Splits an instruction before its command: `text` ends with the colon, `code` is the line for a shell. */
@@ -90,7 +94,7 @@ function instructionsIn(world: World, curlOptions: string): Instructions {
     const words = `send ${variableOf(ref)} (ref ${ref})`;
     const header = `-H "x-api-key: $${variableOf(ref)}"`;
     add(evaluateKey(world, ref).pathId, { words, path, options: [header] }, entry);
-    for (const { pathId, path, options } of previewRequests(world, entry)) {
+    for (const { pathId, path, options } of world.preview ? previewRequests(world, entry) : []) {
       add(pathId, { words, path, options: [...options, header] }, entry);
     }
   }
@@ -123,44 +127,4 @@ function pathsBehindFaults(world: World, apiPath: ApiPathId, entry: KeyEntry | u
     isFirst = false;
   }
   return [apiPath];
-}
-
-/** Returns the requests with a key that end on the paths of the preview; none without a preview. */
-function previewRequests(world: World, { key }: KeyEntry) {
-  const found: (Omit<Reproduction, "words"> & { pathId: ApiPathId })[] = [];
-  const add = (pathId: ApiPathId, endpoint: Endpoint, path = endpoint.path, more: string[] = []) => {
-    if (!evaluateKey(world, key.ref, endpoint).pathId.startsWith("200")) return;
-    found.push({ pathId, path, options: endpoint.method === "GET" ? more : ["-X POST", ...more] });
-  };
-  if (!world.preview) return found;
-  const withId = ({ path }: Endpoint, id: string) => path.replace("{id}", id);
-  add("400.bad_request", createConsentRequest);
-  add("404.unknown_record", getConsentRequest, withId(getConsentRequest, "consent_nothing"));
-  add("422.validation", listAttestations, `${listAttestations.path}?limit=0`);
-  if (key.environment === "live") return found;
-  const own = world.consents.all.filter(({ organization }) => organization === key.organization);
-  const ended = own.find((entry) => !isAllowed("cancel", statusAt(entry, world.clock.now())));
-  if (ended !== undefined) add("409.conflict", cancelConsentRequest, withId(cancelConsentRequest, ended.id));
-  const earlier = own.find(({ idempotency }) => idempotency !== undefined);
-  if (earlier !== undefined) {
-    const { path } = createConsentRequest;
-    add("422.idempotency_key", createConsentRequest, path, reuse(earlier, world));
-  }
-  return found;
-}
-
-/** Another request under the idempotency key of an earlier one. */
-function reuse({ idempotency, farmer }: ConsentEntry, { farmers }: World): string[] {
-  const idempotencyKey = shellQuoted(`Idempotency-Key: ${JSON.stringify(idempotency?.key)}`);
-  const purpose = { code: "monitoring", text: "Another purpose than before." };
-  const body = { farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] };
-  return [
-    "-H 'Content-Type: application/json'",
-    `-H ${idempotencyKey}`,
-    `-d ${shellQuoted(JSON.stringify(body))}`,
-  ];
-}
-
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

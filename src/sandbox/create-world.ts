@@ -9,7 +9,7 @@ import { createCounters, windowsOf } from "./counters.js";
 import { createAnnouncements } from "./events.js";
 import { activateFaults } from "./faults.js";
 import { createJournal, createRequestIds } from "./journal.js";
-import { buildConsents } from "./preview/consents.js";
+import { buildConsents, type Consents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import { createRegistry } from "./registry.js";
 import { scenarioKeys } from "./scenario-keys.js";
@@ -56,7 +56,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     faults: { active: activateFaults(scenario.faults ?? [], seed, start) },
     farmers: farmersOf(scenario, { seed, start, make: platform.farmers }),
     preview: scenario.preview ?? false,
-    consents: buildConsents(scenario, seed, start),
+    consents: scenario.preview === true ? buildConsents(scenario, seed, start) : noConsents,
     timeline: createTimeline(scenario.timeline ?? [], start),
     settle: () => settleTimeline(world),
     story: createStory(scenario.story ?? []),
@@ -73,6 +73,20 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     platform,
   };
   return world;
+}
+
+// Of a world without the preview: nothing gets as far as to add one.
+const noConsents: Consents = {
+  all: [],
+  find: () => undefined,
+  attestation: () => undefined,
+  madeUnder: () => undefined,
+  draft: refuseConsent,
+  add: refuseConsent,
+};
+
+function refuseConsent(): never {
+  throw new Error("a world without the preview has no consent requests");
 }
 
 // By the organizations of the scenario, which nothing changes: worlds of one scenario and seed share their records.

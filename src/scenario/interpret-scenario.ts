@@ -10,7 +10,7 @@ import {
 } from "./problems/scenario-error.js";
 import { nearest, quote } from "./problems/words.js";
 import type { Fields, FoundScenario, ReadScenario, Report } from "./read/plain.js";
-import { describePlace, type Place } from "./read/source.js";
+import type { Place } from "./read/source.js";
 import { factsOf, refRules } from "./rules/facts.js";
 import { faultsFit } from "./rules/faults.js";
 import { keyRules } from "./rules/keys.js";
@@ -73,7 +73,7 @@ function problemsOf(
         message,
         ...(hint !== undefined && { hint }),
         ...(name !== undefined && { file: name }),
-        ...(place !== undefined && describePlace(place)),
+        ...place?.describe(),
       };
     });
 }

@@ -8,7 +8,7 @@ import {
 import { type ExtendsOptions, interpretScenario, resolveExtends } from "./interpret-scenario.js";
 import type { Path } from "./problems/scenario-error.js";
 import { type FoundScenario, readPlain } from "./read/plain.js";
-import { describePlace, type PlaceDescription } from "./read/source.js";
+import type { PlaceDescription } from "./read/source.js";
 import { foundText } from "./read/yaml.js";
 import type { Scenario } from "./scenario.generated.js";
 
@@ -96,7 +96,7 @@ export function placeOf(text: string, path: Path, { file, load }: ParseOptions =
   const whole = own && resolveExtends(own, file, extendsOptions(load), () => {});
   const found = whole?.placeOf(path, "value");
   if (found?.place === undefined || (found.depth === 0 && path.length > 0)) return undefined;
-  return { file: found.place.source.file, ...describePlace(found.place) };
+  return { file: found.place.source.file, ...found.place.describe() };
 }
 
 // Without the YAML reader: a page that gives its scenarios as values does not load it.

@@ -31,7 +31,6 @@ const layerOfPackage: Readonly<Record<string, string>> = {
   yaml: "scenario",
   ms: "scenario",
   "fastest-levenshtein": "scenario",
-  "@noble/hashes": "library",
   msw: "msw",
   express: "node",
   "prom-client": "node",

@@ -64,8 +64,8 @@ describe("the tarball", () => {
       /^docs\/(?:decisions\/)?[\w-]+\.md$/,
       /^examples\/(?:[a-z-]+\/)?[\w.-]+\.(?:md|js|json|py|java)$/,
       /^dist\/(?:scenario\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
-      /^dist\/(?:esm|cjs)\/[\w.-]+\.js$/,
-      /^dist\/(?:esm|cjs)\/(?:index|msw|node)\.d\.ts$/,
+      /^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/,
+      /^dist\/(?:esm|cjs)\/(?:index|msw|node|farmers|preview)\.d\.ts$/,
       /^dist\/dashboard\/(?:index\.html|assets\/[\w-]+\.(?:js|css|svg))$/,
     ];
     const others = packed.files.filter(({ path }) => !expected.some((one) => one.test(path)));
@@ -115,7 +115,7 @@ describe("the tarball", () => {
     const { components } = JSON.parse(readFileSync(join(installed, "dist/sbom.cdx.json"), "utf8"));
     const named = components.map(({ name, version }: Record<string, string>) => `## ${name} ${version} `);
     for (const heading of [...named, "## @faker-js/faker "]) expect(notices).toContain(heading);
-    const some = ["yaml", "ms", "express", "@noble/hashes", "chokidar", "commander"];
+    const some = ["yaml", "ms", "express", "chokidar", "commander"];
     for (const name of [...some, "preact", "@preact/signals", "d3-geo", "topojson-client", "world-atlas"]) {
       expect(notices).toMatch(new RegExp(`^## ${name} \\d+\\.\\d+\\.\\d+ \\((?:MIT|ISC)\\)$`, "m"));
     }

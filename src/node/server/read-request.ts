@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ApiRequest, ReadBody, RequestContent } from "../../api/messages.js";
-import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
+import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-body.js";
 import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
 import { type Connection, repeatsOfDirectLoop } from "../../sandbox/behaviour/known-answers.js";
 

@@ -14,6 +14,16 @@ import {
   updateOrganization,
 } from "./world.js";
 
+/** Those that a step of a scenario runs. */
+const stepOperations = {
+  create_key: createKey,
+  rotate: rotateKey,
+  revoke: revokeKey,
+  organization: updateOrganization,
+  consent: decideConsent,
+  faults: changeFaults,
+} satisfies Record<ActionName, unknown>;
+
 /**
  * Every change that users make to a running world, by name.
  *
@@ -21,19 +31,13 @@ import {
  * scenarios and HTTP spell them (their schemas: `actionFields` and `controlBodies`). A refused operation throws a
  * `SandboxError` and changes nothing; a finished one is announced and returns the new state of what it changed.
  */
-export const operations = {
-  create_key: createKey,
-  rotate: rotateKey,
-  revoke: revokeKey,
-  organization: updateOrganization,
-  consent: decideConsent,
+export const operations = /* @__PURE__ */ Object.assign({}, stepOperations, {
   attestation: suspendAttestation,
-  faults: changeFaults,
   assumptions: changeAssumptions,
   clock: changeClock,
   advance: (world: World, { by }: { readonly by: string | number }) => advanceClock(world, by),
   clear_requests: clearRequests,
-};
+});
 
 const nothing: Performed = {
   refusal: null,
@@ -54,7 +58,11 @@ export function performAction(world: World, action: Action): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothing;
   // The schema of the step has checked that the input is the one of this operation.
-  const operation = operations[name] as (world: World, input: unknown, by: Initiator) => Partial<Performed>;
+  const operation = stepOperations[name] as (
+    world: World,
+    input: unknown,
+    by: Initiator,
+  ) => Partial<Performed>;
   const { actor, ...input } = action[name] as { readonly actor?: Initiator["actor"] };
   try {
     const by = { actor, isScripted: true };

@@ -20,6 +20,8 @@ export interface ScenarioSource {
 export interface Place {
   readonly source: ScenarioSource;
   readonly offset: number;
+  /** Describes it; comes with the reader of the text, so that a page without one is without this. */
+  readonly describe: () => PlaceDescription;
 }
 
 /** A place as people look it up: line and column (both from 1), the text of the line, a caret for it. */
@@ -31,7 +33,7 @@ export interface PlaceDescription {
 }
 
 /** Describes a place; the line is shown without keys. */
-export function describePlace({ source, offset }: Place): PlaceDescription {
+export function describePlace({ source, offset }: Pick<Place, "source" | "offset">): PlaceDescription {
   const { text, shown } = source;
   // A problem at the end of the text is shown after its last visible character, not on the empty line behind it.
   const at = Math.max(0, Math.min(offset, text.trimEnd().length));

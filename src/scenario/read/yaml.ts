@@ -3,7 +3,7 @@ import { Composer, isAlias, isMap, isNode, isScalar, isSeq, Lexer, Parser, strin
 import type { Path, ScenarioProblemCode } from "../problems/scenario-error.js";
 import { quote } from "../problems/words.js";
 import { type FoundScenario, maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
-import { maximumScenarioBytes, type ScenarioSource } from "./source.js";
+import { describePlace, maximumScenarioBytes, type Place, type ScenarioSource } from "./source.js";
 
 /** The largest number of pieces (names, values, punctuation, line ends) of a text; a thousand keys need about 40,000. */
 const maximumPieces = 250_000;
@@ -35,7 +35,7 @@ function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefi
   let isFine = true;
   const reportAt: ReportAt = (code, offset, message, hint) => {
     isFine = false;
-    report({ code, path: [], message, hint, place: { source, offset } });
+    report({ code, path: [], message, hint, place: placeAt(source, offset) });
   };
   const { text } = source;
   if (text.length > maximumScenarioBytes || new TextEncoder().encode(text).length > maximumScenarioBytes) {
@@ -63,6 +63,10 @@ function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefi
     report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place }),
   );
   return fields && { fields, placeOf };
+}
+
+function placeAt(source: ScenarioSource, offset: number): Place {
+  return { source, offset, describe: () => describePlace({ source, offset }) };
 }
 
 /** A source for a text as it comes from a file or a request body. */
@@ -201,7 +205,7 @@ function placeIn(document: Document.Parsed, source: ScenarioSource, path: Path, 
     } else break;
     depth += 1;
   }
-  return { place: { source, offset }, depth };
+  return { place: placeAt(source, offset), depth };
 }
 
 /**

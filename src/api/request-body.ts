@@ -1,0 +1,17 @@
+import type { ReadBody } from "./messages.js";
+
+/** Longest body, in bytes. */
+export const longestBody = 64 * 1024;
+
+export const noBody: ReadBody = { text: "" };
+export const tooLongBody: ReadBody = { text: "", problem: `it is longer than ${longestBody} bytes` };
+
+/** The body in these bytes, of which no more than {@link longestBody} are read. */
+export function bodyOf(bytes: Uint8Array): ReadBody {
+  if (bytes.length > longestBody) return tooLongBody;
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch {
+    return { text: "", problem: "it is not UTF-8" };
+  }
+}

@@ -1,0 +1,52 @@
+import type { Endpoint } from "../api/endpoint.js";
+import { listAttestations } from "../api/endpoints/attestations.js";
+import {
+  cancelConsentRequest,
+  createConsentRequest,
+  getConsentRequest,
+} from "../api/endpoints/consent-requests.js";
+import { evaluateKey } from "../api/evaluate.js";
+import { isAllowed } from "../domain/consent.js";
+import type { ApiPathId } from "../domain/outcomes.js";
+import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { World } from "../sandbox/world.js";
+
+/** Returns the requests with a key that end on the paths of the preview of a world that has one. */
+export function previewRequests(world: World, { key }: KeyEntry) {
+  const found: { pathId: ApiPathId; path: string; options: readonly string[] }[] = [];
+  const add = (pathId: ApiPathId, endpoint: Endpoint, path = endpoint.path, more: string[] = []) => {
+    if (!evaluateKey(world, key.ref, endpoint).pathId.startsWith("200")) return;
+    found.push({ pathId, path, options: endpoint.method === "GET" ? more : ["-X POST", ...more] });
+  };
+  const withId = ({ path }: Endpoint, id: string) => path.replace("{id}", id);
+  add("400.bad_request", createConsentRequest);
+  add("404.unknown_record", getConsentRequest, withId(getConsentRequest, "consent_nothing"));
+  add("422.validation", listAttestations, `${listAttestations.path}?limit=0`);
+  if (key.environment === "live") return found;
+  const own = world.consents.all.filter(({ organization }) => organization === key.organization);
+  const ended = own.find((entry) => !isAllowed("cancel", statusAt(entry, world.clock.now())));
+  if (ended !== undefined) add("409.conflict", cancelConsentRequest, withId(cancelConsentRequest, ended.id));
+  const earlier = own.find(({ idempotency }) => idempotency !== undefined);
+  if (earlier !== undefined) {
+    const { path } = createConsentRequest;
+    add("422.idempotency_key", createConsentRequest, path, reuse(earlier, world));
+  }
+  return found;
+}
+
+/** Another request under the idempotency key of an earlier one. */
+function reuse({ idempotency, farmer }: ConsentEntry, { farmers }: World): string[] {
+  const idempotencyKey = shellQuoted(`Idempotency-Key: ${JSON.stringify(idempotency?.key)}`);
+  const purpose = { code: "monitoring", text: "Another purpose than before." };
+  const body = { farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] };
+  return [
+    "-H 'Content-Type: application/json'",
+    `-H ${idempotencyKey}`,
+    `-d ${shellQuoted(JSON.stringify(body))}`,
+  ];
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
