@@ -15,26 +15,36 @@ export async function measureLibrary({ node, quick }: BenchArguments, bundle: Bu
     if (round >= 0) readings.push(reading);
   }
   await program.stop();
-  const ratios = (of: (reading: LibraryReading) => number) => readings.map(of);
+  const figures = (of: (reading: LibraryReading) => number) => readings.map(of);
   return [
     figureOf(
       "sandbox.fetch / msw getResponse, one trivial handler",
-      ratios(({ fetch, trivialHandler }) => fetch / trivialHandler),
-      { atMost: 1 },
+      figures(({ fetch, trivialHandler }) => fetch / trivialHandler),
+      { atMost: 0.5 },
+    ),
+    figureOf(
+      "createSandbox(), µs",
+      figures(({ create }) => create),
+      { atMost: 50 },
     ),
     figureOf(
       "createSandbox() / structuredClone of its world",
-      ratios(({ create, clone }) => create / clone),
-      { atMost: 10 },
+      figures(({ create, clone }) => create / clone),
+      { atMost: 3 },
+    ),
+    figureOf(
+      "reset(), µs",
+      figures(({ reset }) => reset),
+      { atMost: 50 },
     ),
     figureOf(
       "reset() / structuredClone of its world",
-      ratios(({ reset, clone }) => reset / clone),
-      { atMost: 10 },
+      figures(({ reset, clone }) => reset / clone),
+      { atMost: 3 },
     ),
     figureOf(
       "memory of a sandbox / of a clone of its world",
-      ratios(({ bytesOfSandbox, bytesOfClone }) => bytesOfSandbox / bytesOfClone),
+      figures(({ bytesOfSandbox, bytesOfClone }) => bytesOfSandbox / bytesOfClone),
       { atMost: 10 },
     ),
   ];
