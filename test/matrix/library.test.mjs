@@ -29,6 +29,14 @@ test("its clock, keys and organizations change what it answers", async () => {
   assert.equal(await statusOf(sandbox, active), 200);
 });
 
+test("farmers and the preview are there without an import of their own", async () => {
+  const sandbox = createSandbox({ scenario: "announced-endpoints" });
+  assert.equal(sandbox.farmers.at(0).synthetic, true);
+  const headers = { "x-api-key": sandbox.secret("lending") };
+  const answer = await sandbox.fetch("https://any.example/v1/relying-party/attestations", { headers });
+  assert.deepEqual([answer.status, answer.headers.get("x-sandbox-preview")], [200, "true"]);
+});
+
 test("scenarios are parsed, errors are of exported classes, and the clock follows the runner's own Date", async () => {
   const text =
     "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test, expires: 10m } } } }\n";
