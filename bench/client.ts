@@ -2,15 +2,23 @@ import { connect, type Socket } from "node:net";
 import type { ClientOrder, ClientReading } from "./messages.js";
 
 // A client library would take longer for each request than the servers do, and hide the difference between them.
-const closingBraces = Buffer.from("}}}");
-const statusDigit = "HTTP/1.1 ".length;
-const two = "2".charCodeAt(0);
+const firstDigit = "HTTP/1.1 ".length;
+const letterH = "H".charCodeAt(0);
 
-/** Keeps one request under way on each connection until `requests` are answered; rejects on anything but a 200. */
-function load({ port, connections, keys, requests }: ClientOrder): Promise<ClientReading> {
-  const texts = keys.map((key) =>
-    Buffer.from(`GET /v1/relying-party/me HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Api-Key: ${key}\r\n\r\n`),
-  );
+/** Keeps one request under way on each connection until `requests` are answered; rejects on any other status than is due. */
+function load(order: ClientOrder): Promise<ClientReading> {
+  const { port, connections, keys, requests, headerLines, statuses } = order;
+  const texts = keys.map((key, index) => {
+    const own = headerLines === undefined ? "" : `${headerLines[index]}\r\n`;
+    return Buffer.from(
+      `GET /v1/relying-party/me HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Api-Key: ${key}\r\n${own}\r\n`,
+    );
+  });
+  const closing = Buffer.from(order.closing ?? "}}}");
+  const isDue = (answer: Buffer, index: number) => {
+    const at = (place: number) => (answer[firstDigit + place] as number) - 48;
+    return at(0) * 100 + at(1) * 10 + at(2) === (statuses?.[index] ?? 200);
+  };
   const latencies = new Float64Array(requests);
   let sent = 0;
   let answered = 0;
@@ -25,19 +33,23 @@ function load({ port, connections, keys, requests }: ClientOrder): Promise<Clien
     };
     const converse = (socket: Socket) => {
       let sentAt = 0;
+      let index = 0;
       const send = () => {
         if (sent === requests) return;
         sentAt = performance.now();
-        socket.write(texts[sent % texts.length] as Buffer);
+        index = sent % texts.length;
+        socket.write(texts[index] as Buffer);
         sent += 1;
       };
       socket.on("data", (chunk: Buffer) => {
-        if (chunk[0] === 72 && chunk[statusDigit] !== two) {
-          reject(new Error(`expected a 200 and got ${chunk.toString("latin1").split("\r\n")[0]}`));
+        if (chunk[0] === letterH && !isDue(chunk, index)) {
+          const line = chunk.toString("latin1").split("\r\n")[0];
+          reject(new Error(`expected a ${statuses?.[index] ?? 200} and got ${line}`));
           return;
         }
         // The body's end stands nowhere else in the answer, so there is no need to read its length.
-        if (chunk.compare(closingBraces, 0, 3, chunk.length - 3) !== 0) return;
+        if (chunk.length < closing.length) return;
+        if (chunk.compare(closing, 0, closing.length, chunk.length - closing.length) !== 0) return;
         latencies[answered] = performance.now() - sentAt;
         answered += 1;
         if (answered === requests) finish();
@@ -57,6 +69,7 @@ function load({ port, connections, keys, requests }: ClientOrder): Promise<Clien
       });
       socket.setNoDelay(true);
       socket.on("error", reject);
+      socket.on("close", () => reject(new Error("the server closed a connection")));
       sockets.push(socket);
     }
   });

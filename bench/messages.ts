@@ -20,6 +20,12 @@ export interface ClientOrder {
   readonly keys: readonly string[];
   /** Ends after this many requests. */
   readonly requests: number;
+  /** The lines of its own that each key's request has besides; none when left out. */
+  readonly headerLines?: readonly string[] | undefined;
+  /** The status that each key has to get; 200 for all of them when left out. */
+  readonly statuses?: readonly number[] | undefined;
+  /** The bytes with which every answer ends, and nothing that comes before its end; `}}}` when left out. */
+  readonly closing?: string | undefined;
 }
 
 /** What the client saw in one round. */

@@ -8,7 +8,8 @@ export interface Round {
   readonly theirs: ClientReading;
 }
 
-const connections = 32;
+/** How many connections a load keeps open. */
+export const connections = 32;
 const warmUpRounds = 2;
 
 /** Loads two servers in turn over 32 connections that stay open, one request under way on each. Stops them afterwards. */
@@ -21,17 +22,26 @@ export async function alternate(
   const { ours, theirs } = servers;
   // Both get the same requests, byte for byte, as far as their keys allow.
   const keysOf = (server: ServerChild) => (server.keys.length > 0 ? server.keys : ours.keys);
-  const load = (server: ServerChild) =>
+  const load = (server: ServerChild) => () =>
     client.load({ port: server.port, connections, keys: keysOf(server), requests });
+  const readings = await takeTurns({ ours: load(ours), theirs: load(theirs) }, rounds);
+  await Promise.all([client.stop(), ours.stop(), theirs.stop()]);
+  return readings;
+}
+
+/** Runs two loads in turn: two rounds that warm up, then those that count. */
+export async function takeTurns(
+  { ours, theirs }: { readonly [side in keyof Round]: () => Promise<ClientReading> },
+  rounds: number,
+): Promise<Round[]> {
   const readings: Round[] = [];
   for (let round = 0; round < warmUpRounds + rounds; round++) {
     // Who goes first alternates too.
     const oursFirst = round % 2 === 0;
-    const first = await load(oursFirst ? ours : theirs);
-    const second = await load(oursFirst ? theirs : ours);
+    const first = await (oursFirst ? ours : theirs)();
+    const second = await (oursFirst ? theirs : ours)();
     if (round < warmUpRounds) continue;
     readings.push(oursFirst ? { ours: first, theirs: second } : { ours: second, theirs: first });
   }
-  await Promise.all([client.stop(), ours.stop(), theirs.stop()]);
   return readings;
 }

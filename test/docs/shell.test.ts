@@ -56,7 +56,7 @@ const toldOfKeys = () =>
 function cleanClone(folder: string): string {
   const clone = join(folder, "svc-sandbox");
   const [skipped, made] = [
-    /^(?:node_modules|dist|\.git|\.svc-sandbox|coverage)(?:\/|$)|\.tgz$/,
+    /^(?:(?:bench\/peers\/)?node_modules|dist|\.git|\.svc-sandbox|coverage)(?:\/|$)|\.tgz$/,
     /\.generated\.ts$/,
   ];
   const filter = (file: string) => {
