@@ -75,6 +75,8 @@ interface CallEnding {
   readonly evidence: RequestEvidence | undefined;
   /** Its path as it was sent, when the API does not have it. */
   readonly unknownPath?: string | undefined;
+  /** Default: looked for in the unknown path. */
+  readonly keysInPath?: readonly string[] | undefined;
   /** Whether it went to an endpoint of the preview. Default: false. */
   readonly isPreview?: boolean;
   /**
@@ -169,7 +171,7 @@ interface MisplacedKeys {
 function describeMisplaced(
   world: World,
   { apiKey = noKey, presented, entry }: Call,
-  { pathId, evidence, unknownPath }: CallEnding,
+  { pathId, evidence, unknownPath, keysInPath }: CallEnding,
 ): MisplacedKeys | undefined {
   const isRejected = entry === undefined || pathId.startsWith("401");
   if (!isRejected && evidence === undefined && unknownPath === undefined) return undefined;
@@ -179,7 +181,7 @@ function describeMisplaced(
   const isMalformed = presented === "malformed";
   const isNotAlone = isMalformed && isMeant;
   const inHeader = isMalformed ? inText : [];
-  const inPath = unknownPath === undefined ? [] : findKeys(unknownPath);
+  const inPath = unknownPath === undefined ? [] : (keysInPath ?? findKeys(unknownPath));
   const { inQuery = [], inHeaders = [] } = evidence ?? {};
   const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
   if (all.length === 0 && !isNotAlone) return undefined;

@@ -68,6 +68,7 @@ export function handle(world: World, request: ApiRequest): Handled {
     isPreview: route?.preview === true,
     evidence,
     unknownPath,
+    keysInPath: request.keysInPath,
     isUnjudged:
       request.isTold === true ||
       (unknownPath !== undefined && (unknownPath.includes(ownPaths) || isProbe(request))),

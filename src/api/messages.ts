@@ -9,6 +9,8 @@ export interface ApiRequest {
   readonly path: string;
   /** The `x-api-key` header, white space around it stripped; several joined by `, `; `undefined` when there is none. */
   readonly apiKey: string | undefined;
+  /** The keys in its path, where that holds none any more. Default: looked for in the path. */
+  readonly keysInPath?: readonly string[] | undefined;
   /** Its other traits, for advice. Default: none. */
   readonly traits?: RequestTraits;
   /** Details that its traits tell of. Default: none. */

@@ -56,6 +56,8 @@ export interface Counters {
   readonly read: () => Counts;
   /** Starts anew; what was passed on stays counted there. */
   readonly clear: () => void;
+  /** Starts from these counts, of which nothing is passed on. */
+  readonly restore: (counts: Counts) => void;
   /** The options that curl needs to reach the server, set by the server. Default: none. */
   curlOptions: string;
 }
@@ -135,6 +137,15 @@ export function createCounters(): Counters {
       unread = 0;
       paths.clear();
       advice.clear();
+    },
+    restore(counts) {
+      ({ requests, unread } = counts);
+      paths.clear();
+      for (const [id, box] of Object.entries(counts.paths)) paths.set(id as PathId, { ...box });
+      advice.clear();
+      for (const [id, { count, examples }] of Object.entries(counts.advice)) {
+        advice.set(id as AdviceId, { count, examples: [...examples] });
+      }
     },
   };
 }

@@ -51,6 +51,9 @@ export interface RequestNote extends Omit<JournalEntry, "id" | "key" | "fingerpr
   readonly cutAfter?: number | undefined;
 }
 
+/** A record of a request as plain data: of the key its ref. */
+export type PlainNote = Omit<RequestNote, "key"> & { readonly key: string | null };
+
 /** An answer of the API as the journal keeps it: shared with what was sent, never copied. */
 export interface KeptAnswer {
   /** 0 when a fault left the request without an answer. */
@@ -74,6 +77,7 @@ export function createJournal(idOf: (number: number) => string, capacity = 1000)
   let ring: RequestNote[] = [];
   let next = 0;
   let total = 0;
+  const inOrder = () => (total > capacity ? [...ring.slice(next), ...ring.slice(0, next)] : ring);
   return {
     record(note: RequestNote): void {
       ring[next] = note;
@@ -82,8 +86,7 @@ export function createJournal(idOf: (number: number) => string, capacity = 1000)
     },
     /** Oldest first; copies. */
     list({ limit, pathId, key }: JournalQuery = {}): JournalEntry[] {
-      const inOrder = total > capacity ? [...ring.slice(next), ...ring.slice(0, next)] : ring;
-      const matching = inOrder.filter(
+      const matching = inOrder().filter(
         (note) =>
           (pathId === undefined || note.pathId === pathId || note.fault === pathId) &&
           (key === undefined || note.key?.ref === key),
@@ -99,6 +102,14 @@ export function createJournal(idOf: (number: number) => string, capacity = 1000)
       ring = [];
       next = 0;
       total = 0;
+    },
+    /** Its notes as plain data, oldest first. */
+    describe: (): PlainNote[] => inOrder().map(({ key, ...note }) => ({ ...note, key: key?.ref ?? null })),
+    /** Goes on from notes that a journal has described, the last of `count`; `keyOf` finds the key of a ref. */
+    restore(notes: readonly PlainNote[], count: number, keyOf: (ref: string) => KeyRecord | undefined): void {
+      ring = notes.map(({ key, ...note }) => ({ ...note, key: key === null ? undefined : keyOf(key) }));
+      next = ring.length % capacity;
+      total = count;
     },
   };
 }

@@ -17,6 +17,8 @@ export interface Runtime {
   readonly world: () => World;
   /** Replaces the world by the one that `start` returns; changes nothing when that throws. */
   readonly exchange: (start: () => World) => void;
+  /** Puts a world in the place of the running one that goes on where that one is; `restart` returns the one that `reset` starts. */
+  readonly replace: (world: World, restart: () => World) => void;
   /** The options for every scenario that is started here. */
   readonly given: GivenOptions;
   /** Starts the world of the last exchange again. */
@@ -41,12 +43,14 @@ export interface RuntimeOptions {
   readonly given?: GivenOptions;
   /** The series that other runtimes have used. Default: none, and the first world has the ids of its seed. */
   readonly idSeries?: IdSeries;
+  /** Whether the first world goes on with the ids that it has, in a series of those. Default: false. */
+  readonly goesOn?: boolean;
 }
 
 /** Makes a runtime and starts its first world. */
 export function createRuntime(
   start: () => World,
-  { restart = start, given = {}, idSeries: shared }: RuntimeOptions = {},
+  { restart = start, given = {}, idSeries: shared, goesOn = false }: RuntimeOptions = {},
 ): Runtime {
   const announcements = createAnnouncements();
   const counters = createCounters();
@@ -62,7 +66,7 @@ export function createRuntime(
   };
   const first = start();
   const idSeries = shared ?? { last: first.requestIds.series() };
-  let world = shared === undefined ? enter(first) : inNextSeries(first);
+  let world = shared === undefined || goesOn ? enter(first) : inNextSeries(first);
   let startAgain = restart;
   const exchange = (startNext: () => World) => {
     world = inNextSeries(startNext());
@@ -75,6 +79,10 @@ export function createRuntime(
       return world;
     },
     exchange,
+    replace(entering, restartIt) {
+      world = enter(entering);
+      startAgain = restartIt;
+    },
     given,
     reset: () => exchange(startAgain),
     subscribe: announcements.subscribe,

@@ -96,6 +96,19 @@ export interface RemainingWorld {
   readonly told: number;
 }
 
+/** The state of a world from which another one goes on; `requests_answered` has its series in it, so that no id comes twice. */
+export function remainingWorld(world: World): RemainingWorld {
+  const revoked = [...world.registry.keys.values()].flatMap(({ key: { ref, revokedAt } }) =>
+    revokedAt === undefined ? [] : [[ref, revokedAt] as const],
+  );
+  return {
+    snapshot: { ...snapshotWorld(world), requests_answered: world.requestIds.answered() },
+    scenario: world.scenario,
+    revokedAt: Object.fromEntries(revoked),
+    told: world.story.next,
+  };
+}
+
 /**
  * Starts a world that goes on where another one ended, `elapsed` milliseconds ago; a frozen clock has stood still.
  *
@@ -104,7 +117,7 @@ export interface RemainingWorld {
 export function restoreWorld(
   { snapshot, scenario, revokedAt, told }: RemainingWorld,
   elapsed: number,
-  options: Pick<WorldOptions, "platform" | "name">,
+  options: Pick<WorldOptions, "platform" | "name" | "text">,
 ): World {
   const world = createWorld(snapshot, options);
   for (const [ref, instant] of Object.entries(revokedAt)) {

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { createInstances } from "../../src/node/control/instances.js";
-import { loadFarmers, openWorld } from "../../src/node/platform.js";
+import { createInstances, newInstanceId } from "../../src/node/control/instances.js";
+import { loadFarmers, nodePlatform, openWorld } from "../../src/node/platform.js";
 import { reportOf } from "../../src/report/build-report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { JournalEntry } from "../../src/sandbox/journal.js";
@@ -86,7 +86,12 @@ function reported(runtime: Runtime): Record<string, number> {
 /** Lets everything happen to a server; answers the most requests that were in a report. */
 function play(happenings: readonly Happening[]): number {
   const runtime = createRuntime(open("key-states"));
-  const instances = createInstances({ ttl: 3_600_000, most: 1000, server: runtime });
+  const instances = createInstances({
+    most: 1000,
+    server: runtime,
+    clock: nodePlatform,
+    newId: newInstanceId,
+  });
   const server: Place = { id: undefined, runtime, heard: [] };
   const places = [server];
   const listen = (place: Place) =>

@@ -31,20 +31,36 @@ export function refusedByClient(error: unknown): Seen {
   return { status: 0, headers: [], body: (error as Error).name };
 }
 
+/** What steps ask of a sandbox; one behind a network takes its time. */
+export type Operated = Pick<Sandbox, "unknownSecret" | "secret"> & {
+  readonly clock: { readonly advance: (by: Duration) => unknown };
+  readonly keys: {
+    readonly revoke: (key: string) => unknown;
+    readonly rotate: (
+      key: string,
+      rotation: { readonly as: string; readonly overlap: Duration },
+    ) => { readonly secret: string } | Promise<{ readonly secret: string }>;
+  };
+  readonly organizations: {
+    readonly update: (ref: string, change: { readonly status: "active" | "inactive" }) => unknown;
+  };
+  readonly reset: () => unknown;
+};
+
 /** Runs the steps on a sandbox, its requests through a door; answers what was seen, in order. */
-export async function runSteps(sandbox: Sandbox, send: Send, steps: readonly Step[]): Promise<Seen[]> {
+export async function runSteps(sandbox: Operated, send: Send, steps: readonly Step[]): Promise<Seen[]> {
   const madeHere = new Map<string, string>();
   const secretOf = (ref: string) =>
     ref === "unknown" ? sandbox.unknownSecret() : (madeHere.get(ref) ?? sandbox.secret(ref));
   const seen: Seen[] = [];
   for (const step of steps) {
-    if ("advance" in step) sandbox.clock.advance(step.advance);
-    else if ("revoke" in step) sandbox.keys.revoke(step.revoke);
-    else if ("update" in step) sandbox.organizations.update(step.update, { status: step.status });
-    else if ("reset" in step) sandbox.reset();
+    if ("advance" in step) await sandbox.clock.advance(step.advance);
+    else if ("revoke" in step) await sandbox.keys.revoke(step.revoke);
+    else if ("update" in step) await sandbox.organizations.update(step.update, { status: step.status });
+    else if ("reset" in step) await sandbox.reset();
     else if ("rotate" in step) {
       const { rotate, as, overlap } = step;
-      madeHere.set(as, sandbox.keys.rotate(rotate, { as, overlap }).secret);
+      madeHere.set(as, (await sandbox.keys.rotate(rotate, { as, overlap })).secret);
     } else {
       const { key, headers, ...sent } = step.send;
       const keyed = { ...headers, ...(key !== undefined && { "x-api-key": secretOf(key) }) };

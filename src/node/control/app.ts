@@ -6,11 +6,13 @@ import { type Actor, requireAdministrator } from "../../sandbox/operations/input
 import { checkInput, checkValue } from "../../scenario/problems/check-shape.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";
+import type { ControlCall, ControlPlace } from "./call.js";
 import { guardControl } from "./guard.js";
 import { serveAssets } from "./page.js";
 import { HttpRefusal, sendError } from "./refusals.js";
-import type { Route, RouteContext } from "./route.js";
+import { isTextAnswer, type Route } from "./route.js";
 import { routes } from "./routes.js";
+import { nameOf, runCall } from "./run-call.js";
 
 /**
  * Makes the control plane, `/__sandbox`, of a server and of its instances.
@@ -34,10 +36,7 @@ export function createControlApp(
     const rows = routes.filter((row) => row.path === path);
     for (const row of rows) {
       const answer = (request: Request, response: Response) =>
-        runRoute(row, request, response, {
-          ...(contexts.get(request) as ControlContext),
-          server: surroundings,
-        });
+        runRoute(row, request, response, contexts.get(request) as ControlContext, surroundings);
       if (row.method === "GET") mounted.get(answer);
       else mounted[methodName(row)](requireType(row), readBody, answer);
     }
@@ -64,25 +63,32 @@ async function runRoute(
   row: Route,
   request: Request,
   response: Response,
-  context: Pick<RouteContext, keyof ControlContext | "server">,
+  { runtime, instances, instance, gone }: ControlContext,
+  server: ControlSurroundings,
 ) {
-  const withYaml = isYaml(request) ? row.runYaml : undefined;
-  const given = {
-    ...context,
-    world: context.runtime.world(),
+  const isYaml = row.runYaml !== undefined && isYamlIn(request);
+  const call: ControlCall = {
+    route: nameOf(row),
     actor: actorOf(request),
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
-    request,
-    response,
+    body: isYaml ? textOf(request) : bodyOf(row, request),
+    isYaml,
+    makes: row.makes,
   };
-  const answer =
-    withYaml === undefined
-      ? await row.run({ ...given, body: bodyOf(row, request) as never })
-      : await withYaml({ ...given, body: textOf(request) });
+  const baseUrl = () => server.baseUrlFor(request);
+  const { replica } = server;
+  const run = (place: ControlPlace) => runCall(call, place, { gone, server, request, response });
+  const ask = () => {
+    if (replica === undefined || row.isLocal) return run({ runtime, instances, isGone: false, baseUrl });
+    const from = { instance, baseUrl };
+    return row.method === "GET" ? replica.look(run, from) : replica.call(call, from);
+  };
+  const answer = await ask();
   if (response.headersSent) return;
   response.status(row.status);
   if (row.status === 204) response.end();
+  else if (isTextAnswer(answer)) response.type(answer.type).send(answer.text);
   else response.json(row.isBare ? answer : { data: answer });
 }
 
@@ -117,7 +123,7 @@ function typeOf(request: Request): string {
 }
 
 // A JSON body may be a text as well, and is no scenario for that.
-function isYaml(request: Request): boolean {
+function isYamlIn(request: Request): boolean {
   return yamlTypes.includes(typeOf(request));
 }
 
@@ -126,7 +132,7 @@ function requireType({ runYaml }: Route) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const type = typeOf(request);
     const charset = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.get("content-type") ?? "")?.[1] ?? "utf-8";
-    const isTaken = type === "application/json" || (runYaml !== undefined && isYaml(request));
+    const isTaken = type === "application/json" || (runYaml !== undefined && isYamlIn(request));
     const hasBody =
       request.get("transfer-encoding") !== undefined || Number(request.get("content-length") ?? 0) > 0;
     const isReadable = isTaken ? charset.trim().toLowerCase() === "utf-8" : type === "" && !hasBody;

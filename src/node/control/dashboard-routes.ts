@@ -56,6 +56,7 @@ export const dashboardRoutes: readonly Route[] = [
     summary: "Creates a key; its secret is in this answer and nowhere else",
     body: "key_creation",
     status: 201,
+    makes: "key",
     answer: one("IssuedKey"),
     run({ world, actor, body }) {
       try {
@@ -77,6 +78,7 @@ export const dashboardRoutes: readonly Route[] = [
     summary: "Replaces an active key; the old one works until its overlap ends",
     body: "key_rotation",
     status: 201,
+    makes: "key",
     answer: one("IssuedKey"),
     run({ world, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions; rounding removes those of a millisecond.

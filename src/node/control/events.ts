@@ -5,7 +5,7 @@ import type { Runtime } from "../../sandbox/runtime.js";
 import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
 import { stepData } from "../step-data.js";
-import type { RouteContext } from "./route.js";
+import type { LocalContext, RouteContext } from "./route.js";
 
 /** The bytes a subscriber may be behind before it is disconnected; it can resume. */
 const mostUnread = 1024 * 1024;
@@ -127,7 +127,7 @@ function createAllowance(): () => boolean {
  * A subscriber that does not read is disconnected rather than waited for; it can resume. The stream ends when the
  * server or the instance is `gone`.
  */
-export function streamEvents({ runtime, request, response, gone }: RouteContext): void {
+export function streamEvents({ runtime }: RouteContext, { request, response, gone }: LocalContext): void {
   response.writeHead(200, {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",

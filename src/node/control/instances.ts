@@ -1,7 +1,7 @@
 import { SandboxError } from "../../domain/errors.js";
 import { base62From } from "../../domain/seed.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
-import type { World } from "../../sandbox/world.js";
+import type { Platform, World } from "../../sandbox/world.js";
 import { clearInterval, nodePlatform, setInterval } from "../platform.js";
 
 /** An isolated sandbox inside the process, served under `/i/{id}`. */
@@ -11,6 +11,8 @@ export interface Instance {
   readonly label: string | undefined;
   /** On the wall clock (epoch milliseconds). */
   readonly createdAt: number;
+  /** When it was last used, on the stopwatch. */
+  readonly usedAt: number;
   readonly runtime: Runtime;
   /** Aborted when it is removed or the server stops. */
   readonly gone: AbortSignal;
@@ -23,20 +25,34 @@ export interface Instances {
    */
   readonly create: (start: () => World, given: GivenOptions, label?: string) => Instance;
   readonly list: () => Instance[];
-  /** The instance of an id, which counts as a use of it; `undefined` when there is none. */
+  /** The instance of an id; `undefined` when there is none. */
   readonly find: (id: string) => Instance | undefined;
+  /** The same, and counts as a use of it. */
+  readonly use: (id: string) => Instance | undefined;
   /** Throws `not_found`. */
   readonly remove: (id: string) => void;
+  /** Removes those that nobody has asked for in `ttl` milliseconds. */
+  readonly sweep: (ttl: number) => void;
+  /** Lets one go on from a world, as the instance of its id, which is made where there is none. */
+  readonly restore: (
+    described: DescribedInstance,
+    start: () => World,
+    options: { readonly restart: () => World; readonly given: GivenOptions },
+  ) => Instance;
   readonly close: () => void;
 }
 
+/** An instance without what runs in it. */
+export type DescribedInstance = Omit<Instance, "runtime" | "gone">;
+
 interface InstancesOptions {
-  /** Milliseconds without a request after which an instance goes. */
-  readonly ttl: number;
   /** The most that there are at one time. */
   readonly most: number;
   /** Of the server: counts their requests, too, as a client's coverage outlives its instance, and numbers their worlds. */
   readonly server: Pick<Runtime, "counters" | "idSeries">;
+  readonly clock: Pick<Platform, "time" | "stopwatch">;
+  /** Returns a new id. */
+  readonly newId: () => string;
   /** Called with each new one. */
   readonly onCreate?: ((instance: Instance) => void) | undefined;
 }
@@ -47,45 +63,39 @@ export const defaultInstanceTtl = 60 * 60_000;
 /** The default number of instances at one time. */
 export const defaultMaxInstances = 1000;
 
-/** Makes the place where instances live; idle ones go by themselves. */
-export function createInstances({ ttl, most, server, onCreate }: InstancesOptions): Instances {
+/** An id of an instance, which cannot be guessed. */
+export function newInstanceId(): string {
+  return base62From(nodePlatform.random, 12);
+}
+
+/** Makes the place where instances live. */
+export function createInstances({ most, server, clock, newId, onCreate }: InstancesOptions): Instances {
   const instances = new Map<string, Instance & { usedAt: number; readonly end: () => void }>();
   const discard = (id: string): boolean => {
     instances.get(id)?.end();
     return instances.delete(id);
   };
-  const sweep = () => {
-    const oldest = nodePlatform.stopwatch() - ttl;
-    for (const [id, { usedAt }] of instances) if (usedAt <= oldest) discard(id);
+  const add = (described: DescribedInstance, runtime: Runtime): Instance => {
+    const ending = new AbortController();
+    const instance = { ...described, runtime, gone: ending.signal, end: () => ending.abort() };
+    runtime.counters.passOnTo(server.counters);
+    runtime.counters.curlOptions = server.counters.curlOptions;
+    instances.set(described.id, instance);
+    onCreate?.(instance);
+    return instance;
   };
-  // Half the time to live is often enough, and 30 seconds are; the timer holds no process up.
-  const timer = setInterval(sweep, Math.max(10, Math.min(ttl / 2, 30_000)));
-  timer.unref();
 
   return {
     create(start, given, label) {
       if (instances.size >= most) throw tooMany(most);
-      const ending = new AbortController();
-      const id = base62From(nodePlatform.random, 12);
-      const instance = {
-        id,
-        label,
-        createdAt: nodePlatform.time(),
-        runtime: createRuntime(start, { given, idSeries: server.idSeries }),
-        gone: ending.signal,
-        end: () => ending.abort(),
-        usedAt: nodePlatform.stopwatch(),
-      };
-      instance.runtime.counters.passOnTo(server.counters);
-      instance.runtime.counters.curlOptions = server.counters.curlOptions;
-      instances.set(id, instance);
-      onCreate?.(instance);
-      return instance;
+      const made = { id: newId(), label, createdAt: clock.time(), usedAt: clock.stopwatch() };
+      return add(made, createRuntime(start, { given, idSeries: server.idSeries }));
     },
     list: () => [...instances.values()],
-    find(id) {
+    find: (id) => instances.get(id),
+    use(id) {
       const instance = instances.get(id);
-      if (instance !== undefined) instance.usedAt = nodePlatform.stopwatch();
+      if (instance !== undefined) instance.usedAt = clock.stopwatch();
       return instance;
     },
     remove(id) {
@@ -95,11 +105,32 @@ export function createInstances({ ttl, most, server, onCreate }: InstancesOption
         `There is no instance ${JSON.stringify(id)}; it may have been idle for too long.`,
       );
     },
+    sweep(ttl) {
+      const oldest = clock.stopwatch() - ttl;
+      for (const [id, { usedAt }] of instances) if (usedAt <= oldest) discard(id);
+    },
+    restore(described, start, { restart, given }) {
+      const there = instances.get(described.id);
+      if (there === undefined) {
+        const { idSeries } = server;
+        return add(described, createRuntime(start, { restart, given, idSeries, goesOn: true }));
+      }
+      there.runtime.replace(start(), restart);
+      there.usedAt = described.usedAt;
+      return there;
+    },
     close() {
-      clearInterval(timer);
       for (const id of instances.keys()) discard(id);
     },
   };
+}
+
+/** Lets idle instances go by themselves; returns how to stop that. */
+export function sweepIdle(ttl: number, sweep: () => void): () => void {
+  // Half the time to live is often enough, and 30 seconds are; the timer holds no process up.
+  const timer = setInterval(sweep, Math.max(10, Math.min(ttl / 2, 30_000)));
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 function tooMany(most: number): SandboxError {

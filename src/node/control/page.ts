@@ -26,7 +26,8 @@ export const pageRoute: Route = route("GET /", {
   summary: "The dashboard, a page for browsers",
   answer: { type: "string" },
   types: ["text/html"],
-  run({ request, response }) {
+  isLocal: true,
+  run(_context, { request, response }) {
     // Its files are named relative to it, as an instance's page stands elsewhere.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
     response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");

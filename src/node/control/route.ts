@@ -5,11 +5,11 @@ import type { World } from "../../sandbox/world.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/control-bodies.js";
 import type { ValueOf } from "../../scenario/format/shape.js";
 import type { ControlContext, ControlSurroundings } from "../server/http-server.js";
+import type { ControlPlace } from "./call.js";
 
-/** The context in which a route runs. */
+/** The context in which a route runs. With a shared store that is the same on every replica, but for the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
-  extends ControlContext {
-  readonly server: ControlSurroundings;
+  extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl"> {
   /** The world that runs. */
   readonly world: World;
   readonly actor: Actor;
@@ -17,6 +17,11 @@ export interface RouteContext<Body = unknown, Parameters = Readonly<Record<strin
   readonly params: Readonly<Record<string, string>>;
   readonly query: Parameters;
   readonly body: Body;
+}
+
+/** The server and the exchange of a call, for routes that this process alone runs. */
+export interface LocalContext extends Pick<ControlContext, "gone"> {
+  readonly server: ControlSurroundings;
   readonly request: Request;
   readonly response: Response;
 }
@@ -39,18 +44,54 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Shape ext
   readonly isBare?: true;
   /** The content types it answers in. Default: JSON alone. */
   readonly types?: readonly string[];
-  /** Returns the answer, or sends one that is no JSON itself. */
-  readonly run: (context: RouteContext<ControlBody<Name>, ValueOf<Shape>>) => unknown;
+  /**
+   * Whether it is about this process, or the same at any time: with a shared store too, it is run where it came in, and
+   * may send its answer itself. Default: false, and with a store a write is run on every replica.
+   */
+  readonly isLocal?: true;
+  /** What it makes that is random. Default: nothing. */
+  readonly makes?: "key" | "instance";
+  /** Returns the answer; a text that is no JSON by `textAnswer`. */
+  readonly run: (context: RouteContext<ControlBody<Name>, ValueOf<Shape>>, local: LocalContext) => unknown;
   /** Runs it with a body sent as YAML; left out where only JSON is accepted. */
   readonly runYaml?: (context: RouteContext<string>) => unknown;
 }
 
 type Method = Route["method"];
 
+const isText = Symbol("text answer");
+
+/** An answer that is no JSON. */
+export interface TextAnswer {
+  readonly [isText]: true;
+  readonly type: string;
+  readonly text: string;
+}
+
+export function textAnswer(type: string, text: string): TextAnswer {
+  return { [isText]: true, type, text };
+}
+
+export function isTextAnswer(answer: unknown): answer is TextAnswer {
+  return typeof answer === "object" && answer !== null && isText in answer;
+}
+
+/** A row of the table as it is written: only a local one gets the exchange. */
+type Row<Name extends ControlBodyName, Shape extends Query> = Omit<
+  Route<Name, Shape>,
+  "method" | "path" | "status" | "run" | "isLocal"
+> & { readonly status?: 201 } & (
+    | { readonly isLocal: true; readonly run: Route<Name, Shape>["run"] }
+    | {
+        readonly isLocal?: never;
+        readonly run: (context: RouteContext<ControlBody<Name>, ValueOf<Shape>>) => unknown;
+      }
+  );
+
 /** Makes a row of the table; `run` knows the types of body and query. Status: 200, or 204 without an answer, unless given. */
 export function route<Name extends ControlBodyName = "nothing", Shape extends Query = Query>(
   call: `${Method} /${string}`,
-  row: Omit<Route<Name, Shape>, "method" | "path" | "status"> & { readonly status?: 201 },
+  row: Row<Name, Shape>,
 ): Route {
   const [method, path] = call.split(" ") as [Method, string];
   const status = row.status ?? (row.answer === undefined ? 204 : 200);

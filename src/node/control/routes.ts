@@ -7,7 +7,6 @@ import { givenOptions } from "../../sandbox/runtime.js";
 import { scenarioSecrets } from "../../sandbox/secrets.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
-import { nodePlatform } from "../platform.js";
 import { controlPath } from "../server/read-request.js";
 import { listOf, one } from "./answer-schemas.js";
 import { dashboardRoutes } from "./dashboard-routes.js";
@@ -44,6 +43,7 @@ export const routes: readonly Route[] = [
     summary: "Starts an isolated sandbox under a base URL of its own",
     body: "instance_creation",
     status: 201,
+    makes: "instance",
     answer: one("Instance"),
     run(context) {
       const instances = requireInstances(context);
@@ -52,7 +52,7 @@ export const routes: readonly Route[] = [
       // Default: the server's own scenario, as it was at its start.
       const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
       if (scenario !== undefined) requireQuickStart(source.scenario);
-      const start = starterOf(nodePlatform, source.scenario, {
+      const start = starterOf(context.world.platform, source.scenario, {
         ...given,
         name: source.name,
         text: source.text,
@@ -68,9 +68,10 @@ export const routes: readonly Route[] = [
   route("POST /stop", {
     summary: "Stops the server: its process, or what startServer has started",
     answer: one("Stopping"),
-    run(context) {
+    isLocal: true,
+    run(context, { response, server }) {
+      const { world } = context;
       requireInstances(context);
-      const { response, server, world } = context;
       // Not before the answer is sent.
       response.once("close", server.stop);
       return { scenario: world.name, seed: world.seed, started_at: isoOf(server.startedAt) };
@@ -80,18 +81,20 @@ export const routes: readonly Route[] = [
     summary: "Everything that happens, as server-sent events; resumes after Last-Event-ID",
     answer: text,
     types: ["text/event-stream"],
+    isLocal: true,
     run: streamEvents,
   }),
   route("GET /metrics", {
     summary: "What to watch of the server and its process, in the text format of Prometheus",
     answer: text,
     types: ["text/plain"],
-    async run(context) {
+    isLocal: true,
+    async run(context, { server, response }) {
       const instances = requireInstances(context);
       // Loaded when needed: nobody watches most servers.
       const { metricsOf } = await import("./metrics.js");
-      const { contentType, text } = await metricsOf(context, instances);
-      context.response.set("Content-Type", contentType).send(text);
+      const { contentType, text } = await metricsOf({ ...context, server }, instances);
+      response.set("Content-Type", contentType).send(text);
     },
   }),
   route("GET /openapi.json", {
@@ -104,6 +107,7 @@ export const routes: readonly Route[] = [
     summary: "The OpenAPI document of the control plane",
     answer: document,
     isBare: true,
+    isLocal: true,
     run: () => controlOpenApiDocument(routes),
   }),
   pageRoute,
@@ -117,9 +121,9 @@ function requireInstances({ instances }: Pick<RouteContext, "instances">): Insta
   );
 }
 
-function summaryOf({ id, label, createdAt, runtime }: Instance, { request, server }: RouteContext) {
+function summaryOf({ id, label, createdAt, runtime }: Instance, { baseUrl }: RouteContext) {
   const { name, seed } = runtime.world();
-  const url = `${server.baseUrlFor(request)}/i/${id}`;
+  const url = `${baseUrl()}/i/${id}`;
   return {
     ...{ id, label: label ?? null, created_at: isoOf(createdAt) },
     ...{ base_url: url, control_url: url + controlPath, scenario: name, seed },

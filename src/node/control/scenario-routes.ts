@@ -8,12 +8,11 @@ import { populatedKeys } from "../../scenario/population.js";
 import type { Path } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
-import { nodePlatform } from "../platform.js";
 import { rehearsalProblems } from "../rehearsal.js";
 import { scenarioText } from "../scenario-text.js";
 import { listOf, one } from "./answer-schemas.js";
 import { scenarioFields } from "./refusals.js";
-import { type Route, route } from "./route.js";
+import { type Route, route, textAnswer } from "./route.js";
 import { validateText } from "./validate-text.js";
 import { running } from "./world-routes.js";
 
@@ -22,6 +21,7 @@ export const scenarioRoutes: readonly Route[] = [
   route("GET /scenarios", {
     summary: "The bundled scenarios",
     answer: listOf("Scenario"),
+    isLocal: true,
     run: () =>
       scenarioNames.map((name) => {
         const { name: title = name, description = "" } = bundledScenarios[name];
@@ -32,9 +32,8 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "The running scenario as YAML, without the keys that it pins",
     answer: { type: "string" },
     types: ["application/yaml"],
-    async run({ world, runtime, response }) {
-      response.type("application/yaml").send(await scenarioText(world, runtime.given));
-    },
+    run: async ({ world, runtime }) =>
+      textAnswer("application/yaml", await scenarioText(world, runtime.given)),
   }),
   route("PUT /scenario", {
     summary: "Starts another scenario: a bundled one by name, or one sent as YAML (application/yaml)",
@@ -58,6 +57,7 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "Checks a scenario sent as YAML (application/yaml) without starting it, as `validate` does",
     body: "scenario_text",
     answer: one("Validation"),
+    isLocal: true,
     run: ({ runtime, body: { text } }) => validation(text, runtime.given),
     runYaml: ({ runtime, body }) => validation(body, runtime.given),
   }),
@@ -65,6 +65,7 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "The JSON Schema of the scenario format",
     answer: { type: "object" },
     isBare: true,
+    isLocal: true,
     run: () => scenarioJsonSchema(scenarioNames),
   }),
 ];
@@ -88,6 +89,6 @@ export function requireQuickStart(scenario: Scenario): void {
 
 // The options of the server's start hold for this scenario, too.
 function startScenario(runtime: Runtime, scenario: Scenario, name: string, text?: string) {
-  runtime.exchange(starterOf(nodePlatform, scenario, { ...runtime.given, name, text }));
+  runtime.exchange(starterOf(runtime.world().platform, scenario, { ...runtime.given, name, text }));
   return running(runtime.world());
 }

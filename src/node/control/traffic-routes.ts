@@ -15,7 +15,7 @@ import { described, query, requestQuery } from "../../scenario/format/control-bo
 import { choice, count } from "../../scenario/format/shape.js";
 import { stepJson } from "../step-data.js";
 import { listOf, one } from "./answer-schemas.js";
-import { type Route, route } from "./route.js";
+import { type Route, route, textAnswer } from "./route.js";
 
 const mostFarmersOnAPage = 1000;
 
@@ -42,10 +42,11 @@ export const trafficRoutes: readonly Route[] = [
     query: query({ format: described(choice(reportFormats), "The format of the report. Default: json.") }),
     answer: one("Report"),
     types: ["application/json", ...Object.values(reportTypes)],
-    run({ runtime, query: { format = "json" }, response }) {
+    run({ runtime, query: { format = "json" } }) {
       const report = reportOf(runtime);
-      if (format === "json") return snakeCase(report);
-      return void response.type(reportTypes[format]).send(renderReport(report, format));
+      return format === "json"
+        ? snakeCase(report)
+        : textAnswer(reportTypes[format], renderReport(report, format));
     },
   }),
   route("GET /farmers", {

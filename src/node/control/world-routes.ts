@@ -21,7 +21,8 @@ export const worldRoutes: readonly Route[] = [
     summary: "Status and version; with the control token, where one is needed, also the scenario",
     answer: one("Health"),
     isBare: true,
-    run: ({ world, server, response }) => ({
+    isLocal: true,
+    run: ({ world }, { server, response }) => ({
       status: "ok",
       version,
       ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
@@ -31,7 +32,8 @@ export const worldRoutes: readonly Route[] = [
     summary: "Whether to send requests here: 503 not_ready says why not",
     answer: one("Readiness"),
     isBare: true,
-    run({ server }) {
+    isLocal: true,
+    run(_context, { server }) {
       const why = server.unreadiness();
       if (why !== undefined) throw new HttpRefusal(503, "not_ready", why);
       return { status: "ready", version };
@@ -89,6 +91,7 @@ export const worldRoutes: readonly Route[] = [
   route("GET /profiles", {
     summary: "Each assumption: its values, what the profiles assume, and whether varied varies it",
     answer: listOf("AssumptionRow"),
+    isLocal: true,
     run: () => Object.entries(assumptionTable).map(profileRow),
   }),
   route("GET /faults", {

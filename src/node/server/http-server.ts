@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onlyWaits } from "../../api/faults.js";
-import { handle } from "../../api/handle.js";
+import { type Handled, handle } from "../../api/handle.js";
 import type { ApiRequest } from "../../api/messages.js";
 import { inputAt, routeAt } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
@@ -10,6 +10,7 @@ import type { AnswerDelivery } from "../../sandbox/behaviour/known-answers.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type { Instance, Instances } from "../control/instances.js";
+import type { Replica } from "../store/replica.js";
 import {
   type AnyServer,
   type Connection,
@@ -20,7 +21,7 @@ import {
 } from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
-import { keepAliveTimeout, refuse, sendAnswer, sendFaulty } from "./send-answer.js";
+import { keepAliveTimeout, refuse, refuseFailed, sendAnswer, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 import type { Traffic } from "./traffic.js";
 
@@ -29,6 +30,8 @@ export interface ControlContext {
   readonly runtime: Runtime;
   /** The server's instances; `undefined` inside an instance. */
   readonly instances: Instances | undefined;
+  /** The id of the instance; `undefined` for the server's own sandbox. */
+  readonly instance: string | undefined;
   /** Aborted when the instance is gone or the server stops, which ends endless answers. */
   readonly gone: AbortSignal;
 }
@@ -59,6 +62,8 @@ export interface ControlSurroundings {
   readonly allowedHosts: readonly string[];
   /** Stops the server, and its process where that serves nothing else. */
   readonly stop: () => void;
+  /** The replica that this server is, when it shares its sandboxes with others. */
+  readonly replica: Replica | undefined;
   /** When the server was started, on the wall clock (epoch milliseconds). */
   readonly startedAt: number;
   /** Why the server is to be sent no requests now, in a sentence; `undefined` when it is ready for them. */
@@ -72,6 +77,8 @@ const http = process.getBuiltinModule("node:http");
 export interface HttpServerOptions {
   /** The server's own sandbox, and those under `/i/{id}`; without instances those are unknown paths of the API. */
   readonly context: ControlContext;
+  /** The replica that the server is, when it shares its sandboxes with others. */
+  readonly replica: Replica | undefined;
   /** Serves the control plane; `undefined`: its paths are unknown paths of the API. */
   readonly control: ControlHandler | undefined;
   /** Serves paths that the API does not have; `undefined`: they get 404. */
@@ -98,13 +105,16 @@ export interface OpenServer {
  * Nothing that a client sends ends the process or goes without an answer.
  */
 export function createHttpServer(options: HttpServerOptions): OpenServer {
-  const { context: outermost, control, customHandlers, certificate, explain, onDefect, traffic } = options;
+  const { context: outermost, replica, control, customHandlers } = options;
+  const { certificate, explain, onDefect, traffic } = options;
 
   const dateOf = createDate();
-  const answerWith = (world: World, read: ApiRequest, response: ServerResponse) => {
-    const request =
-      world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
-    const { answer, pathId, delivery } = handle(world, request);
+  const send = (
+    { answer, pathId, delivery }: Handled,
+    world: World,
+    response: ServerResponse,
+    countUnread: () => void,
+  ) => {
     const { status } = answer;
     const date = dateOf(world);
     const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
@@ -116,17 +126,31 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     }
     // With what the fault holds back, or until the client gives up.
     response.once("close", () => traffic.count(pathId, status, stopwatch() - arrived));
-    if (onlyWaits(delivery)) countUnread(world, response);
+    if (onlyWaits(delivery)) onUnread(response, countUnread);
     sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
   };
-  const failWith = (error: unknown, response: ServerResponse) => {
-    onDefect(error);
-    refuse(response, 500);
+  const failWith = (error: unknown, response: ServerResponse) => refuseFailed(response, error, onDefect);
+  const answerWith = (
+    { instance }: ControlContext,
+    world: World,
+    read: ApiRequest,
+    response: ServerResponse,
+  ) => {
+    if (replica === undefined) {
+      const request =
+        world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
+      send(handle(world, request), world, response, world.counters.countUnread);
+      return;
+    }
+    replica
+      .answer(read, instance)
+      .then((answered) => send(answered, answered.world, response, () => replica.countUnread(instance)))
+      .catch((error) => failWith(error, response));
   };
   // The world may have been exchanged meanwhile.
-  const answerLater = (runtime: Runtime, read: ApiRequest, response: ServerResponse) => {
+  const answerLater = (context: ControlContext, read: ApiRequest, response: ServerResponse) => {
     try {
-      answerWith(runtime.world(), read, response);
+      answerWith(context, context.runtime.world(), read, response);
     } catch (error) {
       failWith(error, response);
     }
@@ -141,23 +165,50 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     const { runtime } = context;
     const world = runtime.world();
     if (customHandlers !== undefined && routeAt(read.path, world.preview) === undefined) {
-      return customHandlers(runtime, request, response, () => answerLater(runtime, read, response));
+      return customHandlers(runtime, request, response, () => answerLater(context, read, response));
     }
-    const input = inputAt(world.preview, read.method, read.path);
-    if (input === undefined) return answerWith(world, read, response);
+    // Another replica may have turned the preview on.
+    const input = inputAt(world.preview || replica !== undefined, read.method, read.path);
+    if (input === undefined) return answerWith(context, world, read, response);
     readContent(request, input.body !== undefined, (content) =>
-      answerLater(runtime, { ...read, content }, response),
+      answerLater(context, { ...read, content }, response),
     );
   };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const read = readRequest(request, response);
     if (read === undefined) return refuse(response, 400);
-    const entered = enterInstance(read.path, outermost.instances);
-    if (entered === undefined) return serveOn(outermost, read, request, response);
-    const { runtime, gone } = entered.instance;
+    const place = placeOf(read.path, outermost.instances);
+    const entered = place && enter(place.id);
+    if (place === undefined || (entered === undefined && replica === undefined)) {
+      return serveOn(outermost, read, request, response);
+    }
+    if (entered !== undefined) return serveInside(entered, place.path, read, request, response);
+    // Another replica may have made it just now.
+    const from = { baseUrl: () => "" };
+    const again = () => {
+      const made = enter(place.id);
+      if (made === undefined) serveOn(outermost, read, request, response);
+      else serveInside(made, place.path, read, request, response);
+    };
+    replica
+      ?.look(() => undefined, from)
+      .then(again)
+      .catch((error) => failWith(error, response));
+  };
+  // With a store, it is used where the entry of the request is applied.
+  const enter = (id: string) =>
+    replica === undefined ? outermost.instances?.use(id) : outermost.instances?.find(id);
+  const serveInside = (
+    { id, runtime, gone }: Instance,
+    path: string,
+    read: ApiRequest,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => {
     // Inside the instance the path begins behind its id.
-    request.url = entered.path + queryOf(request.url ?? "");
-    serveOn({ runtime, gone, instances: undefined }, { ...read, path: entered.path }, request, response);
+    request.url = path + queryOf(request.url ?? "");
+    const context = { runtime, gone, instance: id, instances: undefined };
+    serveOn(context, { ...read, path }, request, response);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     (response as TimedResponse)[arrivedAt] = stopwatch();
@@ -219,22 +270,21 @@ const serverOptions: ServerOptions = {
 
 const instancesPath = "/i/";
 
-/** Returns the instance that a path leads into, and the path inside it; `undefined` for any other path. */
-function enterInstance(
+/** Returns the id of the instance that a path leads into, and the path inside it; `undefined` for any other path. */
+function placeOf(
   path: string,
   instances: Instances | undefined,
-): { readonly instance: Instance; readonly path: string } | undefined {
+): { readonly id: string; readonly path: string } | undefined {
   if (instances === undefined || !path.startsWith(instancesPath)) return undefined;
   const end = path.indexOf("/", instancesPath.length);
   const id = end === -1 ? path.slice(instancesPath.length) : path.slice(instancesPath.length, end);
-  const instance = instances.find(id);
-  return instance && { instance, path: end === -1 ? "/" : path.slice(end) };
+  return { id, path: end === -1 ? "/" : path.slice(end) };
 }
 
 // A client that gives up does not see the answer that the report counts as met. To give up on any other fault is right.
-function countUnread({ counters }: World, response: ServerResponse): void {
+function onUnread(response: ServerResponse, count: () => void): void {
   response.once("close", () => {
-    if (!response.writableFinished) counters.countUnread();
+    if (!response.writableFinished) count();
   });
 }
 

@@ -3,6 +3,8 @@ import type { Duplex } from "node:stream";
 import { type Delivery, partsOf } from "../../api/faults.js";
 import type { ApiAnswer, TextBody } from "../../api/messages.js";
 import { errorBody } from "../../api/reply.js";
+import { SandboxError } from "../../domain/errors.js";
+import { failures } from "../../domain/fault.js";
 import { refusals } from "../../domain/outcomes.js";
 import { clearTimeout, setTimeout } from "../platform.js";
 
@@ -127,6 +129,21 @@ export function refuse(response: ServerResponse, status: 400 | 500): void {
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
   sendError(response, status, errorBody(code, refusals[code]));
+}
+
+/** Refuses a request that failed: with 503 when the store is away, else it is a defect. */
+export function refuseFailed(
+  response: ServerResponse,
+  error: unknown,
+  onDefect: (error: unknown) => void,
+): void {
+  if (error instanceof SandboxError && error.code === "store_unavailable") {
+    const { code, message } = failures[503];
+    sendError(response, 503, errorBody(code, message));
+  } else {
+    onDefect(error);
+    refuse(response, 500);
+  }
 }
 
 /** Answers 413 and says why. The connection stays open, since a client that is still sending would not read that otherwise. */

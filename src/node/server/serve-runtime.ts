@@ -8,6 +8,8 @@ import {
   defaultInstanceTtl,
   defaultMaxInstances,
   type Instance,
+  newInstanceId,
+  sweepIdle,
 } from "../control/instances.js";
 import {
   clearTimeout,
@@ -18,6 +20,7 @@ import {
   setTimeout,
 } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
+import type { Replica } from "../store/replica.js";
 import { bareName, baseUrlFor, baseUrlOf, isLoopback, readBaseUrl, readHostName } from "./addresses.js";
 import { closeServer } from "./connections.js";
 import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
@@ -74,6 +77,8 @@ export interface Hosting {
   readonly loadsControl?: boolean;
   /** The file of the state, beside which a self-signed certificate is kept for the next start. Default: none. */
   readonly stateFile?: string | undefined;
+  /** The replica that the server is, whose runtime it serves; the instances are the replica's too. Default: none. */
+  readonly replica?: Replica | undefined;
 }
 
 /** A server that accepts requests. */
@@ -106,11 +111,17 @@ export async function serveRuntime(
   let localUrl = "";
   const serverUrl = () => localUrl;
   const withControl = options.control !== false;
-  const { instanceTtl: ttl = defaultInstanceTtl, maxInstances: most = defaultMaxInstances } = options;
+  const { instanceTtl = defaultInstanceTtl, maxInstances: most = defaultMaxInstances, replica } = options;
   const { counters } = runtime;
-  const instances = withControl
-    ? createInstances({ ttl, most, server: runtime, onCreate: options.onInstance })
-    : undefined;
+  const own = {
+    most,
+    server: runtime,
+    clock: nodePlatform,
+    newId: newInstanceId,
+    onCreate: options.onInstance,
+  };
+  const instances = withControl ? (replica?.instances ?? createInstances(own)) : undefined;
+  if (options.onInstance !== undefined) replica?.onInstance(options.onInstance);
   await loadFarmersFor(runtime.world().scenario);
   const customHandlers = await customHandlersOf(runtime, options, serverUrl);
   // Loaded when needed: most servers speak HTTP.
@@ -136,13 +147,18 @@ export async function serveRuntime(
     baseUrlFor: (request: IncomingMessage) => publicUrl ?? baseUrlFor(request, localUrl),
     allowedHosts,
     stop: () => (options.onStop ?? close)(),
+    replica,
     startedAt: nodePlatform.time(),
-    unreadiness: () => (stopping.signal.aborted ? "The sandbox is stopping." : undefined),
+    unreadiness() {
+      if (stopping.signal.aborted) return "The sandbox is stopping.";
+      return replica === undefined || replica.status().reachable ? undefined : "The store cannot be reached.";
+    },
     traffic,
   };
   const control = withControl ? lazyControl(surroundings, onDefect) : undefined;
   const { server, open } = createHttpServer({
-    context: { runtime, instances, gone: stopping.signal },
+    context: { runtime, instances, instance: undefined, gone: stopping.signal },
+    replica,
     control: control?.serve,
     customHandlers,
     explain,
@@ -155,16 +171,22 @@ export async function serveRuntime(
   surroundings.loopback = isLoopback(address.address);
   if (!surroundings.loopback) surroundings.token ??= randomBytes(24).toString("base64url");
 
-  const stopPolling = pollTimeline(runtime);
+  // A replica does both itself, by entries.
+  const stopPolling = replica === undefined ? pollTimeline(runtime) : () => {};
+  const stopSweeping =
+    instances === undefined || replica !== undefined
+      ? () => {}
+      : sweepIdle(instanceTtl, () => instances.sweep(instanceTtl));
   // A failure does not matter: the first call tries again. Not for short runs, which would end before.
   const loading = options.loadsControl === true && setTimeout(() => control?.load().catch(() => {}), 500);
   if (loading !== false) loading.unref();
   const close = (grace = 2000) => {
     stopPolling();
+    stopSweeping();
     if (loading !== false) clearTimeout(loading);
     stopping.abort();
-    instances?.close();
-    return closeServer(server, open, grace);
+    if (replica === undefined) instances?.close();
+    return closeServer(server, open, grace).finally(() => replica?.close());
   };
   const url = publicUrl ?? localUrl;
   return {
@@ -198,11 +220,17 @@ function namesOf({ publicUrl: given, allowHosts = [] }: ServeOptions) {
 // Loaded when needed: most servers have no handlers beside the API.
 async function customHandlersOf(
   runtime: Runtime,
-  options: ServeOptions,
+  options: ServeOptions & Hosting,
   baseUrl: () => string,
 ): Promise<CustomHandlers | undefined> {
-  const { handlers, handlersFile = join(process.cwd(), "handlers.js") } = options;
+  const { handlers, handlersFile = join(process.cwd(), "handlers.js"), replica } = options;
   if (handlers === undefined) return undefined;
+  if (replica !== undefined) {
+    throw new SandboxError(
+      "usage",
+      "Failed to use handlers with a shared store: what a handler does to the sandbox, the other replicas would not know.",
+    );
+  }
   const [{ sandboxOn }, { createCustomHandlers }] = await Promise.all([
     import("../../library/sandbox-on.js"),
     import("./custom-handlers.js"),

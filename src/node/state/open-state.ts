@@ -5,7 +5,7 @@ import { SandboxError } from "../../domain/errors.js";
 import { isoOf } from "../../sandbox/clock.js";
 import type { WorldEvent } from "../../sandbox/events.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
-import { restoreWorld, snapshotWorld } from "../../sandbox/snapshot.js";
+import { remainingWorld, restoreWorld } from "../../sandbox/snapshot.js";
 import type { World } from "../../sandbox/world.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import {
@@ -145,20 +145,9 @@ function restoredRuntime(saved: SavedState, own: NamedScenario, given: GivenOpti
 }
 
 function stateOf(world: World, startedWith: ScenarioIdentity): SavedState {
-  const revoked = [...world.registry.keys.values()].flatMap(({ key: { ref, revokedAt } }) =>
-    revokedAt === undefined ? [] : [[ref, revokedAt] as const],
-  );
-  return {
-    name: world.name,
-    // Read before the clock: it goes on a moment ahead rather than going back.
-    savedAt: nodePlatform.time(),
-    startedWith,
-    // With its series: ids go on where they were, also after a reset.
-    snapshot: { ...snapshotWorld(world), requests_answered: world.requestIds.answered() },
-    scenario: world.scenario,
-    revokedAt: Object.fromEntries(revoked),
-    told: world.story.next,
-  };
+  // The time is read before the clock: it goes on a moment ahead rather than going back.
+  const savedAt = nodePlatform.time();
+  return { name: world.name, savedAt, startedWith, ...remainingWorld(world) };
 }
 
 function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {

@@ -1,0 +1,80 @@
+import type { Sandbox, Scenario, ScenarioName } from "../../src/index.js";
+import { starterOf } from "../../src/library/create-sandbox.js";
+import { sandboxOn } from "../../src/library/sandbox-on.js";
+import { type RunningServer, serveRuntime } from "../../src/node/server/serve-runtime.js";
+import type { SharedLog } from "../../src/node/store/log.js";
+import { openReplica } from "../../src/node/store/open-replica.js";
+import type { Replica } from "../../src/node/store/replica.js";
+import { instantOf } from "../../src/sandbox/operations/input.js";
+import { givenOptions } from "../../src/sandbox/runtime.js";
+import { parseDuration } from "../../src/scenario/format/time.js";
+import { resolveSource } from "../../src/scenario/parse-scenario.js";
+import { control } from "./call-control.js";
+import type { Operated } from "./conformance-script.js";
+import type { OpenOptions } from "./doors.js";
+
+/** A server on a socket that is one replica. */
+export interface ReplicaServer extends RunningServer {
+  readonly replica: Replica;
+  /** Looks at this replica's own copy; what is changed by it, the others do not know. */
+  readonly copy: Sandbox;
+  readonly port: number;
+}
+
+/** Options of a replica in a test. */
+export interface ReplicaTestOptions extends OpenOptions {
+  readonly compactEvery?: number;
+  readonly onProblem?: (error: unknown) => void;
+}
+
+/** Starts a server that is a replica of a log, its clock frozen at the start unless told otherwise. */
+export async function startReplica(
+  log: SharedLog,
+  source: ScenarioName | Scenario,
+  { compactEvery, onProblem = fail, ...options }: ReplicaTestOptions = {},
+): Promise<ReplicaServer> {
+  const { scenario, name } = resolveSource(source);
+  const given = givenOptions({
+    frozen: true,
+    ...options,
+    now: options.now === undefined ? undefined : instantOf(options.now),
+  });
+  const replica = await openReplica({
+    log,
+    given,
+    start: (platform) => starterOf(platform, scenario, { ...given, name })(),
+    onProblem,
+    ...(compactEvery !== undefined && { compactEvery }),
+  });
+  const server = await serveRuntime(replica.runtime, { port: 0, replica, onDefect: fail });
+  return { ...server, replica, copy: sandboxOn(replica.runtime), port: Number(new URL(server.url).port) };
+}
+
+function fail(error: unknown): void {
+  // Vitest reports it as an unhandled error.
+  Promise.reject(error);
+}
+
+/** Operates a sandbox over the control planes of its replicas, the next one of which `controlUrl` gives. */
+export function operatedOver(controlUrl: () => string | undefined, copy: Sandbox): Operated {
+  const call = async (method: string, path: string, body: object = {}) => {
+    const { status, body: answer } = await control(controlUrl(), `${method} ${path}`, body);
+    if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
+    return answer.data;
+  };
+  return {
+    secret: copy.secret,
+    unknownSecret: copy.unknownSecret,
+    clock: { advance: (by) => call("POST", "/clock/advance", { by }) },
+    keys: {
+      revoke: (key) => call("POST", `/keys/${key}/revoke`),
+      rotate: (key, { as, overlap }) =>
+        call("POST", `/keys/${key}/rotate`, {
+          as,
+          overlap_minutes: (parseDuration(String(overlap)) as number) / 60_000,
+        }),
+    },
+    organizations: { update: (ref, change) => call("PATCH", `/organizations/${ref}`, change) },
+    reset: () => call("POST", "/reset"),
+  };
+}
