@@ -1,6 +1,7 @@
 import type { Sandbox, Scenario, ScenarioName } from "../../src/index.js";
 import { starterOf } from "../../src/library/create-sandbox.js";
 import { sandboxOn } from "../../src/library/sandbox-on.js";
+import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { type RunningServer, serveRuntime } from "../../src/node/server/serve-runtime.js";
 import type { SharedLog } from "../../src/node/store/log.js";
 import { openReplica } from "../../src/node/store/open-replica.js";
@@ -8,7 +9,7 @@ import type { Replica } from "../../src/node/store/replica.js";
 import { instantOf } from "../../src/sandbox/operations/input.js";
 import { givenOptions } from "../../src/sandbox/runtime.js";
 import { parseDuration } from "../../src/scenario/format/time.js";
-import { resolveSource } from "../../src/scenario/parse-scenario.js";
+import { type NamedScenario, resolveSource } from "../../src/scenario/parse-scenario.js";
 import { control } from "./call-control.js";
 import type { Operated } from "./conformance-script.js";
 import type { OpenOptions } from "./doors.js";
@@ -24,6 +25,8 @@ export interface ReplicaServer extends RunningServer {
 /** Options of a replica in a test. */
 export interface ReplicaTestOptions extends OpenOptions {
   readonly compactEvery?: number;
+  readonly keepAfter?: number;
+  readonly instanceTtl?: number;
   readonly onProblem?: (error: unknown) => void;
 }
 
@@ -31,9 +34,9 @@ export interface ReplicaTestOptions extends OpenOptions {
 export async function startReplica(
   log: SharedLog,
   source: ScenarioName | Scenario,
-  { compactEvery, onProblem = fail, ...options }: ReplicaTestOptions = {},
+  { compactEvery, keepAfter, instanceTtl, onProblem = fail, ...options }: ReplicaTestOptions = {},
 ): Promise<ReplicaServer> {
-  const { scenario, name } = resolveSource(source);
+  const { scenario, name, text } = await named(source);
   const given = givenOptions({
     frozen: true,
     ...options,
@@ -42,12 +45,19 @@ export async function startReplica(
   const replica = await openReplica({
     log,
     given,
-    start: (platform) => starterOf(platform, scenario, { ...given, name })(),
+    start: (platform) => starterOf(platform, scenario, { ...given, name, text })(),
     onProblem,
     ...(compactEvery !== undefined && { compactEvery }),
+    ...(keepAfter !== undefined && { keepAfter }),
+    ...(instanceTtl !== undefined && { instanceTtl }),
   });
   const server = await serveRuntime(replica.runtime, { port: 0, replica, onDefect: fail });
   return { ...server, replica, copy: sandboxOn(replica.runtime), port: Number(new URL(server.url).port) };
+}
+
+// As startServer does it.
+async function named(source: ScenarioName | Scenario): Promise<NamedScenario & { readonly text?: string }> {
+  return typeof source === "string" ? loadScenario(source) : resolveSource(source);
 }
 
 function fail(error: unknown): void {

@@ -237,9 +237,16 @@ export const answerSchemas = {
     now: time,
     differences: list(object(every(text, "at", "expected", "found"))),
   }),
-  // Without the control token, where one is needed, only the first two.
+  // Without the control token, where one is needed, no more than the store; and that only where there is one.
   Health: {
-    ...object({ status: { const: "ok" }, version: text, ...running, now: time, started_at: time }),
+    ...object({
+      status: { const: "ok" },
+      version: text,
+      store: { enum: ["reachable", "unreachable"] },
+      ...running,
+      now: time,
+      started_at: time,
+    }),
     required: ["status", "version"],
   },
   Readiness: object({ status: { const: "ready" }, version: text }),

@@ -25,6 +25,9 @@ export const worldRoutes: readonly Route[] = [
     run: ({ world }, { server, response }) => ({
       status: "ok",
       version,
+      ...(server.replica !== undefined && {
+        store: server.replica.status().reachable ? "reachable" : "unreachable",
+      }),
       ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
     }),
   }),

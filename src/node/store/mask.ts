@@ -2,6 +2,7 @@ import type { ApiRequest, RequestContent } from "../../api/messages.js";
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../../domain/api-key.js";
 import { findKeys, redactEncoded, redactKeys } from "../../domain/redact.js";
 import { isMeantAsKey } from "../../domain/request-traits.js";
+import type { ControlCall } from "../control/call.js";
 
 /** A request without any key that its client sent: a mask stands for each. */
 export interface MaskedRequest extends Omit<ApiRequest, "connection" | "delivery"> {
@@ -74,4 +75,20 @@ function maskContent({ query, contentType, idempotencyKey, body }: RequestConten
     idempotencyKey: idempotencyKey && (findKeys(idempotencyKey).length > 0 ? "" : idempotencyKey),
     body: { ...body, text: redactKeys(body.text) },
   };
+}
+
+/**
+ * Cuts every key short that stands in a call to the control plane, where none belongs. Those that a scenario pins stay: its
+ * world has them, and a state file as well.
+ */
+export function maskCall({ params, body, ...call }: ControlCall): ControlCall {
+  return { ...call, params: withoutKeys(params), body: call.isYaml ? body : withoutKeys(body) };
+}
+
+function withoutKeys<Value>(value: Value, name?: string): Value {
+  if (typeof value === "string") return redactKeys(value) as Value;
+  if (typeof value !== "object" || value === null || name === "scenario") return value;
+  if (Array.isArray(value)) return value.map((member) => withoutKeys(member)) as Value;
+  const members = Object.entries(value).map(([key, member]) => [redactKeys(key), withoutKeys(member, key)]);
+  return Object.fromEntries(members);
 }

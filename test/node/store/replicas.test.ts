@@ -1,0 +1,228 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { randomStream } from "../../../src/domain/seed.js";
+import { startServer } from "../../../src/node/index.js";
+import { control } from "../../support/call-control.js";
+import { createMemoryStore, type MemoryStore } from "../../support/memory-log.js";
+import { propertySeed } from "../../support/property-seed.js";
+import { type ReplicaServer, startReplica } from "../../support/replicas.js";
+import { headerOf, mePath, type Sent } from "../../support/send.js";
+import { sendOnSocket } from "../../support/send-on-socket.js";
+
+const scenario = "announced-endpoints";
+const options = { frozen: true, now: "2026-03-02T09:00:00Z" } as const;
+
+// The property: whatever is asked of which replica, the answers are those of one server that is asked the same.
+
+type Operation =
+  | {
+      readonly ask: Omit<Sent, "headers"> & { readonly headers?: Record<string, string> };
+      readonly key?: string | undefined;
+      readonly inside?: number | undefined;
+    }
+  | {
+      readonly call: string;
+      readonly body?: object | undefined;
+      readonly inside?: number | undefined;
+      readonly makes?: string;
+    };
+
+const refs = ["lending", "made-1", "made-2"] as const;
+const anyRef = fc.constantFrom(...refs);
+const inside = fc.constantFrom(undefined, undefined, undefined, 0, 1);
+
+const ask = (sent: Sent): Operation => ({ ask: sent as never });
+const request: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ ask: fc.constantFrom({}, { method: "HEAD" }), key: anyRef, inside }) },
+  fc.constantFrom(
+    ask({}),
+    ask({ headers: { "x-api-key": "SVC_test_sbx00000000000000000000000000000" } }),
+    ask({ headers: { "x-api-key": "SVC_live_abcdefghij" } }),
+    ask({ headers: { "x-api-key": "Bearer SVC_live_abcdefghij" } }),
+    ask({ headers: { "x-api-key": "$SVC_API_KEY" } }),
+    ask({
+      headers: { "x-api-key": "my SVC_test_one and SVC_live_two or legacysvc_test_three, SVC_test_four too" },
+    }),
+    ask({ headers: { authorization: "Bearer SVC_live_abcdefghij" } }),
+    ask({ path: `${mePath}?api_key=SVC_live_abcdefghij` }),
+    ask({ path: "/v1/SVC_live_abcdefghij/SVC_test_x.SVC_test_y" }),
+    ask({ path: "/v1/%53VC_live_abcdefghij" }),
+    ask({ path: "/v1/U1ZDX2xpdmVfYWJjZGVmZ2hpag" }),
+    ask({ path: "/nothing", method: "POST", body: "x" }),
+    ask({ path: "/i/AAAAAAAAAAAA/v1/relying-party/me" }),
+  ),
+  fc.record({
+    ask: fc.constantFrom<Sent>(
+      { path: "/v1/relying-party/consent-requests", method: "POST", body: "{}" },
+      {
+        path: "/v1/relying-party/consent-requests",
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": "one" },
+        body: '{"farmer_id":"SVC_live_abcdefghij"}',
+      },
+    ) as fc.Arbitrary<never>,
+    key: anyRef,
+    inside,
+  }),
+);
+
+const call = (route: string, body?: object): fc.Arbitrary<Operation> =>
+  fc.record({ call: fc.constant(route), body: fc.constant(body), inside }) as fc.Arbitrary<Operation>;
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  fc
+    .record({ ref: fc.constantFrom("made-1", "made-2"), environment: fc.constantFrom("test", "live") })
+    .map(({ ref, environment }) => ({
+      call: "POST /keys",
+      body: { ref, environment, name: "Made", organization: "harvest-bank" },
+      makes: ref,
+    })),
+  anyRef.map((ref) => ({ call: `POST /keys/${ref}/revoke`, body: {} })),
+  anyRef.map((ref) => ({ call: `POST /keys/${ref}/rotate`, body: { as: "made-2" }, makes: "made-2" })),
+  call("POST /clock/advance", { by: "25s" }),
+  call("PUT /assumptions", { minute_window: "sliding", rate_limit_headers: "draft" }),
+  call("PUT /assumptions", { profile: "varied" }),
+  call("PUT /assumptions", { me_scope: "no such scope" }),
+  call("PUT /faults", { faults: [{ when: { every: 3 }, then: { status: 503 } }] }),
+  call("PUT /faults", { faults: [] }),
+  call("POST /reset", {}),
+  call("DELETE /requests"),
+  call("POST /send", { key: "lending" }),
+  call("POST /story/next", {}),
+  fc.constantFrom<Operation>(
+    { call: "POST /instances", body: { scenario: "rate-limited", seed: 3, ...options } },
+    { call: "DELETE /instances/0" },
+    { call: "PUT /scenario", body: { name: "key-states" } },
+  ),
+  ...["state", "keys", "requests", "clock", "upcoming", "report", "consents", "gate", "organizations"].map(
+    (what) => call(`GET /${what}`),
+  ),
+);
+
+/** Somebody who asks servers, and knows the keys and instances that were made there. */
+function clientOf(
+  servers: () => { readonly port: number; readonly controlUrl: string | undefined },
+  secretOf: (ref: string) => string,
+) {
+  const secrets = new Map<string, string>();
+  const ids: string[] = [];
+  const plain = (text: string) => {
+    let shown = text;
+    for (const [at, id] of ids.entries()) shown = shown.replaceAll(id, `<instance ${at}>`);
+    return shown
+      .replace(/"(fingerprint|secret)":"[^"]*"/g, '"$1":"…"')
+      .replace(/http:\/\/127.0.0.1:\d+/g, "<server>")
+      .replace(/"duration_ms":[\d.e-]+/g, '"duration_ms":0')
+      .replace(/"created_at":"[^"]*"/g, '"created_at":"…"');
+  };
+  return {
+    plain,
+    async run(operation: Operation): Promise<unknown> {
+      const { port, controlUrl = "" } = servers();
+      const id = operation.inside === undefined ? undefined : ids[operation.inside];
+      if ("ask" in operation) {
+        const { key, ask: sent } = operation;
+        const headers = {
+          ...sent.headers,
+          ...(key !== undefined && { "x-api-key": secrets.get(key) ?? secretOf(key) }),
+        };
+        const path = sent.path ?? mePath;
+        const seen = await sendOnSocket(port)({
+          ...sent,
+          headers,
+          path: id === undefined ? path : `/i/${id}${path}`,
+        });
+        const requestId = headerOf(seen, "x-request-id");
+        return {
+          status: seen.status,
+          requestId,
+          body: plain(seen.body),
+          headers: seen.headers.map(([name]) => name),
+        };
+      }
+      const base = id === undefined ? controlUrl : controlUrl.replace("/__sandbox", `/i/${id}/__sandbox`);
+      const route = operation.call.replace("/instances/0", `/instances/${ids[0]}`);
+      const { status, body } = await control(base, route, operation.body);
+      if (operation.makes !== undefined && status === 201) secrets.set(operation.makes, body.data.secret);
+      if (operation.call === "POST /instances" && status === 201) ids.push(body.data.id);
+      return { status, body: comparable(JSON.parse(plain(JSON.stringify(body ?? null)))) };
+    },
+  };
+}
+
+// Advice on what a client knew when hangs on real time.
+const timely = [
+  "same-key-after-401",
+  "too-soon-after-429",
+  "no-pause-after-failure",
+  "old-key-after-replacement-seen",
+];
+
+// biome-ignore lint/suspicious/noExplicitAny: any answer
+function comparable(value: any): any {
+  if (Array.isArray(value)) {
+    const members = value
+      .filter((one) => !timely.includes(one) && !timely.includes(one?.id))
+      .map((one) => comparable(one));
+    // The keys of a world that went on from a snapshot stand by their organizations.
+    return members.every((one) => typeof one?.ref === "string")
+      ? members.sort((one, other) => (one.ref < other.ref ? -1 : 1))
+      : members;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, comparable(member)]));
+}
+
+async function open(store: MemoryStore, compactEvery: number): Promise<ReplicaServer> {
+  return startReplica(store.open(), scenario, { ...options, compactEvery, keepAfter: 5 });
+}
+
+async function lookAt(
+  { controlUrl }: { readonly controlUrl: string | undefined },
+  plain: (text: string) => string,
+) {
+  const looks = ["state", "keys", "requests", "report", "story", "instances"].map(async (what) => {
+    const { body } = await control(controlUrl, `GET /${what}`);
+    return comparable(JSON.parse(plain(JSON.stringify(body))));
+  });
+  return Promise.all(looks);
+}
+
+test("what is asked of any replica is answered as one server answers it, and all replicas end alike", async () => {
+  const sequences = fc.array(fc.tuple(fc.oneof(request, request, operation), fc.nat(2)), {
+    minLength: 5,
+    maxLength: 40,
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      sequences,
+      fc.constantFrom(8, 1000),
+      fc.nat(),
+      async (steps, compactEvery, interleaving) => {
+        const stream = randomStream(interleaving, "interleaving");
+        const store = createMemoryStore({ time: Date.now, random: () => stream() / 2 ** 32 });
+        const replicas = await Promise.all([1, 2, 3].map(() => open(store, compactEvery)));
+        const single = await startServer({ scenario, ...options });
+        const port = Number(new URL(single.url).port);
+        const lending = single.sandbox.secret("lending");
+        const secretOf = (ref: string) => (ref === "lending" ? lending : "SVC_test_none");
+        try {
+          let turn = 0;
+          const many = clientOf(() => replicas[turn] as ReplicaServer, secretOf);
+          const one = clientOf(() => ({ port, controlUrl: single.controlUrl }), secretOf);
+          for (const [step, replica] of steps) {
+            turn = replica;
+            const [seen, expected] = [await many.run(step), await one.run(step)];
+            expect({ step, seen }).toEqual({ step, seen: expected });
+          }
+          const expected = await lookAt(single, one.plain);
+          const late = await open(store, compactEvery);
+          replicas.push(late);
+          for (const replica of replicas) expect(await lookAt(replica, many.plain)).toEqual(expected);
+        } finally {
+          await Promise.all([single, ...replicas].map((server) => server.close()));
+        }
+      },
+    ),
+    { ...propertySeed, numRuns: 20 },
+  );
+});

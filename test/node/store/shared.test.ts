@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { findKeys } from "../../../src/domain/redact.js";
+import { randomStream } from "../../../src/domain/seed.js";
+import type { Scenario } from "../../../src/index.js";
+import type { LogEntry, SharedLog } from "../../../src/node/store/log.js";
+import { control } from "../../support/call-control.js";
+import { createMemoryStore, type MemoryStore } from "../../support/memory-log.js";
+import { type ReplicaServer, type ReplicaTestOptions, startReplica } from "../../support/replicas.js";
+import { mePath } from "../../support/send.js";
+import { sendOnSocket } from "../../support/send-on-socket.js";
+
+let store: MemoryStore;
+let time = 0;
+let servers: ReplicaServer[] = [];
+
+beforeEach(() => {
+  const stream = randomStream(1, "interleaving");
+  time = Date.parse("2026-03-02T09:00:00Z");
+  store = createMemoryStore({ time: () => time, random: () => stream() / 2 ** 32 });
+});
+
+afterEach(async () => {
+  await Promise.all(servers.map((server) => server.close(0)));
+  servers = [];
+});
+
+async function open(
+  options: ReplicaTestOptions = {},
+  scenario: Scenario | "key-states" = "key-states",
+  log: SharedLog = store.open(),
+) {
+  const server = await startReplica(log, scenario, { frozen: false, ...options });
+  servers.push(server);
+  return server;
+}
+
+const three = (options?: ReplicaTestOptions, scenario?: Scenario) =>
+  Promise.all([1, 2, 3].map(() => open(options, scenario)));
+
+const ask = ({ port }: ReplicaServer, key: string, path = mePath) =>
+  sendOnSocket(port)({ headers: { "x-api-key": key }, path });
+
+const call = ({ controlUrl }: ReplicaServer, route: string, body?: object) =>
+  control(controlUrl, route, body);
+
+test("a key made by one replica works at every other, and nothing in the store is a key", async () => {
+  const [one, other, third] = (await three()) as [ReplicaServer, ReplicaServer, ReplicaServer];
+  const creation = { organization: "relying-party", environment: "live", name: "Shared", ref: "shared" };
+  const organization = Object.keys((await call(one, "GET /state")).body.data.organizations).length;
+  expect(organization).toBeGreaterThan(0);
+  const [{ ref }] = (await call(one, "GET /organizations")).body.data;
+  const made = await call(one, "POST /keys", { ...creation, organization: ref, environment: "test" });
+  expect(made.status).toBe(201);
+  const { secret } = made.body.data;
+  expect(findKeys(secret)).toEqual([secret]);
+  expect((await ask(other, secret)).status).toBe(200);
+  const rotated = await call(third, "POST /keys/shared/rotate", { as: "next" });
+  expect((await ask(one, rotated.body.data.secret)).status).toBe(200);
+  expect((await call(other, "POST /keys/next/revoke", {})).status).toBe(200);
+  expect((await ask(third, rotated.body.data.secret)).status).toBe(401);
+  await ask(one, `Bearer ${secret}`);
+  await ask(one, secret, `${mePath}?key=${secret}`);
+  await ask(one, secret, `/v1/${secret}`);
+  await call(one, "POST /send", { key: "shared", headers: { authorization: `Bearer ${secret}` } });
+  await call(one, `POST /keys/${secret}/revoke`, {});
+  const stored = store.entries.map(({ text }) => text).join("\n");
+  for (const key of [secret, rotated.body.data.secret, one.copy.secret("active")]) {
+    expect(stored).not.toContain(key);
+    expect(stored).not.toContain(key.slice(-20));
+  }
+});
+
+test("of 300 parallel requests at three replicas exactly as many are let in as the minute has", async () => {
+  const replicas = await three();
+  const { copy } = replicas[0] as ReplicaServer;
+  const limit = copy.keys.get("active").limits.perMinute;
+  const statuses = await Promise.all(
+    Array.from({ length: limit + 100 }, (_, n) =>
+      ask(replicas[n % 3] as ReplicaServer, copy.secret("active")).then(({ status }) => status),
+    ),
+  );
+  expect(statuses.filter((status) => status === 200)).toHaveLength(limit);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(100);
+});
+
+test("five active keys are never six, with 30 administrators at once", async () => {
+  const replicas = await three();
+  const { ref } = (await call(replicas[0] as ReplicaServer, "GET /organizations")).body.data[0];
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      call(replicas[n % 3] as ReplicaServer, "POST /keys", {
+        organization: ref,
+        environment: "test",
+        name: `n${n}`,
+      }),
+    ),
+  );
+  const active = (replicas[1] as ReplicaServer).copy.keys
+    .list()
+    .filter(
+      ({ state, organization, environment }) =>
+        state === "active" && organization === ref && environment === "test",
+    );
+  expect(active).toHaveLength(5);
+  expect(
+    answers
+      .filter(({ status }) => status === 409)
+      .every(({ body }) => body.error.code === "key_limit_reached"),
+  ).toBe(true);
+});
+
+test("every entry has the same outcome in every copy, with compactions in the middle, while the clock runs", async () => {
+  const outcomes: Map<string, string>[] = [];
+  const recorded = (log: SharedLog): SharedLog => {
+    const seen = new Map<string, string>();
+    outcomes.push(seen);
+    return {
+      ...log,
+      follow: ({ start, apply }) =>
+        log.follow({
+          start,
+          apply(entry: LogEntry) {
+            const outcome = apply(entry) as Record<string, unknown>;
+            const { by } = JSON.parse(entry.text);
+            if (entry.text.includes('"kind":"request"'))
+              seen.set(entry.position, JSON.stringify({ ...(outcome.value as object), world: by }));
+            return outcome;
+          },
+        }),
+    };
+  };
+  const replicas = await Promise.all(
+    [1, 2, 3].map(() => open({ compactEvery: 50, keepAfter: 100 }, "key-states", recorded(store.open()))),
+  );
+  const refs = ["active", "legacy", "revoked", "rate-limited", "retiring", "wrong-scope"] as const;
+  const { copy } = replicas[0] as ReplicaServer;
+  const secrets = refs.map((ref) => copy.secret(ref));
+  const stream = randomStream(7, "traffic");
+  await Promise.all(
+    Array.from({ length: 400 }, async (_, n) => {
+      const replica = replicas[stream() % 3] as ReplicaServer;
+      time += stream() % 300;
+      if (n % 20 === 0) return call(replica, "POST /clock/advance", { by: "7s" });
+      if (n % 33 === 0)
+        return call(replica, "PUT /assumptions", {
+          minute_window: n % 2 === 0 ? "sliding" : "fixed",
+          rate_limit_headers: "x",
+        });
+      return ask(replica, secrets[stream() % secrets.length] as string);
+    }),
+  );
+  const late = await open({ compactEvery: 50, keepAfter: 100 });
+  const looks = async (replica: ReplicaServer) =>
+    JSON.stringify(
+      await Promise.all(
+        ["state", "requests", "report"].map(async (what) => (await call(replica, `GET /${what}`)).body),
+      ),
+    );
+  const expected = await looks(late);
+  for (const replica of replicas) expect(await looks(replica)).toBe(expected);
+  const [first, ...others] = outcomes as [Map<string, string>, ...Map<string, string>[]];
+  expect(first.size).toBeGreaterThan(300);
+  // One that was far behind has jumped over some.
+  const inAll = (position: string) => outcomes.every((each) => each.has(position));
+  for (const other of others) {
+    for (const [position, outcome] of other) if (inAll(position)) expect(outcome).toBe(first.get(position));
+  }
+  expect(late.replica.status().entries).toBeLessThan(100);
+});
+
+test("while the store is away nothing is answered, and it comes back by itself", async () => {
+  const [one, other] = (await three()) as [ReplicaServer, ReplicaServer];
+  const active = one.copy.secret("active");
+  expect((await ask(one, active)).status).toBe(200);
+  store.cut();
+  const refused = await ask(one, active);
+  expect(refused.status).toBe(503);
+  expect(JSON.parse(refused.body)).toEqual({
+    error: { code: "service_unavailable", message: "The service is not available at the moment." },
+  });
+  const write = await call(other, "POST /keys/active/revoke", {});
+  expect(write).toMatchObject({ status: 503, body: { error: { code: "store_unavailable" } } });
+  expect((await call(one, "GET /state")).status).toBe(503);
+  expect((await call(one, "GET /ready")).status).toBe(503);
+  expect((await call(one, "GET /health")).body).toMatchObject({ status: "ok", store: "unreachable" });
+  store.mend();
+  await expect.poll(async () => (await ask(one, active)).status).toBe(200);
+  expect((await call(other, "GET /health")).body.store).toBe("reachable");
+  expect((await call(one, "GET /ready")).status).toBe(200);
+});
+
+test("a store that lost its data is begun anew, and so are all replicas", async () => {
+  const [one, other, third] = (await three()) as [ReplicaServer, ReplicaServer, ReplicaServer];
+  await call(one, "POST /keys/active/revoke", {});
+  await call(one, "POST /instances", { label: "gone" });
+  time += 60_000;
+  store.lose();
+  await expect.poll(async () => (await ask(other, one.copy.secret("active"))).status).toBe(200);
+  expect((await call(third, "GET /instances")).body.data).toEqual([]);
+  expect((await call(third, "GET /requests")).body.data).toHaveLength(1);
+  for (const { copy } of [one, other, third]) expect(copy.keys.get("active").state).toBe("active");
+});
+
+test("a timeline goes on, and idle instances go, in every copy though nobody asks", async () => {
+  const started = Date.now();
+  store = createMemoryStore({ time: () => time + Date.now() - started, random: () => 0.5 });
+  const organizations = { bank: { type: "bank" as const, keys: { only: { environment: "test" as const } } } };
+  const timeline = [{ at: "300ms", revoke: { key: "only" } }];
+  const scenario: Scenario = { version: 1, organizations, timeline };
+  const replicas = await three({ instanceTtl: 300 }, scenario);
+  await call(replicas[0] as ReplicaServer, "POST /instances", {});
+  await expect
+    .poll(() => replicas.map(({ copy }) => copy.keys.get("only").state))
+    .toEqual(["revoked", "revoked", "revoked"]);
+  await expect.poll(() => replicas.map(({ replica }) => replica.instances.list().length)).toEqual([0, 0, 0]);
+  // Once for all of them, or once for each.
+  const sweeps = store.entries.filter(({ text }) => text.includes('"kind":"sweep"'));
+  expect(sweeps.length).toBeGreaterThan(0);
+});
+
+test("an instance made by one replica is served by every other at once, and is gone everywhere", async () => {
+  const [one, other, third] = (await three()) as [ReplicaServer, ReplicaServer, ReplicaServer];
+  for (let n = 0; n < 10; n++) {
+    const { id, keys, base_url: url } = (await call(one, "POST /instances", {})).body.data;
+    expect(url).toBe(`${one.url}/i/${id}`);
+    expect((await ask(other, keys.active, `/i/${id}${mePath}`)).status).toBe(200);
+    expect((await control(`${third.url}/i/${id}/__sandbox`, "GET /requests")).body.data).toHaveLength(1);
+    expect((await call(third, `DELETE /instances/${id}`)).status).toBe(204);
+    expect((await ask(one, keys.active, `/i/${id}${mePath}`)).status).toBe(404);
+    expect((await ask(other, keys.active, `/i/${id}${mePath}`)).status).toBe(404);
+  }
+});
