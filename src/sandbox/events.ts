@@ -79,15 +79,19 @@ export interface LoggedEvent {
 
 /**
  * Makes a log of the events of a runtime from now on; it remembers the last `capacity`. `mayTell` is asked for each request
- * whether it is logged; those that are not are left out together.
+ * whether it is logged; those that are not are left out together. Ids count on from `from`.
  */
 export function createEventLog(
   runtime: Pick<Announcements, "subscribe">,
-  { capacity = 1000, mayTell }: { readonly capacity?: number; readonly mayTell: () => boolean },
+  {
+    capacity = 1000,
+    from = 0,
+    mayTell,
+  }: { readonly capacity?: number; readonly from?: number; readonly mayTell: () => boolean },
 ) {
   const remembered: LoggedEvent[] = [];
   const listeners = new Set<(isTold: boolean) => void>();
-  let latest = 0;
+  let latest = from;
   let leftOut: { id: number } | undefined;
   runtime.subscribe((event) => {
     latest += 1;

@@ -39,6 +39,8 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
   let latest = foundedAt;
   let begun = 0;
   let snapshot: LogSnapshot | undefined;
+  /** The number of entries that are forgotten. */
+  let forgotten = 0;
   let isCut = false;
   const wake = () => {
     for (const waker of wakers) waker();
@@ -84,7 +86,7 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
     };
     const startAgain = ({ start }: LogFollower) => {
       const from = snapshot === undefined ? begun : Number(snapshot.position);
-      if (followed === epoch && applied >= from) return;
+      if (followed === epoch && applied >= forgotten) return;
       followed = epoch;
       // Its entries that it did not get are in the snapshot, and what came of them is not.
       for (const { own } of all.slice(applied, from)) refuse(own);
@@ -125,7 +127,9 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
       },
       async keepSnapshot(kept) {
         const isNewer = Number(kept.position) > Number(snapshot?.position ?? begun);
-        if (isNewer) snapshot = kept;
+        if (!isNewer) return;
+        forgotten = Number(snapshot?.position ?? begun);
+        snapshot = kept;
       },
       status: () => ({
         reachable: !isCut,
@@ -157,6 +161,7 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
       refuseWaiting();
       epoch += 1;
       begun = all.length;
+      forgotten = begun;
       snapshot = undefined;
       latest = Math.max(latest, time());
       foundedAt = latest;

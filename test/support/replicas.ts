@@ -25,7 +25,6 @@ export interface ReplicaServer extends RunningServer {
 /** Options of a replica in a test. */
 export interface ReplicaTestOptions extends OpenOptions {
   readonly compactEvery?: number;
-  readonly keepAfter?: number;
   readonly instanceTtl?: number;
   readonly onProblem?: (error: unknown) => void;
 }
@@ -34,7 +33,7 @@ export interface ReplicaTestOptions extends OpenOptions {
 export async function startReplica(
   log: SharedLog,
   source: ScenarioName | Scenario,
-  { compactEvery, keepAfter, instanceTtl, onProblem = fail, ...options }: ReplicaTestOptions = {},
+  { compactEvery, instanceTtl, onProblem = fail, ...options }: ReplicaTestOptions = {},
 ): Promise<ReplicaServer> {
   const { scenario, name, text } = await named(source);
   const given = givenOptions({
@@ -48,7 +47,6 @@ export async function startReplica(
     start: (platform) => starterOf(platform, scenario, { ...given, name, text })(),
     onProblem,
     ...(compactEvery !== undefined && { compactEvery }),
-    ...(keepAfter !== undefined && { keepAfter }),
     ...(instanceTtl !== undefined && { instanceTtl }),
   });
   const server = await serveRuntime(replica.runtime, { port: 0, replica, onDefect: fail });

@@ -36,8 +36,8 @@ interface Broadcast {
 const broadcasts = new WeakMap<Runtime, Broadcast>();
 
 // Made for the first subscriber: a server without one keeps no log.
-function broadcastOf(runtime: Runtime): Broadcast {
-  const broadcast = broadcasts.get(runtime) ?? createBroadcast(runtime);
+function broadcastOf(runtime: Runtime, isReplica: boolean): Broadcast {
+  const broadcast = broadcasts.get(runtime) ?? createBroadcast(runtime, isReplica ? distantId() : 0);
   broadcasts.set(runtime, broadcast);
   return broadcast;
 }
@@ -47,10 +47,15 @@ export function subscribersOf(runtime: Runtime): number {
   return broadcasts.get(runtime)?.subscribers() ?? 0;
 }
 
-function createBroadcast(runtime: Runtime): Broadcast {
-  const log = createEventLog(runtime, { mayTell: createAllowance() });
+// Each replica counts its own events: an id of another one has to be unknown here, so that its client is told of a gap.
+function distantId(): number {
+  return (1 + (nodePlatform.random() % 900_000)) * 1e9;
+}
+
+function createBroadcast(runtime: Runtime, from: number): Broadcast {
+  const log = createEventLog(runtime, { from, mayTell: createAllowance() });
   const subscribers = new Set<(bytes: Buffer) => void>();
-  let sent = 0;
+  let sent = from;
   let due = 0;
   let timer: NodeJS.Timeout | undefined;
   let isSlow = false;
@@ -127,7 +132,10 @@ function createAllowance(): () => boolean {
  * A subscriber that does not read is disconnected rather than waited for; it can resume. The stream ends when the
  * server or the instance is `gone`.
  */
-export function streamEvents({ runtime }: RouteContext, { request, response, gone }: LocalContext): void {
+export function streamEvents(
+  { runtime }: RouteContext,
+  { request, response, server, gone }: LocalContext,
+): void {
   response.writeHead(200, {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",
@@ -138,7 +146,7 @@ export function streamEvents({ runtime }: RouteContext, { request, response, gon
     response.end();
     return;
   }
-  const { log, flush, join } = broadcastOf(runtime);
+  const { log, flush, join } = broadcastOf(runtime, server.replica !== undefined);
   const leave = join((bytes) => {
     response.write(bytes);
     if (response.writableLength <= mostUnread) return;

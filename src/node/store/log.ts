@@ -56,7 +56,10 @@ export interface SharedLog {
    * Rejects with `store_unavailable` when it is not known to be stored; it may be stored nevertheless, and is applied then.
    */
   readonly append: (text: string) => Promise<unknown>;
-  /** Keeps the state at a position for late replicas, and forgets the entries up to it. */
+  /**
+   * Keeps the state at a position for late replicas, and forgets the entries up to the snapshot before it: a replica that
+   * is a little behind goes on, and is not started anew in the middle of its requests.
+   */
   readonly keepSnapshot: (snapshot: LogSnapshot) => Promise<void>;
   readonly status: () => LogStatus;
   /** Rejects the appends that are under way, and follows no more. */

@@ -6,7 +6,7 @@ import type { Runtime } from "../../sandbox/runtime.js";
 import { secretFrom } from "../../sandbox/scenario-keys.js";
 import type { ControlCall, ControlPlace } from "../control/call.js";
 import { type Instance, type Instances, newInstanceId, sweepIdle } from "../control/instances.js";
-import { clearInterval, nodePlatform, setInterval, setTimeout } from "../platform.js";
+import { clearInterval, nodePlatform, setInterval } from "../platform.js";
 import { type Entry, type EntryContent, entryText, type NewKeyHashes, readEntry } from "./entries.js";
 import type { LogEntry, LogSnapshot, LogStatus, SharedLog } from "./log.js";
 import { maskCall, maskRequest } from "./mask.js";
@@ -54,8 +54,6 @@ export interface ReplicaOptions extends Omit<CopyOptions, "onInstance"> {
   readonly instanceTtl: number;
   /** The entries after which the log is compacted. Default: 20,000. */
   readonly compactEvery?: number;
-  /** Milliseconds after which a snapshot replaces the entries before it: replicas have to be further behind to lack any. Default: 5000. */
-  readonly keepAfter?: number;
   /** Called when an entry could not be appended for which no caller waits. */
   readonly onProblem: (error: unknown) => void;
 }
@@ -64,7 +62,7 @@ const pollInterval = 250;
 
 /** Follows a log as a replica; resolves once it has everything that was stored. */
 export async function createReplica(options: ReplicaOptions): Promise<Replica> {
-  const { log, instanceTtl, compactEvery = 20_000, keepAfter = 5000, onProblem, ...copied } = options;
+  const { log, instanceTtl, compactEvery = 20_000, onProblem, ...copied } = options;
   const name = base62From(nodePlatform.random, 8);
   const listeners = new Set<(instance: Instance) => void>();
   const copy = createCopy({
@@ -96,14 +94,11 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
   };
 
   let isCompacting = false;
-  const keep = (snapshot: LogSnapshot) => {
-    if (!isClosed) log.keepSnapshot(snapshot).catch(report);
-  };
   const compact = async () => {
     isCompacting = true;
     try {
       const snapshot = (await append({ kind: "compact", least: compactEvery })) as LogSnapshot | undefined;
-      if (snapshot !== undefined) setTimeout(() => keep(snapshot), keepAfter).unref();
+      if (snapshot !== undefined) await log.keepSnapshot(snapshot);
     } catch (error) {
       report(error);
     }

@@ -173,7 +173,7 @@ function comparable(value: any): any {
 }
 
 async function open(store: MemoryStore, compactEvery: number): Promise<ReplicaServer> {
-  return startReplica(store.open(), scenario, { ...options, compactEvery, keepAfter: 5 });
+  return startReplica(store.open(), scenario, { ...options, compactEvery });
 }
 
 async function lookAt(

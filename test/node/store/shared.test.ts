@@ -130,7 +130,7 @@ test("every entry has the same outcome in every copy, with compactions in the mi
     };
   };
   const replicas = await Promise.all(
-    [1, 2, 3].map(() => open({ compactEvery: 50, keepAfter: 100 }, "key-states", recorded(store.open()))),
+    [1, 2, 3].map(() => open({ compactEvery: 50 }, "key-states", recorded(store.open()))),
   );
   const refs = ["active", "legacy", "revoked", "rate-limited", "retiring", "wrong-scope"] as const;
   const { copy } = replicas[0] as ReplicaServer;
@@ -149,7 +149,7 @@ test("every entry has the same outcome in every copy, with compactions in the mi
       return ask(replica, secrets[stream() % secrets.length] as string);
     }),
   );
-  const late = await open({ compactEvery: 50, keepAfter: 100 });
+  const late = await open({ compactEvery: 50 });
   const looks = async (replica: ReplicaServer) =>
     JSON.stringify(
       await Promise.all(
