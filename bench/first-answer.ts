@@ -8,10 +8,10 @@ import { withStory } from "../src/scenario/stories.js";
 import type { BenchArguments } from "./arguments.js";
 import type { Bundle } from "./bundle.js";
 import { childEnvironment } from "./children.js";
-import { startCommand } from "./command.js";
+import { commandFile, startCommand } from "./command.js";
 import { type Figure, figureOf } from "./figure.js";
 
-/** From the start of the command to its first 200, against the start and end of an empty program. */
+/** From the start of the command to its first 200, or to the end of `exec -- true`, against the start and end of an empty program. */
 export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle: Bundle): Promise<Figure[]> {
   const { story, ...world } = withStory("key-states");
   const file = join(bundle.folder, "own.yaml");
@@ -22,23 +22,27 @@ export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle
   const bundled: number[] = [];
   const own: number[] = [];
   const storied: number[] = [];
-  // The first run of each fills the caches of the system and of Node, and is left out.
+  const executed: number[] = [];
+  // The first run of each fills the caches of the system and of the command, and is left out.
   for (let run = 0; run <= runs; run++) {
-    const empty = await timeOf(() => runEmpty(node));
+    const empty = await timeOf(() => runToEnd(node, ["-e", "0"]));
     const ratios = [
       (await timeToAnswer(node, "key-states")) / empty,
       (await timeToAnswer(node, file)) / empty,
       (await timeToAnswer(node, told)) / empty,
+      (await timeOf(() => runToEnd(node, [commandFile, "exec", "--", "true"]))) / empty,
     ] as const;
     if (run === 0) continue;
     bundled.push(ratios[0]);
     own.push(ratios[1]);
     storied.push(ratios[2]);
+    executed.push(ratios[3]);
   }
   return [
-    figureOf("first answer: a bundled scenario / node -e 0", bundled, { atMost: 3 }),
-    figureOf("first answer: a YAML file / node -e 0", own, { atMost: 4 }),
+    figureOf("first answer: a bundled scenario / node -e 0", bundled, { atMost: 2.2 }),
+    figureOf("first answer: a YAML file / node -e 0", own, { atMost: 3 }),
     figureOf("first answer: a YAML file with a story of 30 steps / node -e 0", storied),
+    figureOf("exec -- true / node -e 0", executed, { atMost: 3 }),
   ];
 }
 
@@ -48,8 +52,9 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-async function runEmpty(node: string): Promise<void> {
-  await once(spawn(node, ["-e", "0"], { env: childEnvironment(), stdio: "ignore" }), "exit");
+async function runToEnd(node: string, argv: readonly string[]): Promise<void> {
+  const [code] = await once(spawn(node, argv, { env: childEnvironment(), stdio: "ignore" }), "exit");
+  if (code !== 0) throw new Error(`${argv.join(" ")} ended with ${code}`);
 }
 
 async function timeToAnswer(node: string, scenario: string): Promise<number> {

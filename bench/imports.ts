@@ -8,25 +8,41 @@ import { childEnvironment } from "./children.js";
 import { type Figure, figureOf } from "./figure.js";
 import { median } from "./median.js";
 
-/** Milliseconds that an import of the built package takes over one of an empty module, each in a fresh process. */
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Milliseconds that imports of the built package take over that of an empty module, or of msw, each in a fresh process. */
 export async function measureImports({ node, quick }: BenchArguments, { folder }: Bundle): Promise<Figure[]> {
   const empty = join(folder, "empty.mjs");
   await writeFile(empty, "");
-  const library = fileURLToPath(new URL("../dist/esm/index.js", import.meta.url));
-  const times = { empty: [] as number[], library: [] as number[] };
+  const built = (door: string) => pathToFileURL(join(root, "dist/esm", door)).href;
+  const imported = {
+    empty: pathToFileURL(empty).href,
+    library: built("index.js"),
+    msw: "msw",
+    handlers: built("msw.js"),
+  };
+  const names = Object.keys(imported) as (keyof typeof imported)[];
+  const times = {
+    empty: [] as number[],
+    library: [] as number[],
+    msw: [] as number[],
+    handlers: [] as number[],
+  };
   for (let run = 0; run < (quick ? 5 : 30); run++) {
-    times.empty.push(timeOfImport(node, empty));
-    times.library.push(timeOfImport(node, library));
+    for (const name of names) times[name].push(timeOfImport(node, imported[name]));
   }
-  const base = median(times.empty);
-  const over = times.library.map((time) => time - base);
-  return [figureOf("import of svc-sandbox: ms over an empty module", over, { atMost: 15 })];
+  const over = (name: keyof typeof imported, base: number) => times[name].map((time) => time - base);
+  const target = { atMost: 10 };
+  return [
+    figureOf("import of svc-sandbox: ms over an empty module", over("library", median(times.empty)), target),
+    figureOf("import of svc-sandbox/msw: ms over msw", over("handlers", median(times.msw)), target),
+  ];
 }
 
-function timeOfImport(node: string, file: string): number {
+function timeOfImport(node: string, specifier: string): number {
   const code = `const start = performance.now();
-await import(${JSON.stringify(pathToFileURL(file).href)});
+await import(${JSON.stringify(specifier)});
 console.log(performance.now() - start);`;
   const argv = ["--input-type=module", "-e", code];
-  return Number(execFileSync(node, argv, { encoding: "utf8", env: childEnvironment() }));
+  return Number(execFileSync(node, argv, { cwd: root, encoding: "utf8", env: childEnvironment() }));
 }

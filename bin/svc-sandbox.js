@@ -1,20 +1,24 @@
 #!/usr/bin/env node
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+"use strict";
+const { existsSync } = require("node:fs");
+const { join } = require("node:path");
 
-const door = new URL("../dist/esm/cli.js", import.meta.url);
+const built = join(__dirname, "../dist/cjs");
 
 if (!("getBuiltinModule" in process)) {
   process.stderr.write(`svc-sandbox needs Node 20.19 or later; this is Node ${process.versions.node}.\n`);
   process.exitCode = 2;
-} else if (!existsSync(door)) {
-  const root = fileURLToPath(new URL("..", import.meta.url));
+} else if (!existsSync(join(built, "cli.js"))) {
   process.stderr.write(
-    `svc-sandbox is not built: dist/esm/cli.js is missing in ${root}\nRun \`npm ci\` there, which installs what the build needs and builds it.\n`,
+    `svc-sandbox is not built: dist/cjs/cli.js is missing in ${join(__dirname, "..")}/\nRun \`npm ci\` there, which installs what the build needs and builds it.\n`,
   );
   process.exitCode = 2;
 } else {
-  process.getBuiltinModule("node:module").enableCompileCache?.();
-  const { cli, processIo } = await import(door.href);
-  process.exitCode = await cli(process.argv.slice(2), processIo(process));
+  const { createLoader } = require("./code-cache.js");
+  // A run of `exec` uses other parts of the same files than a start.
+  const { load, keep } = createLoader(built, process.argv[2] === "exec" ? "exec" : "start");
+  const { cli, processIo } = load("./cli.js");
+  cli(process.argv.slice(2), { ...processIo(process), keepCompiled: keep }).then((code) => {
+    process.exitCode = code;
+  });
 }

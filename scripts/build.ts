@@ -18,11 +18,12 @@ await mkdir(dist, { recursive: true });
 
 const modules = await bundle({
   root,
+  // The command is CommonJS, which Node loads faster.
   entries: { ...doors, cli: "src/cli/cli.ts" },
-  into: join(dist, "esm"),
-  format: "esm",
+  into: join(dist, "cjs"),
+  format: "cjs",
 });
-await bundle({ root, entries: doors, into: join(dist, "cjs"), format: "cjs" });
+await bundle({ root, entries: doors, into: join(dist, "esm"), format: "esm" });
 await bundle({
   root,
   entries: { index: doors.index, msw: doors.msw },

@@ -21,8 +21,12 @@ export interface Bundling {
  */
 export async function bundle({ root, entries, into, format, inParts = false }: Bundling): Promise<string[]> {
   const needs = findNeeds({
-    start: [join(root, "src/cli/cli.ts"), join(root, "src/cli/commands/start.ts")],
+    start: ["src/cli/cli.ts", "src/cli/commands/start.ts"].map((file) => join(root, file)),
+    report: [join(root, "src/cli/commands/exec.ts")],
+    scenario: scenarioReaders.map((file) => join(root, file)),
+    farmers: [join(root, farmerMaker)],
     library: [join(root, "src/index.ts")],
+    node: [join(root, "src/node/index.ts")],
   });
   const bundled = await rolldown({
     cwd: root,
@@ -48,15 +52,25 @@ export async function bundle({ root, entries, into, format, inParts = false }: B
       evaluateWhenUsed(root, inParts ? yamlOnly : late),
       needs.plugin,
       droppable,
+      ...(inParts ? [] : [inAscii]),
       ...(format === "esm" ? [useBuiltins] : []),
     ],
   });
-  // Dozens of small files take longer to find and to link than to run: what a start and an import of the library need
-  // stands in one file, what only one of them needs in another.
+  // Dozens of small files take longer to find and to link than to run: what an import of the library needs stands in one
+  // file. For the command, what a start needs stands apart from what a scenario file, farmers or a report need beside it.
+  const { start, report, scenario, farmers, library } = needs;
+  const isElsewhere = (id: string) => library.has(id) || scenario.has(id) || farmers.has(id);
+  const ofCommand = [
+    { name: "core", test: (id: string) => start.has(id) && isElsewhere(id), priority: 4 },
+    { name: "start", test: (id: string) => start.has(id), priority: 3 },
+    { name: "report", test: (id: string) => report.has(id) && library.has(id), priority: 2 },
+    { name: "scenario", test: (id: string) => scenario.has(id), priority: 2 },
+    { name: "farmers", test: (id: string) => farmers.has(id), priority: 2 },
+  ];
   const groups = [
-    { name: "core", test: (id: string) => needs.start.has(id) && needs.library.has(id), priority: 2 },
-    { name: "library", test: (id: string) => needs.library.has(id), priority: 1 },
-    { name: "start", test: (id: string) => needs.start.has(id), priority: 1 },
+    ...("cli" in entries ? ofCommand : []),
+    { name: "library", test: (id: string) => library.has(id), priority: 1 },
+    { name: "node", test: (id: string) => needs.node.has(id), priority: 0 },
   ];
   const { output } = await bundled.write({
     dir: into,
@@ -93,15 +107,18 @@ function findNeeds<Name extends string>(from: Readonly<Record<Name, readonly str
   return { ...sets, plugin };
 }
 
+const farmerMaker = "src/synthetic/farmers/farmers.ts";
 /** Modules that few programs use and that bring large packages or tables; all that they export are functions. */
 const late = [
   "src/scenario/interpret-scenario.ts",
   "src/scenario/problems/check-shape.ts",
   "src/scenario/read/yaml.ts",
-  "src/synthetic/farmers/farmers.ts",
+  farmerMaker,
 ];
 // A page pays for each byte: without this package, whose parts know of each other, the rest is smaller in one piece.
 const yamlOnly = ["src/scenario/read/yaml.ts"];
+/** The modules that read a scenario file. */
+const scenarioReaders = ["src/scenario/parse-scenario.ts", ...late.slice(0, -1)];
 const lateMark = "\0late:";
 
 /**
@@ -214,6 +231,21 @@ const droppable: Plugin = {
   renderChunk: (code) => ({
     code: code.replaceAll(/= (?=__(?:esm|commonJS)Min\()/g, "= /* @__PURE__ */ "),
   }),
+};
+
+/** Writes characters beyond ASCII as escapes: V8 keeps one byte for each character of such a text, and two of any other. */
+const inAscii: Plugin = {
+  name: "in-ascii",
+  // Not before: the minifier undoes it.
+  generateBundle(_options, output) {
+    for (const chunk of Object.values(output)) {
+      if (chunk.type !== "chunk") continue;
+      chunk.code = chunk.code.replaceAll(
+        /[^\0-\x7f]/g,
+        (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
+      );
+    }
+  },
 };
 
 const builtinMark = "\0builtin:";

@@ -20,7 +20,7 @@ export async function cli(argv: readonly string[], given: Io): Promise<number> {
   const io = {
     ...given,
     stdout: printing(given.stdout),
-    stderr: printing(given.stderr, (text) => text.replace(inCommandLine, programName(given.env))),
+    stderr: printing(given.stderr, (text) => named(text, programName(given.env))),
   };
   try {
     return await run(argv, io);
@@ -31,20 +31,22 @@ export async function cli(argv: readonly string[], given: Io): Promise<number> {
 }
 
 // The command lines in messages begin with the program as its user starts it.
-const inCommandLine = new RegExp(
-  `(?<![\\w/.-]|npx )svc-sandbox(?= (?:${Object.keys(commands).join("|")}|--|<))`,
-  "g",
-);
+function named(text: string, program: string): string {
+  // Most users start it by its own name, and the expression takes long to compile.
+  if (program === "svc-sandbox" || !text.includes("svc-sandbox")) return text;
+  const names = Object.keys(commands).join("|");
+  return text.replace(new RegExp(`(?<![\\w/.-]|npx )svc-sandbox(?= (?:${names}|--|<))`, "g"), program);
+}
 
 // The one way out to a terminal: whatever a text holds, it does not play with it.
-function printing(output: Output, named = (text: string) => text): Output {
+function printing(output: Output, worded = (text: string) => text): Output {
   const { isTTY = false, room } = output;
   return {
     isTTY,
     get columns() {
       return output.columns;
     },
-    write: (text, done) => output.write(printable(named(text), isTTY), done),
+    write: (text, done) => output.write(printable(worded(text), isTTY), done),
     ...(room !== undefined && { room: (until) => room(until) }),
   };
 }

@@ -87,7 +87,7 @@ function commanderOf(name: string, command: Command, io: Io): Commander {
     .usage(usage.join(" "))
     // The message says which word is too many.
     .allowExcessArguments(true)
-    .addHelpText("after", `\n${exampleText(examples, io)}`);
+    .addHelpText("after", () => `\n${exampleText(examples, io)}`);
   for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
   for (const flag of Object.values(flagsOf(command))) commander.addOption(optionOf(flag));
   return commander;

@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { promises as files, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { ScenarioName } from "../scenario/bundled.js";
 
@@ -7,12 +6,13 @@ import type { ScenarioName } from "../scenario/bundled.js";
 const packageFolder = new URL("../../", import.meta.url);
 
 /** The version of svc-sandbox; read at run time, so that a release is one changed line. */
-export const version: string = (createRequire(import.meta.url)("../../package.json") as { version: string })
-  .version;
+export const { version } = JSON.parse(readFileSync(new URL("package.json", packageFolder), "utf8")) as {
+  readonly version: string;
+};
 
 /** Reads the YAML of a bundled scenario as it stands in its file. */
 export function readBundledScenario(name: ScenarioName): Promise<string> {
-  return readFile(new URL(`scenarios/${name}.yaml`, packageFolder), "utf8");
+  return files.readFile(new URL(`scenarios/${name}.yaml`, packageFolder), "utf8");
 }
 
 /** The folder of the dashboard's page, which is built before it can be served. */

@@ -110,7 +110,7 @@ test("README.md: its first screen works in a clean clone with an empty HOME, and
 
   const elsewhere = await inClone(readme("npm pack")).ended;
   expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringMatching(/^key-states /m) });
-  expect(existsSync(join(folder, "your-project/node_modules/svc-sandbox/dist/esm/cli.js"))).toBe(true);
+  expect(existsSync(join(folder, "your-project/node_modules/svc-sandbox/dist/cjs/cli.js"))).toBe(true);
 }, 240_000);
 
 test("README.md: list and show print what it says of them", async () => {

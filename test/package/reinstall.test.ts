@@ -1,30 +1,28 @@
 import { spawn } from "node:child_process";
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Names each module that Node has read.
-const hook = `import { register } from "node:module";
-register("data:text/javascript," + encodeURIComponent(\`
-import { writeSync } from "node:fs";
-export async function load(url, context, next) {
-  const loaded = await next(url, context);
-  writeSync(1, "read " + url + "\\\\n");
-  return loaded;
-}\`));
+const hook = `const fs = require("node:fs");
+const read = fs.readFileSync;
+fs.readFileSync = (file, ...options) => {
+  const text = read(file, ...options);
+  fs.writeSync(1, "read " + file + "\\n");
+  return text;
+};
 `;
 
 test("the control plane answers though the package is removed while the server runs", async () => {
   const folder = temporaryFolder();
-  for (const part of ["bin", "dist/esm", "package.json"]) {
+  for (const part of ["bin", "dist/cjs", "package.json"]) {
     cpSync(join(root, part), join(folder, part), { recursive: true });
   }
-  const hookFile = join(folder, "hook.mjs");
+  const hookFile = join(folder, "hook.cjs");
   writeFileSync(hookFile, hook);
-  const chunks = join(folder, "dist/esm");
+  const chunks = join(folder, "dist/cjs");
   const textOf = (file: string) => readFileSync(join(chunks, file), "utf8");
   const files = readdirSync(chunks).filter((file) => file.endsWith(".js"));
   const wanted = [/x-powered-by/, /agrovoc/].flatMap((sign) =>
@@ -32,10 +30,10 @@ test("the control plane answers though the package is removed while the server r
   );
   expect(wanted.length).toBeGreaterThan(1);
   for (const file of wanted) {
-    const imports = [...textOf(file).matchAll(/(?:\bfrom|\bimport)\s*"\.\/([^"]+)"/g)];
+    const imports = [...textOf(file).matchAll(/(?<!=>)\brequire\("\.\/([^"]+)"\)/g)];
     for (const [, next] of imports) if (!wanted.includes(next as string)) wanted.push(next as string);
   }
-  const argv = ["--import", pathToFileURL(hookFile).href, join(folder, "bin/svc-sandbox.js"), "--port", "0"];
+  const argv = ["--require", hookFile, join(folder, "bin/svc-sandbox.js"), "--port", "0"];
   const child = spawn(process.execPath, [...argv, "--json", "--log", "off"], { cwd: folder });
   onTestFinished(() => void child.kill("SIGKILL"));
   let written = "";

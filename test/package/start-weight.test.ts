@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 // What a start reads before it serves a bundled scenario, in the build. An import too many in a file that every start
 // needs brings a large package in with it, and nothing else would say so.
 
-const folder = join(import.meta.dirname, "../../dist/esm");
+const folder = join(import.meta.dirname, "../../dist/cjs");
 const files = readdirSync(folder);
 const textOf = (file: string) => readFileSync(join(folder, file), "utf8");
 const start = files.find(
@@ -16,7 +16,7 @@ const start = files.find(
 function needed(file: string, found = new Set<string>()): Set<string> {
   if (found.has(file)) return found;
   found.add(file);
-  for (const [, next] of textOf(file).matchAll(/(?:\bfrom|\bimport)\s*"\.\/([^"]+)"/g)) {
+  for (const [, next] of textOf(file).matchAll(/(?<!=>)\brequire\("\.\/([^"]+)"\)/g)) {
     needed(next as string, found);
   }
   return found;

@@ -59,7 +59,7 @@ describe("the tarball", () => {
 
   test("holds what it should, and nothing else", () => {
     const expected = [
-      /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/svc-sandbox\.js)$/,
+      /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(?:svc-sandbox\.js|code-cache\.js|package\.json))$/,
       /^scenarios\/[a-z-]+\.yaml$/,
       /^docs\/(?:decisions\/)?[\w-]+\.md$/,
       /^examples\/(?:[a-z-]+\/)?[\w.-]+\.(?:md|js|json|py|java)$/,

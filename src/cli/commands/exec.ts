@@ -83,6 +83,7 @@ export const command = declareCommand({
       const report = reportOf({ world: runtime.world, counters }, { underExec: true });
       const unmet = unmetThresholds(report, flags);
       const isWritten = await deliverReport(report, unmet, targets, call);
+      io.keepCompiled?.();
       if (end.code !== exitCode.fine) return end.code;
       if (unmet.length > 0) return exitCode.failed;
       return isWritten ? exitCode.fine : exitCode.usage;

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { promises as files } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { variableOf } from "../../domain/api-key.js";
@@ -95,20 +95,22 @@ export async function execEnvironment(
   return {
     env,
     async remove() {
-      if (trust !== undefined) await rm(dirname(trust.SVC_CA_FILE), { recursive: true, force: true });
+      if (trust !== undefined) await files.rm(dirname(trust.SVC_CA_FILE), { recursive: true, force: true });
     },
   };
 }
 
 // Writes the certificate into files that clients can be pointed to, in a folder of their own.
 async function writeTrust(certificate: string, { NODE_EXTRA_CA_CERTS: already }: Io["env"]) {
-  const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-")).catch(
-    unwritable(`the certificate for the command into ${quote(tmpdir())}`, "Name another folder in TMPDIR."),
-  );
+  const folder = await files
+    .mkdtemp(join(tmpdir(), "svc-sandbox-"))
+    .catch(
+      unwritable(`the certificate for the command into ${quote(tmpdir())}`, "Name another folder in TMPDIR."),
+    );
   const [file, forNode] = [join(folder, "ca.pem"), join(folder, "node-extra-ca.pem")];
   // There is one such variable: the certificates that it names already stay trusted.
-  const others = already ? await readFile(already, "utf8").catch(() => "") : "";
-  await writeFile(file, certificate);
-  await writeFile(forNode, `${certificate.trimEnd()}\n${others}`);
+  const others = already ? await files.readFile(already, "utf8").catch(() => "") : "";
+  await files.writeFile(file, certificate);
+  await files.writeFile(forNode, `${certificate.trimEnd()}\n${others}`);
   return { SVC_CA_FILE: file, NODE_EXTRA_CA_CERTS: forNode };
 }

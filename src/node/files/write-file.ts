@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  promises,
   readdirSync,
   realpathSync,
   renameSync,
@@ -12,7 +13,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 // Not through a draft: the name may be that of a pipe. A pipe without a reader is not waited for.
@@ -105,7 +105,7 @@ export async function writeReportFile(path: string, text: string, isAppended = f
   // What the command has written to its standard output, whatever file that is, stays.
   const isStream = /^\/(?:dev|proc)\//.test(path);
   const how = isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC);
-  const file = await open(path, O_WRONLY | O_NONBLOCK | how, 0o666);
+  const file = await promises.open(path, O_WRONLY | O_NONBLOCK | how, 0o666);
   try {
     await file.writeFile(text);
   } finally {

@@ -78,14 +78,17 @@ function durationInWords(duration: string): string {
   return units[unit] === undefined ? duration : `${count} ${units[unit]}${count === "1" ? "" : "s"}`;
 }
 
-const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+// Made when it is first used: it takes as long as half a start.
+let date: Intl.DateTimeFormat | undefined;
 
 /** `10:01 on 2 March 2026`; seconds only where there are some. */
 export function timeInWords(iso: string): string {
   const at = new Date(iso).toISOString();
   const seconds = at.slice(17, 19) === "00" ? "" : at.slice(16, 19);
+  date ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
   return `${at.slice(11, 16)}${seconds} on ${date.format(new Date(iso))}`;
 }
+
 /** The overlap of the replaced key, as durations are written. */
 export function overlapOf({ overlap }: { readonly overlap?: string }): string {
   return overlap ?? `${defaultOverlap / 60_000}m`;
