@@ -3,6 +3,7 @@ import type { World } from "../../sandbox/world.js";
 import { version } from "../package-files.js";
 import type { ControlContext, ControlSurroundings } from "../server/http-server.js";
 import { latencyBounds, type Traffic } from "../server/traffic.js";
+import type { LogStatus } from "../store/log.js";
 import { subscribersOf } from "./events.js";
 import type { Instances } from "./instances.js";
 
@@ -14,7 +15,7 @@ export interface MetricsText {
 
 /** What is scraped. */
 type Scraped = Pick<ControlContext, "runtime"> & {
-  readonly server: Pick<ControlSurroundings, "traffic" | "unreadiness">;
+  readonly server: Pick<ControlSurroundings, "traffic" | "unreadiness" | "replica">;
   readonly world: World;
 };
 
@@ -25,8 +26,11 @@ type Scraped = Pick<ControlContext, "runtime"> & {
  */
 export async function metricsOf(scraped: Scraped, instances: Instances): Promise<MetricsText> {
   const registry = new Registry();
-  addTraffic(registry, scraped.server.traffic.read());
+  const traffic = scraped.server.traffic.read();
+  addTraffic(registry, traffic);
   addWorld(registry, scraped, instances);
+  const status = scraped.server.replica?.status();
+  if (status !== undefined) addStore(registry, status, traffic.unstored);
   const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);
   return { contentType: registry.contentType, text: texts.join("\n") };
 }
@@ -80,8 +84,6 @@ function addTraffic(registry: Registry, { paths, latencies, totalMs, defects }: 
 }
 
 function addWorld(registry: Registry, { runtime, server, world }: Scraped, instances: Instances) {
-  const gauge = (name: string, help: string, value: number) =>
-    new Gauge(named(registry, name, help)).set(value);
   const keys = new Gauge({
     ...named(registry, "keys", "Keys of the server's own world, by state."),
     labelNames: ["state"],
@@ -90,14 +92,16 @@ function addWorld(registry: Registry, { runtime, server, world }: Scraped, insta
     keys.set({ state }, count);
   }
   const running = instances.list();
-  gauge("instances", "Instances that there are now.", running.length);
+  setGauge(registry, "instances", "Instances that there are now.", running.length);
   const followed = [runtime, ...running.map((instance) => instance.runtime)];
-  gauge(
+  setGauge(
+    registry,
     "event_subscribers",
     "Streams of events that are open now, those of instances included.",
     followed.reduce((sum, one) => sum + subscribersOf(one), 0),
   );
-  gauge(
+  setGauge(
+    registry,
     "ready",
     "1 when the server is ready for requests, else 0.",
     server.unreadiness() === undefined ? 1 : 0,
@@ -106,6 +110,28 @@ function addWorld(registry: Registry, { runtime, server, world }: Scraped, insta
     ...named(registry, "build_info", "The version that runs; always 1."),
     labelNames: ["version"],
   }).set({ version }, 1);
+}
+
+function addStore(registry: Registry, { reachable, latencyMs, entries }: LogStatus, unstored: number) {
+  const refused = "Requests to the API that were answered with 503 because the store was away.";
+  new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
+  setGauge(registry, "store_up", "1 when the store answered the last time, else 0.", reachable ? 1 : 0);
+  setGauge(
+    registry,
+    "store_latency_seconds",
+    "Seconds that the last entry took to be stored.",
+    latencyMs / 1000,
+  );
+  setGauge(
+    registry,
+    "store_entries",
+    "Entries that this replica has applied since the last snapshot; one that lags has fewer than the others.",
+    entries,
+  );
+}
+
+function setGauge(registry: Registry, name: string, help: string, value: number): void {
+  new Gauge(named(registry, name, help)).set(value);
 }
 
 function named(registry: Registry, name: string, help: string): MetricConfiguration<string> {

@@ -129,7 +129,8 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     if (onlyWaits(delivery)) onUnread(response, countUnread);
     sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
   };
-  const failWith = (error: unknown, response: ServerResponse) => refuseFailed(response, error, onDefect);
+  const failWith = (error: unknown, response: ServerResponse) =>
+    refuseFailed(response, error, { onAway: traffic.countUnstored, onDefect });
   const answerWith = (
     { instance }: ControlContext,
     world: World,

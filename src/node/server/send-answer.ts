@@ -135,9 +135,10 @@ export function refuse(response: ServerResponse, status: 400 | 500): void {
 export function refuseFailed(
   response: ServerResponse,
   error: unknown,
-  onDefect: (error: unknown) => void,
+  { onAway, onDefect }: { readonly onAway: () => void; readonly onDefect: (error: unknown) => void },
 ): void {
   if (error instanceof SandboxError && error.code === "store_unavailable") {
+    onAway();
     const { code, message } = failures[503];
     sendError(response, 503, errorBody(code, message));
   } else {

@@ -17,6 +17,8 @@ export interface PathTraffic {
 export interface Traffic {
   /** Counts an answer of the API, and the milliseconds from its request to its last byte. */
   readonly count: (pathId: PathId, status: number, ms: number) => void;
+  /** Counts a request that was refused because the store was away. */
+  readonly countUnstored: () => void;
   /** Counts a defect of the sandbox. */
   readonly countDefect: () => void;
   readonly read: () => {
@@ -25,6 +27,7 @@ export interface Traffic {
     readonly latencies: readonly number[];
     /** Milliseconds that all answers took together. */
     readonly totalMs: number;
+    readonly unstored: number;
     readonly defects: number;
   };
 }
@@ -34,6 +37,7 @@ export function createTraffic(): Traffic {
   const paths = new Map<PathId, Map<number, { count: number }>>();
   const latencies = new Float64Array(latencyBounds.length + 1);
   let totalMs = 0;
+  let unstored = 0;
   let defects = 0;
   const boxOf = (pathId: PathId, status: number) => {
     const statuses = paths.get(pathId) ?? new Map<number, { count: number }>();
@@ -50,6 +54,9 @@ export function createTraffic(): Traffic {
       while (bucket < latencyBounds.length && ms > (latencyBounds[bucket] as number)) bucket += 1;
       latencies[bucket] = (latencies[bucket] as number) + 1;
     },
+    countUnstored() {
+      unstored += 1;
+    },
     countDefect() {
       defects += 1;
     },
@@ -59,6 +66,7 @@ export function createTraffic(): Traffic {
       ),
       latencies: [...latencies],
       totalMs,
+      unstored,
       defects,
     }),
   };
