@@ -3,8 +3,10 @@ import { findKeys } from "../../../src/domain/redact.js";
 import { randomStream } from "../../../src/domain/seed.js";
 import type { Scenario } from "../../../src/index.js";
 import type { LogEntry, SharedLog } from "../../../src/node/store/log.js";
+import { subscribe } from "../../control/subscribe.js";
 import { control } from "../../support/call-control.js";
 import { createMemoryStore, type MemoryStore } from "../../support/memory-log.js";
+import { converse } from "../../support/raw-socket.js";
 import { type ReplicaServer, type ReplicaTestOptions, startReplica } from "../../support/replicas.js";
 import { mePath } from "../../support/send.js";
 import { sendOnSocket } from "../../support/send-on-socket.js";
@@ -229,4 +231,46 @@ test("an instance made by one replica is served by every other at once, and is g
     expect((await ask(one, keys.active, `/i/${id}${mePath}`)).status).toBe(404);
     expect((await ask(other, keys.active, `/i/${id}${mePath}`)).status).toBe(404);
   }
+});
+
+test("requests that are pipelined on one connection are answered in their order", async () => {
+  const [one, other] = (await three()) as [ReplicaServer, ReplicaServer];
+  const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  const paths = Array.from({ length: 20 }, (_, n) =>
+    n % 3 === 0 ? "/nothing" : n % 3 === 1 ? mePath : "/__sandbox/health",
+  );
+  const busy = Promise.all(Array.from({ length: 20 }, () => call(other, "GET /clock")));
+  const answered = await converse(one.port, { chunks: [paths.map(head).join("")], after: "listen" });
+  const statuses = [...answered.toString().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+  expect(statuses).toEqual(paths.map((_, n) => [404, 401, 200][n % 3]));
+  await busy;
+});
+
+test("a fault set through one replica hits the requests to another, and an unread answer counts everywhere", async () => {
+  const [one, other, third] = (await three()) as [ReplicaServer, ReplicaServer, ReplicaServer];
+  const active = one.copy.secret("active");
+  await call(one, "PUT /faults", { faults: [{ then: { reset: true } }] });
+  await expect(ask(other, active)).rejects.toThrow();
+  await call(third, "PUT /faults", { faults: [{ then: { truncate: true } }] });
+  await expect(ask(other, active)).rejects.toThrow();
+  await call(third, "PUT /faults", { faults: [{ then: { latency: "30s" } }] });
+  const impatient = new AbortController();
+  const asked = fetch(other.url + mePath, { headers: { "x-api-key": active }, signal: impatient.signal });
+  await expect.poll(async () => (await call(one, "GET /requests")).body.data.length).toBe(3);
+  impatient.abort();
+  await expect(asked).rejects.toThrow();
+  await expect.poll(async () => (await call(one, "GET /report")).body.data.unread).toBe(1);
+  expect(await call(third, "GET /report")).toEqual(await call(other, "GET /report"));
+});
+
+test("events of every replica are told by each, and one that goes on at another replica is told of the gap", async () => {
+  const [one, other] = (await three()) as [ReplicaServer, ReplicaServer];
+  const listener = await subscribe(other.url);
+  await call(one, "POST /keys/active/revoke", {});
+  await ask(one, one.copy.secret("active"));
+  await listener.until((events) => events.length >= 2);
+  expect(listener.events.map(({ event }) => event)).toEqual(["key.revoked", "request"]);
+  const again = await subscribe(one.url, { from: listener.events[0]?.id as number });
+  await again.until((events) => events.length >= 1);
+  expect(again.events.map(({ event }) => event)).toEqual(["events.lost"]);
 });
