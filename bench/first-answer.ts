@@ -46,18 +46,21 @@ export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle
   ];
 }
 
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
+/** Milliseconds that the work takes. */
+export async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();
   return performance.now() - started;
 }
 
-async function runToEnd(node: string, argv: readonly string[]): Promise<void> {
+/** Runs a program of Node to its end. */
+export async function runToEnd(node: string, argv: readonly string[]): Promise<void> {
   const [code] = await once(spawn(node, argv, { env: childEnvironment(), stdio: "ignore" }), "exit");
   if (code !== 0) throw new Error(`${argv.join(" ")} ended with ${code}`);
 }
 
-async function timeToAnswer(node: string, scenario: string): Promise<number> {
+/** Milliseconds from the start of the command to its first 200. */
+export async function timeToAnswer(node: string, scenario: string): Promise<number> {
   const started = performance.now();
   const { port, keys, stop } = await startCommand(node, scenario);
   await answered(port, keys[0] as string);

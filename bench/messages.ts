@@ -1,7 +1,7 @@
 /** What kind of server to start, sent to it once. */
 export type ServerOrder =
-  /** A world with this many keys. */
-  | { readonly kind: "sandbox"; readonly keys: number }
+  /** A world with this many keys, written out one by one or as a population. */
+  | { readonly kind: "sandbox"; readonly keys: number; readonly isPopulation?: boolean }
   /** Sends these bytes, whatever is asked. */
   | { readonly kind: "bare"; readonly headers: readonly string[]; readonly body: string };
 

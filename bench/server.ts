@@ -1,27 +1,35 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pick, randomStream } from "../src/domain/seed.js";
+import { randomStream } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/platform.js";
 import { serveRuntime } from "../src/node/server/serve-runtime.js";
+import { describedKeys } from "../src/sandbox/described.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
-import { scenarioSecrets } from "../src/sandbox/secrets.js";
+import { secretOf } from "../src/sandbox/scenario-keys.js";
 import type { ServerOrder, ServerReady } from "./messages.js";
-import { benchScenario } from "./scenario.js";
+import { benchScenario, noLimits, populatedScenario } from "./scenario.js";
 
 const usedKeys = 1000;
 
-async function serveSandbox(count: number): Promise<ServerReady> {
-  const world = openWorld(benchScenario(count));
+type SandboxOrder = Extract<ServerOrder, { kind: "sandbox" }>;
+
+async function serveSandbox({ keys: count, isPopulation = false }: SandboxOrder): Promise<ServerReady> {
+  const world = openWorld(isPopulation ? populatedScenario(count) : benchScenario(count));
   const { url } = await serveRuntime(
     createRuntime(() => world),
     { port: 0 },
   );
   const draw = randomStream(1, "bench.keys");
-  const secrets = Object.values(scenarioSecrets(world));
-  return {
-    port: Number(new URL(url).port),
-    keys: Array.from({ length: Math.min(usedKeys, count) }, () => pick(draw, secrets)),
-  };
+  const described = describedKeys(world.scenario);
+  const used = Array.from({ length: Math.min(usedKeys, count) }, () =>
+    described.at(Math.floor((draw() / 2 ** 32) * described.size)),
+  );
+  // A population cannot say so.
+  for (const { ref } of isPopulation ? used : []) {
+    const entry = world.registry.key(ref);
+    entry.key = { ...entry.key, limits: noLimits };
+  }
+  return { port: Number(new URL(url).port), keys: used.map((one) => secretOf(one, world.seed)) };
 }
 
 function serveBare(headers: readonly string[], body: string): Promise<ServerReady> {
@@ -45,7 +53,7 @@ function memoryUsed(): number {
 // A bench that fails must not leave its servers behind.
 process.once("disconnect", () => process.exit());
 process.once("message", (order: ServerOrder) => {
-  const serving = order.kind === "bare" ? serveBare(order.headers, order.body) : serveSandbox(order.keys);
+  const serving = order.kind === "bare" ? serveBare(order.headers, order.body) : serveSandbox(order);
   serving.then((ready) => {
     process.send?.(ready);
     process.on("message", () => process.send?.(memoryUsed()));

@@ -18,12 +18,13 @@ const shortText = new Uint8Array(4 * blockBytes);
 const words = new Int32Array(64);
 const state = new Int32Array(8);
 
-/** SHA-256 of the text's UTF-8 bytes, as 64 lower-case hex digits. */
-export function sha256(text: string): string {
+/** SHA-256 of bytes, or of a text's UTF-8 bytes, as 64 lower-case hex digits. */
+export function sha256(text: string | Uint8Array): string {
   // A unit is at most three bytes; behind the text come a bit and its length, which may take another block.
   const room = text.length * 3 + blockBytes + 9;
   const bytes = room <= shortText.length ? shortText : new Uint8Array(room);
-  const length = writeUtf8(text, bytes);
+  const length = typeof text === "string" ? writeUtf8(text, bytes) : text.length;
+  if (typeof text !== "string") bytes.set(text);
   const end = Math.ceil((length + 9) / blockBytes) * blockBytes;
   bytes[length] = 0x80;
   for (let at = end - 1, bits = length * 8; bits > 0; at--, bits = Math.floor(bits / 256)) bytes[at] = bits;

@@ -7,7 +7,7 @@ import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
 
 // The one-shot hash takes half the time of createHash, but Node has it only since 20.12; bundlers for other
 // runtimes may not have it at all.
-const sha256: (text: string) => string =
+const sha256: Platform["sha256"] =
   typeof crypto.hash === "function"
     ? (text) => crypto.hash("sha256", text, "hex")
     : (text) => crypto.createHash("sha256").update(text).digest("hex");

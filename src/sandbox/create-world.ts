@@ -1,11 +1,11 @@
 import { assumptionsFor } from "../domain/assumptions.js";
 import type { Organization } from "../domain/organization.js";
 import { defaultSeed, randomStream, uuidFrom } from "../domain/seed.js";
-import { expandPopulation } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventOrganizationName } from "../synthetic/names.js";
 import { createClock, isoOf } from "./clock.js";
 import { createCounters, windowsOf } from "./counters.js";
+import { type DescribedOrganization, describedOrganizations } from "./described.js";
 import { createAnnouncements } from "./events.js";
 import { activateFaults } from "./faults.js";
 import { createJournal, createRequestIds } from "./journal.js";
@@ -24,7 +24,7 @@ import type { World, WorldOptions } from "./world.js";
  * The same scenario, seed and start give the same world: ids, names, secrets, request ids.
  */
 export function createWorld(given: Scenario, options: WorldOptions): World {
-  const scenario = withOptions(expandPopulation(given), options);
+  const scenario = withOptions(given, options);
   const { platform } = options;
   const { seed = defaultSeed } = scenario;
   const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
@@ -38,10 +38,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     ...{ seed, start, sha256: platform.sha256, windows },
     withGranted: (first, scopes) => withGrantedScopes(profiled, first, scopes),
   });
-  const organizations = sharedOrganizations(scenario, seed).map((one) => {
-    const ending = endingOfName(profiled, one.ref);
-    return ending === "" ? one : { ...one, name: one.name + ending };
-  });
+  const { described, make } = sharedOrganizations(scenario, seed);
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
@@ -60,7 +57,17 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     timeline: createTimeline(scenario.timeline ?? [], start),
     settle: () => settleTimeline(world),
     story: createStory(scenario.story ?? []),
-    registry: createRegistry(organizations, keys),
+    registry: createRegistry(
+      {
+        described,
+        make(place) {
+          const made = make(place);
+          const ending = endingOfName(profiled, made.ref);
+          return ending === "" ? made : { ...made, name: made.name + ending };
+        },
+      },
+      keys,
+    ),
     events: createAnnouncements(),
     requestIds,
     journal: createJournal(requestIds.idOf),
@@ -89,24 +96,36 @@ function refuseConsent(): never {
   throw new Error("a world without the preview has no consent requests");
 }
 
-// By the organizations of the scenario, which nothing changes: worlds of one scenario and seed share their records.
-const builtOrganizations = new WeakMap<
-  object,
-  { readonly seed: number; readonly built: readonly Organization[] }
->();
-
-function sharedOrganizations(scenario: Scenario, seed: number): readonly Organization[] {
-  const { organizations = {} } = scenario;
-  const known = builtOrganizations.get(organizations);
-  if (known?.seed === seed) return known.built;
-  const built = buildOrganizations(scenario, seed);
-  builtOrganizations.set(organizations, { seed, built });
-  return built;
+interface SharedOrganizations {
+  readonly seed: number;
+  readonly population: Scenario["population"];
+  readonly described: ReturnType<typeof describedOrganizations>;
+  readonly make: (place: number) => Organization;
 }
 
-/** The organizations of a scenario; what it leaves out is derived from the seed and the ref. */
-export function buildOrganizations(scenario: Scenario, seed: number): Organization[] {
-  return Object.entries(scenario.organizations ?? {}).map(([ref, given]) => ({
+// By the organizations of the scenario, which nothing changes: worlds of one scenario and seed share their records.
+const builtOrganizations = new WeakMap<object, SharedOrganizations>();
+
+function sharedOrganizations(scenario: Scenario, seed: number): SharedOrganizations {
+  const { population } = scenario;
+  const owner = scenario.organizations ?? population;
+  const known = owner && builtOrganizations.get(owner);
+  if (known?.seed === seed && known.population === population) return known;
+  const described = describedOrganizations(scenario);
+  const built = new Map<number, Organization>();
+  const make = (place: number) => {
+    const one = built.get(place) ?? buildOrganization(described.at(place), seed);
+    built.set(place, one);
+    return one;
+  };
+  const shared = { seed, population, described, make };
+  if (owner !== undefined) builtOrganizations.set(owner, shared);
+  return shared;
+}
+
+/** The record of an organization; what its scenario leaves out is derived from the seed and the ref. */
+export function buildOrganization({ ref, given }: DescribedOrganization, seed: number): Organization {
+  return {
     ref,
     id: given.id ?? uuidFrom(randomStream(seed, "organization.id", ref)),
     name: given.name ?? inventOrganizationName(seed, ref, given.type),
@@ -114,7 +133,7 @@ export function buildOrganizations(scenario: Scenario, seed: number): Organizati
     status: given.status ?? "active",
     sandboxAccess: given.sandbox_access ?? true,
     liveAccess: given.live_access ?? "not_approved",
-  }));
+  };
 }
 
 // A copy of the scenario that starts the same world without the options as this one with them.

@@ -14,12 +14,12 @@ test("finds what was put in, also after it has grown, and tells apart hashes tha
   fc.assert(
     fc.property(fc.uniqueArray(alike, { minLength: 1, maxLength: 40 }), fc.nat(63), (hashes, changed) => {
       const index = createHashIndex(2);
+      const isAt = (place: number, hash: string) => hashes[place] === hash;
       for (const hash of hashes) index.add(hash);
-      expect(hashes.map((hash) => index.find(hash))).toEqual(hashes.map((_, place) => place));
-      expect(hashes.map((_, place) => index.at(place))).toEqual(hashes);
+      expect(hashes.map((hash) => index.find(hash, isAt))).toEqual(hashes.map((_, place) => place));
       const [first] = hashes as [string];
       const other = `${first.slice(0, changed)}${first[changed] === "7" ? "8" : "7"}${first.slice(changed + 1)}`;
-      expect(index.find(other)).toBe(hashes.includes(other) ? hashes.indexOf(other) : undefined);
+      expect(index.find(other, isAt)).toBe(hashes.includes(other) ? hashes.indexOf(other) : undefined);
     }),
     propertySeed,
   );

@@ -2,20 +2,21 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName } from "../synthetic/names.js";
-import { deriveSecret, type ScenarioKey, scenarioKeys } from "./scenario-keys.js";
+import type { ScenarioKey } from "./described.js";
+import { deriveSecret, scenarioKeys } from "./scenario-keys.js";
 
 const start = Date.parse("2026-03-02T09:00:00Z");
 const building = {
   seed: 1,
   start,
-  sha256: (text: string) => createHash("sha256").update(text).digest("hex"),
+  sha256: (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex"),
   windows: { sliding: false, dayResetsAt: 0 },
 };
 
 function build(keys: Record<string, ScenarioKey>) {
   const scenario: Scenario = { version: 1, organizations: { bank: { type: "bank", keys } } };
-  const { described, make } = scenarioKeys(scenario, building);
-  return Object.fromEntries(described.map(({ ref }, place) => [ref, make(place).key]));
+  const { described, hashAt, make } = scenarioKeys(scenario, building);
+  return Object.fromEntries(Array.from(described, ({ ref }, place) => [ref, make(place, hashAt(place)).key]));
 }
 
 test("what is left out has its default", () => {
@@ -74,4 +75,25 @@ test("a pinned secret says by its prefix whether the key is a legacy one", () =>
     legacy: true,
     sha256: building.sha256("legacysvc_test_mine"),
   });
+});
+
+test("a population has its keys behind those that are written out, each with the hash of the secret that the seed gives", () => {
+  const keys: Record<string, ScenarioKey> = { "organization-3-key-1": { environment: "live", legacy: true } };
+  const scenario: Scenario = {
+    version: 1,
+    organizations: { bank: { type: "bank", keys } },
+    population: { organizations: 2, keys_per_organization: 2 },
+  };
+  const { described, hashAt } = scenarioKeys(scenario, building);
+  const refs = [1, 2].flatMap((one) => [1, 2].map((key) => `organization-${one}-key-${key}`));
+  expect(Array.from(described, ({ ref }) => ref)).toEqual(["organization-3-key-1", ...refs]);
+  expect(Array.from(described, ({ ref }) => described.placeOf(ref))).toEqual([0, 1, 2, 3, 4]);
+  for (const ref of ["organization-1-key-3", "organization-3-key-2", "organization-1", "no such ref"])
+    expect(described.placeOf(ref)).toBeUndefined();
+  const places = ["bank", "organization-1", "organization-2", "organization-3"].map(described.placesOf);
+  expect(places).toEqual([[0], [1, 2], [3, 4], []]);
+  for (const [place, { ref, given }] of [...described].entries()) {
+    const { environment, legacy = false } = given;
+    expect(hashAt(place)).toBe(building.sha256(deriveSecret(1, { ref, environment, legacy })));
+  }
 });

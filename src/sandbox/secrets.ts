@@ -1,7 +1,8 @@
 import { SandboxError } from "../domain/errors.js";
 import { populatedNumbers } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type DescribedKey, deriveSecret, describedKeys, secretOf } from "./scenario-keys.js";
+import { type DescribedKey, describedKeys } from "./described.js";
+import { deriveSecret, secretOf } from "./scenario-keys.js";
 import type { World } from "./world.js";
 
 /** The full keys by ref, derived on every call: the world itself keeps only hashes (R35). */
@@ -10,7 +11,7 @@ export function secretsOf(keys: readonly DescribedKey[], { seed }: { seed: numbe
 }
 
 export function scenarioSecrets(world: World): Record<string, string> {
-  return secretsOf(describedKeys(world.scenario).filter(hasSecret), world);
+  return secretsOf([...describedKeys(world.scenario)].filter(hasSecret), world);
 }
 
 /**
@@ -33,38 +34,61 @@ export function scenarioSecret(world: World, ref: string): string {
 
 /** The ref of the default key; `undefined` when the scenario has no key. */
 export function defaultKeyRef(scenario: Scenario): string | undefined {
-  return scenario.default_key ?? describedKeys(scenario)[0]?.ref;
+  if (scenario.default_key !== undefined) return scenario.default_key;
+  const [first] = describedKeys(scenario);
+  return first?.ref;
 }
 
 /** The full key of the default ref; `undefined` when the scenario does not give it. */
 export function defaultSecret({ scenario, seed }: World): string | undefined {
   const ref = defaultKeyRef(scenario);
-  const key = describedKeys(scenario).find((one) => one.ref === ref);
-  return key !== undefined && hasSecret(key) ? secretOf(key, seed) : undefined;
+  const described = describedKeys(scenario);
+  const place = ref === undefined ? undefined : described.placeOf(ref);
+  if (place === undefined) return undefined;
+  const key = described.at(place);
+  return hasSecret(key) ? secretOf(key, seed) : undefined;
 }
+
+/** The most keys that are announced, of those of a population. */
+const mostAnnounced = 1000;
 
 /** Every key that is written out, then those of the population up to 1,000 keys altogether. */
 export function announcedKeys(world: World) {
-  const { written, populated } = keysWithSecrets(world);
-  const shown = populated.slice(0, Math.max(0, 1000 - written.length));
-  return { keys: [...written, ...shown], leftOut: populated.length - shown.length };
+  const { written, populated, all } = keysWithSecrets(world);
+  const keys = [...written, ...populated.slice(0, Math.max(0, mostAnnounced - written.length))];
+  return { keys, leftOut: all - keys.length };
 }
 
 /** The first `most` keys that are written out; where there is none, a few of the population. */
 export function firstKeys(world: World, most: number) {
-  const { written, populated } = keysWithSecrets(world);
+  const { written, populated, all } = keysWithSecrets(world);
   const keys = written.length > 0 ? written.slice(0, most) : populated.slice(0, 5);
-  return { keys, leftOut: written.length + populated.length - keys.length };
+  return { keys, leftOut: all - keys.length };
 }
 
-function keysWithSecrets({ scenario }: World): { written: DescribedKey[]; populated: DescribedKey[] } {
+interface KeysWithSecrets {
+  readonly written: DescribedKey[];
+  /** The first of the population. */
+  readonly populated: DescribedKey[];
+  /** The number of all. */
+  readonly all: number;
+}
+
+function keysWithSecrets({ scenario }: World): KeysWithSecrets {
+  const described = describedKeys(scenario);
   const written: DescribedKey[] = [];
   const populated: DescribedKey[] = [];
-  for (const one of describedKeys(scenario).filter(hasSecret)) {
+  let all = described.size;
+  for (let place = 0; place < described.size; place++) {
+    // From here on all are of the population, and enough of them are known.
+    if (place >= described.written && populated.length >= mostAnnounced) break;
+    const one = described.at(place);
     // By its ref: a world restored from a snapshot no longer says which keys are of the population.
-    (populatedNumbers(one.ref)?.key === undefined ? written : populated).push(one);
+    if (!hasSecret(one)) all -= 1;
+    else if (populatedNumbers(one.ref)?.key === undefined) written.push(one);
+    else if (populated.length < mostAnnounced) populated.push(one);
   }
-  return { written, populated };
+  return { written, populated, all };
 }
 
 function hasSecret({ given }: DescribedKey): boolean {

@@ -3,11 +3,11 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { settleUsage } from "./counters.js";
 import { createWorld } from "./create-world.js";
+import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./described.js";
 import { describeFaults } from "./faults.js";
 import { placeInSeries } from "./journal.js";
 import { describeConsents } from "./preview/consents.js";
 import type { KeyEntry } from "./registry.js";
-import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./scenario-keys.js";
 import { createStory } from "./story/story.js";
 import { remainingSteps } from "./story/timeline.js";
 import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
@@ -24,10 +24,11 @@ export function snapshotWorld(world: World): Scenario {
   const { story: _story, timeline: _timeline, ...scenario } = world.scenario;
   const timeline = remainingSteps(world.timeline);
   const faults = describeFaults(world.faults);
-  const given = new Map(describedKeys(world.scenario).map((one) => [one.ref, one.given]));
+  const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
+  const described = describedKeys(world.scenario);
   const organizations: Record<string, ScenarioOrganization & { keys: Record<string, ScenarioKey> }> = {};
-  for (const [ref, { organization }] of registry.organizations) {
-    const { id, type, status, sandboxAccess, liveAccess } = organization;
+  for (const { organization } of registry.organizations.values()) {
+    const { ref, id, type, status, sandboxAccess, liveAccess } = organization;
     const name = organization.name.slice(0, organization.name.length - endingOfName(world, ref).length);
     const access = { sandbox_access: sandboxAccess, live_access: liveAccess };
     organizations[ref] = { name, id, type, status, ...access, keys: {} };
@@ -35,7 +36,9 @@ export function snapshotWorld(world: World): Scenario {
   for (const entry of registry.keys.values()) {
     const { ref, organization } = entry.key;
     const { keys } = organizations[organization] as { keys: Record<string, ScenarioKey> };
-    keys[ref] = snapshotKey(entry, given.get(ref), world);
+    const place = described.placeOf(ref);
+    const given = place === undefined ? undefined : described.at(place).given;
+    keys[ref] = snapshotKey(entry, given, world);
   }
   return {
     ...scenario,
@@ -51,8 +54,8 @@ export function snapshotWorld(world: World): Scenario {
     ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
     ...(world.preview && { consents: describeConsents(world.consents) }),
     organizations,
-    // The clock of what goes on starts later, and the farmers stay as they are.
-    population: { ...scenario.population, as_of: isoOf(world.farmers.start) },
+    // Its organizations are written out now; the clock of what goes on starts later, and the farmers stay as they are.
+    population: { ...farmers, as_of: isoOf(world.farmers.start) },
     ...(timeline.length > 0 && { timeline }),
   };
 }

@@ -6,7 +6,7 @@ import type { ValueOf } from "../scenario/format/shape.js";
 import type { Clock } from "./clock.js";
 import { settleUsage, type Windows } from "./counters.js";
 import type { Journal, JournalEntry } from "./journal.js";
-import type { KeyEntry, Registry } from "./registry.js";
+import type { Entries, KeyEntry, Registry } from "./registry.js";
 
 interface ViewedWorld {
   readonly clock: Clock;
@@ -80,18 +80,27 @@ interface Page {
   readonly limit?: number | undefined;
 }
 
-function pageOf<Item>(items: Iterable<Item>, { offset = 0, limit = Number.POSITIVE_INFINITY }: Page): Item[] {
-  return [...items].slice(offset, offset + limit);
+// Nothing is made of the others.
+function pageOf<Entry>(entries: Entries<Entry>, page: Page): Entry[] {
+  const { offset = 0, limit = Number.POSITIVE_INFINITY } = page;
+  const shown: Entry[] = [];
+  let index = 0;
+  for (const ref of entries.keys()) {
+    if (index >= offset + limit) break;
+    if (index >= offset) shown.push(entries.get(ref) as Entry);
+    index += 1;
+  }
+  return shown;
 }
 
 /** The keys, in the scenario's order. */
 export function viewKeys(world: ViewedWorld, page: Page = {}): KeyView[] {
-  return pageOf(world.registry.keys.values(), page).map((entry) => viewKey(entry, world));
+  return pageOf(world.registry.keys, page).map((entry) => viewKey(entry, world));
 }
 
 /** The organizations, in the scenario's order. */
 export function viewOrganizations({ registry }: ViewedWorld, page: Page = {}): OrganizationView[] {
-  const organizations = pageOf(registry.organizations.values(), page);
+  const organizations = pageOf(registry.organizations, page);
   return organizations.map(({ organization }) => viewOrganization(organization));
 }
 

@@ -14,8 +14,8 @@ import type { Story, Timeline } from "./story/story.js";
 
 /** Time, randomness, a hash and the tables of farmers, passed in so that a world runs in Node and in browsers. */
 export interface Platform {
-  /** SHA-256 of the text's UTF-8 bytes, as 64 lower-case hex digits. */
-  readonly sha256: (text: string) => string;
+  /** SHA-256 of bytes, or of a text's UTF-8 bytes, as 64 lower-case hex digits. */
+  readonly sha256: (text: string | Uint8Array) => string;
   /** The wall clock, in epoch milliseconds. */
   readonly time: () => number;
   /**
@@ -34,7 +34,7 @@ export interface Platform {
 export interface World {
   /** The bundled name, the file or the title of the scenario. */
   readonly name: string;
-  /** The scenario with its population expanded and the options applied; `reset` starts it again. */
+  /** The scenario with the options applied; `reset` starts it again. */
   readonly scenario: Scenario;
   /** The YAML that the whole scenario was written in; `undefined` when that is not known. */
   readonly text: string | undefined;

@@ -38,42 +38,30 @@ export function isPopulated(ref: string, population: Population | undefined): bo
   return numbers.organization <= organizations && (numbers.key ?? 0) <= keysEach;
 }
 
-/** The number of keys that a population stands for. */
-export function populatedKeys({ population = {} }: Scenario): number {
+/** The number of organizations of a population, and the number of keys that each of them has. */
+export function populationOf({ population = {} }: Scenario): { organizations: number; keysEach: number } {
   const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } = population;
+  return { organizations, keysEach };
+}
+
+/** The number of keys that a population stands for. */
+export function populatedKeys(scenario: Scenario): number {
+  const { organizations, keysEach } = populationOf(scenario);
   return organizations * Math.max(1, keysEach);
 }
 
-/** Returns the organization with this number: every third one an insurer, approved if it has a live key. Draws nothing. */
+/** The key with this number of each organization. */
+export function populatedKey(key: number): Key {
+  return keys[(key - 1) % keys.length] as Key;
+}
+
+/**
+ * Returns the organization with this number, without its keys: every third one an insurer, approved if it has a live key.
+ * Draws nothing, so that starting a population with another seed changes no more than names, ids and secrets.
+ */
 export function populatedOrganization(number: number, keysEach = defaultKeysPerOrganization): Organization {
   return {
     type: number % 3 === 0 ? "insurer" : "bank",
     ...(keysEach > 1 && { live_access: "approved" as const }),
-    keys: Object.fromEntries(
-      Array.from({ length: keysEach }, (_, index) => [
-        populatedKeyRef(number, index + 1),
-        keys[index % keys.length] as Key,
-      ]),
-    ),
   };
-}
-
-/**
- * The scenario with the organizations of its population written out behind its own, and no longer in `population`.
- *
- * Nothing in them depends on the seed, so that starting the result with another one is starting the scenario with it.
- * Does not change the scenario.
- */
-export function expandPopulation(scenario: Scenario): Scenario {
-  if (scenario.population === undefined) return scenario;
-  const {
-    organizations: count = 0,
-    keys_per_organization: keysEach = defaultKeysPerOrganization,
-    ...farmers
-  } = scenario.population;
-  const organizations = { ...scenario.organizations };
-  for (let number = 1; number <= count; number++) {
-    organizations[populatedRef(number)] = populatedOrganization(number, keysEach);
-  }
-  return { ...scenario, organizations, population: farmers };
 }

@@ -1,6 +1,6 @@
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
 import type { Organization } from "../../domain/organization.js";
-import { buildOrganizations } from "../../sandbox/create-world.js";
+import { buildOrganization } from "../../sandbox/create-world.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
 import { listed } from "../../scenario/problems/words.js";
@@ -121,9 +121,8 @@ function organizationRecords(seed: number): RecordKind<Pick<Organization, "ref" 
   return {
     at(index) {
       const number = index + 1;
-      const organizations = { [populatedRef(number)]: populatedOrganization(number, 0) };
-      const [made] = buildOrganizations({ version: 1, organizations }, seed);
-      const { ref, id, name, type } = made as Organization;
+      const described = { ref: populatedRef(number), given: populatedOrganization(number) };
+      const { ref, id, name, type } = buildOrganization(described, seed);
       return { ref, id, name, type };
     },
     row: (organization) => ({ ...organization }),

@@ -1,6 +1,6 @@
 import { SandboxError } from "../../domain/errors.js";
 import { isoOf } from "../../sandbox/clock.js";
-import { describedKeys } from "../../sandbox/scenario-keys.js";
+import { describedKeys } from "../../sandbox/described.js";
 import type { RemainingWorld } from "../../sandbox/snapshot.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { checkScenario } from "../../scenario/parse-scenario.js";
@@ -67,10 +67,11 @@ export function parseState(text: string, given: string): SavedState {
   };
   const snapshot = scenarioIn("world");
   const scenario = scenarioIn("scenario");
-  const there = new Set(describedKeys(snapshot).map(({ ref }) => ref));
-  const lost = describedKeys(scenario).find(({ ref }) => !there.has(ref));
-  if (lost !== undefined) {
-    throw unreadable(`its scenario has a key ${JSON.stringify(lost.ref)} that its world lacks`);
+  const there = describedKeys(snapshot);
+  for (const { ref } of describedKeys(scenario)) {
+    if (there.placeOf(ref) === undefined) {
+      throw unreadable(`its scenario has a key ${JSON.stringify(ref)} that its world lacks`);
+    }
   }
   const { name, story_steps_told: told = 0 } = state;
   const startedWith = membersOf(state.started_with);

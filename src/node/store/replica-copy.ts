@@ -67,7 +67,10 @@ export function createCopy({ start, given, maxInstances, runCall, onInstance }: 
     time: () => now,
     steadyTime: () => now,
     stopwatch: () => now,
-    sha256: (text) => (Object.hasOwn(hashes, text) ? (hashes[text] as string) : nodePlatform.sha256(text)),
+    sha256: (text) =>
+      typeof text === "string" && Object.hasOwn(hashes, text)
+        ? (hashes[text] as string)
+        : nodePlatform.sha256(text),
     random() {
       if (random === undefined) throw new Error("an entry drew randomness that it does not hold");
       return random();
