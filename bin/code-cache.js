@@ -29,8 +29,8 @@ exports.createLoader = (folder, kind) => {
     const cachedData = file && read(file, source);
     // The build writes ASCII alone.
     const text = `(function (exports, require, __filename) { ${source.latin1Slice()}\n})`;
-    const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-    const script = new vm.Script(text, { filename, cachedData, importModuleDynamically });
+    // It cannot import: V8 does not keep where an import of a script is to be resolved.
+    const script = new vm.Script(text, { filename, cachedData });
     if (file && script.cachedDataRejected !== false) compiled.push({ file, source, script });
     const module = { exports: {} };
     modules.set(id, module);

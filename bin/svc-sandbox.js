@@ -18,7 +18,11 @@ if (!("getBuiltinModule" in process)) {
   // A run of `exec` uses other parts of the same files than a start.
   const { load, keep } = createLoader(built, process.argv[2] === "exec" ? "exec" : "start");
   const { cli, processIo } = load("./cli.js");
-  cli(process.argv.slice(2), { ...processIo(process), keepCompiled: keep }).then((code) => {
+  cli(process.argv.slice(2), {
+    ...processIo(process),
+    keepCompiled: keep,
+    importModule: (url) => import(url),
+  }).then((code) => {
     process.exitCode = code;
   });
 }

@@ -42,6 +42,8 @@ export interface Io {
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Keeps what was compiled for the next run, as soon as all has run that a start needs. Default: it is not kept. */
   readonly keepCompiled?: () => void;
+  /** Imports a module of the user's own. Default: as any code does, which code that was kept cannot. */
+  readonly importModule?: (url: string) => Promise<Record<string, unknown>>;
   /** Listens to the keyboard; `undefined` when the input is no terminal. */
   readonly keyPresses: () => Promise<KeyPresses | undefined>;
 }
@@ -152,7 +154,7 @@ function endSoon(process: NodeJS.Process): void {
 
 async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> {
   if (input.isTTY !== true) return undefined;
-  const { emitKeypressEvents } = await import("node:readline");
+  const { emitKeypressEvents } = process.getBuiltinModule("node:readline");
   emitKeypressEvents(input);
   input.setRawMode(true);
   // Keys that are pressed before they are asked for wait in order.

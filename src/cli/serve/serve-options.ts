@@ -37,11 +37,11 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Log): Promise
 // Loaded only when asked for, the loader included.
 async function ownHandlers(
   module: string,
-  { cwd, takeUncaught }: Io,
+  { cwd, takeUncaught, importModule }: Io,
   log: Log,
 ): Promise<Partial<ServeOptions>> {
   const { loadHandlers } = await import("../../node/server/load-handlers.js");
-  const { handlers, file } = await loadHandlers(module, cwd);
+  const { handlers, file } = await loadHandlers(module, cwd, importModule);
   // A handler may throw long after its answer; the server is not to blame, and lives on.
   takeUncaught((error) =>
     log.problem(`Code of ${module} failed outside a request, and was not caught: ${withStack(error)}`),
