@@ -35,7 +35,7 @@ function readToken(text: string, from: string): string {
   );
 }
 
-const readDuration = (examples: string) =>
+export const readDuration = (examples: string) =>
   reader((text) => {
     const duration = parseDuration(text);
     return duration !== undefined && duration > 0 ? duration : undefined;

@@ -29,6 +29,7 @@ test.each([
   ["the YAML reader", /YAMLParseError/],
   ["the tables of farmers", /agrovoc/],
   ["Express", /x-powered-by/],
+  ["the client of Redis", /disableOfflineQueue/],
   ["the metrics", /nodejs_eventloop_lag/],
 ])("a start does not load %s", (_what, sign) => {
   expect(files.some((file) => file.endsWith(".js") && sign.test(textOf(file)))).toBe(true);

@@ -27,13 +27,15 @@ export interface ReplicaTestOptions extends OpenOptions {
   readonly compactEvery?: number;
   readonly instanceTtl?: number;
   readonly onProblem?: (error: unknown) => void;
+  /** Default: a free one. */
+  readonly port?: number;
 }
 
 /** Starts a server that is a replica of a log, its clock frozen at the start unless told otherwise. */
 export async function startReplica(
   log: SharedLog,
   source: ScenarioName | Scenario,
-  { compactEvery, instanceTtl, onProblem = fail, ...options }: ReplicaTestOptions = {},
+  { compactEvery, instanceTtl, onProblem = fail, port = 0, ...options }: ReplicaTestOptions = {},
 ): Promise<ReplicaServer> {
   const { scenario, name, text } = await named(source);
   const given = givenOptions({
@@ -49,7 +51,7 @@ export async function startReplica(
     ...(compactEvery !== undefined && { compactEvery }),
     ...(instanceTtl !== undefined && { instanceTtl }),
   });
-  const server = await serveRuntime(replica.runtime, { port: 0, replica, onDefect: fail });
+  const server = await serveRuntime(replica.runtime, { port, replica, onDefect: fail });
   return { ...server, replica, copy: sandboxOn(replica.runtime), port: Number(new URL(server.url).port) };
 }
 

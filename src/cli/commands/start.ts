@@ -5,6 +5,7 @@ import type { Log } from "../../node/log.js";
 import { isLoopbackHost, isWildcard } from "../../node/server/addresses.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import type { KeptState } from "../../node/state/open-state.js";
+import { defaultPrefix, isPrefix, readRedisAddress } from "../../node/store/redis-address.js";
 import { givenOptions } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import { listed, quote } from "../../scenario/problems/words.js";
@@ -14,11 +15,12 @@ import {
   type FlagValues,
   fileName,
   flag,
+  reader,
   scenarioWord,
   toggle,
 } from "../command.js";
-import { exitCode } from "../exit-codes.js";
-import { json, log, quiet, readPort, serverFlags, wide, worldFlags } from "../flags.js";
+import { exitCode, usageError } from "../exit-codes.js";
+import { json, log, quiet, readDuration, readPort, serverFlags, wide, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { loadNamed, openNamed, startNamed, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { programName } from "../program-name.js";
@@ -28,7 +30,17 @@ import { openDashboard } from "../serve/dashboard-link.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
+import { openNamedStore } from "../serve/shared-store.js";
 import { styleFor } from "../terminal.js";
+
+// The URL is not repeated: it may hold a password.
+function readStore(text: string, from: string) {
+  const address = readRedisAddress(text);
+  if (address !== undefined) return address;
+  throw usageError(
+    `Failed to read ${from}: give the URL of a Redis, such as redis://localhost:6379 or rediss://user:password@redis.example (in a password, % stands as %25, / as %2F, # as %23, @ as %40).`,
+  );
+}
 
 const flags = {
   port: flag("-p, --port <number>", "the port to listen on; 0 takes any free one (default: 4747)", readPort, {
@@ -50,6 +62,21 @@ const flags = {
     "--state <file>",
     "keep the world in this file, so that it survives a restart: what is in it wins over --seed, --now, --frozen and --profile",
     fileName,
+  ),
+  store: flag(
+    "--store <url>",
+    "share the sandbox with every other one that is started with the same Redis: redis://host:6379, or rediss://user:password@host (a password is better kept in the variable)",
+    readStore,
+  ),
+  storePrefix: flag(
+    "--store-prefix <text>",
+    `what the names of the keys in the store begin with, one for each sandbox there (default: ${defaultPrefix})`,
+    reader((text) => (isPrefix(text) ? text : undefined), "1 to 64 letters, digits and . _ : / -"),
+  ),
+  storeTimeout: flag(
+    "--store-timeout <duration>",
+    "how long a request waits for the store before it gets 503: 500ms, 2s (default: 2s)",
+    readDuration("500ms or 2s"),
   ),
   open: toggle(
     "--open",
@@ -77,6 +104,7 @@ export const command = declareCommand({
     "svc-sandbox --open": "and the dashboard in the browser",
     "svc-sandbox --handlers ./handlers.mjs": "endpoints of your own beside the API, made with msw",
     "svc-sandbox --state sandbox.json": "goes on after a restart where it stopped",
+    "svc-sandbox --store redis://localhost": "one of several that are the same sandbox",
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
   },
   async run(call) {
@@ -87,17 +115,18 @@ export const command = declareCommand({
     });
     if (loaded === undefined) return exitCode.fine;
     const log = await createLog(flags, io);
-    const state = await openNamedState(loaded, call, log);
-    const runtime = state?.runtime ?? startNamed(loaded, flags);
-    logEvents(runtime, flags, log);
     const options = await serveOptions(flags, io, log);
+    const replica = await openNamedStore(loaded, flags, log, (error) => options.onDefect?.(error));
+    const state = await openNamedState(loaded, call, log);
+    const runtime = replica?.runtime ?? state?.runtime ?? startNamed(loaded, flags);
+    logEvents(runtime, flags, log);
     const stateFile = flags.state && resolve(io.cwd, flags.state);
-    const server = await serveRuntime(runtime, { ...options, stateFile, loadsControl: true }).catch(
-      (error) => {
-        state?.close();
-        throw error;
-      },
-    );
+    const hosting = { ...options, stateFile, replica, loadsControl: true };
+    const server = await serveRuntime(runtime, hosting).catch(async (error) => {
+      state?.close();
+      await replica?.close();
+      throw error;
+    });
     const writeVariables = async () => {
       if (flags.envFile !== undefined) await writeEnvFile(flags.envFile, io.cwd, runtime.world(), server);
     };

@@ -45,7 +45,7 @@ const refusals: readonly (readonly [RegExp, Problem])[] = [
     {
       found: "the user may not do what a store needs",
       whatToDo:
-        "Allow the user +@read +@write +@scripting +@connection +info +scan on the keys of --store-prefix",
+        "Allow it ~svc-sandbox:* +@read +@write +@connection +eval +evalsha +time +info +scan (with the prefix of --store-prefix)",
     },
   ],
   [

@@ -1,0 +1,269 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { generate } from "selfsigned";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { pageOf } from "../support/pages.js";
+import { freePort, noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
+import { baseUrl, type RunOptions, runCli, serve } from "../support/run-cli.js";
+import { startBin } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/** Starts a sandbox on a store that cannot be used; resolves to the sentence that says why. */
+async function refusal(argv: readonly string[], options: RunOptions = {}): Promise<string> {
+  const ran = await runCli(["start", "--port", "0", ...argv], { cwd: temporaryFolder(), ...options });
+  expect([ran.code, ran.stdout]).toEqual([2, ""]);
+  expect(ran.stderr).toMatch(/^Failed to .*\.\n$/);
+  return ran.stderr.trim();
+}
+
+async function redisWith(settings: readonly string[], password?: string): Promise<RedisServer> {
+  const redis = await startRedis(settings, password === undefined ? {} : { password });
+  onTestFinished(redis.close);
+  return redis;
+}
+
+/** A server that answers each command of a client, or says nothing. */
+async function fakeRedis(answer: (command: string) => string | undefined): Promise<string> {
+  const server: Server = createServer((socket) => {
+    socket.on("error", () => {}).setEncoding("utf8");
+    socket.on("data", (text: string) => {
+      for (const command of text.split(/(?=\*\d+\r\n\$)/)) {
+        const said = answer(command.replace(/[*$]\d+\r\n/g, "").replaceAll("\r\n", " "));
+        if (said !== undefined) socket.write(said);
+      }
+    });
+    onTestFinished(() => void socket.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const readable = "give the URL of a Redis, such as redis://localhost:6379";
+
+describe("a URL that is none", () => {
+  test.each([
+    "localhost:6379",
+    "http://localhost",
+    "redis://",
+    "redis://h/name",
+    "redis://h?x=1",
+    "redis://a:%zz@h",
+  ])("%s", async (url) => {
+    expect(await refusal(["--store", url])).toContain(`Failed to read --store: ${readable}`);
+  });
+
+  test("is not repeated, for it may hold a password; from the variable as from the flag", async () => {
+    const text = await refusal([], { env: { SVC_SANDBOX_STORE: "rediss://me:s3cret@host/db" } });
+    expect(text).toContain("Failed to read SVC_SANDBOX_STORE: ");
+    expect(text).not.toContain("s3cret");
+  });
+});
+
+test.each([
+  ["--state", "a.json"],
+  ["--watch"],
+  ["--handlers", "./handlers.mjs"],
+])("%s does not go with a store", async (...argv) => {
+  const handlers = temporaryFolder();
+  writeFileSync(join(handlers, "handlers.mjs"), "export default [];\n");
+  const text = await refusal(["--store", "redis://127.0.0.1:1", ...argv], { cwd: handlers });
+  expect(text).toContain(`Failed to start with --store and ${argv[0]}: `);
+});
+
+test.each([
+  ["--store-prefix", "mine:"],
+  ["--store-timeout", "1s"],
+])("%s needs a store", async (...argv) => {
+  expect(await refusal(argv)).toBe(
+    `Failed to use ${argv[0]}: there is no store. Name it with --store redis://host.`,
+  );
+});
+
+test("a prefix that Redis would read as a pattern is refused", async () => {
+  expect(await refusal(["--store", "redis://127.0.0.1:1", "--store-prefix", "a*"])).toContain(
+    "Give 1 to 64 letters, digits and . _ : / -.",
+  );
+});
+
+describe("a host", () => {
+  test("on which nothing listens", async () => {
+    const port = await freePort();
+    expect(await refusal(["--store", `redis://127.0.0.1:${port}`])).toBe(
+      `Failed to reach the store redis://127.0.0.1:${port}: nothing listens there. Start Redis, or name another one with --store.`,
+    );
+  });
+
+  test("that does not exist", async () => {
+    expect(await refusal(["--store", "redis://no.such.host.invalid"])).toMatch(
+      /^Failed to reach the store redis:\/\/no\.such\.host\.invalid: (?:there is no such host|the name of the host cannot be looked up)\./,
+    );
+  });
+
+  test("that does not answer", async () => {
+    const url = await fakeRedis(() => undefined);
+    expect(await refusal(["--store", url, "--store-timeout", "200ms"])).toBe(
+      `Failed to reach the store ${url}: it does not answer. Check host, port, firewall and whether it speaks TLS (rediss://), or name another one with --store.`,
+    );
+  });
+
+  test("that is no Redis", async () => {
+    const url = await fakeRedis(() => "HTTP/1.1 400 Bad Request\r\n\r\n");
+    expect(await refusal(["--store", url])).toBe(
+      `Failed to use the store ${url}: it does not answer as Redis does. Check host and port, or name another one with --store.`,
+    );
+  });
+});
+
+describe("a Redis that is too old", () => {
+  test("by its version", async () => {
+    const info = "# Server\r\nredis_version:5.0.14\r\n";
+    const url = await fakeRedis((command) =>
+      command.startsWith("INFO") ? `$${info.length}\r\n${info}\r\n` : "+OK\r\n",
+    );
+    expect(await refusal(["--store", url])).toBe(
+      `Failed to use the store ${url}: it is a Redis 5.0.14, which is too old. Redis 6.2 or newer, or Valkey, is needed.`,
+    );
+  });
+
+  test("by what it does not know", async () => {
+    const url = await fakeRedis(
+      (command) => `-ERR unknown command \`${command.split(" ")[0]}\`, with args\r\n`,
+    );
+    expect(await refusal(["--store", url])).toBe(
+      `Failed to use the store ${url}: it is too old. Redis 6.2 or newer, or Valkey, is needed.`,
+    );
+  });
+});
+
+describe.skipIf(noRedis)("a Redis", () => {
+  test("that asks for a password, or refuses it, or the user", async () => {
+    const redis = await redisWith(["--requirepass", "s3cret", "--appendonly", "yes"], "s3cret");
+    const shown = `Failed to use the store ${redis.url}`;
+    expect(await refusal(["--store", redis.url])).toBe(
+      `${shown}: it asks for a password. Give it in the URL: redis://:password@host, or redis://user:password@host.`,
+    );
+    for (const given of [":wr0ng", "nobody:s3cret", "default:"]) {
+      const text = await refusal(["--store", `redis://${given}@127.0.0.1:${redis.port}`]);
+      expect(text).toContain("it refuses the user or the password. Check both in the URL: ");
+      expect(text).not.toMatch(/s3cret|wr0ng/);
+    }
+    expect(await redis.command("DBSIZE")).toBe(0);
+  });
+
+  test("that has no password and gets one", async () => {
+    const redis = await redisWith([]);
+    expect(await refusal(["--store", `redis://:s3cret@127.0.0.1:${redis.port}`])).toBe(
+      `Failed to use the store ${redis.url}: it has no password, and the URL gives one. Leave it out of the URL.`,
+    );
+  });
+
+  test("that is a replica of another one", async () => {
+    const [main, copy] = [await redisWith([]), await redisWith([])];
+    await copy.command("REPLICAOF", "127.0.0.1", String(main.port));
+    expect(await refusal(["--store", copy.url])).toMatch(
+      /it is read-only, a replica of another one\. Name the one that takes writes\.$/,
+    );
+    expect(await main.command("DBSIZE")).toBe(0);
+  });
+
+  test("whose user may not write", async () => {
+    const redis = await redisWith([]);
+    await redis.command("ACL", "SETUSER", "reader", "on", ">pw", "~*", "+@all", "-@write");
+    const text = await refusal(["--store", `redis://reader:pw@127.0.0.1:${redis.port}`]);
+    expect(text).toContain("the user may not do what a store needs. Allow it ");
+    expect(await redis.command("DBSIZE")).toBe(0);
+  });
+
+  test("whose user may do what docs/store.md says serves", async () => {
+    const redis = await redisWith(["--appendonly", "yes"]);
+    const [, rights = ""] = /`ACL SETUSER sandbox (.*?)`/.exec(pageOf("docs/store.md")) ?? [];
+    await redis.command("ACL", "SETUSER", "sandbox", ...rights.split(" "));
+    const running = serve(["start", "--store", `redis://sandbox:password@127.0.0.1:${redis.port}`]);
+    const url = await baseUrl(running);
+    expect((await fetch(`${url}/v1/relying-party/me`)).status).toBe(401);
+    expect(running.stderr.text()).toContain(`This is one replica of the sandbox in ${redis.url}.`);
+    expect(running.stdout.text() + running.stderr.text()).not.toContain("password@");
+  });
+
+  test("that is full", async () => {
+    const redis = await redisWith(["--maxmemory", "1", "--maxmemory-policy", "noeviction"]);
+    expect(await refusal(["--store", redis.url])).toMatch(/it is full: its maxmemory is reached\. /);
+    expect(await redis.command("DBSIZE")).toBe(0);
+  });
+
+  test("that throws keys away when it is full", async () => {
+    const redis = await redisWith(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"]);
+    expect(await refusal(["--store", redis.url])).toMatch(
+      /with its maxmemory-policy allkeys-lru it throws keys away when it is full\. Set maxmemory-policy to noeviction\.$/,
+    );
+    expect(await redis.command("DBSIZE")).toBe(0);
+  });
+
+  test("that has somebody else's keys under the prefix", async () => {
+    const redis = await redisWith([]);
+    for (const [key, ...write] of [
+      ["mine:log", "SET", "text"],
+      ["mine:meta", "HSET", "a", "b"],
+      ["mine:users", "SET", "text"],
+    ] as const) {
+      await redis.command("FLUSHALL");
+      await redis.command(write[0], key, ...write.slice(1));
+      expect(await refusal(["--store", redis.url, "--store-prefix", "mine:"])).toBe(
+        `Failed to use the store ${redis.url}: it has the key "${key}", which is of somebody else. Give this sandbox keys of its own with --store-prefix.`,
+      );
+      expect(await redis.command("KEYS", "*")).toEqual([key]);
+    }
+  });
+
+  test("that has no database of this number", async () => {
+    const redis = await redisWith([]);
+    expect(await refusal(["--store", `${redis.url}/99`])).toContain("it has no database of that number");
+  });
+
+  test("that speaks TLS with a certificate of its own: NODE_EXTRA_CA_CERTS names it", async () => {
+    const folder = temporaryFolder();
+    const pems = await generate([{ name: "commonName", value: "localhost" }], {
+      keySize: 2048,
+      extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],
+    });
+    const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
+    writeFileSync(files.cert, pems.cert);
+    writeFileSync(files.key, pems.private);
+    const tlsPort = await freePort();
+    const redis = await redisWith([
+      ...["--tls-port", String(tlsPort), "--tls-cert-file", files.cert, "--tls-key-file", files.key],
+      ...["--tls-auth-clients", "no", "--appendonly", "yes"],
+    ]);
+    const url = `rediss://localhost:${tlsPort}`;
+    expect(await refusal(["--store", url])).toBe(
+      `Failed to use the store ${url}: its certificate is not trusted here. Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority.`,
+    );
+    const plain = ["--store", `rediss://127.0.0.1:${redis.port}`, "--store-timeout", "500ms"];
+    expect(await refusal(plain)).toContain("whether it speaks TLS (rediss://)");
+    expect(await refusal(["--store", `redis://localhost:${tlsPort}`])).toContain(
+      "rediss:// instead of redis://",
+    );
+    expect(await redis.command("DBSIZE")).toBe(0);
+    const bin = startBin(["start", "--port", "0", "--json", "--store", url], {
+      env: { NODE_EXTRA_CA_CERTS: files.cert },
+    });
+    expect(await bin.until(/listening/)).toContain('"event":"listening"');
+  });
+
+  test("whose sandbox was begun otherwise: the message names both", async () => {
+    const redis = await redisWith(["--appendonly", "yes"]);
+    await baseUrl(serve(["start", "revoked", "--store", redis.url]));
+    expect(await refusal(["revoked", "--seed", "7", "--store", redis.url])).toBe(
+      `Failed to use the store ${redis.url}: its sandbox was begun with --seed (none), and this one has --seed 7. Start this one with the same, or give it keys of its own with --store-prefix.`,
+    );
+    const other = await refusal(["key-states", "--store", redis.url]);
+    expect(other).toMatch(
+      /was begun with scenario "revoked" and content of the scenario "\w+", and this one has scenario "key-states"/,
+    );
+    await redis.command("HSET", "svc-sandbox:meta", "founding", '{"version":"0.0.1"}');
+    expect(await refusal(["revoked", "--store", redis.url])).toContain('begun with version "0.0.1"');
+  });
+});
