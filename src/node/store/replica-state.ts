@@ -3,7 +3,7 @@ import { createWorld } from "../../sandbox/create-world.js";
 import type { PlainNote } from "../../sandbox/journal.js";
 import type { GivenOptions, Runtime } from "../../sandbox/runtime.js";
 import { type RemainingWorld, remainingWorld, restoreWorld } from "../../sandbox/snapshot.js";
-import type { StepResult } from "../../sandbox/story/story.js";
+import type { StepResult, Timeline } from "../../sandbox/story/story.js";
 import type { Platform, World } from "../../sandbox/world.js";
 import type { DescribedInstance, Instances } from "../control/instances.js";
 
@@ -13,6 +13,8 @@ interface DescribedRuntime extends RemainingWorld {
   readonly text: string | undefined;
   /** When the keys were last counted (epoch milliseconds), by ref. */
   readonly countedAt: Readonly<Record<string, number>>;
+  /** With the steps that ran, so that the others keep their numbers. */
+  readonly timeline: Pick<Timeline, "steps" | "next">;
   readonly verdicts: readonly (readonly [step: number, asExpected: boolean])[];
   readonly last: StepResult | undefined;
   readonly notes: readonly PlainNote[];
@@ -47,7 +49,7 @@ export function describeReplica(runtime: Runtime, instances: Instances, at: numb
 
 function describeRuntime(runtime: Runtime): DescribedRuntime {
   const world = runtime.world();
-  const { story, journal, registry } = world;
+  const { story, journal, registry, timeline } = world;
   const counted = [...registry.keys.values()].flatMap(({ key: { ref }, usage: { countedAt } }) =>
     countedAt === undefined ? [] : [[ref, countedAt] as const],
   );
@@ -56,6 +58,7 @@ function describeRuntime(runtime: Runtime): DescribedRuntime {
     name: world.name,
     text: world.text,
     countedAt: Object.fromEntries(counted),
+    timeline: { steps: timeline.steps, next: timeline.next },
     verdicts: [...story.verdicts],
     last: story.last,
     notes: journal.describe(),
@@ -74,9 +77,10 @@ export function startersOf(described: DescribedRuntime, platform: Platform) {
 }
 
 function startDescribed(described: DescribedRuntime, platform: Platform): World {
-  const { name, text, countedAt, verdicts, last, notes, recorded } = described;
+  const { name, text, countedAt, timeline, verdicts, last, notes, recorded } = described;
   const world = restoreWorld(described, 0, { platform, name, text });
   const { registry, story, journal } = world;
+  Object.assign(world.timeline, timeline);
   for (const [ref, at] of Object.entries(countedAt)) registry.key(ref).usage.countedAt = at;
   for (const [step, asExpected] of verdicts) story.verdicts.set(step, asExpected);
   story.last = last;

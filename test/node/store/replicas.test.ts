@@ -92,6 +92,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     { call: "POST /instances", body: { scenario: "rate-limited", seed: 3, ...options } },
     { call: "DELETE /instances/0" },
     { call: "PUT /scenario", body: { name: "key-states" } },
+    // It has a timeline.
+    { call: "PUT /scenario", body: { name: "live-suspended" } },
   ),
   ...["state", "keys", "requests", "clock", "upcoming", "report", "consents", "gate", "organizations"].map(
     (what) => call(`GET /${what}`),
