@@ -6,6 +6,7 @@ import { isLoopbackHost, isWildcard } from "../../node/server/addresses.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import type { KeptState } from "../../node/state/open-state.js";
 import { defaultPrefix, isPrefix, readRedisAddress } from "../../node/store/redis-address.js";
+import type { Replica } from "../../node/store/replica.js";
 import { givenOptions } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import { listed, quote } from "../../scenario/problems/words.js";
@@ -30,7 +31,7 @@ import { openDashboard } from "../serve/dashboard-link.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
-import { openNamedStore } from "../serve/shared-store.js";
+import { openNamedStore, ownLog } from "../serve/shared-store.js";
 import { styleFor } from "../terminal.js";
 
 // The URL is not repeated: it may hold a password.
@@ -114,9 +115,10 @@ export const command = declareCommand({
       if (!stop.aborted) throw error;
     });
     if (loaded === undefined) return exitCode.fine;
-    const log = await createLog(flags, io);
+    let replica: Replica | undefined;
+    const log = ownLog(await createLog(flags, io), () => replica?.isOwn() ?? true);
     const options = await serveOptions(flags, io, log);
-    const replica = await openNamedStore(loaded, flags, log, (error) => options.onDefect?.(error));
+    replica = await openNamedStore(loaded, flags, log, (error) => options.onDefect?.(error));
     const state = await openNamedState(loaded, call, log);
     const runtime = replica?.runtime ?? state?.runtime ?? startNamed(loaded, flags);
     logEvents(runtime, flags, log);

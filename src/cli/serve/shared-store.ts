@@ -49,6 +49,16 @@ export async function openNamedStore(
   return replica;
 }
 
+/** The log of one replica: of the requests to all of them it has those that came to this one. */
+export function ownLog(log: Log, isOwn: () => boolean): Log {
+  return {
+    ...log,
+    event(event, instance) {
+      if (event.type !== "request" || isOwn()) log.event(event, instance);
+    },
+  };
+}
+
 // A replica that did what the others do not would answer otherwise than they.
 function refuseOthers({ state, watch, handlers }: StoreFlags): void {
   const others = [

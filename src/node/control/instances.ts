@@ -39,6 +39,7 @@ export interface Instances {
     start: () => World,
     options: { readonly restart: () => World; readonly given: GivenOptions },
   ) => Instance;
+  /** Ends what is endless in them. */
   readonly close: () => void;
 }
 
@@ -120,7 +121,7 @@ export function createInstances({ most, server, clock, newId, onCreate }: Instan
       return there;
     },
     close() {
-      for (const id of instances.keys()) discard(id);
+      for (const { end } of instances.values()) end();
     },
   };
 }

@@ -185,7 +185,7 @@ export async function serveRuntime(
     stopSweeping();
     if (loading !== false) clearTimeout(loading);
     stopping.abort();
-    if (replica === undefined) instances?.close();
+    instances?.close();
     return closeServer(server, open, grace).finally(() => replica?.close());
   };
   const url = publicUrl ?? localUrl;

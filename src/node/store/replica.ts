@@ -178,7 +178,6 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
       isClosed = true;
       clearInterval(timer);
       stopSweeping();
-      instances.close();
       await log.close();
     },
   };

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { logEvents } from "../../../src/cli/serve/log.js";
+import { ownLog } from "../../../src/cli/serve/shared-store.js";
 import { findKeys } from "../../../src/domain/redact.js";
 import { randomStream } from "../../../src/domain/seed.js";
 import type { Scenario } from "../../../src/index.js";
@@ -273,4 +275,35 @@ test("events of every replica are told by each, and one that goes on at another 
   const again = await subscribe(one.url, { from: listener.events[0]?.id as number });
   await again.until((events) => events.length >= 1);
   expect(again.events.map(({ event }) => event)).toEqual(["events.lost"]);
+});
+
+test("of the requests to all replicas, each logs its own", async () => {
+  const replicas = await three();
+  const logged = replicas.map(({ replica }) => {
+    const lines: string[] = [];
+    const log = ownLog(
+      {
+        event: (event) => lines.push(event.type === "request" ? event.request().path : event.type),
+        note() {},
+        problem() {},
+      },
+      replica.isOwn,
+    );
+    logEvents(replica.runtime, {}, log);
+    return lines;
+  });
+  const [one, other] = replicas as [ReplicaServer, ReplicaServer];
+  await ask(one, "x", "/one");
+  await Promise.all([ask(other, "x", "/two"), ask(other, "x", "/two"), ask(one, "x", "/one")]);
+  await call(one, "GET /clock");
+  expect(logged).toEqual([["/one", "/one"], ["/two", "/two"], []]);
+});
+
+test("a replica that stops ends the streams of its instances at once, which live on elsewhere", async () => {
+  const [one, other] = (await three()) as [ReplicaServer, ReplicaServer];
+  const { id, keys } = (await call(one, "POST /instances", {})).body.data;
+  const listener = await subscribe(one.url, { base: `/i/${id}` });
+  await one.close(60_000);
+  expect(await listener.ended).toBe("ended");
+  expect((await ask(other, keys.active, `/i/${id}${mePath}`)).status).toBe(200);
 });
