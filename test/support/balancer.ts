@@ -6,12 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./redis-server.js";
 
-const program = process.env.HAPROXY_PATH ?? "/usr/sbin/haproxy";
+/** The path of HAProxy. */
+export const balancerProgram = process.env.HAPROXY_PATH ?? "/usr/sbin/haproxy";
 
-const howToGetBalancer = `there is no ${program}. Run \`apt-get install haproxy\`, or set HAPROXY_PATH.`;
+const howToGetBalancer = `there is no ${balancerProgram}. Run \`apt-get install haproxy\`, or set HAPROXY_PATH.`;
 
 /** Why there will be no load balancer; `undefined` when there is one. In CI that is a failure and no reason to leave tests out. */
-export const noBalancer = existsSync(program) || process.env.CI === "true" ? undefined : howToGetBalancer;
+export const noBalancer =
+  existsSync(balancerProgram) || process.env.CI === "true" ? undefined : howToGetBalancer;
 
 /** A load balancer that gives each request to the next server. */
 export interface Balancer {
@@ -22,13 +24,15 @@ export interface Balancer {
 
 /** Starts HAProxy in front of servers on these ports of this machine. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
-  if (!existsSync(program)) throw new Error(howToGetBalancer);
+  if (!existsSync(balancerProgram)) throw new Error(howToGetBalancer);
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-balancer-"));
   const port = await freePort();
   const file = join(folder, "haproxy.cfg");
   const servers = ports.map((one, index) => `  server replica${index} 127.0.0.1:${one}`);
   writeFileSync(file, [...settings(port), ...servers, ""].join("\n"));
-  const child = spawn(program, ["-f", file, "-db", "-q"], { stdio: ["ignore", "inherit", "inherit"] });
+  const child = spawn(balancerProgram, ["-f", file, "-db", "-q"], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   const gone = new Promise<void>((resolve) => child.on("exit", () => resolve()));
   while (!(await accepts(port))) {
     if (child.exitCode !== null) throw new Error(`HAProxy ended with ${child.exitCode}`);
