@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { noBalancer } from "../test/support/balancer.js";
 import { noBrowser } from "../test/support/chromium-page.js";
 import { noRedis } from "../test/support/redis-server.js";
 import { runProgram } from "./run-program.js";
@@ -28,4 +29,5 @@ const steps = [step("lint", ["lint"]), step("types", ["types"]), step("build", [
 const passed = (await Promise.all(steps)).every(Boolean) && (await runTests());
 if (noBrowser) console.log(`The tests in a browser were skipped: ${noBrowser}`);
 if (noRedis) console.log(`The tests of the shared store were skipped: ${noRedis}`);
+if (noBalancer) console.log(`The tests behind a load balancer were skipped: ${noBalancer}`);
 process.exitCode = passed ? 0 : 1;
