@@ -13,6 +13,7 @@ import type {
 
 /** A server in a process of its own. */
 export interface ServerChild extends ServerReady {
+  readonly pid: number;
   readonly stop: () => Promise<void>;
 }
 
@@ -55,7 +56,12 @@ export async function startServer(
 ): Promise<MeasuredServer> {
   const child = fork(file, { execPath: node, execArgv: [...flags], env: childEnvironment() });
   const ready = (await ask(child, order)) as ServerReady;
-  return { ...ready, heapUsed: () => ask(child, "heap") as Promise<number>, stop: () => stop(child) };
+  return {
+    ...ready,
+    pid: child.pid as number,
+    heapUsed: () => ask(child, "heap") as Promise<number>,
+    stop: () => stop(child),
+  };
 }
 
 /** Starts a client. It runs on the bench's own Node, whichever Node runs the servers. */

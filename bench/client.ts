@@ -29,7 +29,8 @@ function load(order: ClientOrder): Promise<ClientReading> {
       const seconds = (performance.now() - started) / 1000;
       for (const socket of sockets) socket.destroy();
       latencies.sort();
-      resolve({ perSecond: requests / seconds, p99: latencies[Math.floor(requests * 0.99)] as number });
+      const latencyOf = (share: number) => latencies[Math.floor(requests * share)] as number;
+      resolve({ perSecond: requests / seconds, p50: latencyOf(0.5), p99: latencyOf(0.99) });
     };
     const converse = (socket: Socket) => {
       let sentAt = 0;

@@ -33,7 +33,8 @@ export async function startCommand(
   try {
     const [line] = await once(lines, "line", { signal: ended.signal });
     const { base_url, keys } = JSON.parse(line) as { base_url: string; keys: Record<string, string> };
-    return { port: Number(new URL(base_url).port), keys: Object.values(keys), stop: () => stop(child) };
+    const port = Number(new URL(base_url).port);
+    return { port, pid: child.pid as number, keys: Object.values(keys), stop: () => stop(child) };
   } catch {
     throw new Error(`svc-sandbox did not start: ${await notes}`);
   }

@@ -2,8 +2,13 @@
 export type ServerOrder =
   /** A world with this many keys, written out one by one or as a population. */
   | { readonly kind: "sandbox"; readonly keys: number; readonly isPopulation?: boolean }
-  /** Sends these bytes, whatever is asked. */
-  | { readonly kind: "bare"; readonly headers: readonly string[]; readonly body: string };
+  /** Sends these bytes, whatever is asked; with the URL of a Redis, after it has counted the request there. */
+  | {
+      readonly kind: "bare";
+      readonly headers: readonly string[];
+      readonly body: string;
+      readonly redis?: string;
+    };
 
 /** What a server says when it accepts requests. */
 export interface ServerReady {
@@ -31,6 +36,8 @@ export interface ClientOrder {
 /** What the client saw in one round. */
 export interface ClientReading {
   readonly perSecond: number;
+  /** Milliseconds that half of the answers took at most. */
+  readonly p50: number;
   /** Milliseconds that 99 of 100 answers took at most. */
   readonly p99: number;
 }

@@ -10,6 +10,7 @@ import { measureLibrary } from "./library.js";
 import { measureManyKeys } from "./many-keys.js";
 import { measureMemory } from "./memory.js";
 import { measureRejections } from "./rejections.js";
+import { measureStore } from "./store.js";
 import { measureThroughput } from "./throughput.js";
 
 const measurements = {
@@ -23,6 +24,7 @@ const measurements = {
   library: measureLibrary,
   farmers: measureFarmers,
   rejections: measureRejections,
+  store: measureStore,
 };
 
 const asked = parseBenchArguments(process.argv.slice(2), Object.keys(measurements));

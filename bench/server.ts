@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createClient } from "@redis/client";
 import { randomStream } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/platform.js";
 import { serveRuntime } from "../src/node/server/serve-runtime.js";
@@ -32,10 +33,17 @@ async function serveSandbox({ keys: count, isPopulation = false }: SandboxOrder)
   return { port: Number(new URL(url).port), keys: used.map((one) => secretOf(one, world.seed)) };
 }
 
-function serveBare(headers: readonly string[], body: string): Promise<ServerReady> {
+type BareOrder = Extract<ServerOrder, { kind: "bare" }>;
+
+async function serveBare({ headers, body, redis }: BareOrder): Promise<ServerReady> {
+  const client = redis === undefined ? undefined : await createClient({ url: redis }).connect();
   const server = createServer((_request, response) => {
-    response.writeHead(200, headers as string[]);
-    response.end(body);
+    const answer = () => {
+      response.writeHead(200, headers as string[]);
+      response.end(body);
+    };
+    if (client === undefined) answer();
+    else void client.incr("requests").then(answer);
   });
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => resolve({ port: (server.address() as AddressInfo).port, keys: [] }));
@@ -53,7 +61,7 @@ function memoryUsed(): number {
 // A bench that fails must not leave its servers behind.
 process.once("disconnect", () => process.exit());
 process.once("message", (order: ServerOrder) => {
-  const serving = order.kind === "bare" ? serveBare(order.headers, order.body) : serveSandbox(order);
+  const serving = order.kind === "bare" ? serveBare(order) : serveSandbox(order);
   serving.then((ready) => {
     process.send?.(ready);
     process.on("message", () => process.send?.(memoryUsed()));

@@ -35,7 +35,7 @@ export async function measureThroughput({ node, quick }: BenchArguments, bundle:
 }
 
 /** What the sandbox answers: the bytes that the bare server is to send. */
-async function answerOf({ port, keys }: ServerChild): Promise<{ headers: string[]; body: string }> {
+export async function answerOf({ port, keys }: ServerChild): Promise<{ headers: string[]; body: string }> {
   const response = await fetch(`http://127.0.0.1:${port}/v1/relying-party/me`, {
     headers: { "x-api-key": keys[0] as string },
   });
