@@ -66,6 +66,8 @@ async function buildAndRun(folder: string): Promise<void> {
     return runProgram("buildah", [...place, "--storage-driver", "vfs", ...argv], {
       cwd: root,
       env: { BUILDAH_ISOLATION: "chroot" },
+      // A minute on idle cores.
+      timeout: 600_000,
     });
   };
   const failureOf = ({ code, output }: ProgramEnd) => (code === 0 ? undefined : output);
