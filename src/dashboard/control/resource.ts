@@ -61,7 +61,8 @@ export function resource<Answer>(
       if (events.some(({ type }) => type === "gap")) schedule(0);
       else if (events.some(({ type }) => on.some((prefix) => type.startsWith(prefix)))) schedule();
     });
-    schedule(0);
+    // At once, not with a timer: the browser would draw first.
+    if (!isReading) void read();
   };
   return {
     data,
