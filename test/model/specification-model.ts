@@ -66,12 +66,14 @@ function refuse(model: Model, key: ModelKey): { status: number; code: string } |
   return spent ? { status: 429, code: "rate_limited" } : null;
 }
 
-function countedThisMinute({ now, settings }: Model, key: ModelKey): number {
+/** How often a key was counted in the minute of now. */
+export function countedThisMinute({ now, settings }: Model, key: ModelKey): number {
   if (settings.sliding) return key.counted.filter((time) => time > now - minute).length;
   return key.counted.filter((time) => Math.floor(time / minute) === Math.floor(now / minute)).length;
 }
 
-function countedToday({ now, settings }: Model, key: ModelKey): number {
+/** How often a key was counted on the day of now. */
+export function countedToday({ now, settings }: Model, key: ModelKey): number {
   const dayOf = (time: number) => Math.floor((time - settings.resetHour * hour) / (24 * hour));
   return key.counted.filter((time) => dayOf(time) === dayOf(now)).length;
 }

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { freePort, type RedisServer, startRedis } from "../../test/support/redis-server.js";
+import { startProxy, type TcpProxy } from "../../test/support/tcp-proxy.js";
+import { historyScenario } from "./model.js";
+
+const bin = fileURLToPath(new URL("../../bin/svc-sandbox.js", import.meta.url));
+
+/** A process of the built product, which reaches Redis through a proxy of its own. */
+export interface Process {
+  readonly index: number;
+  readonly url: string;
+  readonly proxy: TcpProxy;
+  readonly signal: (name: NodeJS.Signals) => void;
+  /** Ends it as `kill -9` does, and resolves when it is gone. */
+  readonly kill: () => Promise<void>;
+  /** Starts it again at the same address; resolves when it accepts requests. */
+  readonly start: () => Promise<void>;
+}
+
+/** Three servers that are one sandbox, and their Redis. */
+export interface Replicas {
+  readonly redis: RedisServer;
+  readonly all: readonly Process[];
+  /** The key that is in no history. */
+  readonly probeKey: string;
+  /** Each line in which one of them told of a defect, or that it has lost data, and each time that one ended by itself. */
+  readonly complaints: () => readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+/** Starts them, on a Redis with an append-only file. */
+export async function startReplicas(fsync: string): Promise<Replicas> {
+  const redis = await startRedis(["--appendonly", "yes", "--appendfsync", fsync]);
+  const folder = mkdtempSync(join(tmpdir(), "svc-sandbox-histories-"));
+  const file = join(folder, "histories.json");
+  writeFileSync(file, JSON.stringify(historyScenario()));
+  const complaints: string[] = [];
+  let probeKey = "";
+
+  const startProcess = async (index: number): Promise<Process> => {
+    const [proxy, port] = await Promise.all([startProxy(redis.port), freePort()]);
+    const store = `redis://127.0.0.1:${proxy.port}`;
+    const argv = ["start", file, "--port", String(port), "--json", "--log", "off", "--store", store];
+    const { PATH, HOME } = process.env;
+    let child: ChildProcess;
+    let isEnding = false;
+    const start = async () => {
+      isEnding = false;
+      child = spawn(process.execPath, [bin, ...argv], {
+        cwd: folder,
+        env: { PATH, HOME },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+        const told = text.split("\n").filter((line) => /defect|has lost data|Failed to start/.test(line));
+        complaints.push(...told.map((line) => `replica ${index} said: ${line}`));
+      });
+      const listening = await new Promise<string>((resolve, reject) => {
+        child.stdout?.setEncoding("utf8").once("data", resolve);
+        child.once("exit", (code, signal) => {
+          if (!isEnding) complaints.push(`replica ${index} ended by itself with ${code ?? signal}`);
+          reject(new Error(`replica ${index} ended with ${code ?? signal}: ${complaints.join("\n")}`));
+        });
+      });
+      probeKey = JSON.parse(listening).keys.probe;
+    };
+    await start();
+    return {
+      ...{ index, proxy, start },
+      url: `http://127.0.0.1:${port}`,
+      signal: (name) => void child.kill(name),
+      async kill() {
+        isEnding = true;
+        const gone = once(child, "exit");
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        child.kill("SIGKILL");
+        await gone;
+      },
+    };
+  };
+  const all = await Promise.all([0, 1, 2].map(startProcess));
+  return {
+    redis,
+    all,
+    probeKey,
+    complaints: () => complaints,
+    async close() {
+      await Promise.all(all.map((one) => one.kill()));
+      for (const { proxy } of all) proxy.close();
+      await redis.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
