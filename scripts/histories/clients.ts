@@ -11,8 +11,8 @@ import type { Process } from "./replicas.js";
 const patience = 5000;
 const lastPatience = 30_000;
 
-/** What has come of a call. `never`: it has not reached a server, so it did not happen. */
-type Outcome = { readonly status: number; readonly body: string } | "unknown" | "never";
+/** What has come of a call. `never`: it has not reached a server, so it did not happen. Another text: why it is not known. */
+type Outcome = { readonly status: number; readonly body: string } | string;
 
 const agent = new Agent({ keepAlive: true });
 
@@ -31,9 +31,11 @@ export async function ask(
   try {
     const got = await exchange(`${url}${path}`, { ...sent, signal: AbortSignal.timeout(timeout) });
     // The store was away: what was appended may be there nevertheless.
-    return got.status === 503 ? "unknown" : { status: got.status, body: String(got.bytes) };
+    const body = String(got.bytes);
+    return got.status === 503 ? `503 ${body}` : { status: got.status, body };
   } catch (error) {
-    return (error as { code?: string }).code === "ECONNREFUSED" ? "never" : "unknown";
+    const { code, message } = error as { code?: string; message: string };
+    return code === "ECONNREFUSED" ? "never" : message;
   }
 }
 
@@ -113,8 +115,8 @@ async function perform(
   const answered = performance.now();
   if (outcome === "never") return false;
   const of = { client, replica: replica.index, operation, sent };
-  if (outcome === "unknown") {
-    seen.push({ ...of, answered: Number.POSITIVE_INFINITY, answer: undefined });
+  if (typeof outcome === "string") {
+    seen.push({ ...of, answered: Number.POSITIVE_INFINITY, answer: undefined, reason: outcome });
     return false;
   }
   const { data, error } = JSON.parse(outcome.body);

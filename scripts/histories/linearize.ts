@@ -9,6 +9,8 @@ export interface Seen {
   /** `Infinity`: it is not known what came of it. It may have happened at any time since, or never. */
   readonly answered: number;
   readonly answer: Answer | undefined;
+  /** Why it is not known. */
+  readonly reason?: string;
 }
 
 export type History = readonly Seen[];
@@ -108,8 +110,8 @@ function changes({ do: what }: Operation): boolean {
 }
 
 /** One line about an operation. */
-export function line({ client, replica, operation, sent, answered, answer }: Seen): string {
+export function line({ client, replica, operation, sent, answered, answer, reason }: Seen): string {
   const { do: what, ...of } = operation;
   const times = `${sent.toFixed(1)}–${Number.isFinite(answered) ? answered.toFixed(1) : "?"}`;
-  return `${times} ${client} on ${replica}: ${what} ${Object.values(of).join(" ")} → ${answer ?? "not known"}`;
+  return `${times} ${client} on ${replica}: ${what} ${Object.values(of).join(" ")} → ${answer ?? `not known (${reason})`}`;
 }

@@ -40,11 +40,12 @@ export async function runHistories(options: HistoriesOptions): Promise<Found> {
   let [begun, checked, operations, unknown, looked, mostLooked] = [0, 0, 0, 0, 0, 0];
   const take = (number: number, history: History) => {
     const verdict = check(history);
-    const ofUnknown = history.filter(({ answer }) => answer === undefined).length;
-    if (!disturb && ofUnknown > 0) failures.push(`history ${number}: ${ofUnknown} operations had no outcome`);
+    const ofUnknown = history.filter(({ answer }) => answer === undefined);
+    // Where nothing fails, everything has an outcome.
+    if (!disturb) failures.push(...ofUnknown.map((seen) => `history ${number}: ${line(seen)}`));
     failures.push(...verdict.failures.map((failure) => `history ${number}: ${failure}`));
     operations += history.length;
-    unknown += ofUnknown;
+    unknown += ofUnknown.length;
     looked += verdict.looked;
     mostLooked = Math.max(mostLooked, verdict.looked);
     checked += 1;
