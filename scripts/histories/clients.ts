@@ -14,20 +14,30 @@ const lastPatience = 30_000;
 /** What has come of a call. `never`: it has not reached a server, so it did not happen. Another text: why it is not known. */
 type Outcome = { readonly status: number; readonly body: string } | string;
 
-const agent = new Agent({ keepAlive: true });
+interface Asking {
+  readonly body?: object;
+  readonly key?: string;
+  readonly timeout?: number;
+  /** Default: a connection of its own. */
+  readonly agent?: Agent;
+}
 
 /** Sends a call to one of the replicas. */
 export async function ask(
   { url }: Process,
   call: string,
-  { body, key, timeout = patience }: { body?: object; key?: string; timeout?: number } = {},
+  { body, key, timeout = patience, agent }: Asking = {},
 ): Promise<Outcome> {
   const [method = "", path = ""] = call.split(" ");
   const headers = {
     ...(body !== undefined && { "content-type": "application/json" }),
     ...(key !== undefined && { "x-api-key": key }),
   };
-  const sent = { method, headers, agent, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const sent = {
+    ...{ method, headers },
+    ...(agent !== undefined && { agent }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  };
   try {
     const got = await exchange(`${url}${path}`, { ...sent, signal: AbortSignal.timeout(timeout) });
     // The store was away: what was appended may be there nevertheless.
@@ -51,6 +61,8 @@ export interface Recording {
 /** What all clients of a history know. */
 interface Shared {
   readonly instance: string;
+  /** Used for this history alone: an old connection may be closed just when something is sent on it. */
+  readonly agent: Agent;
   readonly secrets: Map<string, string>;
   readonly seen: Seen[];
 }
@@ -60,11 +72,13 @@ export async function record(recording: Recording): Promise<History> {
   const { seed, number, replicas } = recording;
   const draw = randomStream(seed, "history", String(number));
   const { id, keys } = await makeInstance(replicas, draw);
-  const shared: Shared = { instance: id, secrets: new Map(Object.entries(keys)), seen: [] };
+  const agent = new Agent({ keepAlive: true });
+  const shared: Shared = { instance: id, agent, secrets: new Map(Object.entries(keys)), seen: [] };
   const names = Array.from({ length: 4 + below(draw, 3) }, (_, index) => `client ${index}`);
   await Promise.all(names.map((name) => useAs(name, shared, recording)));
   // What was acknowledged has to be there, whichever replica is asked.
   for (const replica of replicas) await readAtLast(replica, shared);
+  agent.destroy();
   await ask(pick(draw, replicas), `DELETE /__sandbox/instances/${id}`);
   return shared.seen;
 }
@@ -107,11 +121,11 @@ async function perform(
   client: string,
   replica: Process,
   operation: Operation,
-  { instance, secrets, seen }: Shared,
+  { instance, agent, secrets, seen }: Shared,
 ): Promise<boolean> {
   const [call, options] = callOf(operation, secrets);
   const sent = performance.now();
-  const outcome = await ask(replica, call.replace(" ", ` /i/${instance}`), options);
+  const outcome = await ask(replica, call.replace(" ", ` /i/${instance}`), { ...options, agent });
   const answered = performance.now();
   if (outcome === "never") return false;
   const of = { client, replica: replica.index, operation, sent };
@@ -144,10 +158,7 @@ function drawOperation(draw: RandomStream, known: readonly string[]): Operation 
 
 const isInModel = (ref: string) => ref !== "probe";
 
-function callOf(
-  operation: Operation,
-  secrets: ReadonlyMap<string, string>,
-): [call: string, { body?: object; key?: string }] {
+function callOf(operation: Operation, secrets: ReadonlyMap<string, string>): [call: string, options: Asking] {
   switch (operation.do) {
     case "request":
       return ["GET /v1/relying-party/me", { key: secrets.get(operation.key) as string }];
