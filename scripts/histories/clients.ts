@@ -7,8 +7,7 @@ import type { History, Seen } from "./linearize.js";
 import { type Answer, limitOfNew, listOf, newRefs, type Operation, organizations } from "./model.js";
 import type { Process } from "./replicas.js";
 
-/** How long a client waits for an answer, and for its last one; milliseconds. */
-const patience = 5000;
+/** How long a client tries to get an instance, and its last answers; milliseconds. */
 const lastPatience = 30_000;
 
 /** What has come of a call. `never`: it has not reached a server, so it did not happen. Another text: why it is not known. */
@@ -17,6 +16,7 @@ type Outcome = { readonly status: number; readonly body: string } | string;
 interface Asking {
   readonly body?: object;
   readonly key?: string;
+  /** Default: 5000 ms. */
   readonly timeout?: number;
   /** Default: a connection of its own. */
   readonly agent?: Agent;
@@ -26,7 +26,7 @@ interface Asking {
 export async function ask(
   { url }: Process,
   call: string,
-  { body, key, timeout = patience, agent }: Asking = {},
+  { body, key, timeout = 5000, agent }: Asking = {},
 ): Promise<Outcome> {
   const [method = "", path = ""] = call.split(" ");
   const headers = {
@@ -56,6 +56,8 @@ export interface Recording {
   readonly replicas: readonly Process[];
   /** The most milliseconds for which a client rests behind an operation. */
   readonly rest: number;
+  /** How many milliseconds it waits for an answer. */
+  readonly patience: number;
 }
 
 /** What all clients of a history know. */
@@ -63,17 +65,18 @@ interface Shared {
   readonly instance: string;
   /** Used for this history alone: an old connection may be closed just when something is sent on it. */
   readonly agent: Agent;
+  readonly patience: number;
   readonly secrets: Map<string, string>;
   readonly seen: Seen[];
 }
 
 /** Lets four to six clients use a sandbox of their own, and returns what they saw. */
 export async function record(recording: Recording): Promise<History> {
-  const { seed, number, replicas } = recording;
+  const { seed, number, replicas, patience } = recording;
   const draw = randomStream(seed, "history", String(number));
-  const { id, keys } = await makeInstance(replicas, draw);
+  const { id, keys } = await makeInstance(replicas, draw, patience);
   const agent = new Agent({ keepAlive: true });
-  const shared: Shared = { instance: id, agent, secrets: new Map(Object.entries(keys)), seen: [] };
+  const shared: Shared = { instance: id, agent, patience, secrets: new Map(Object.entries(keys)), seen: [] };
   const names = Array.from({ length: 4 + below(draw, 3) }, (_, index) => `client ${index}`);
   await Promise.all(names.map((name) => useAs(name, shared, recording)));
   // What was acknowledged has to be there, whichever replica is asked.
@@ -86,9 +89,10 @@ export async function record(recording: Recording): Promise<History> {
 async function makeInstance(
   replicas: readonly Process[],
   draw: RandomStream,
+  timeout: number,
 ): Promise<{ id: string; keys: Readonly<Record<string, string>> }> {
   for (const until = performance.now() + lastPatience; performance.now() < until; await sleep(100)) {
-    const made = await ask(pick(draw, replicas), "POST /__sandbox/instances", { body: {} });
+    const made = await ask(pick(draw, replicas), "POST /__sandbox/instances", { body: {}, timeout });
     if (typeof made === "object" && made.status === 201) return JSON.parse(made.body).data;
     if (typeof made === "object") throw new Error(`no instance was made: ${made.status} ${made.body}`);
   }
@@ -121,11 +125,15 @@ async function perform(
   client: string,
   replica: Process,
   operation: Operation,
-  { instance, agent, secrets, seen }: Shared,
+  { instance, agent, patience, secrets, seen }: Shared,
 ): Promise<boolean> {
   const [call, options] = callOf(operation, secrets);
   const sent = performance.now();
-  const outcome = await ask(replica, call.replace(" ", ` /i/${instance}`), { ...options, agent });
+  const outcome = await ask(replica, call.replace(" ", ` /i/${instance}`), {
+    ...options,
+    agent,
+    timeout: patience,
+  });
   const answered = performance.now();
   if (outcome === "never") return false;
   const of = { client, replica: replica.index, operation, sent };

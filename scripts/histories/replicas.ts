@@ -33,8 +33,8 @@ export interface Replicas {
   readonly close: () => Promise<void>;
 }
 
-/** Starts them, on a Redis with an append-only file. */
-export async function startReplicas(fsync: string): Promise<Replicas> {
+/** Starts them, on a Redis with an append-only file. `storeTimeout`: how many milliseconds a request waits for it. */
+export async function startReplicas(fsync: string, storeTimeout: number): Promise<Replicas> {
   const redis = await startRedis(["--appendonly", "yes", "--appendfsync", fsync]);
   const folder = mkdtempSync(join(tmpdir(), "svc-sandbox-histories-"));
   const file = join(folder, "histories.json");
@@ -45,7 +45,10 @@ export async function startReplicas(fsync: string): Promise<Replicas> {
   const startProcess = async (index: number): Promise<Process> => {
     const [proxy, port] = await Promise.all([startProxy(redis.port), freePort()]);
     const store = `redis://127.0.0.1:${proxy.port}`;
-    const argv = ["start", file, "--port", String(port), "--json", "--log", "off", "--store", store];
+    const argv = [
+      ...["start", file, "--port", String(port), "--json", "--log", "off"],
+      ...["--store", store, "--store-timeout", `${storeTimeout}ms`],
+    ];
     const { PATH, HOME } = process.env;
     let child: ChildProcess;
     let isEnding = false;

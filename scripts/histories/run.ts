@@ -26,15 +26,16 @@ export interface Found {
   readonly failures: readonly string[];
 }
 
-/** How many histories there are at a time. A disturbed one takes its time, so that something happens in it. */
-const quiet = { atOnce: 4, rest: 0 };
-const disturbed = { atOnce: 10, rest: 500 };
+// How many histories there are at a time. A disturbed one takes its time, so that something happens in it; where nothing fails,
+// a machine that is busy has time to answer. Times are milliseconds.
+const quiet = { atOnce: 4, rest: 0, patience: 60_000, storeTimeout: 30_000 };
+const disturbed = { atOnce: 10, rest: 500, patience: 5000, storeTimeout: 2000 };
 
 /** Records histories on three replicas over a Redis, and checks each. */
 export async function runHistories(options: HistoriesOptions): Promise<Found> {
   const { count, seed, disturb = false, fsync = "always", onProgress = () => {} } = options;
-  const { atOnce, rest } = disturb ? disturbed : quiet;
-  const replicas = await startReplicas(fsync);
+  const { atOnce, rest, patience, storeTimeout } = disturb ? disturbed : quiet;
+  const replicas = await startReplicas(fsync, storeTimeout);
   const disturbing = disturb ? startDisturbing(replicas, seed) : undefined;
   const failures: string[] = [];
   let [begun, checked, operations, unknown, looked, mostLooked] = [0, 0, 0, 0, 0, 0];
@@ -56,7 +57,7 @@ export async function runHistories(options: HistoriesOptions): Promise<Found> {
       begun += 1;
       const number = begun;
       try {
-        take(number, await record({ seed, number, replicas: replicas.all, rest }));
+        take(number, await record({ seed, number, replicas: replicas.all, rest, patience }));
       } catch (error) {
         failures.push(`history ${number}: ${(error as Error).message}`);
       }
