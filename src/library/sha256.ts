@@ -1,5 +1,7 @@
 // SHA-256 (FIPS 180-4) for every modern JavaScript runtime: keys are short, and this is made for one block of short text.
 
+import { hexOf } from "../domain/seed.js";
+
 const primes: number[] = [];
 for (let number = 2; primes.length < 64; number++) {
   if (primes.every((prime) => number % prime !== 0)) primes.push(number);
@@ -9,8 +11,6 @@ for (let number = 2; primes.length < 64; number++) {
 const bitsBehindPoint = (root: number) => ((root % 1) * 2 ** 32) | 0;
 const start = Int32Array.from(primes.slice(0, 8), (prime) => bitsBehindPoint(Math.sqrt(prime)));
 const constants = Int32Array.from(primes, (prime) => bitsBehindPoint(Math.cbrt(prime)));
-
-const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
 
 const blockBytes = 64;
 // Used by every call: to make them anew takes as long as the hash.
@@ -99,13 +99,4 @@ function addBlock(bytes: Uint8Array, offset: number): void {
 
 function turned(word: number, by: number): number {
   return (word >>> by) | (word << (32 - by));
-}
-
-function hexOf(word: number): string {
-  return (
-    (hexByte[word >>> 24] as string) +
-    hexByte[(word >>> 16) & 255] +
-    hexByte[(word >>> 8) & 255] +
-    hexByte[word & 255]
-  );
 }

@@ -1,7 +1,7 @@
 import type { AdviceId } from "../domain/advice.js";
 import { fingerprintOf, type KeyRecord } from "../domain/api-key.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
-import { mix32, randomStream } from "../domain/seed.js";
+import { hexOf, mix32, randomStream } from "../domain/seed.js";
 
 /** One request as the journal shows it. Holds no key: a ref and a fingerprint instead (R46). */
 export interface JournalEntry {
@@ -140,8 +140,6 @@ function idOfNote({ number, variedId }: RequestNote, idOf: (number: number) => s
   return variedId ?? idOf(number);
 }
 
-const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
-
 /** The number of requests that have ids of one series, and the number of series. */
 const seriesLength = 2 ** 32;
 const seriesCount = 2 ** 21;
@@ -157,7 +155,7 @@ export function createRequestIds(seed: number, answered = 0) {
   const draw = (series: number) => {
     // The first series has the ids of the seed alone.
     const stream = randomStream(seed, "request.id", ...(series === 0 ? [] : [String(series)]));
-    return { series, start: `req_${hex(stream())}${hex(stream())}`, salt: stream() };
+    return { series, start: `req_${hexOf(stream())}${hexOf(stream())}`, salt: stream() };
   };
   let count = answered;
   let drawn = draw(seriesOf(answered));
@@ -170,7 +168,7 @@ export function createRequestIds(seed: number, answered = 0) {
     /** The id of the request of a number: `req_` and 24 hex digits. */
     idOf(number: number): string {
       if (seriesOf(number) !== drawn.series) drawn = draw(seriesOf(number));
-      return drawn.start + hex(mix32(number ^ drawn.salt));
+      return drawn.start + hexOf(mix32(number ^ drawn.salt));
     },
     /** The number of the last request counted. */
     answered: () => count,
@@ -188,12 +186,3 @@ export function placeInSeries(number: number): number {
 }
 
 export type RequestIds = ReturnType<typeof createRequestIds>;
-
-function hex(value: number): string {
-  return (
-    (hexByte[value >>> 24] as string) +
-    hexByte[(value >>> 16) & 255] +
-    hexByte[(value >>> 8) & 255] +
-    hexByte[value & 255]
-  );
-}

@@ -1,5 +1,5 @@
 import { type FarmerLocale, farmerLocales } from "../domain/farmer.js";
-import { mix32, randomStream } from "../domain/seed.js";
+import { hexOf, mix32, randomStream } from "../domain/seed.js";
 
 const rounds = 6;
 const prefix = "farmer_";
@@ -16,7 +16,7 @@ const prefix = "farmer_";
 export function farmerId(seed: number, index: number, locales?: readonly FarmerLocale[]): string {
   let [left, right] = [0, index >>> 0];
   for (const key of roundKeys(seed, locales)) [left, right] = [right, (left ^ mix32(right ^ key)) >>> 0];
-  return prefix + hex(left) + hex(right);
+  return prefix + hexOf(left) + hexOf(right);
 }
 
 /** The index of the farmer with this id, or `undefined` when the seed gives no farmer such an id. Never throws. */
@@ -40,8 +40,4 @@ export function choiceOf(locales: readonly FarmerLocale[] = farmerLocales): stri
 function roundKeys(seed: number, locales?: readonly FarmerLocale[]): number[] {
   const draw = randomStream(seed, `${choiceOf(locales)}farmer.id`);
   return Array.from({ length: rounds }, draw);
-}
-
-function hex(word: number): string {
-  return word.toString(16).padStart(8, "0");
 }

@@ -244,7 +244,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
 
   const comeBack = async (from: Away) => {
     for (let pause = 50; !isClosed; pause = Math.min(2 * pause, 2000)) {
-      await nap(pause * (0.5 + Math.random() / 2));
+      await nap(pause * (0.5 + nodePlatform.random() / 2 ** 33));
       const fresh = await reopen().catch((error) => {
         if (now() - from.since < timeout) return;
         from.isSure = true;
