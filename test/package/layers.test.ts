@@ -17,11 +17,12 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   report: ["domain", "scenario", "synthetic", "sandbox", "api"],
   library: ["domain", "scenario", "synthetic", "sandbox", "api", "report"],
   check: ["domain", "api", "report"],
+  certify: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
   // The entry point `svc-sandbox`.
   "index.ts": ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
   msw: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
   node: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check"],
-  cli: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check", "node"],
+  cli: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check", "certify", "node"],
   // Knows only the control plane's HTTP.
   dashboard: [],
 };
