@@ -22,6 +22,12 @@ interface Example {
 // The report has to count what the tests send.
 const exec = ["npx", "svc-sandbox", "exec", "--min-coverage", "50", "--"] as const;
 
+// Debian's, by their own names: another Python may come first on the PATH.
+const pytest = ["pytest-3", "-q", "-p", "no:cacheprovider", "-n", "2"] as const;
+const junit = "/usr/share/java/junit-platform-console-standalone.jar";
+const junit5 = `javac -cp ${junit} -d classes *.java && java -jar ${junit} --class-path classes --scan-classpath`;
+const goTest = ["go", "test", "-count=1", "./..."] as const;
+
 const examples: readonly Example[] = [
   { name: "vitest", command: ["npm", "test"] },
   { name: "jest", command: ["npm", "test"] },
@@ -30,6 +36,12 @@ const examples: readonly Example[] = [
   { name: "java", command: ["java", "Main.java"], needs: ["java", "--version"] },
   { name: "python", command: [...exec, "python3", "-m", "unittest"], needs: ["python3", "--version"] },
   { name: "java", command: [...exec, "java", "Main.java"], needs: ["java", "--version"] },
+  { name: "pytest", command: pytest, needs: ["pytest-3", "-p", "xdist", "--version"] },
+  { name: "pytest", command: [...exec, ...pytest], needs: ["pytest-3", "-p", "xdist", "--version"] },
+  { name: "junit5", command: ["sh", "-c", junit5], needs: ["java", "-jar", junit, "--help"] },
+  { name: "junit5", command: [...exec, "sh", "-c", junit5], needs: ["java", "-jar", junit, "--help"] },
+  { name: "go", command: goTest, needs: ["go", "version"] },
+  { name: "go", command: [...exec, ...goTest], needs: ["go", "version"] },
 ];
 
 const tally = createTally("examples");
@@ -45,7 +57,7 @@ tally.close();
 async function run({ name, command, needs }: Example, tarball: string): Promise<void> {
   const title = `examples/${name}: ${command.join(" ")}`;
   if (needs !== undefined && !(await isThere(needs))) {
-    const why = `${needs[0]} is not installed`;
+    const why = `${needs.join(" ")} does not run here`;
     // Where nobody looks at the lines, an example that never runs would rot.
     if (process.env.CI === undefined) tally.skip(title, why);
     else tally.count(title, `Failed to run the example: ${why}.`);

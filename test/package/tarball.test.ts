@@ -62,7 +62,7 @@ describe("the tarball", () => {
       /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(?:svc-sandbox\.js|code-cache\.js|package\.json))$/,
       /^scenarios\/[a-z-]+\.yaml$/,
       /^docs\/(?:decisions\/)?[\w-]+\.md$/,
-      /^examples\/(?:[a-z-]+\/)?[\w.-]+\.(?:md|js|json|py|java)$/,
+      /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|js|json|py|java|go|mod)$/,
       /^dist\/(?:scenario\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
       /^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/,
       /^dist\/(?:esm|cjs)\/(?:index|msw|node|farmers|preview)\.d\.ts$/,

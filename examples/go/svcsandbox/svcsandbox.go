@@ -1,0 +1,147 @@
+// Package svcsandbox gives each test an isolated svc-sandbox. Copy this folder into your module; it needs Go 1.18 and
+// Node's npx.
+package svcsandbox
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Sandbox is an isolated sandbox. Its clock stands still until it is moved.
+type Sandbox struct {
+	BaseURL string
+	// Keys by their refs.
+	Keys       map[string]string
+	t          testing.TB
+	controlURL string
+}
+
+// New starts a sandbox for one test, which may run in parallel with others. It is of the scenario that is named, else of
+// the one that `npx svc-sandbox exec -- go test` runs, else of key-states.
+func New(t testing.TB, scenario ...string) *Sandbox {
+	t.Helper()
+	server.once.Do(start)
+	if server.failure != nil {
+		t.Fatal(server.failure)
+	}
+	options := map[string]any{"frozen": true}
+	if len(scenario) > 0 {
+		options["scenario"] = scenario[0]
+	}
+	var started struct {
+		ID         string            `json:"id"`
+		BaseURL    string            `json:"base_url"`
+		ControlURL string            `json:"control_url"`
+		Keys       map[string]string `json:"keys"`
+	}
+	send(t, "POST", server.controlURL+"/instances", options, &started)
+	t.Cleanup(func() { send(t, "DELETE", server.controlURL+"/instances/"+started.ID, nil, nil) })
+	return &Sandbox{BaseURL: started.BaseURL, Keys: started.Keys, t: t, controlURL: started.ControlURL}
+}
+
+// Key returns the key with a ref.
+func (s *Sandbox) Key(ref string) string {
+	s.t.Helper()
+	key, found := s.Keys[ref]
+	if !found {
+		s.t.Fatalf("The sandbox has no key with the ref %q.", ref)
+	}
+	return key
+}
+
+// Advance moves the sandbox's clock on.
+func (s *Sandbox) Advance(by time.Duration) {
+	s.t.Helper()
+	s.Control("POST", "/clock/advance", map[string]string{"by": fmt.Sprintf("%dms", by.Milliseconds())}, nil)
+}
+
+// Statuses tells how the requests with a key ended, oldest first.
+func (s *Sandbox) Statuses(ref string) []int {
+	s.t.Helper()
+	var requests []struct{ Status int }
+	s.Control("GET", "/requests?key="+ref, nil, &requests)
+	statuses := []int{}
+	for _, request := range requests {
+		statuses = append(statuses, request.Status)
+	}
+	return statuses
+}
+
+// Control is a call of the control plane; what is in its `data` is written to data, unless that is nil.
+func (s *Sandbox) Control(method, path string, body, data any) {
+	s.t.Helper()
+	send(s.t, method, s.controlURL+path, body, data)
+}
+
+var server struct {
+	once       sync.Once
+	controlURL string
+	failure    error
+	// The sandbox ends when its stdin does: with the test's process, however that ends.
+	stdin io.Closer
+}
+
+func start() {
+	if server.controlURL = os.Getenv("SVC_CONTROL_URL"); server.controlURL != "" {
+		return
+	}
+	wait := "console.log(process.env.SVC_CONTROL_URL);process.stdin.resume()"
+	command := exec.Command("npx", "--yes", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	server.stdin, _ = command.StdinPipe()
+	stdout, _ := command.StdoutPipe()
+	err := command.Start()
+	if err == nil {
+		server.controlURL, err = bufio.NewReader(stdout).ReadString('\n')
+		server.controlURL = strings.TrimSpace(server.controlURL)
+	}
+	if err != nil {
+		_ = command.Wait()
+		server.failure = fmt.Errorf("svc-sandbox did not start: %w\n%s", err, stderr.String())
+	}
+}
+
+func send(t testing.TB, method, url string, body, data any) {
+	t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body == nil {
+		text = nil
+	}
+	request, err := http.NewRequest(method, url, bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if token := os.Getenv("SVC_SANDBOX_CONTROL_TOKEN"); token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode >= 400 {
+		err = fmt.Errorf("%s %s: %s", method, url, answer)
+	}
+	if err == nil && data != nil {
+		err = json.Unmarshal(answer, &struct{ Data any }{data})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

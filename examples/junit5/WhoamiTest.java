@@ -1,0 +1,62 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@ExtendWith(SvcSandboxExtension.class)
+class WhoamiTest {
+  /** The client. */
+  static int whoami(String baseUrl, String key) throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(baseUrl + "/v1/relying-party/me")).header("x-api-key", key).build();
+    return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+  }
+
+  @Test
+  void aGoodKey(SvcSandboxExtension.Sandbox sandbox, @SvcSandboxExtension.Key("active") String key) throws Exception {
+    assertEquals(200, whoami(sandbox.baseUrl(), key));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "revoked,401", "expired,401", "rotated,401", "wrong-scope,403", "live-suspended,403",
+    "organization-inactive,403", "rate-limited,429"
+  })
+  void aRefusedKey(String ref, int status, SvcSandboxExtension.Sandbox sandbox) throws Exception {
+    assertEquals(status, whoami(sandbox.baseUrl(), sandbox.key(ref)));
+  }
+
+  @Test
+  void aUsedUpMinuteEnds(SvcSandboxExtension.Sandbox sandbox) throws Exception {
+    String key = sandbox.key("rate-limited-minute");
+    assertEquals(429, whoami(sandbox.baseUrl(), key));
+    sandbox.advance(Duration.ofMinutes(1));
+    assertEquals(200, whoami(sandbox.baseUrl(), key));
+    assertEquals(List.of(429, 200), sandbox.statuses("rate-limited-minute"));
+  }
+
+  @RepeatedTest(4)
+  void noTestSeesAnother(SvcSandboxExtension.Sandbox sandbox, @SvcSandboxExtension.Key("active") String key)
+      throws Exception {
+    assertEquals(200, whoami(sandbox.baseUrl(), key));
+    sandbox.control("POST", "/keys/active/revoke", "{}");
+    assertEquals(401, whoami(sandbox.baseUrl(), key));
+  }
+
+  @Test
+  @SvcSandboxExtension.Scenario("rotation")
+  void anotherScenario(SvcSandboxExtension.Sandbox sandbox) {
+    assertThrows(IllegalArgumentException.class, () -> sandbox.key("active"));
+  }
+}

@@ -1,0 +1,93 @@
+"""Fixtures for tests against svc-sandbox: copy this file beside your tests. Python 3.8 and later, and Node's npx."""
+
+import json
+import os
+import shutil
+import subprocess
+import urllib.error
+import urllib.request
+
+import pytest
+
+
+class Sandbox:
+    """An isolated sandbox: `base_url`, and `keys` by their refs. Its clock stands still until it is moved."""
+
+    def __init__(self, control_url, **options):
+        started = _send("POST", f"{control_url}/instances", {"frozen": True, **options})
+        self.id, self.base_url, self.keys = started["id"], started["base_url"], started["keys"]
+        self.control_url = started["control_url"]
+
+    def control(self, method, path, body=None):
+        """A call of the control plane; answers what is in its `data`."""
+        return _send(method, self.control_url + path, body)
+
+    def advance(self, seconds):
+        """Moves the sandbox's clock on."""
+        self.control("POST", "/clock/advance", {"by": f"{seconds:g}s"})
+
+    def statuses(self, ref):
+        """How the requests with a key ended, oldest first."""
+        return [request["status"] for request in self.control("GET", f"/requests?key={ref}")]
+
+
+def _send(method, url, body=None):
+    headers = {"Content-Type": "application/json"}
+    if "SVC_SANDBOX_CONTROL_TOKEN" in os.environ:
+        headers["Authorization"] = f"Bearer {os.environ['SVC_SANDBOX_CONTROL_TOKEN']}"
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            text = response.read()
+    except urllib.error.HTTPError as error:
+        raise RuntimeError(f"{method} {url}: {error.read().decode()}") from None
+    return json.loads(text)["data"] if text else None
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "sandbox(**options): scenario, seed, now, frozen or profile of the test's sandbox")
+
+
+@pytest.fixture(scope="session")
+def sandbox_control_url():
+    """The control plane of `npx svc-sandbox exec -- pytest`, else of a server for this process or worker of xdist."""
+    if "SVC_CONTROL_URL" in os.environ:
+        yield os.environ["SVC_CONTROL_URL"]
+        return
+    # The sandbox ends when this stdin does: with the tests, however they end.
+    wait = "console.log(process.env.SVC_CONTROL_URL);process.stdin.resume()"
+    command = [shutil.which("npx") or "npx", "--yes", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait]
+    # In a session of its own, so that Ctrl-C leaves it to the fixtures that still need it.
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        url = process.stdout.readline().strip()
+        assert url, "svc-sandbox did not start: what it printed is in the captured stderr."
+        yield url
+        process.stdin.close()
+
+
+@pytest.fixture
+def sandbox(request, sandbox_control_url, monkeypatch):
+    """A sandbox for this test alone; SVC_BASE_URL is its base URL."""
+    marker = request.node.get_closest_marker("sandbox")
+    sandbox = Sandbox(sandbox_control_url, **(marker.kwargs if marker else {}))
+    monkeypatch.setenv("SVC_BASE_URL", sandbox.base_url)
+    yield sandbox
+    # Shown for a test that has failed.
+    for sent in sandbox.control("GET", "/requests"):
+        print(f"{sent['method']} {sent['path']} {sent['key'] or 'no known key'}: {sent['path_id']}")
+    _send("DELETE", f"{sandbox_control_url}/instances/{sandbox.id}")
+
+
+@pytest.fixture
+def key(sandbox):
+    """The key with a ref: key("revoked")."""
+
+    def find(ref):
+        if ref not in sandbox.keys:
+            pytest.fail(f"There is no key {ref!r}, but {', '.join(sandbox.keys)}.", pytrace=False)
+        return sandbox.keys[ref]
+
+    return find

@@ -1,0 +1,56 @@
+import json
+import os
+import urllib.error
+import urllib.request
+
+import pytest
+
+
+def whoami(api_key):
+    """The client: the status, and the organization's name or the code of the error."""
+    url = os.environ["SVC_BASE_URL"] + "/v1/relying-party/me"
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers={"x-api-key": api_key})) as response:
+            return response.status, json.load(response)["data"]["organization"]["name"]
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)["error"]["code"]
+
+
+def test_a_good_key(key):
+    assert whoami(key("active")) == (200, "Harvest Cooperative Bank")
+
+
+@pytest.mark.parametrize(
+    ("ref", "answer"),
+    [
+        ("revoked", (401, "unauthorized")),
+        ("expired", (401, "unauthorized")),
+        ("rotated", (401, "unauthorized")),
+        ("wrong-scope", (403, "insufficient_scope")),
+        ("live-not-approved", (403, "live_access_not_approved")),
+        ("live-suspended", (403, "live_access_not_approved")),
+        ("organization-inactive", (403, "access_denied")),
+        ("rate-limited", (429, "rate_limited")),
+    ],
+)
+def test_a_refused_key(key, ref, answer):
+    assert whoami(key(ref)) == answer
+
+
+def test_a_used_up_minute_ends(sandbox, key):
+    limited = key("rate-limited-minute")
+    assert whoami(limited) == (429, "rate_limited")
+    sandbox.advance(60)
+    assert whoami(limited)[0] == 200
+    assert sandbox.statuses("rate-limited-minute") == [429, 200]
+
+
+@pytest.mark.parametrize("_", range(4))
+def test_no_test_sees_another(sandbox, key, _):
+    sandbox.control("POST", "/keys/active/revoke", {})
+    assert whoami(key("active")) == (401, "unauthorized")
+
+
+@pytest.mark.sandbox(scenario="rotation")
+def test_another_scenario(sandbox):
+    assert "active" not in sandbox.keys
