@@ -18,30 +18,59 @@ export const refusalCodes = [
 /** The code of a refusal of the dashboard. */
 export type RefusalCode = (typeof refusalCodes)[number];
 
+/** The cause of each refusal by this tool itself, by its code; a closed list, stable for callers. */
+export const errorCauses = {
+  validation_failed:
+    "A value, field, parameter or header is not as described; `details.fields` names each one.",
+  unknown_ref:
+    "There is no key, organization, farmer or record of that ref; `details.known` lists those there are.",
+  not_an_administrator: "A member asked for a change (R33). Ask as an administrator.",
+  sandbox_access_off:
+    "A test key was asked for an organization without sandbox access (R30). Turn it on first.",
+  live_access_not_approved: "A live key was asked for an organization without approved live access (R31).",
+  key_limit_reached: "The organization has five active keys in that environment (R32). Revoke one first.",
+  key_not_active:
+    "The key to rotate is not active, or the key to revoke has ended (R42); `details.state` says which.",
+  name_taken: "There is a key of that ref already. Choose another ref.",
+  overlap_out_of_range: "The overlap of a rotation is below 0 or above 7 days (R39).",
+  scopes_required: "A key needs one scope or more (R29).",
+  unknown_scope: "The scenario knows no such scope (R29); the message lists those there are.",
+  consent_not_open: "The consent request is in a state that does not allow this decision.",
+  attestation_not_open: "The attestation to suspend is not active, or the one to resume is not suspended.",
+  scenario_invalid: "The scenario has mistakes; `problems` has each one with its place, its code and a hint.",
+  scenario_not_found:
+    "There is no bundled scenario of that name. `svc-sandbox list` shows them; a file needs a path.",
+  usage:
+    "The command, flag, variable, URL or argument is not usable as given; the message says how to write it.",
+  address_in_use:
+    "Another program listens on the port. Choose another with `--port`, or any free one with `--port 0`.",
+  address_unavailable:
+    "The machine does not let this address or port be used. Choose another with `--host` or `--port`.",
+  file_unreadable:
+    "A scenario, certificate or other file cannot be read; the message names it and the reason.",
+  file_exists: "`init` does not overwrite a file. Use `--force`, or name another file.",
+  state_unreadable:
+    "The file of `--state` holds no world of this version. Name another file, or remove this one.",
+  state_mismatch: "The file of `--state` was begun with another scenario. Name another file, or remove it.",
+  state_in_use: "A running server keeps its world in the file of `--state`. Stop it, or name another file.",
+  state_unwritable: "The file of `--state` cannot be written: no room, no permission, or no such folder.",
+  store_unavailable: "The store does not answer at the moment. Check that it runs and that the URL is right.",
+  store_unusable: "The store answers and cannot be used: too old, wrongly set, or its keys belong to others.",
+  store_mismatch:
+    "The store was begun with other things, which the message names. Use the same, or `--store-prefix`.",
+  certificate_unusable: "The certificate and the key for HTTPS do not fit together or cannot be used.",
+  clock_backwards: "The clock would run backwards. Move it on, or reset the sandbox.",
+  secret_not_kept:
+    "The secret of a key made at run time is shown once, when it is made (R36). Create another key.",
+  instance_limit_reached:
+    "There are as many instances as allowed. Remove unused ones, or raise `--max-instances`.",
+  not_found: "There is nothing at that path: no such route, record or instance, or the preview is off.",
+  method_not_allowed: "The path takes other methods; the message and `Allow` list them.",
+  unsupported_media_type: "The body has a type that is not taken. Send `Content-Type: application/json`.",
+} satisfies Record<RefusalCode, string> & Record<string, string>;
+
 /** Every reason for which this tool itself refuses something; a closed list, stable for callers. */
-export type SandboxErrorCode =
-  | RefusalCode
-  | "scenario_invalid"
-  | "scenario_not_found"
-  | "usage"
-  | "address_in_use"
-  | "address_unavailable"
-  | "file_unreadable"
-  | "file_exists"
-  | "state_unreadable"
-  | "state_mismatch"
-  | "state_in_use"
-  | "state_unwritable"
-  | "store_unavailable"
-  | "store_unusable"
-  | "store_mismatch"
-  | "certificate_unusable"
-  | "clock_backwards"
-  | "secret_not_kept"
-  | "instance_limit_reached"
-  | "not_found"
-  | "method_not_allowed"
-  | "unsupported_media_type";
+export type SandboxErrorCode = keyof typeof errorCauses;
 
 // Registered globally, so that the ES module build and the CommonJS build know each other's errors.
 const brand = Symbol.for("svc-sandbox.error");

@@ -5,9 +5,12 @@ import { commands } from "../../src/cli/commands.js";
 import { adviceTable } from "../../src/domain/advice.js";
 import { type AssumptionRow, type Assumptions, assumptionTable } from "../../src/domain/assumptions.js";
 import words from "../../src/domain/assumptions.json" with { type: "json" };
+import { errorCauses } from "../../src/domain/errors.js";
 import { outcomes } from "../../src/index.js";
+import { codeOverHttp, httpRefusals, statusOfCode } from "../../src/node/control/refusals.js";
 import { routes } from "../../src/node/control/routes.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
+import { problemCauses } from "../../src/scenario/problems/scenario-error.js";
 import { withDocumentedAnswers } from "../support/documented-answers.js";
 import { type Part, root, withParts } from "../support/pages.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
@@ -21,6 +24,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/check.md": { example: checkPart },
   "docs/cli.md": { help: helpPart },
   "docs/control-plane.md": { calls: callsPart },
+  "docs/error-codes.md": { api: answerCodesPart, refusals: refusalsPart, problems: problemsPart },
   "docs/report.md": { advice: advicePart },
 };
 
@@ -115,6 +119,43 @@ function pathsPart(): string {
       when,
       promised ? "yes" : "no",
     ]),
+  );
+}
+
+function answerCodesPart(): string {
+  const failures = outcomes.filter(({ code }) => code !== null);
+  const messages = failures.map((row) => [code(row.code), String(row.status), String(row.message)]);
+  const distinct = [...new Map(messages.map((cells) => [cells.join(), cells])).values()];
+  const causes = failures.map(({ path, code: name, when, whatToDo }) => [
+    `[${code(path)}](errors.md#${path.replaceAll(".", "")})`,
+    code(name),
+    when,
+    whatToDo,
+  ]);
+  return [
+    table(["code", "status", "message"], ...distinct),
+    table(["path", "code", "cause", "what to do"], ...causes),
+  ].join("\n\n");
+}
+
+function refusalsPart(): string {
+  const statuses: Readonly<Record<string, number>> = statusOfCode;
+  const own = Object.entries(errorCauses).map(([name, cause]) => {
+    const other = codeOverHttp[name];
+    return [code(name), `${statuses[name] ?? ""}${other === undefined ? "" : ` ${code(other)}`}`, cause];
+  });
+  const overHttp = Object.entries(httpRefusals).map(([name, [status, cause]]) => [
+    code(name),
+    String(status),
+    cause,
+  ]);
+  return table(["refusal", "over HTTP", "cause"], ...own, ...overHttp);
+}
+
+function problemsPart(): string {
+  return table(
+    ["problem", "cause"],
+    ...Object.entries(problemCauses).map(([name, cause]) => [code(name), cause]),
   );
 }
 

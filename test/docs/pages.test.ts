@@ -4,10 +4,12 @@ import { expect, test } from "vitest";
 import { anyStatus, refused, variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, limitPaths } from "../../src/check/keys.js";
 import { checkedRules } from "../../src/check/rules.js";
+import { exitCode } from "../../src/cli/exit-codes.js";
 import { permissions, productionStatuses, validityStatuses } from "../../src/domain/attestation.js";
 import { consentStatuses, purposeCodes } from "../../src/domain/consent.js";
 import { type Outcome, outcomeOf } from "../../src/domain/outcomes.js";
 import { openApiDocument, outcomes, scenarioNames } from "../../src/index.js";
+import { brokenScenarios } from "../cases/scenario-problems.js";
 import { hostileGroups } from "../support/hostile-requests.js";
 import { membersIn, pageNames, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
 
@@ -72,13 +74,31 @@ test("docs/control-plane.md names every event", () => {
   expect(missingOn(pageOf("docs/control-plane.md"), types)).toEqual([]);
 });
 
-test("docs/library.md lists the code of every refusal", () => {
-  const thrown = ["library", "sandbox", "scenario"]
-    .flatMap((layer) => [...sources(layer).matchAll(/(?:new SandboxError|super)\(\s*"(\w+)"/g)])
-    .map(([, code = ""]) => code);
-  expect(thrown).toEqual(expect.arrayContaining(["key_limit_reached", "scenario_invalid"]));
-  const rows = (pageOf("docs/library.md").match(/^\| `\w+`(?:, `\w+`)* \| /gm) ?? []).join("");
-  expect(missingOn(rows, thrown)).toEqual([]);
+test("docs/error-codes.md has one row for each code: of the API, of refusals, of problems, of exits", () => {
+  const rowsOf = (heading: string) =>
+    [...sectionOf("docs/error-codes.md", heading).matchAll(/^\| `(\w+)` \| .*\S.* \|$/gm)]
+      .map(([, code]) => code)
+      .sort();
+  const codes = new Set((outcomes as readonly Outcome[]).flatMap(({ code }) => code ?? []));
+  expect(new Set(rowsOf("Codes in the API's answers"))).toEqual(codes);
+  // Those that the code throws, not those of the table that the rows are made of.
+  const thrown = [...sources("").matchAll(/(?:new SandboxError|new HttpRefusal|super)\(\s*"(\w+)"/g)].map(
+    ([, code = ""]) => code,
+  );
+  expect(thrown).toEqual(expect.arrayContaining(["key_limit_reached", "scenario_invalid", "foreign_host"]));
+  expect(rowsOf("Refusals of the sandbox")).toEqual(expect.arrayContaining(thrown));
+  const broken = brokenScenarios.map(([code]) => code);
+  expect(rowsOf("Problems of a scenario")).toEqual(expect.arrayContaining(broken));
+  expect(rowsOf("Exit codes")).toEqual(Object.values(exitCode).map(String));
+});
+
+test("docs/README.md lists every page once", () => {
+  const linked = [...pageOf("docs/README.md").matchAll(/^- \[[^\]]+\]\((\S+\.md)\): \S/gm)].map(
+    ([, to = ""]) => normalize(join("docs", to)),
+  );
+  expect(linked.sort()).toEqual(
+    [...pageNames.filter((page) => page !== "docs/README.md"), "CHANGELOG.md", "CONTRIBUTING.md"].sort(),
+  );
 });
 
 test("docs/preview.md names every endpoint with its scope, every refusal, member and value", () => {

@@ -166,10 +166,10 @@ function parseJson(text: string): unknown {
   try {
     body = JSON.parse(text);
   } catch {
-    throw new HttpRefusal(400, "bad_request", "The body is not valid JSON.");
+    throw new HttpRefusal("bad_request", "The body is not valid JSON.");
   }
   if (!isDeeper(body, mostLevels)) return body;
-  throw new HttpRefusal(400, "bad_request", `The body is nested deeper than ${mostLevels} levels.`);
+  throw new HttpRefusal("bad_request", `The body is nested deeper than ${mostLevels} levels.`);
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

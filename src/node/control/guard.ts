@@ -27,7 +27,6 @@ export function guardControl({ loopback, token, allowedHosts }: ControlSurroundi
     const { host = "", origin, "sec-fetch-site": site, authorization } = headers;
     if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(nameIn(host))) {
       throw new HttpRefusal(
-        403,
         "foreign_host",
         "The control plane answers only to this machine's own names, such as localhost, and to those of --allow-host.",
       );
@@ -40,13 +39,12 @@ export function guardControl({ loopback, token, allowedHosts }: ControlSurroundi
       );
     if (isForeign || site === "cross-site" || site === "same-site") {
       const message = "The control plane does not answer to pages of other origins.";
-      throw new HttpRefusal(403, "foreign_origin", message);
+      throw new HttpRefusal("foreign_origin", message);
     }
     response.locals.mayKnowAll = token === undefined || bearsToken(authorization, token);
     if (!response.locals.mayKnowAll && !probePaths.includes(path) && !isPagePath(path)) {
       response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
       throw new HttpRefusal(
-        401,
         "control_token_required",
         "Send the control token that was printed at the start: Authorization: Bearer <token>.",
       );

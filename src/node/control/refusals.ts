@@ -5,18 +5,36 @@ import { refusals } from "../../domain/outcomes.js";
 import { redactEncoded } from "../../domain/redact.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
 
+/** Each refusal that only calls over HTTP can get: its status and its cause, by its code. */
+export const httpRefusals = {
+  bad_request: [400, "The body is not valid JSON, too long, nested too deep, or compressed in another way."],
+  control_token_required: [
+    401,
+    "Other machines can reach the sandbox. Send the token that its start printed.",
+  ],
+  foreign_host: [
+    403,
+    "The `Host` is none of this machine's names. If it is right, name it with `--allow-host`.",
+  ],
+  foreign_origin: [403, "A page of another origin asked. The control plane answers to its own pages alone."],
+  not_ready: [503, "Of `GET /ready` alone: the server takes no requests now; the message says why."],
+  internal_error: [500, "A defect of svc-sandbox, or the state could not be written; the log says more."],
+} as const;
+
 /** A refusal that only calls over HTTP can get. */
 export class HttpRefusal extends Error {
+  readonly status: number;
+
   constructor(
-    readonly status: number,
-    readonly code: string,
+    readonly code: keyof typeof httpRefusals,
     message: string,
   ) {
     super(message);
+    this.status = httpRefusals[code][0];
   }
 }
 
-const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
+export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
   not_found: 404,
   unknown_ref: 404,
   scenario_not_found: 404,
@@ -42,7 +60,7 @@ const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
 };
 
 // Over HTTP, everything that is not found has one code.
-const codeOverHttp: Readonly<Record<string, string>> = {
+export const codeOverHttp: Readonly<Record<string, string>> = {
   unknown_ref: "not_found",
   scenario_not_found: "not_found",
   scenario_invalid: "validation_failed",

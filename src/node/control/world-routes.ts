@@ -38,7 +38,7 @@ export const worldRoutes: readonly Route[] = [
     isLocal: true,
     run(_context, { server }) {
       const why = server.unreadiness();
-      if (why !== undefined) throw new HttpRefusal(503, "not_ready", why);
+      if (why !== undefined) throw new HttpRefusal("not_ready", why);
       return { status: "ready", version };
     },
   }),
