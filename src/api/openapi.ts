@@ -3,7 +3,7 @@ import { closedObject, type Endpoint, type JsonSchema } from "./endpoint.js";
 import { endpointsOf } from "./routes.js";
 
 /** The version that the specification gives its machine-readable description (section 9). */
-const apiVersion = "0.1.0";
+export const apiVersion = "0.1.0";
 
 const requestIdHeader = {
   description: "Identifies the request; to be quoted when contacting support.",

@@ -55,7 +55,7 @@ function conclusion({ stopped, differences, paths }: CheckReport): string {
 }
 
 function sectionsOf({ paths, rules, differences }: CheckReport): Section[] {
-  const sections: Section[] = [
+  return [
     {
       title: "Paths",
       columns: ["path", "verdict", "what came, key, reason"],
@@ -84,7 +84,6 @@ function sectionsOf({ paths, rules, differences }: CheckReport): Section[] {
       })),
     },
   ];
-  return sections.filter(({ rows }) => rows.length > 0);
 }
 
 /** A case for each path, the first one failed by what stopped the check, and one for each rule. */

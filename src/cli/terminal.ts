@@ -52,8 +52,3 @@ export function shortened(text: string, width: number): string {
   const line = escapeControls(text.trim().replace(/\s+/g, " "));
   return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;
 }
-
-/** A word as it is written on a command line: quoted where a shell would read something else. */
-export function forShell(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}

@@ -61,3 +61,8 @@ function wrapAt(words: readonly string[], width: number): string[] {
 export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** A word as it is written on a command line: quoted where a shell would read something else. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

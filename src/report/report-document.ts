@@ -65,7 +65,7 @@ function nextSteps({ coverage, faults, profile }: Report): string[] {
   return next.length === 0 ? [] : [`Every promised path was met. Next: ${next.join("; ")}.`];
 }
 
-function reportDocument(report: Report, unmet: readonly UnmetThreshold[]): ReportDocument {
+export function reportDocument(report: Report, unmet: readonly UnmetThreshold[]): ReportDocument {
   const { scenario, requests, paths, advice, coverage } = report;
   const isGood = coverage.met === coverage.promised && !advice.some(isAdvice);
   const shown = paths.filter(({ promised, met }) => promised || met);
@@ -97,7 +97,7 @@ function reportDocument(report: Report, unmet: readonly UnmetThreshold[]): Repor
     subject: scenario,
     title: titleOf(report),
     // A client that never called needs no table of what it could have met.
-    sections: requests === 0 ? [] : sections.filter(({ rows }) => rows.length > 0),
+    sections: requests === 0 ? [] : sections,
     notes: [...unreadNote(report), ...nextSteps(report)],
     conclusion: { text: conclusion(report), tone: isGood ? "good" : undefined },
     failures,

@@ -113,7 +113,7 @@ export function parseReport(plain: unknown): Report | undefined {
   return isReport ? ({ pinned: [], ...report } as Report) : undefined;
 }
 
-function camelCase(value: unknown): unknown {
+export function camelCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelCase);
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(

@@ -11,6 +11,7 @@ import type { ApiPathId } from "../domain/outcomes.js";
 import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
+import { shellWord } from "./plain-text.js";
 
 /** Returns the requests with a key that end on the paths of the preview of a world that has one. */
 export function previewRequests(world: World, { key }: KeyEntry) {
@@ -37,16 +38,12 @@ export function previewRequests(world: World, { key }: KeyEntry) {
 
 /** Another request under the idempotency key of an earlier one. */
 function reuse({ idempotency, farmer }: ConsentEntry, { farmers }: World): string[] {
-  const idempotencyKey = shellQuoted(`Idempotency-Key: ${JSON.stringify(idempotency?.key)}`);
+  const idempotencyKey = shellWord(`Idempotency-Key: ${JSON.stringify(idempotency?.key)}`);
   const purpose = { code: "monitoring", text: "Another purpose than before." };
   const body = { farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] };
   return [
     "-H 'Content-Type: application/json'",
     `-H ${idempotencyKey}`,
-    `-d ${shellQuoted(JSON.stringify(body))}`,
+    `-d ${shellWord(JSON.stringify(body))}`,
   ];
-}
-
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

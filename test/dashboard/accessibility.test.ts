@@ -1,28 +1,9 @@
-import { createRequire } from "node:module";
-import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { axeProblems } from "../support/axe.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
 import { openDashboard } from "./open-dashboard.js";
 import { screens } from "./screens.js";
-
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-
-/** What axe finds on a page: the rules broken, with the elements that break them. */
-async function problemsOn(page: Page): Promise<string[]> {
-  // As the tool of a developer would: the page's own policy lets no such script in.
-  const session = await page.context().newCDPSession(page);
-  const { readFile } = await import("node:fs/promises");
-  await session.send("Runtime.evaluate", { expression: await readFile(axe, "utf8") });
-  return page.evaluate(async () => {
-    // biome-ignore lint/suspicious/noExplicitAny: axe is a global of the page
-    const { violations } = await (globalThis as any).axe.run();
-    return violations.map(
-      ({ id, nodes }: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
-        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n  ")}`,
-    );
-  });
-}
 
 /** The elements that stand out of the window or over another one's text. */
 function misplaced(): string[] {
@@ -73,7 +54,7 @@ describe.skipIf(noBrowser)("each view", () => {
       await act?.(page);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        expect(await problemsOn(page), colorScheme).toEqual([]);
+        expect(await axeProblems(page), colorScheme).toEqual([]);
       }
       for (const width of [360, 768, 1280, 1920]) {
         await page.setViewportSize({ width, height: 800 });

@@ -22,7 +22,7 @@ import {
 } from "../flags.js";
 import { loadNamed, startNamed, warnOfPinned } from "../open-scenario.js";
 import { execEnvironment } from "../serve/client-environment.js";
-import { deliverReport, reportTargets } from "../serve/exec-report.js";
+import { deliverReport, execTargets } from "../serve/exec-report.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
 
@@ -60,7 +60,7 @@ export const command = declareCommand({
   },
   async run(call) {
     const { words, rest, flags, io } = call;
-    const targets = reportTargets(flags, io);
+    const targets = execTargets(flags, io);
     const loaded = await loadNamed(words[0], io);
     const runtime = startNamed(loaded, flags);
     // A test that clears the requests wants to count its own; the report is about all tests.

@@ -4,7 +4,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Log } from "../../node/log.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import { stepJson } from "../../node/step-data.js";
-import { pluralize } from "../../report/plain-text.js";
+import { pluralize, shellWord } from "../../report/plain-text.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
 import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
@@ -29,7 +29,7 @@ import { serveOptions } from "../serve/serve-options.js";
 import { type Pauses, pausesFor } from "../story/pauses.js";
 import { openingProse, roughly, stepProse } from "../story/step-prose.js";
 import { placeProblems } from "../story/verdict.js";
-import { forShell, type Style, styleFor } from "../terminal.js";
+import { type Style, styleFor } from "../terminal.js";
 
 const readSpeed = reader((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;
@@ -184,7 +184,7 @@ async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: Pla
   noteElsewhere(last, runtime.world().story.next + 1, io);
   if (unexpected === 0) return exitCode.fine;
   io.stderr.write(
-    `Not as the story expects: ${pluralize(unexpected, "step")}. To see the first one in its file: svc-sandbox verify ${forShell(name)}\n`,
+    `Not as the story expects: ${pluralize(unexpected, "step")}. To see the first one in its file: svc-sandbox verify ${shellWord(name)}\n`,
   );
   return exitCode.failed;
 }

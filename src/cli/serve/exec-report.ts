@@ -1,14 +1,19 @@
-import { extname, resolve } from "node:path";
 import { redactKeys } from "../../domain/redact.js";
-import { writeReportFile } from "../../node/files/write-file.js";
 import { githubAnnotations } from "../../report/render/annotations.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import type { Report } from "../../report/report.js";
 import { conclusion, renderReport } from "../../report/report-document.js";
 import type { UnmetThreshold } from "../../report/thresholds.js";
-import { listed, quote } from "../../scenario/problems/words.js";
-import { describeFailure, unwritable, usageError } from "../exit-codes.js";
+import { listed } from "../../scenario/problems/words.js";
+import { describeFailure } from "../exit-codes.js";
 import type { Io } from "../io.js";
+import {
+  type FilesFlag,
+  formatOfEnding,
+  type ReportTarget,
+  reportTargets,
+  writeTargets,
+} from "../report-files.js";
 import { styleFor } from "../terminal.js";
 
 interface ReportFlags {
@@ -20,18 +25,11 @@ interface ReportFlags {
   readonly verbose?: boolean;
 }
 
-interface ReportTarget {
-  readonly file: string;
-  readonly format: ReportFormat;
-  readonly isAppended: boolean;
-}
-
-const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
-  ".json": "json",
-  ".md": "markdown",
-  ".markdown": "markdown",
-  ".xml": "junit",
-  ".txt": "text",
+const reportFiles: FilesFlag<ReportFormat> = {
+  name: "--report",
+  what: "the report",
+  endings: formatOfEnding,
+  endingWords: ".json, .md, .xml (JUnit) or .txt, or give --format",
 };
 
 /** Whether a job of GitHub Actions runs this: it shows annotations. */
@@ -40,19 +38,8 @@ export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
 }
 
 /** The files that `--report` names; throws `usage` when neither a name nor `--format` says what to write there. */
-export function reportTargets(
-  { report = [], format: given }: ReportFlags,
-  { env, cwd }: Pick<Io, "env" | "cwd">,
-): ReportTarget[] {
-  return report.map((file) => {
-    // Each step of a job adds to one file, whose name has no ending.
-    const isSummary = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
-    const format = given ?? (isSummary ? "markdown" : formatOfEnding[extname(file).toLowerCase()]);
-    if (format !== undefined) return { file, format, isAppended: isSummary };
-    throw usageError(
-      `Failed to read --report: ${quote(file)} does not say how to write the report. End its name with .json, .md, .xml (JUnit) or .txt, or give --format.`,
-    );
-  });
+export function execTargets({ report, format }: ReportFlags, io: Pick<Io, "env" | "cwd">): ReportTarget[] {
+  return reportTargets(report, reportFiles, io, format);
 }
 
 /**
@@ -69,13 +56,8 @@ export async function deliverReport(
   const { quiet = false, format = "text" } = flags;
   const { palette, width } = styleFor(io.stderr, io.env, flags);
   const say = (text: string) => io.stderr.write(redactKeys(text));
-  const failures: unknown[] = [];
-  for (const { file, format, isAppended } of targets) {
-    const text = redactKeys(renderReport(report, format, { failures: unmet }));
-    await writeReportFile(resolve(io.cwd, file), text, isAppended)
-      .catch(unwritable(`the report to ${quote(file)}`, "Name another file with --report."))
-      .catch((failure) => failures.push(failure));
-  }
+  const inFormat = (as: ReportFormat) => renderReport(report, as, { failures: unmet });
+  const failures = await writeTargets(targets, inFormat, reportFiles, io);
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
   if (isInFull) {
     say(`\n${renderReport(report, format, { palette, width, failures: unmet })}`);

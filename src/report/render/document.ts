@@ -4,7 +4,7 @@ export type ReportFormat = (typeof reportFormats)[number];
 
 /** A report or the outcome of a check, ready to be rendered in each format. Plain data; holds no key. */
 export interface ReportDocument {
-  readonly kind: "report" | "check";
+  readonly kind: "report" | "check" | "certificate";
   /** The scenario or URL that it is about. */
   readonly subject: string;
   /** One line: what was looked at. */
@@ -28,6 +28,21 @@ export interface Section {
   /** The names of the columns: those of the cells, then those of the details. */
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
+  /** Drawn above the table where a format can; the others leave out a section without rows. */
+  readonly picture?: Picture | undefined;
+}
+
+/** Rows of equal squares. */
+export interface Picture {
+  /** What it shows, in a sentence. */
+  readonly text: string;
+  readonly rows: readonly { readonly label: string; readonly parts: readonly Part[] }[];
+}
+
+/** One square. */
+export interface Part {
+  readonly name: string;
+  readonly tone: Tone;
 }
 
 export interface Row {
@@ -38,6 +53,11 @@ export interface Row {
 
 /** A text, perhaps coloured, perhaps with a command behind it that can be copied. */
 export type Cell = string | (ToneText & { readonly code?: string | undefined });
+
+/** A cell with its parts. */
+export function detailed(cell: Cell): Exclude<Cell, string> {
+  return typeof cell === "string" ? { text: cell } : cell;
+}
 
 export interface ToneText {
   readonly text: string;

@@ -53,7 +53,8 @@ function count(cases: readonly TestCase[], verdict: TestCase["verdict"]): number
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-function xmlText(text: string): string {
+/** A text of lines as XML and HTML write it, in an element or in double quotes. */
+export function xmlText(text: string): string {
   const lines = text.split("\n").map(escapeControls).join("\n");
   return lines.replace(/[&<>"]/g, (found) => entities[found] as string);
 }

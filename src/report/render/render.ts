@@ -1,6 +1,14 @@
 import { escapeControls } from "../../domain/printable.js";
 import { alignColumns, wrapCommand, wrapWords } from "../plain-text.js";
-import type { Cell, ReportDocument, ReportFormat, Row, Section, Tone } from "./document.js";
+import {
+  type Cell,
+  detailed,
+  type ReportDocument,
+  type ReportFormat,
+  type Row,
+  type Section,
+  type Tone,
+} from "./document.js";
 import { renderJunit } from "./junit.js";
 
 type Paint = (text: string) => string;
@@ -19,8 +27,9 @@ export function render(
   width = Number.POSITIVE_INFINITY,
 ): string {
   if (format === "json") return `${JSON.stringify(document.json, null, 2)}\n`;
-  if (format === "markdown") return renderMarkdown(document);
-  return format === "junit" ? renderJunit(document) : renderText(document, palette, width);
+  if (format === "junit") return renderJunit(document);
+  const inWords = { ...document, sections: document.sections.filter(({ rows }) => rows.length > 0) };
+  return format === "markdown" ? renderMarkdown(inWords) : renderText(inWords, palette, width);
 }
 
 /** The document for people: aligned tables and lists. */
@@ -66,10 +75,6 @@ function narrowLines(rows: readonly Row[], painted: (cell: Cell) => string, widt
   return alignColumns(parts, width, (text, room) =>
     text.startsWith("curl ") ? wrapCommand(text, room) : wrapWords(text, room),
   );
-}
-
-function detailed(cell: Cell): Exclude<Cell, string> {
-  return typeof cell === "string" ? { text: cell } : cell;
 }
 
 function textOf(cell: Cell): string {

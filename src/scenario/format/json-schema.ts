@@ -38,7 +38,7 @@ export function descriptionOf(shape: Shape): string | undefined {
  * A file that extends another may leave to it what would be required otherwise.
  */
 export function scenarioJsonSchema(bundled: readonly string[]): Record<string, unknown> {
-  const schema = jsonSchemaOf(scenarioSchema) as unknown as RequiredFields;
+  const schema = jsonSchemaDocument(scenarioSchema) as unknown as RequiredFields;
   const { description, ...name } = schema.properties.extends;
   schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, name] };
   const organization = schema.properties.organizations.additionalProperties;
@@ -55,8 +55,7 @@ export function scenarioJsonSchema(bundled: readonly string[]): Record<string, u
   };
   delete organization.required;
   delete key.required;
-  const $schema = "https://json-schema.org/draft/2020-12/schema";
-  return { $schema, ...schema, if: { required: ["extends"] }, else: requiredOnItsOwn };
+  return { ...schema, if: { required: ["extends"] }, else: requiredOnItsOwn };
 }
 
 interface RequiredFields {
@@ -69,6 +68,11 @@ interface RequiredFields {
       };
     };
   };
+}
+
+/** A shape as a file of JSON Schema 2020-12. */
+export function jsonSchemaDocument(shape: Shape): Record<string, unknown> {
+  return { $schema: "https://json-schema.org/draft/2020-12/schema", ...jsonSchemaOf(shape) };
 }
 
 /** The JSON Schema 2020-12 of a body. */

@@ -1,0 +1,205 @@
+import { pluralize, shellWord } from "../report/plain-text.js";
+import type {
+  Part,
+  ReportDocument,
+  ReportFormat,
+  Row,
+  Section,
+  TestCase,
+  Tone,
+} from "../report/render/document.js";
+import { renderHtml } from "../report/render/html.js";
+import { type ReportPalette, render } from "../report/render/render.js";
+import { conclusion, reportDocument } from "../report/report-document.js";
+import { type Certificate, certificateOf } from "./certificate.js";
+import type { CertifyResult, CertifyVerdict, Run, RunCause, RunOutcome } from "./result.js";
+
+/** The formats of a certificate. */
+export type CertificateFormat = ReportFormat | "html";
+
+/** Renders a result as a certificate in one of the formats, with a line end; `palette` colours the text. */
+export function renderCertificate(
+  result: CertifyResult,
+  format: CertificateFormat,
+  palette?: ReportPalette,
+  width?: number,
+): string {
+  const document = certificateDocument(certificateOf(result));
+  return format === "html" ? renderHtml(document) : render(document, format, palette, width);
+}
+
+/** The command as a line for a shell, for people: a long one is cut. */
+export function commandLine(command: readonly string[], longest = 200): string {
+  const line = command.map(shellWord).join(" ");
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
+const toneOf: Readonly<Record<RunOutcome, Tone>> = {
+  passed: "good",
+  failed: "bad",
+  timed_out: "bad",
+  flaky: "warning",
+  not_run: "quiet",
+};
+
+export const toneOfVerdict: Readonly<Record<CertifyVerdict, Tone>> = {
+  passed: "good",
+  failed: "bad",
+  flaky: "warning",
+  unusable: "quiet",
+};
+
+function certificateDocument({ result, digest, json }: Certificate): ReportDocument {
+  const { runs, report, verdict, scenario, command } = result;
+  const ofReport = reportDocument(report, []);
+  const sections: Section[] = [
+    {
+      title: "Causes",
+      columns: ["what breaks the client", "runs", "what it takes", "path", "last request"],
+      rows: causesOf(runs),
+    },
+    { title: "Coverage", columns: [], rows: [], picture: pictureOf(result) },
+    {
+      title: "Runs",
+      columns: ["run", "outcome", "exit code", "requests", "coverage", "time"],
+      rows: runs.map(runRow),
+    },
+    ...ofReport.sections,
+    { title: "Certificate", columns: ["what", "value"], rows: factsOf(result, digest) },
+  ];
+  return {
+    kind: "certificate",
+    subject: scenario,
+    title: `${commandLine(command)} in ${pluralize(runs.length, "run")} against ${scenario}`,
+    sections,
+    notes: [],
+    conclusion: { text: certificateConclusion(result), tone: toneOfVerdict[verdict] },
+    failures: [],
+    suites: [{ name: "runs", cases: runs.map(runCase) }, ...ofReport.suites],
+    json,
+  };
+}
+
+/** What a certificate comes to, in a sentence or two. */
+export function certificateConclusion({ verdict, runs, report }: CertifyResult): string {
+  const count = (...wanted: RunOutcome[]) => runs.filter(({ outcome }) => wanted.includes(outcome)).length;
+  const of = `of ${pluralize(runs.length, "run")}`;
+  if (verdict === "unusable") return `Not certified: ${whyUnusable(runs[0], report.requests)}.`;
+  if (verdict === "flaky") {
+    return `Flaky: ${count("flaky")} ${of} passed once and failed once, though the sandbox did the same both times. ${conclusion(report)}`;
+  }
+  if (verdict === "failed") return `Failed: ${count("failed", "timed_out")} ${of}. ${conclusion(report)}`;
+  const left = count("not_run");
+  const unmade = left === 0 ? "" : `, ${left} not run`;
+  return `Passed: ${count("passed")} ${of}${unmade}. ${conclusion(report)}`;
+}
+
+function whyUnusable(baseline: Run | undefined, requests: number): string {
+  if (baseline === undefined || baseline.outcome === "not_run") return "the command could not be run";
+  if (baseline.outcome !== "passed") {
+    const what = baseline.outcome === "timed_out" ? "does not end in time" : outcomeText(baseline);
+    return `the command ${what} in the run ${baseline.name}, which is the baseline`;
+  }
+  return requests === 0 ? "the command never called the API" : "the runs say nothing of the client";
+}
+
+function outcomeText({ outcome, code }: Run): string {
+  if (outcome === "failed" && code !== null) return `failed with exit code ${code}`;
+  return outcome === "flaky" ? "passed once and failed once" : outcome.replace("_", " ");
+}
+
+// Runs that fail for the same reason have one row.
+function causesOf(runs: readonly Run[]): Row[] {
+  const rows = new Map<string, { cause: RunCause; runs: Run[] }>();
+  for (const run of runs) {
+    if (toneOf[run.outcome] !== "bad" && run.outcome !== "flaky") continue;
+    const cause = run.cause ?? {
+      sentence: `${run.name} ${outcomeText(run)}`,
+      points: [],
+    };
+    const key = JSON.stringify(cause);
+    const row = rows.get(key) ?? { cause, runs: [] };
+    row.runs.push(run);
+    rows.set(key, row);
+  }
+  return [...rows.values()].map(({ cause: { sentence, points, fault, pathId }, runs }) => ({
+    cells: [{ text: sentence, tone: toneOf[runs[0]?.outcome ?? "failed"] }],
+    details: [
+      [runs.map(({ name }) => name).join(", ")],
+      [
+        ...points.map(({ row, variant, status }) => `${row}: ${variant}, on a ${status}`),
+        ...(fault === undefined ? [] : [fault]),
+      ],
+      pathId === undefined ? [] : [pathId],
+      runs
+        .flatMap(({ lastRequest: last }) => (last ? [`${last.pathId}, ${last.status}, ${last.id}`] : []))
+        .slice(0, 1),
+    ],
+  }));
+}
+
+function runRow(run: Run): Row {
+  const { name, outcome, code, requests, percent, durationMs } = run;
+  const text = outcome.replace("_", " ");
+  const cells = [code === null ? "-" : String(code), String(requests), `${percent} %`, seconds(durationMs)];
+  return { cells: [name, { text, tone: toneOf[outcome] }, ...cells] };
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function runCase(run: Run): TestCase {
+  const { name, outcome, cause, requests, percent } = run;
+  const verdict = outcome === "passed" ? "passed" : outcome === "not_run" ? "skipped" : "failed";
+  const output = `${pluralize(requests, "request")}, coverage ${percent} %`;
+  return { name, verdict, message: cause?.sentence ?? outcomeText(run), output };
+}
+
+function pictureOf({ runs, report }: CertifyResult): NonNullable<Section["picture"]> {
+  const groups = new Map<string, Part[]>();
+  for (const { pathId, promised, met, when } of report.paths) {
+    if (!promised) continue;
+    const status = pathId.split(".")[0] as string;
+    const part = {
+      name: `${pathId} ${met ? "met" : "missed"}: ${when}`,
+      tone: met ? "good" : "quiet",
+    } as const;
+    groups.set(status, [...(groups.get(status) ?? []), part]);
+  }
+  const { met, promised } = report.coverage;
+  return {
+    text: `${met} of ${promised} promised paths were met; ${runs.filter(({ outcome }) => outcome === "passed").length} of ${pluralize(runs.length, "run")} passed.`,
+    rows: [
+      ...[...groups].map(([label, parts]) => ({ label, parts })),
+      {
+        label: "runs",
+        parts: runs.map((run) => ({ name: `${run.name}: ${outcomeText(run)}`, tone: toneOf[run.outcome] })),
+      },
+    ],
+  };
+}
+
+function factsOf(result: CertifyResult, digest: string): Row[] {
+  const { like = {}, seeds, faults, clientVersion, durationMs } = result;
+  const facts: [string, string | undefined][] = [
+    ["verdict", result.verdict],
+    ["client", clientVersion],
+    ["command", commandLine(result.command, 2_000)],
+    ["scenario", result.scenario],
+    ["seeds", seeds.join(", ")],
+    ["faults", faults.join(", ")],
+    [
+      "baseline like",
+      Object.entries(like)
+        .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+        .join(", "),
+    ],
+    ["specification", result.specification],
+    ["svc-sandbox", result.sandbox],
+    ["started", result.startedAt],
+    ["took", seconds(durationMs)],
+    ["digest", digest],
+  ];
+  return facts.flatMap(([what, value]) => (value ? [{ cells: [what, value] }] : []));
+}

@@ -1,0 +1,64 @@
+import { certificateBadge } from "../../certify/badge.js";
+import { type CertificateFormat, renderCertificate } from "../../certify/document.js";
+import type { CertifyResult } from "../../certify/result.js";
+import { fileName, flag } from "../command.js";
+import type { Io } from "../io.js";
+import {
+  type FilesFlag,
+  formatOfEnding,
+  type ReportTarget,
+  reportTargets,
+  writeTargets,
+} from "../report-files.js";
+
+/** The flags that name the files of a certificate. */
+export const certificateFlags = {
+  certificate: flag(
+    "--certificate <file>",
+    "write the certificate to this file, as its name ends: .json (which --verify reads), .html, .md, .xml (JUnit) or .txt; may be given more than once",
+    (text, from) => [fileName(text, from)],
+  ),
+  badge: flag("--badge <file>", "write the verdict as a small picture (SVG) to this file", fileName),
+};
+
+const certificate: FilesFlag<CertificateFormat> = {
+  name: "--certificate",
+  what: "the certificate",
+  endings: { ...formatOfEnding, ".html": "html", ".htm": "html" },
+  endingWords: ".json, .html, .md, .xml (JUnit) or .txt",
+};
+const badge: FilesFlag<"badge"> = {
+  name: "--badge",
+  what: "the badge",
+  endings: { ".svg": "badge" },
+  endingWords: ".svg",
+};
+
+/** The files that the flags name. */
+export interface CertificateFiles {
+  readonly certificates: readonly ReportTarget<CertificateFormat>[];
+  readonly badges: readonly ReportTarget<"badge">[];
+}
+
+/** Reads the flags; throws `usage` for a name that does not say what to write there. */
+export function certificateFiles(
+  flags: { readonly certificate?: readonly string[]; readonly badge?: string },
+  io: Io,
+): CertificateFiles {
+  return {
+    certificates: reportTargets(flags.certificate, certificate, io),
+    badges: reportTargets(flags.badge === undefined ? [] : [flags.badge], badge, io),
+  };
+}
+
+/** Writes what was certified to each file; resolves to the failures. */
+export async function writeCertificates(
+  result: CertifyResult,
+  { certificates, badges }: CertificateFiles,
+  io: Io,
+): Promise<unknown[]> {
+  return [
+    ...(await writeTargets(certificates, (format) => renderCertificate(result, format), certificate, io)),
+    ...(await writeTargets(badges, () => certificateBadge(result), badge, io)),
+  ];
+}

@@ -1,0 +1,67 @@
+import { extname, resolve } from "node:path";
+import { redactKeys } from "../domain/redact.js";
+import { writeReportFile } from "../node/files/write-file.js";
+import type { ReportFormat } from "../report/render/document.js";
+import { quote } from "../scenario/problems/words.js";
+import { unwritable, usageError } from "./exit-codes.js";
+import type { Io } from "./io.js";
+
+/** A file to be written when a command ends. */
+export interface ReportTarget<Format = ReportFormat> {
+  readonly file: string;
+  readonly format: Format;
+  readonly isAppended: boolean;
+}
+
+/** A flag that names files. */
+export interface FilesFlag<Format> {
+  /** As in `--report`. */
+  readonly name: string;
+  /** What is written there: `the report`. */
+  readonly what: string;
+  /** The formats by the endings of names; in the words for people each stands once. */
+  readonly endings: Readonly<Record<string, Format>>;
+  readonly endingWords: string;
+}
+
+export const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
+  ".json": "json",
+  ".md": "markdown",
+  ".markdown": "markdown",
+  ".xml": "junit",
+  ".txt": "text",
+};
+
+/** The files that a flag names; throws `usage` when neither a name nor a given format says what to write there. */
+export function reportTargets<Format>(
+  files: readonly string[] = [],
+  { name, what, endings, endingWords }: FilesFlag<Format>,
+  { env, cwd }: Pick<Io, "env" | "cwd">,
+  given?: Format,
+): ReportTarget<Format>[] {
+  return files.map((file) => {
+    // Each step of a job adds to one file, whose name has no ending.
+    const isSummary = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
+    const format = given ?? endings[isSummary ? ".md" : extname(file).toLowerCase()];
+    if (format !== undefined) return { file, format, isAppended: isSummary };
+    throw usageError(
+      `Failed to read ${name}: ${quote(file)} does not say how to write ${what}. End its name with ${endingWords}.`,
+    );
+  });
+}
+
+/** Writes a text to each file as it is rendered for it, without keys; resolves to the failures. */
+export async function writeTargets<Format>(
+  targets: readonly ReportTarget<Format>[],
+  render: (format: Format) => string,
+  { name, what }: Pick<FilesFlag<Format>, "name" | "what">,
+  { cwd }: Pick<Io, "cwd">,
+): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  for (const { file, format, isAppended } of targets) {
+    await writeReportFile(resolve(cwd, file), redactKeys(render(format)), isAppended)
+      .catch(unwritable(`${what} to ${quote(file)}`, `Name another file with ${name}.`))
+      .catch((failure) => failures.push(failure));
+  }
+  return failures;
+}

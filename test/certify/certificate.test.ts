@@ -1,0 +1,274 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it, test } from "vitest";
+import { certificateBadge } from "../../src/certify/badge.js";
+import { certificateOf, readCertificate } from "../../src/certify/certificate.js";
+import { renderCertificate } from "../../src/certify/document.js";
+import { certificateShape } from "../../src/certify/format.js";
+import { type CertifyResult, certifyVerdicts, runOutcomes } from "../../src/certify/result.js";
+import { verifyCertificate } from "../../src/certify/verify-certificate.js";
+import { redactKeys } from "../../src/domain/redact.js";
+import { jsonSchemaOf } from "../../src/scenario/format/json-schema.js";
+import { elementsOf } from "../report/xml-elements.js";
+import { failed, passed } from "./certified.js";
+
+const formats = { json: "json", markdown: "md", junit: "xml", text: "txt", html: "html" } as const;
+const allFormats = Object.keys(formats) as (keyof typeof formats)[];
+
+type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+type Steps = readonly (string | number)[];
+
+const plain = (value: object) => JSON.parse(JSON.stringify(value)) as { [name: string]: Json };
+const textOf = (result: CertifyResult) => renderCertificate(result, "json");
+const problemOf = (json: unknown) => {
+  const read = readCertificate(JSON.stringify(json));
+  return "problem" in read ? read.problem : undefined;
+};
+
+/** The way to each value that holds no others. */
+function leavesOf(value: Json, steps: Steps = []): Steps[] {
+  if (typeof value !== "object" || value === null) return [steps];
+  const members = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return members.flatMap(([name, member]) => leavesOf(member, [...steps, name]));
+}
+
+/** A copy in which the value at the end of the way is another one; without a new value it is taken out. */
+function changed(whole: Json, steps: Steps, change?: (value: Json) => Json): { [name: string]: Json } {
+  const copy = structuredClone(whole);
+  const last = steps.at(-1) as string;
+  const holder = steps.slice(0, -1).reduce((value, step) => (value as never)[step], copy) as never as {
+    [name: string]: Json;
+  };
+  if (change !== undefined) holder[last] = change(holder[last] as Json);
+  else if (Array.isArray(holder)) holder.splice(Number(last), 1);
+  else delete holder[last];
+  return copy as { [name: string]: Json };
+}
+
+function another(value: Json): Json {
+  if (typeof value === "boolean") return !value;
+  if (typeof value === "number") return value + 1;
+  return value === null ? 0 : `${value}x`;
+}
+
+test.each(allFormats)("a certificate as %s is what the golden file has", async (format) => {
+  const golden = `./golden/certificate.${formats[format]}`;
+  await expect(renderCertificate(failed, format)).toMatchFileSnapshot(golden);
+});
+
+test("the badge says the verdict and the coverage", async () => {
+  await expect(certificateBadge(passed)).toMatchFileSnapshot("./golden/badge.svg");
+  for (const verdict of certifyVerdicts) {
+    const [svg, title] = elementsOf(certificateBadge({ ...passed, verdict }));
+    const says = `svc-sandbox: ${verdict === "passed" ? "certified 66 %" : verdict}`;
+    expect([svg?.attributes["aria-label"], title?.text]).toEqual([says, says]);
+  }
+});
+
+test("a certificate that was written can be read, and says the same", () => {
+  for (const result of [failed, passed]) {
+    const read = readCertificate(textOf(result));
+    expect(read).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect("result" in read && read.result).toEqual(result);
+    expect("result" in read && renderCertificate(read.result, "html")).toBe(
+      renderCertificate(result, "html"),
+    );
+  }
+});
+
+test("a certificate is valid against the schema, which describes every member", () => {
+  const schema = jsonSchemaOf(certificateShape);
+  const isValid = new Ajv2020({ strict: false, allErrors: true }).compile(schema);
+  for (const result of [failed, passed]) {
+    isValid(certificateOf(result).json);
+    expect(isValid.errors ?? []).toEqual([]);
+  }
+  for (const outcome of runOutcomes) {
+    const [first] = passed.runs;
+    expect(isValid(certificateOf({ ...passed, runs: [{ ...first, outcome } as never] }).json)).toBe(true);
+  }
+  expect(isValid({ ...certificateOf(passed).json, verdict: "perfect" })).toBe(false);
+  expect(isValid({ ...certificateOf(passed).json, note: "" })).toBe(false);
+  JSON.stringify(schema, (name, value) => {
+    if (name !== "properties") return value;
+    for (const [member, one] of Object.entries(value))
+      expect([member, one]).toEqual([member, expect.objectContaining({ description: expect.any(String) })]);
+    return value;
+  });
+});
+
+describe("a certificate that was changed", () => {
+  const written = plain(certificateOf(failed).json);
+  const leaves = leavesOf(written);
+
+  it("is refused for every value that is another one, or gone", () => {
+    expect(leaves.length).toBeGreaterThan(150);
+    for (const steps of leaves) {
+      const where = steps.join(".");
+      const [value, none] = [changed(written, steps, another), changed(written, steps)].map(problemOf);
+      const refused = /^(?:digest_differs|not_a_certificate|newer_format)$/;
+      expect([where, value]).toEqual([where, expect.stringMatching(refused)]);
+      expect([where, none]).toEqual([where, expect.stringMatching(refused)]);
+    }
+  });
+
+  it("is refused for a member or an item more, and for items in another order", () => {
+    expect(problemOf({ ...written, note: "x" })).toBe("not_a_certificate");
+    expect(problemOf({ ...written, seeds: [...failed.seeds, 4] })).toBe("digest_differs");
+    expect(problemOf({ ...written, seeds: [...failed.seeds].reverse() })).toBe("digest_differs");
+    expect(problemOf({ ...written, like: { ...failed.like, error_details: true } })).toBe("digest_differs");
+  });
+
+  it("is the same one with its members in another order and other spaces", () => {
+    const turned = Object.fromEntries(Object.entries(written).reverse());
+    expect(problemOf(turned)).toBeUndefined();
+    expect(readCertificate(`\uFEFF${JSON.stringify(written, null, "\t")}\r\n`)).toHaveProperty("result");
+  });
+
+  it.each([
+    ["", "not_json", "It is not JSON"],
+    [textOf(failed).slice(0, 900), "not_json", "only a part"],
+    ["null", "not_a_certificate", "It is not a certificate"],
+    ["[]", "not_a_certificate", "It is not a certificate"],
+    ['{"scenario":"x"}', "not_a_certificate", "certify --certificate writes one"],
+    [JSON.stringify({ ...written, verdict: "good" }), "not_a_certificate", "verdict"],
+    [JSON.stringify({ ...written, svc_sandbox_certificate: 2, sandbox: "9.1.0" }), "newer_format", '"9.1.0"'],
+    [JSON.stringify({ ...written, scenario: "x" }), "digest_differs", "was changed after it was written"],
+  ])("%.20s is refused, and it is said why", (text, problem, says) => {
+    expect(readCertificate(text)).toEqual({ problem, sentence: expect.stringContaining(says) });
+  });
+});
+
+describe("verifying by running again", () => {
+  it("holds when only what the machine decides is another", () => {
+    const now: CertifyResult = {
+      ...failed,
+      startedAt: "2027-01-01T00:00:00.000Z",
+      durationMs: 1,
+      runs: failed.runs.map(({ lastRequest: _, ...run }) => ({ ...run, durationMs: 7, requests: 9 })),
+      report: { ...failed.report, requests: 8, unread: 0, advice: [] },
+    };
+    expect(verifyCertificate(failed, now)).toEqual({ verified: true, differences: [], notes: [] });
+  });
+
+  it("finds every fact that somebody has changed, with a digest made anew, but for what the machine decides", () => {
+    const facts = plain(failed);
+    const unseen = leavesOf(facts).filter((steps) => {
+      const forged = changed(facts, steps, another) as never as CertifyResult;
+      const { verified, notes } = verifyCertificate(certificateOf(forged).result, failed);
+      return verified && notes.length === 0;
+    });
+    const names = unseen.map((steps) => steps.filter((step) => typeof step === "string").join("."));
+    expect([...new Set(names)].filter((name) => !/^report\.(?:advice|paths|runs)\./.test(name))).toEqual([
+      "startedAt",
+      "durationMs",
+      "clientVersion",
+      "runs.durationMs",
+      "runs.requests",
+      "runs.lastRequest.id",
+      "runs.lastRequest.pathId",
+      "runs.lastRequest.status",
+      "runs.percent",
+      "report.scenario",
+      "report.seed",
+      "report.profile",
+      "report.requests",
+      "report.unread",
+    ]);
+    expect(names.filter((name) => /\.(?:met|promised|pathId)$/.test(name))).not.toContain("report.paths.met");
+  });
+
+  it("says what differs, by its name and both values", () => {
+    const [first, ...others] = failed.runs;
+    const now = {
+      ...failed,
+      verdict: "unusable",
+      runs: [{ ...first, outcome: "failed", code: 1 }, ...others],
+    };
+    expect(verifyCertificate(failed, now as CertifyResult).differences).toEqual([
+      { fact: "verdict", certified: "failed", now: "unusable" },
+      { fact: "outcome of minimal", certified: "passed", now: "failed" },
+      { fact: "exit code of minimal", certified: "0", now: "1" },
+    ]);
+    expect(verifyCertificate(failed, { ...failed, runs: others }).differences).toEqual([
+      { fact: "run minimal", certified: "profile minimal, seed 1", now: "nothing" },
+    ]);
+  });
+
+  it("says plainly that another version, or another command, has run", () => {
+    const { verified, notes } = verifyCertificate(failed, { ...failed, sandbox: "0.2.0", command: ["make"] });
+    expect(verified).toBe(true);
+    expect(notes).toEqual([
+      "It was written with svc-sandbox 0.1.0, and this is 0.2.0: what differs may come from that.",
+      "It names the command npm run test:api -- --grep 'it'\\''s a key', and this was make.",
+    ]);
+  });
+});
+
+describe("what a certificate comes to, in a sentence", () => {
+  const [minimal] = passed.runs;
+  it.each<[Partial<CertifyResult>, string]>([
+    [{}, "Passed: 1 of 1 run. Coverage 66 %: 2 of 3 promised paths met"],
+    [failed, "Failed: 3 of 7 runs. Coverage 66 %"],
+    [{ ...failed, verdict: "flaky" }, "Flaky: 1 of 7 runs passed once and failed once"],
+    [{ verdict: "unusable", runs: [] }, "Not certified: the command could not be run."],
+    [
+      { verdict: "unusable", runs: [{ ...minimal, outcome: "failed", code: 7 } as never] },
+      "Not certified: the command failed with exit code 7 in the run minimal, which is the baseline.",
+    ],
+    [
+      { verdict: "unusable", runs: [{ ...minimal, outcome: "timed_out" } as never] },
+      "Not certified: the command does not end in time in the run minimal",
+    ],
+    [
+      { verdict: "unusable", report: { ...passed.report, requests: 0 } },
+      "Not certified: the command never called the API.",
+    ],
+  ])("%#", (more, says) => {
+    expect(renderCertificate({ ...passed, ...more }, "text")).toContain(says);
+  });
+});
+
+describe("R46 a caller who writes what could break out", () => {
+  const nasty = '"><script>alert(1)</script> ]]> | `c` @you &amp; \u0000\u001b[31m\n\r\u202e\ud800 \u2028';
+  const keys = [
+    "SVC_test_sbx9f8e7d6c5b4a3928",
+    "SVC%255Flive%255F9f8e7d6c5b4a3928",
+    btoa("SVC_live_9f8e7d6c5b4a3928"),
+  ];
+  const texts = [nasty, ...keys];
+  const [first] = failed.runs;
+  const hostile: CertifyResult = {
+    ...failed,
+    scenario: nasty,
+    command: ["--key", ...texts, texts.join("=")],
+    clientVersion: texts.join(" "),
+    runs: [
+      {
+        ...first,
+        name: nasty,
+        outcome: "failed",
+        cause: { sentence: nasty, points: [], fault: nasty as never },
+      } as never,
+    ],
+  };
+
+  test.each(allFormats)("does not in %s", (format) => {
+    const text = renderCertificate(hostile, format);
+    for (const key of keys) expect(text).not.toContain(key.slice(-12));
+    expect(text).not.toContain("9f8e7d6c");
+    if (format !== "json") {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u202e]|[\ud800-\udfff]/);
+    }
+    if (format === "html") expect(text).not.toMatch(/<script/i);
+    if (format === "markdown") expect(text).not.toMatch(/<script|`c`|@you/);
+    if (format === "junit") expect(elementsOf(text).map(({ name }) => name)).not.toContain("script");
+    // What writes files redacts once more: the digest has to hold after that.
+    expect(redactKeys(text)).toBe(text);
+  });
+
+  test("is read back, without keys", () => {
+    const read = readCertificate(textOf(hostile));
+    expect("result" in read && read.result.command[1]).toBe(nasty);
+  });
+});

@@ -1,0 +1,129 @@
+import type { CertifyResult, Run } from "../../src/certify/result.js";
+import type { Report, ReportedPath } from "../../src/report/report.js";
+
+const path = (
+  pathId: ReportedPath["pathId"],
+  count: number,
+  more: Partial<ReportedPath> = {},
+): ReportedPath => ({
+  pathId,
+  promised: true,
+  met: count > 0,
+  count,
+  previewCount: 0,
+  when: `what ends on ${pathId}`,
+  howToMeet: count > 0 ? null : 'send the key of "bank": curl -H "x-api-key: $SVC_KEY_BANK" $SVC_BASE_URL',
+  ...more,
+});
+
+const world = { scenario: "key-states", pinned: [] } as const;
+
+const report: Report = {
+  ...world,
+  seed: 1,
+  profile: "minimal",
+  runs: [
+    { ...world, seed: 1, profile: "minimal" },
+    { ...world, seed: 2, profile: "varied" },
+  ],
+  requests: 31,
+  unread: 1,
+  coverage: { percent: 66, met: 2, promised: 3 },
+  faults: { met: 1, total: 7 },
+  preview: { met: 0, total: 4 },
+  paths: [
+    path("200.test", 20, { previewCount: 2 }),
+    path("401.revoked", 9),
+    path("403.insufficient_scope", 0),
+    path("404.unknown_path", 0, { promised: false, howToMeet: null }),
+    path("fault.reset", 2, { promised: false }),
+  ],
+  advice: [
+    {
+      id: "same-key-after-401",
+      level: "warning",
+      rule: "R11–R14",
+      count: 7,
+      meaning: "A key that had got 401 was sent again.",
+      whatToDo: "Stop at the first 401.",
+      examples: [
+        {
+          id: "req_0123456789abcdef01234567",
+          at: "2026-03-02T09:00:00.000Z",
+          method: "GET",
+          path: "/v1/relying-party/me",
+          key: "revoked",
+          fingerprint: "3f0e8a526c1d",
+          didYouMean: null,
+        },
+      ],
+    },
+  ],
+};
+
+const run = (name: string, more: Partial<Run> = {}): Run => ({
+  name,
+  profile: "varied",
+  seed: 1,
+  outcome: "passed",
+  code: 0,
+  durationMs: 1_250,
+  requests: 5,
+  percent: 66,
+  ...more,
+});
+
+const cause = {
+  sentence: "fails when a 401 has charset=utf-8 in its Content-Type",
+  points: [{ row: "content_type", variant: "charset", status: 401 }],
+  pathId: "401.revoked",
+} as const;
+const lastRequest = { id: "req_89abcdef0123456789abcdef", pathId: "401.revoked", status: 401 } as const;
+
+/** A client that two causes break, with every member that a result can have. */
+export const failed: CertifyResult = {
+  scenario: "key-states",
+  specification: "0.1.0",
+  sandbox: "0.1.0",
+  seeds: [1, 2, 3],
+  faults: ["fault.reset"],
+  like: { rate_limit_code: "too_many_requests", request_id_on_errors: true, scopes: ["attestations:read"] },
+  command: ["npm", "run", "test:api", "--", "--grep", "it's a key"],
+  startedAt: "2026-03-02T08:59:58.123Z",
+  durationMs: 12_345,
+  clientVersion: "bank-client 2.4.1",
+  runs: [
+    run("minimal", { profile: "minimal", lastRequest: { ...lastRequest, pathId: "200.test", status: 200 } }),
+    run("typical", { profile: "typical" }),
+    run("varied 1", { outcome: "failed", code: 1, cause, lastRequest }),
+    run("varied 2", { seed: 2, outcome: "failed", code: 1, cause }),
+    run("varied 3", { seed: 3, outcome: "flaky", code: 1 }),
+    run("fault.reset", {
+      profile: "minimal",
+      fault: "fault.reset",
+      outcome: "timed_out",
+      code: null,
+      requests: 1,
+      percent: 0,
+      cause: { sentence: "does not end when a connection is reset", points: [], fault: "fault.reset" },
+    }),
+    run("fault.hang", { fault: "fault.hang", outcome: "not_run", code: null, requests: 0, percent: 0 }),
+  ],
+  report,
+  verdict: "failed",
+};
+
+/** A client that nothing breaks, with as few members as a result can have. */
+export const passed: CertifyResult = {
+  scenario: "key-states",
+  specification: "0.1.0",
+  sandbox: "0.1.0",
+  seeds: [],
+  faults: [],
+  command: ["pytest"],
+  startedAt: "2026-03-02T08:59:58.123Z",
+  durationMs: 900,
+  runs: [run("minimal", { profile: "minimal" })],
+  report: { ...report, advice: [], preview: null, unread: 0 },
+  verdict: "passed",
+};

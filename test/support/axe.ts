@@ -1,0 +1,20 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+/** What axe finds on a page: the rules broken, with the elements that break them. */
+export async function axeProblems(page: Page): Promise<string[]> {
+  // As the tool of a developer would: the page's own policy lets no such script in.
+  const session = await page.context().newCDPSession(page);
+  await session.send("Runtime.evaluate", { expression: await readFile(axe, "utf8") });
+  return page.evaluate(async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: axe is a global of the page
+    const { violations } = await (globalThis as any).axe.run();
+    return violations.map(
+      ({ id, nodes }: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
+        `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n  ")}`,
+    );
+  });
+}
