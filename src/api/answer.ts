@@ -1,5 +1,5 @@
 import { type AuthorizationFacts, authorize, type Presented } from "../domain/authorize.js";
-import type { ApiPathId } from "../domain/outcomes.js";
+import { type ApiPathId, outcomeOf } from "../domain/outcomes.js";
 import { countRequest, settleUsage } from "../sandbox/counters.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
@@ -9,6 +9,7 @@ import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { codeOf, errorReply, type Refusal, successReply } from "./reply.js";
 import { readInput } from "./request-input.js";
 import { parametersIn, type Route } from "./routes.js";
+import { asChosen } from "./variation/vary.js";
 
 /** The route and endpoint of a request, as far as the API has them. */
 export interface Target {
@@ -77,7 +78,8 @@ const noQuery: EndpointInput["query"] = Object.freeze({});
 
 function refuse(world: World, call: Call, refusal: Refusal & { readonly path: ApiPathId }): Ending {
   const { path } = refusal;
-  return { pathId: path, answer: errorReply(world, call, refusal), code: codeOf(path, call.assumptions) };
+  const { assumptions } = asChosen(world, call, outcomeOf(path).status);
+  return { pathId: path, answer: errorReply(world, call, refusal), code: codeOf(path, assumptions) };
 }
 
 /** Authorizes a call and counts it if it is let in (R24); returns its path. */

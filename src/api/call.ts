@@ -21,7 +21,7 @@ import type { ShownKey } from "../sandbox/counters.js";
 import { entryOf, type KeptAnswer, type RequestNote } from "../sandbox/journal.js";
 import type { World } from "../sandbox/world.js";
 import { limitNamedBy, readLimits } from "./limits.js";
-import { type Variation, variationOf } from "./variation/vary.js";
+import { asChosen, isVaried, type Variation, variationOf } from "./variation/vary.js";
 
 /** A call that has begun. */
 export interface Call extends ObservedCall {
@@ -42,7 +42,7 @@ export function beginCall(world: World, apiKey: string | undefined): Call {
   const entry = world.registry.find(sha256);
   const isNewEntry = world.registry.made() > madeBefore;
   const number = world.requestIds.next();
-  const variation = world.profile === "varied" ? variationOf(world, number) : undefined;
+  const variation = isVaried(world) ? variationOf(world, number) : undefined;
   const assumptions = variation === undefined ? world.assumptions : variation.assumptions;
   const presented = presentedAs(apiKey);
   return { started, now, number, apiKey, presented, sha256, entry, isNewEntry, assumptions, variation };
@@ -100,7 +100,8 @@ interface CallEnding {
 }
 
 /** Writes a call into the journal. The method and path must be fit to be shown (R46). */
-export function recordCall(world: World, call: Call, ending: CallEnding): void {
+export function recordCall(world: World, begun: Call, ending: CallEnding): void {
+  const call = asChosen(world, begun, ending.status);
   const { method, path, pathId, status, code, fault = null, delayMs = 0, isUnjudged = false } = ending;
   const { started, now, number, apiKey, sha256, entry, variation } = call;
   const fingerprint = fingerprintOf(sha256);

@@ -6,6 +6,7 @@ import { answerCall, answerUncounted, type Ending, evaluateAnswer, type Target }
 import { type Call, requestIdOf } from "./call.js";
 import { type ApiAnswer, textBody, utf8Length } from "./messages.js";
 import { answerOf, errorBody } from "./reply.js";
+import { asChosen } from "./variation/vary.js";
 
 /** The ending of a call that a fault hit. */
 export interface FaultyEnding extends Omit<Ending, "pathId"> {
@@ -43,10 +44,11 @@ export function applyFault(world: World, call: Call, target: Target): FaultyEndi
 
 function faultyAnswer(
   world: World,
-  call: Call,
+  begun: Call,
   target: Target,
   { reset, hang, status, html, malformed }: FaultEffect,
 ): Pick<Ending, "answer" | "code"> {
+  const call = asChosen(world, begun, malformed ? 200 : (status ?? 0));
   if (reset || hang) return { answer: { status: 0, headers: [], body: "" }, code: null };
   const requestId = ["X-Request-Id", requestIdOf(world, call)];
   // The same for every key.

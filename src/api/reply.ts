@@ -12,10 +12,13 @@ import {
   secondsToRetry,
 } from "./limits.js";
 import { type ApiAnswer, jsonBody, type TextBody } from "./messages.js";
-import { vary } from "./variation/vary.js";
+import { asChosen, vary } from "./variation/vary.js";
 
 /** The success of a call that was let in (R1, R7). */
-export function successReply(world: World, call: Call, endpoint: Endpoint, success: Success): ApiAnswer {
+export function successReply(world: World, begun: Call, endpoint: Endpoint, success: Success): ApiAnswer {
+  const status = endpoint.status ?? 200;
+  const isContext = endpoint.answersContext === true;
+  const call = asChosen(world, begun, status, isContext);
   const form = call.assumptions.rate_limit_headers;
   const limits =
     form === "none" || call.entry === undefined
@@ -23,9 +26,9 @@ export function successReply(world: World, call: Call, endpoint: Endpoint, succe
       : rateLimitHeaders(form, readLimits(call.entry, world, call.now));
   const more = success.headers === undefined ? limits : [...limits, ...success.headers];
   const headers = ["X-Request-Id", requestIdOf(world, call), ...more];
-  const answer = answerOf(endpoint.status ?? 200, success, headers);
+  const answer = answerOf(status, success, headers);
   if (call.variation === undefined) return answer;
-  return vary(answer, call.variation, { isContext: endpoint.answersContext === true });
+  return vary(answer, call.variation, { isContext });
 }
 
 /** A refusal, with the parts that its answer may need. */
@@ -42,7 +45,8 @@ export interface Refusal {
 type Details = Readonly<Record<string, unknown>>;
 
 /** The refusal of a call. Rows that share a code share their bytes, so that nothing tells them apart (R14). */
-export function errorReply(world: World, call: Call, refusal: Refusal): ApiAnswer {
+export function errorReply(world: World, begun: Call, refusal: Refusal): ApiAnswer {
+  const call = asChosen(world, begun, outcomeOf(refusal.path).status);
   const { path, allow, details = detailsOf(world, call, refusal) } = refusal;
   const { assumptions, variation } = call;
   const isPlain = variation === undefined && details === undefined;

@@ -25,7 +25,7 @@ import type { World, WorldOptions } from "./world.js";
  */
 export function createWorld(given: Scenario, options: WorldOptions): World {
   const scenario = withOptions(given, options);
-  const { platform } = options;
+  const { platform, trial } = options;
   const { seed = defaultSeed } = scenario;
   const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
   const clock = createClock({ time: platform.steadyTime, start, frozen: scenario.clock?.frozen });
@@ -33,7 +33,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const assumptions = assumptionsFor(profile, assumed);
   const windows = windowsOf(assumptions);
 
-  const profiled = { seed, profile, givenAssumptions: assumed };
+  const profiled = { seed, profile, givenAssumptions: assumed, trial };
   const keys = scenarioKeys(scenario, {
     ...{ seed, start, sha256: platform.sha256, windows },
     withGranted: (first, scopes) => withGrantedScopes(profiled, first, scopes),
@@ -78,6 +78,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     },
     counters: createCounters(),
     platform,
+    trial,
   };
   return world;
 }
@@ -139,10 +140,12 @@ export function buildOrganization({ ref, given }: DescribedOrganization, seed: n
 // A copy of the scenario that starts the same world without the options as this one with them.
 function withOptions(
   scenario: Scenario,
-  { seed, now, frozen, profile }: Omit<WorldOptions, "platform">,
+  { seed, now, frozen, profile, trial = {} }: Omit<WorldOptions, "platform">,
 ): Scenario {
   const movesClock = now !== undefined || frozen !== undefined;
-  if (seed === undefined && profile === undefined && !movesClock) return scenario;
+  const { faults = [], assumptions = {} } = trial;
+  const assumes = profile !== undefined || Object.keys(assumptions).length > 0;
+  if (seed === undefined && !assumes && !movesClock && faults.length === 0) return scenario;
   const clock = {
     ...scenario.clock,
     ...(now !== undefined && { now: isoOf(now) }),
@@ -152,6 +155,13 @@ function withOptions(
     ...scenario,
     ...(seed !== undefined && { seed }),
     ...(movesClock && { clock }),
-    ...(profile !== undefined && { assumptions: { ...scenario.assumptions, profile } }),
+    ...(assumes && {
+      assumptions: {
+        ...scenario.assumptions,
+        ...(assumptions as NonNullable<Scenario["assumptions"]>),
+        ...(profile !== undefined && { profile }),
+      },
+    }),
+    ...(faults.length > 0 && { faults: [...faults, ...(scenario.faults ?? [])] }),
   };
 }

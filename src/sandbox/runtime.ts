@@ -4,11 +4,11 @@ import { settleTimeline } from "./story/timeline.js";
 import type { World, WorldOptions } from "./world.js";
 
 /** The options of a runtime, which override those of every scenario that it starts. */
-export type GivenOptions = Pick<WorldOptions, "seed" | "now" | "frozen" | "profile">;
+export type GivenOptions = Pick<WorldOptions, "seed" | "now" | "frozen" | "profile" | "trial">;
 
 /** These options without any others. */
-export function givenOptions({ seed, now, frozen, profile }: GivenOptions): GivenOptions {
-  return { seed, now, frozen, profile };
+export function givenOptions({ seed, now, frozen, profile, trial }: GivenOptions): GivenOptions {
+  return { seed, now, frozen, profile, trial };
 }
 
 /** Runs one world at a time; adapters get the world from it with every request. */

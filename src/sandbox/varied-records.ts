@@ -1,5 +1,6 @@
 import type { Assumptions, Profile } from "../domain/assumptions.js";
 import { pick, randomStream } from "../domain/seed.js";
+import type { Trial } from "./world.js";
 
 // What the keys and organizations of a world of the profile `varied` have beside what their scenario says, as long as it
 // has that profile. In their records, so that answers, lists and `guard` agree (R4). A snapshot leaves it out: the seed and
@@ -9,24 +10,38 @@ interface ProfiledWorld {
   readonly seed: number;
   readonly profile: Profile;
   readonly givenAssumptions: Partial<Assumptions>;
+  readonly trial?: Trial | undefined;
 }
 
+/** What a record has beside what its scenario says, by the ids of the variants. */
+type RecordRow<Value> = Readonly<Record<string, Value>>;
+
 /** Scopes that no document names: a new endpoint brings one, and several generations are spelled in several ways. */
-const scopesOfNoDocument: readonly (readonly string[])[] = [
-  [],
-  ["parcels:read"],
-  ["attestations:read:self", "webhooks:manage", "consents.export"],
-];
-const allOfNoDocument = new Set(scopesOfNoDocument.flat());
+const scopesOfNoDocument: RecordRow<readonly string[]> = {
+  none: [],
+  one: ["parcels:read"],
+  several: ["attestations:read:self", "webhooks:manage", "consents.export"],
+};
+const allOfNoDocument = new Set(Object.values(scopesOfNoDocument).flat());
+
+function chosen<Value>(
+  { seed, trial }: ProfiledWorld,
+  [id, row]: readonly [id: string, row: RecordRow<Value>],
+  ref: string,
+): Value {
+  const usual = pick(randomStream(seed, id, ref), Object.keys(row));
+  const variant = trial?.choose === undefined ? usual : trial.choose(id, usual, 200);
+  return (row[variant] ?? Object.values(row)[0]) as Value;
+}
 
 /** The scopes of a key with those that this world grants to it; `first` is the ref of the first key of its rotations. */
 export function withGrantedScopes(
-  { seed, profile, givenAssumptions }: ProfiledWorld,
+  world: ProfiledWorld,
   first: string,
   scopes: readonly string[],
 ): readonly string[] {
-  if (profile !== "varied" || givenAssumptions.scopes !== undefined) return scopes;
-  const granted = pick(randomStream(seed, "key.granted_scopes", first), scopesOfNoDocument);
+  if (world.profile !== "varied" || world.givenAssumptions.scopes !== undefined) return scopes;
+  const granted = chosen(world, ["key.granted_scopes", scopesOfNoDocument], first);
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
 
@@ -40,19 +55,17 @@ export function withoutGrantedScopes(
 }
 
 /** Endings of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, and great length. */
-const endingsOfNames: readonly string[] = [
-  "",
-  " – Société Générale d’Épargne & Fils",
-  " Cafe\u0301 A\u030angstro\u0308m",
-  " بنك الحصاد 收穫銀行",
-  " 🌾👩🏽‍🌾 𝒢𝓇𝒶𝒾𝓃",
-  " <b>\"Grain\" \\ 'Co'</b> & {{sons}} %s",
-  ` ${"of the United Valleys ".repeat(12).trim()}`,
-];
+const endingsOfNames: RecordRow<string> = {
+  none: "",
+  accents: " – Société Générale d’Épargne & Fils",
+  decomposed: " Cafe\u0301 A\u030angstro\u0308m",
+  other_scripts: " بنك الحصاد 收穫銀行",
+  beyond_16_bits: " 🌾👩🏽‍🌾 𝒢𝓇𝒶𝒾𝓃",
+  markup: " <b>\"Grain\" \\ 'Co'</b> & {{sons}} %s",
+  long: ` ${"of the United Valleys ".repeat(12).trim()}`,
+};
 
 /** What this world puts behind the name of an organization; empty in most profiles. */
-export function endingOfName({ seed, profile }: ProfiledWorld, ref: string): string {
-  return profile === "varied"
-    ? pick(randomStream(seed, "organization.name_ending", ref), endingsOfNames)
-    : "";
+export function endingOfName(world: ProfiledWorld, ref: string): string {
+  return world.profile === "varied" ? chosen(world, ["organization.name_ending", endingsOfNames], ref) : "";
 }

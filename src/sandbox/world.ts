@@ -64,6 +64,21 @@ export interface World {
   readonly events: Announcements;
   readonly requestIds: RequestIds;
   readonly platform: Platform;
+  /** `undefined` except in a trial of a client. */
+  readonly trial: Trial | undefined;
+}
+
+/** What a trial of a client imposes on every world that the client meets, whichever scenario it starts. */
+export interface Trial {
+  /** Given assumptions, which win over those of the scenario. */
+  readonly assumptions?: Partial<Assumptions>;
+  /** Faults that come before those of the scenario. */
+  readonly faults?: NonNullable<Scenario["faults"]>;
+  /**
+   * The variant of a row for the answers of a status; `usual` is the one that the seed or the profile gives. Any other text
+   * than the id of a variant stands for what `minimal` does. Default: the usual one.
+   */
+  readonly choose?: (row: string, usual: string, status: number) => string;
 }
 
 export interface WorldOptions {
@@ -80,4 +95,6 @@ export interface WorldOptions {
   readonly frozen?: boolean | undefined;
   /** Default: the scenario's, else `minimal`. */
   readonly profile?: Profile | undefined;
+  /** Default: none. */
+  readonly trial?: Trial | undefined;
 }

@@ -1,4 +1,4 @@
-import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
+import { type Assumptions, assumptionsFor, assumptionTable } from "../../domain/assumptions.js";
 import { mix32, type RandomStream, randomStream } from "../../domain/seed.js";
 import { placeInSeries } from "../../sandbox/journal.js";
 import type { World } from "../../sandbox/world.js";
@@ -34,6 +34,21 @@ export function selector(seed: number, number: number): Select {
   };
 }
 
+/** Selects what `typical` does, as far as it differs from `minimal`. */
+const typicalSelector: Select = ({ fixedBy, variants }) => {
+  const isTypical = ({ assume }: Variant) =>
+    fixedBy !== undefined && assume?.[fixedBy] === assumptionTable[fixedBy].typical;
+  return {
+    variant: variants.find((one) => one.assume !== undefined && isTypical(one)) ?? variants[0],
+    random: () => 0,
+  };
+};
+
+/** Whether the answers of a world are varied, or chosen point by point in a trial of a client. */
+export function isVaried({ profile, trial }: World): boolean {
+  return profile === "varied" || (profile === "typical" && trial?.choose !== undefined);
+}
+
 /** The difference of one answer from that of `minimal`. */
 export interface Variation {
   /** The assumptions for this answer. */
@@ -49,13 +64,22 @@ export interface Variation {
  * Assumptions that the scenario or a change of assumptions gives are fixed: their rows do not apply.
  */
 export function variationOf(
-  { assumptions, givenAssumptions, requestIds, seed }: World,
+  world: World,
   number: number,
-  select: Select = selector(seed, number),
+  select: Select = world.profile === "typical" ? typicalSelector : selector(world.seed, number),
 ): Variation {
+  const { givenAssumptions } = world;
   const selected = variationTable
     .filter(({ fixedBy }) => fixedBy === undefined || givenAssumptions[fixedBy] === undefined)
     .map((row) => ({ row, ...select(row) }));
+  return variationWith(world, number, selected);
+}
+
+function variationWith(
+  { assumptions, requestIds }: World,
+  number: number,
+  selected: Variation["selected"],
+): Variation {
   const usual = requestIds.idOf(number);
   const form = selected.find(({ variant }) => variant.requestId !== undefined)?.variant.requestId;
   return {
@@ -63,6 +87,26 @@ export function variationOf(
     requestId: form === undefined ? usual : form(usual.slice("req_".length)),
     selected,
   };
+}
+
+/** The call as its answer of a status shows it: in a trial of a client, with what that chooses for each row. */
+export function asChosen<
+  Varied extends { number: number; assumptions: Assumptions; variation: Variation | undefined },
+>(world: World, call: Varied, status: number, isContext = false): Varied {
+  const { variation } = call;
+  const choose = world.trial?.choose;
+  if (variation === undefined || choose === undefined) return call;
+  const selected = variation.selected.map((one) => {
+    const { row, variant } = one;
+    // A failure of the service has what holds for every answer.
+    const applies =
+      row.statuses.includes(status) || (status >= 500 && (variant.assume ?? variant.requestId) !== undefined);
+    if (!applies || (!isContext && contextRows.includes(row))) return one;
+    const id = choose(row.id, variant.id, status);
+    return { ...one, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
+  });
+  const chosen = variationWith(world, call.number, selected);
+  return { ...call, assumptions: chosen.assumptions, variation: chosen };
 }
 
 /** The assumptions that the scenario sets itself where the profile would set them otherwise, or vary them. */

@@ -1,13 +1,9 @@
-import { redactKeys } from "../../domain/redact.js";
 import { loadFarmers } from "../../node/platform.js";
-import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
-import { serveRuntime } from "../../node/server/serve-runtime.js";
+import type { CommandOptions } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/build-report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { createCounters } from "../../sandbox/counters.js";
-import type { Runtime } from "../../sandbox/runtime.js";
-import { quote } from "../../scenario/problems/words.js";
-import { type Call, declareCommand, type FlagValues, fileName, flag, scenarioWord } from "../command.js";
+import { declareCommand, fileName, flag, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import {
   color,
@@ -20,11 +16,9 @@ import {
   wide,
   worldFlags,
 } from "../flags.js";
-import { loadNamed, startNamed, warnOfPinned } from "../open-scenario.js";
-import { execEnvironment } from "../serve/client-environment.js";
+import { loadNamed, startNamed } from "../open-scenario.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
-import { createLog, logEvents } from "../serve/log.js";
-import { serveOptions } from "../serve/serve-options.js";
+import { runServed, sayWhyNotRun } from "../serve/run-served.js";
 
 const flags = {
   report: flag(
@@ -43,7 +37,6 @@ const flags = {
   wide,
   quiet,
 };
-type ExecCall = Call<FlagValues<typeof flags>>;
 
 export const command = declareCommand({
   summary: "run a command against a sandbox, and report which error paths its client has met",
@@ -71,11 +64,9 @@ export const command = declareCommand({
       releaseSignals = io.takeSignals(listener);
     };
     try {
-      const end = await runServed(call, runtime, takeSignals);
+      const end = await runServed(call, runtime, { takeSignals });
       if ("failure" in end) {
-        const { code, why } = whyNotRun(rest[0] as string, end.failure);
-        io.stderr.write(redactKeys(`Failed to run ${quote(rest[0])}: ${why}.\n`));
-        return code;
+        return sayWhyNotRun(rest[0] as string, end.failure, io);
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       // The way to meet a missing path may lead to another scenario, whose API shows farmers.
@@ -94,37 +85,3 @@ export const command = declareCommand({
     }
   },
 });
-
-// Runs the command while the runtime is served, and stops the server after it.
-async function runServed(
-  { rest, flags, io }: ExecCall,
-  runtime: Runtime,
-  takeSignals: CommandOptions["takeSignals"],
-): Promise<CommandEnd> {
-  const served = { port: 0, log: "off", ...flags } as const;
-  const log = await createLog(served, io);
-  logEvents(runtime, served, log);
-  const server = await serveRuntime(runtime, await serveOptions(served, io, log));
-  warnOfPinned(runtime.world(), flags, log);
-  const { name, seed, profile } = runtime.world();
-  if (flags.verbose) log.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
-  try {
-    const { env, remove } = await execEnvironment(io.env, runtime.world(), server);
-    // A command line without a command has been refused.
-    const command = rest as [string, ...string[]];
-    return await runCommand(command, { cwd: io.cwd, env, takeSignals }).finally(remove);
-  } finally {
-    // Requests that are still under way are counted, too.
-    await server.close();
-  }
-}
-
-// Why a command could not be started, with the exit code that shells give then.
-function whyNotRun(program: string, { code, message }: NodeJS.ErrnoException): { code: number; why: string } {
-  if (code === "EACCES") return { code: 126, why: "it is not a program that you may execute" };
-  if (code !== "ENOENT") return { code: 126, why: code ?? message };
-  const why = /[\\/]/.test(program)
-    ? "there is no such file, or no such program as its first line names"
-    : "there is no such command in PATH. No shell reads the line: write its words one by one, env before variables, and npx before a command of this project's packages";
-  return { code: 127, why };
-}

@@ -42,6 +42,14 @@ export function execTargets({ report, format }: ReportFlags, io: Pick<Io, "env" 
   return reportTargets(report, reportFiles, io, format);
 }
 
+/** What to look at when a command has sent no request. */
+export function whyNoRequest({ env }: Pick<Io, "env">): string {
+  const proxy = Object.keys(env).find((name) => /^(https?|all)_proxy$/i.test(name) && env[name]);
+  const noProxy =
+    proxy === undefined ? "" : ` ${proxy} is set: does NO_PROXY name the sandbox's address, 127.0.0.1?`;
+  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${noProxy}`;
+}
+
 /**
  * Puts the report where it was asked for, else on stderr, and says there why it does not pass.
  *
@@ -67,15 +75,7 @@ export async function deliverReport(
   }
   // The text for people ends with them.
   if (!isInFull || format !== "text") for (const { sentence } of unmet) say(`${palette.red(sentence)}\n`);
-  if (report.requests === 0 && !quiet) {
-    const proxy = Object.keys(io.env).find((name) => /^(https?|all)_proxy$/i.test(name) && io.env[name]);
-    say(
-      "Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?",
-    );
-    say(
-      proxy === undefined ? "\n" : ` ${proxy} is set: does NO_PROXY name the sandbox's address, 127.0.0.1?\n`,
-    );
-  }
+  if (report.requests === 0 && !quiet) say(`${whyNoRequest(io)}\n`);
   if (runsOnGithub(io)) say(githubAnnotations(report, unmet));
   for (const failure of failures) say(describeFailure(failure, flags));
   return failures.length === 0;

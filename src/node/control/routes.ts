@@ -47,8 +47,11 @@ export const routes: readonly Route[] = [
     answer: one("Instance"),
     run(context) {
       const instances = requireInstances(context);
-      const { scenario, now, label } = context.body;
-      const given = givenOptions({ ...context.body, now: now === undefined ? undefined : parseTime(now) });
+      const { scenario, now, label, ...asked } = context.body;
+      // What answers a client gets does not depend on whether its tests make instances; the clock is their own.
+      const { seed, profile, trial } = context.runtime.given;
+      const at = now === undefined ? undefined : parseTime(now);
+      const given = givenOptions({ seed, profile, trial, ...asked, now: at });
       // Default: the server's own scenario, as it was at its start.
       const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
       if (scenario !== undefined) requireQuickStart(source.scenario);

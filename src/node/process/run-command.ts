@@ -1,58 +1,91 @@
-import type { ChildProcess } from "node:child_process";
+import type { ChildProcess, StdioOptions } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import spawn from "cross-spawn";
 
 /** The end of a command: its exit code, or the error with which it could not be started. */
-export type CommandEnd = { readonly code: number } | { readonly failure: NodeJS.ErrnoException };
+export type CommandEnd =
+  | { readonly code: number; readonly isTimedOut?: boolean }
+  | { readonly failure: NodeJS.ErrnoException };
 
 export interface CommandOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Hands the signals that reach this process to the listener. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => void;
+  /** Default: it has the streams of this process, and all the time that it takes. */
+  readonly apart?: Apart;
+}
+
+/** A command without input and in a group of its own, of which nothing is left when it has ended. */
+export interface Apart {
+  /** Milliseconds after which the group is killed. */
+  readonly timeout: number;
+  /** Gets what it writes. */
+  readonly onOutput: (chunk: Buffer) => void;
 }
 
 /** The time that a command has after the second request to stop, in milliseconds. */
 const patience = 5000;
+/** The time that is left for reading what a command wrote, after its end, in milliseconds. */
+const lastWords = 500;
 
 /**
- * Runs a command line without a shell, with the streams of this process, and waits for its end.
+ * Runs a command line without a shell and waits for its end.
  *
  * Passes signals on to it; the third one, or the second one and some patience, ends it. It does not outlive this process.
  * The code of a command that a signal has ended is 128 plus its number. Never throws.
  */
 export function runCommand(
   [program, ...words]: readonly [string, ...string[]],
-  { takeSignals, cwd, env }: CommandOptions,
+  { takeSignals, cwd, env, apart }: CommandOptions,
 ): Promise<CommandEnd> {
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {
       // On Windows `npm`, `npx` and the like are batch files, which Node does not start itself.
-      child = spawn(program, words, { cwd, env, stdio: "inherit" });
+      const stdio = apart === undefined ? "inherit" : (["ignore", "pipe", "pipe"] as const);
+      const detached = apart !== undefined && process.platform !== "win32";
+      child = spawn(program, words, { cwd, env, stdio: stdio as StdioOptions, detached });
     } catch (error) {
       return resolve({ failure: error as NodeJS.ErrnoException });
     }
     let isOver = false;
     let asked = 0;
     let deadline: NodeJS.Timeout | undefined;
-    const kill = () => void child.kill("SIGKILL");
+    let isTimedOut = false;
+    const send = (signal: NodeJS.Signals) =>
+      apart === undefined ? child.kill(signal) : signalGroup(child, signal);
+    const kill = () => void send("SIGKILL");
     takeSignals((signal) => {
       if (isOver) return;
       asked += 1;
-      if (asked === 2) deadline = setTimeout(kill, patience);
+      // Several commands that nobody sees have not all the time that one has.
+      if (asked === (apart === undefined ? 2 : 1)) deadline = setTimeout(kill, patience);
       // The command has it already. One that another process sent to this one alone looks the same: it has to be sent twice.
-      if (asked === 1 && isFromKeyboard(signal)) return;
-      if (asked < 3) child.kill(signal);
+      if (asked === 1 && apart === undefined && isFromKeyboard(signal)) return;
+      if (asked < 3) send(signal);
       else kill();
     });
+    const timer =
+      apart &&
+      setTimeout(() => {
+        isTimedOut = true;
+        kill();
+      }, apart.timeout);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on("data", (chunk: Buffer) => apart?.onOutput(chunk));
+    }
     // The command ends with this process.
-    const endWithUs = () => void child.kill();
+    const endWithUs = () => void send(apart === undefined ? "SIGTERM" : "SIGKILL");
     process.once("exit", endWithUs);
     const end = (how: CommandEnd) => {
       isOver = true;
       clearTimeout(deadline);
+      clearTimeout(timer);
+      // A process that has left the group may hold them.
+      child.stdout?.destroy();
+      child.stderr?.destroy();
       process.off("exit", endWithUs);
       resolve(how);
     };
@@ -60,10 +93,28 @@ export function runCommand(
       // On Windows cmd.exe has run, and cross-spawn says in place of its exit that it found no such command.
       if (child.pid === undefined || failure.code === "ENOENT") end({ failure });
     });
-    child.on("exit", (code, signal) =>
-      end({ code: code ?? 128 + constants.signals[signal as NodeJS.Signals] }),
-    );
+    child.on("exit", (code, signal) => {
+      const ended = { code: code ?? 128 + constants.signals[signal as NodeJS.Signals], isTimedOut };
+      if (apart === undefined) return end(ended);
+      kill();
+      const unread = setTimeout(() => end(ended), lastWords);
+      child.once("close", () => {
+        clearTimeout(unread);
+        end(ended);
+      });
+    });
   });
+}
+
+// Windows has no groups; what the command has started ends with its tree.
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    if (process.platform !== "win32") process.kill(-pid, signal);
+    else spawn.sync("taskkill", ["/pid", String(pid), "/t", "/f"], { stdio: "ignore" });
+  } catch {
+    // Nothing of it is left.
+  }
 }
 
 // A signal from the keyboard goes to the group of processes in the terminal's foreground. Only Linux tells which one that is;

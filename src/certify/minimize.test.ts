@@ -1,0 +1,48 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { minimize } from "./minimize.js";
+
+const items = Array.from({ length: 120 }, (_, i) => i);
+
+/** Fails when all the planted items are there; counts how often it was asked. */
+function oracle(planted: readonly number[]) {
+  const asked = { times: 0 };
+  const fails = async (some: readonly number[]) => {
+    asked.times += 1;
+    return planted.every((item) => some.includes(item));
+  };
+  return { fails, asked };
+}
+
+test("finds the items that were planted, and nothing else", async () => {
+  const planted = fc.uniqueArray(fc.integer({ min: 0, max: 119 }), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(planted, async (some) => {
+      const { fails } = oracle(some);
+      expect([...(await minimize(items, fails, 10_000))].sort()).toEqual([...some].sort());
+    }),
+  );
+});
+
+test("asks some twice the logarithm of their number for one item", async () => {
+  for (const item of items) {
+    const { fails, asked } = oracle([item]);
+    expect(await minimize(items, fails)).toEqual([item]);
+    expect(asked.times).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(items.length)));
+  }
+});
+
+test("ends with what it has when the answers make no sense", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.infiniteStream(fc.boolean()), async (answers) => {
+      let asked = 0;
+      const left = await minimize(items, async () => {
+        asked += 1;
+        return answers.next().value === true;
+      });
+      expect(left.length).toBeGreaterThan(0);
+      // The last group of questions may go beyond the budget.
+      expect(asked).toBeLessThan(200 + 2 * items.length);
+    }),
+  );
+});

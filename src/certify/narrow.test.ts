@@ -1,0 +1,162 @@
+import { expect, test } from "vitest";
+import { variationTable } from "../api/variation/table.js";
+import words from "../api/variation/words.json" with { type: "json" };
+import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "./narrow.js";
+import { planOf, recordPoints, verdictOf } from "./plan.js";
+import type { CausePoint, Run, RunOutcome } from "./result.js";
+
+const runs = planOf(1, [1, 2, 3, 4, 5, 6], ["fault.hang"]);
+const [minimal, , ...varied] = runs;
+
+const pointsOf = (seed: number): CausePoint[] =>
+  variationTable.flatMap(({ id, statuses, variants }, row) =>
+    statuses
+      .filter((status) => [200, 401].includes(status))
+      .map((status) => ({
+        row: id,
+        status,
+        variant: variants[(seed + row + status) % variants.length]?.id ?? "",
+      })),
+  );
+
+/** A client that breaks when all the points of one of its mistakes are there; counts its runs. */
+function client(...mistakes: readonly (readonly CausePoint[])[]) {
+  const made = { runs: 0 };
+  const attempt: Attempt = async (run, { choose = (_row, usual) => usual }) => {
+    made.runs += 1;
+    // What is shown: per point of the seed, and per point that is chosen instead of what `minimal` does.
+    const shown = pointsOf(run.seed).map((point) => ({
+      ...point,
+      variant: choose(point.row, point.variant, point.status),
+    }));
+    const has = (point: CausePoint) =>
+      shown.some(
+        (one) => one.row === point.row && one.variant === point.variant && one.status === point.status,
+      );
+    return { failed: mistakes.some((points) => points.every(has)), lastPath: () => "401.revoked" };
+  };
+  return { attempt, made };
+}
+
+async function narrowed(attempt: Attempt) {
+  const failing = [];
+  for (const run of varied.filter(({ profile }) => profile === "varied")) {
+    const { trial, points } = recordPoints({});
+    for (const { row, variant, status } of pointsOf(run.seed)) trial.choose(row, variant, status);
+    if ((await attempt(run, {})).failed) failing.push({ run, points: points() });
+  }
+  const found = new Map<string, Narrowed>();
+  await narrowVaried(failing, attempt, (run, one) => void found.set(run.name, one));
+  return { failing: failing.map(({ run }) => run.name), found };
+}
+
+const quoted = { row: "content_type", variant: "quoted", status: 401 };
+const pointsIn = (one: Narrowed | undefined) => (typeof one === "object" ? one.points : one);
+
+test("the point that breaks a client is found, once for all seeds that have it", async () => {
+  const { attempt, made } = client([quoted]);
+  const { failing, found } = await narrowed(attempt);
+  expect(failing.length).toBeGreaterThan(0);
+  expect([...found.keys()]).toEqual(failing);
+  for (const one of found.values()) {
+    expect(one).toEqual({
+      sentence: 'fails when a 401 has `; charset="utf-8"` in its `Content-Type`, in quotes',
+      points: [quoted],
+      pathId: "401.revoked",
+    });
+  }
+  expect(made.runs).toBeLessThan(40);
+});
+
+test("two mistakes of one client are told apart, and one that needs two points is told with both", async () => {
+  const pointOf = (seed: number, row: string) => pointsOf(seed).find((one) => one.row === row) as CausePoint;
+  const [first, second, other] = [
+    pointOf(1, "message"),
+    pointOf(1, "vary"),
+    pointOf(2, "request_id_form"),
+  ] as const;
+  const { attempt } = client([first, second], [other]);
+  const { found } = await narrowed(attempt);
+  expect(pointsIn(found.get("varied 1"))).toEqual(expect.arrayContaining([first, second]));
+  expect(pointsIn(found.get("varied 1"))).toHaveLength(2);
+  expect(pointsIn(found.get("varied 2"))).toEqual([other]);
+});
+
+test("a client that breaks by the seed alone is told so", async () => {
+  const attempt: Attempt = async ({ seed }) => ({ failed: seed === 3, lastPath: () => undefined });
+  const { found } = await narrowed(attempt);
+  expect([...found]).toEqual([
+    [
+      "varied 3",
+      { points: [], sentence: expect.stringContaining("with seed 3 even when nothing is varied") },
+    ],
+  ]);
+});
+
+test.each([
+  2, 3, 5, 7,
+])("a client that fails every %i times is flaky, or was failing each time it was asked", async (every) => {
+  let asked = 0;
+  const attempt: Attempt = async () => ({ failed: ++asked % every === 0, lastPath: () => undefined });
+  const { failing, found } = await narrowed(attempt);
+  expect([...found.keys()]).toEqual(failing);
+  for (const one of found.values()) expect(one).toBe("flaky");
+});
+
+test("a fault is narrowed to the one path that breaks the client, or told without one", async () => {
+  const run = { ...minimal, name: "fault.hang", fault: "fault.hang" } as const;
+  const paths = ["200.test", "401.revoked", "401.expired"] as const;
+  const attempt =
+    (...bad: string[]): Attempt =>
+    async (_run, { faults = [] }) => ({
+      failed: faults.some(({ when }) => bad.includes(String(when?.path_id))),
+      lastPath: () => undefined,
+    });
+  expect(await narrowFault(run, paths, attempt("401.revoked"))).toEqual({
+    sentence: "fails when the first request that would end on 401.revoked never gets an answer",
+    points: [],
+    fault: "fault.hang",
+    pathId: "401.revoked",
+  });
+  expect(await narrowFault(run, paths, attempt(...paths))).toEqual({
+    sentence: "fails when the first request never gets an answer",
+    points: [],
+    fault: "fault.hang",
+  });
+  expect(await narrowFault(run, paths, attempt())).toBe("flaky");
+});
+
+test("the plan has each run once, the baseline first", () => {
+  expect(runs.map(({ name }) => name)).toEqual([
+    "minimal",
+    "typical",
+    ...[1, 2, 3, 4, 5, 6].map((seed) => `varied ${seed}`),
+    "fault.hang",
+  ]);
+});
+
+test.each<[string, RunOutcome[]]>([
+  ["passed", ["passed", "passed", "not_run"]],
+  ["failed", ["passed", "flaky", "failed"]],
+  ["failed", ["passed", "timed_out"]],
+  ["flaky", ["passed", "flaky", "passed"]],
+  ["flaky", ["flaky"]],
+  ["unusable", ["failed", "not_run"]],
+  ["unusable", ["not_run"]],
+])("the verdict is %s after %j", (verdict, outcomes) => {
+  const run = (outcome: RunOutcome): Run => ({
+    ...minimal,
+    outcome,
+    code: 0,
+    durationMs: 1,
+    requests: 1,
+    percent: 5,
+  });
+  expect(verdictOf(outcomes.map(run))).toBe(verdict);
+});
+
+test("every variant but that of minimal has words", () => {
+  const worded = Object.entries(words).map(([row, variants]) => [row, Object.keys(variants)]);
+  const ofTable = variationTable.map(({ id, variants }) => [id, variants.slice(1).map((one) => one.id)]);
+  expect(worded.slice(0, ofTable.length)).toEqual(ofTable);
+});

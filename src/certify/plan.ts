@@ -1,0 +1,117 @@
+import words from "../api/variation/words.json" with { type: "json" };
+import type { Profile } from "../domain/assumptions.js";
+import type { FaultPathId, PathId } from "../domain/outcomes.js";
+import type { Trial } from "../sandbox/world.js";
+import type { CausePoint, CertifyVerdict, Run, RunCause } from "./result.js";
+
+/** A run that is to be made. */
+export type PlannedRun = Pick<Run, "name" | "profile" | "seed" | "fault">;
+
+/** The runs that certify a client, the baseline first. */
+export function planOf(
+  seed: number,
+  seeds: readonly number[],
+  faults: readonly FaultPathId[],
+): [PlannedRun, ...PlannedRun[]] {
+  const plain = (profile: Profile) => ({ name: profile, profile, seed });
+  return [
+    plain("minimal"),
+    plain("typical"),
+    ...seeds.map((one): PlannedRun => ({ name: `varied ${one}`, profile: "varied", seed: one })),
+    ...faults.map((fault): PlannedRun => ({ ...plain("minimal"), name: fault, fault })),
+  ];
+}
+
+/** The verdict on a client from its runs; those that were not made, or were stopped, say nothing. */
+export function verdictOf([baseline, ...others]: readonly Run[]): CertifyVerdict {
+  if (baseline?.outcome === "flaky") return "flaky";
+  if (baseline?.outcome !== "passed" || baseline.requests === 0) return "unusable";
+  const outcomes = others.map(({ outcome }) => outcome);
+  if (outcomes.includes("failed") || outcomes.includes("timed_out")) return "failed";
+  return outcomes.includes("flaky") ? "flaky" : "passed";
+}
+
+type Effect = NonNullable<Trial["faults"]>[number]["then"];
+
+/** What each kind of fault does, and to what a request comes then. */
+const faultKinds: Readonly<Record<FaultPathId, readonly [then: Effect, happens: string]>> = {
+  "fault.latency": [{ latency: "1s" }, "gets its answer a second late"],
+  "fault.status": [{ status: 503 }, "gets a 503"],
+  "fault.reset": [{ reset: true }, "has its connection reset"],
+  "fault.hang": [{ hang: true }, "never gets an answer"],
+  "fault.truncate": [{ truncate: true }, "gets an answer that is cut short"],
+  "fault.malformed": [{ malformed: true }, "gets a 200 with broken JSON"],
+  "fault.slow": [{ slow: 400 }, "gets its answer byte by byte"],
+};
+
+/** A fault of one kind for the first request that would end on each of the paths. */
+export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Trial["faults"]> {
+  const [then] = faultKinds[fault];
+  return paths.map((path) => ({ when: { path_id: path as never, requests: [1] }, then }));
+}
+
+/** The cause of a failure by a fault; on `path` alone, if there is one. */
+export function faultCause(fault: FaultPathId, path?: PathId): RunCause {
+  const [, happens] = faultKinds[fault];
+  const where = path === undefined ? "" : ` that would end on ${path}`;
+  const sentence = `fails when the first request${where} ${happens}`;
+  return { sentence, points: [], fault, ...(path !== undefined && { pathId: path }) };
+}
+
+const wordsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = words;
+
+/** The cause of a failure by varied points; without any, by the seed itself. */
+export function variationCause(points: readonly CausePoint[], run: PlannedRun, path?: PathId): RunCause {
+  const parts = points.map(({ row, variant, status }) => `a ${status} ${wordsOf[row]?.[variant]}`);
+  const sentence =
+    points.length === 0
+      ? `fails with seed ${run.seed} even when nothing is varied: it relies on names, ids or keys that the seed decides`
+      : `fails when ${parts.join(" and ")}`;
+  return { sentence, points, ...(path !== undefined && { pathId: path }) };
+}
+
+const isSame = (one: CausePoint) => (other: CausePoint) =>
+  one.row === other.row && one.variant === other.variant && one.status === other.status;
+
+/** Whether all of the points are among others. */
+export function includesAll(all: readonly CausePoint[], some: readonly CausePoint[]): boolean {
+  return some.every((one) => all.some(isSame(one)));
+}
+
+/** Records the points at which answers differ from those of `minimal`, and changes nothing else than `trial` does. */
+export function recordPoints({ choose, ...trial }: Trial) {
+  const found = new Map<string, CausePoint>();
+  const recorded = (row: string, usual: string, status: number) => {
+    const variant = choose === undefined ? usual : choose(row, usual, status);
+    if (wordsOf[row]?.[variant] !== undefined)
+      found.set(`${row} ${status} ${variant}`, { row, variant, status });
+    return variant;
+  };
+  return {
+    trial: { ...trial, choose: recorded },
+    /** In an order that does not depend on that of the requests. */
+    points: () => [...found.keys()].sort().map((name) => found.get(name) as CausePoint),
+  };
+}
+
+/** Lets every row be as it is in `minimal` that one of these has. */
+export function without(rows: ReadonlySet<string>): Trial {
+  return { choose: (row, usual) => (rows.has(row) ? "" : usual) };
+}
+
+/** Lets the points apply where the seed has them, and nothing else. */
+export function whereTheyWere(points: readonly CausePoint[]): Trial {
+  return {
+    choose: (row, variant, status) => (points.some(isSame({ row, variant, status })) ? variant : ""),
+  };
+}
+
+/** Lets the points apply to every answer that they fit, and nothing else: the order of requests makes no difference then. */
+export function everywhere(points: readonly CausePoint[]): Trial {
+  return {
+    choose(row, usual, status) {
+      const fitting = points.filter((point) => point.row === row && point.status === status);
+      return (fitting.find(({ variant }) => variant === usual) ?? fitting[0])?.variant ?? "";
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { redactKeys } from "../../domain/redact.js";
+import type { Instance } from "../../node/control/instances.js";
+import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
+import { serveRuntime } from "../../node/server/serve-runtime.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+import { quote } from "../../scenario/problems/words.js";
+import type { Call } from "../command.js";
+import type { WorldFlags } from "../flags.js";
+import { warnOfPinned } from "../open-scenario.js";
+import { execEnvironment } from "./client-environment.js";
+import { createLog, logEvents } from "./log.js";
+import { type ServeFlags, serveOptions } from "./serve-options.js";
+
+type ServedCall = Pick<Call<Omit<ServeFlags, "verbose"> & WorldFlags>, "rest" | "flags" | "io">;
+
+interface RunOptions extends Pick<CommandOptions, "takeSignals" | "apart"> {
+  /** Called with each new instance of the control plane. */
+  readonly onInstance?: (instance: Instance) => void;
+}
+
+/** Runs the command behind `--` while a runtime is served, by default on any free port, and stops the server after it. */
+export async function runServed(
+  { rest, flags, io }: ServedCall,
+  runtime: Runtime,
+  { onInstance, ...options }: RunOptions,
+): Promise<CommandEnd> {
+  const served = { port: 0, log: "off", ...flags } as const;
+  const log = await createLog(served, io);
+  logEvents(runtime, served, log);
+  const serving = await serveOptions(served, io, log);
+  const server = await serveRuntime(runtime, { ...serving, ...(onInstance !== undefined && { onInstance }) });
+  warnOfPinned(runtime.world(), flags, log);
+  const { name, seed, profile } = runtime.world();
+  if (flags.verbose) log.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
+  try {
+    const { env, remove } = await execEnvironment(io.env, runtime.world(), server);
+    // A command line without a command has been refused.
+    const command = rest as [string, ...string[]];
+    return await runCommand(command, { cwd: io.cwd, env, ...options }).finally(remove);
+  } finally {
+    // Requests that are still under way are counted, too.
+    await server.close();
+  }
+}
+
+/** Says why a command could not be started; returns the exit code that shells give then. */
+export function sayWhyNotRun(
+  program: string,
+  { code, message }: NodeJS.ErrnoException,
+  { stderr }: ServedCall["io"],
+): number {
+  const say = (exitCode: number, why: string) => {
+    stderr.write(redactKeys(`Failed to run ${quote(program)}: ${why}.\n`));
+    return exitCode;
+  };
+  if (code === "EACCES") return say(126, "it is not a program that you may execute");
+  if (code !== "ENOENT") return say(126, code ?? message);
+  if (/[\\/]/.test(program)) {
+    return say(127, "there is no such file, or no such program as its first line names");
+  }
+  return say(
+    127,
+    "there is no such command in PATH. No shell reads the line: write its words one by one, env before variables, and npx before a command of this project's packages",
+  );
+}

@@ -1,0 +1,121 @@
+import { expect, onTestFinished, test } from "vitest";
+import { variationTable } from "../../src/api/variation/table.js";
+import words from "../../src/api/variation/words.json" with { type: "json" };
+import { everywhere, faultsOn, recordPoints, whereTheyWere } from "../../src/certify/plan.js";
+import type { Profile } from "../../src/domain/assumptions.js";
+import { openWorld } from "../../src/node/platform.js";
+import { serveRuntime } from "../../src/node/server/serve-runtime.js";
+import { createRuntime } from "../../src/sandbox/runtime.js";
+import type { Trial } from "../../src/sandbox/world.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { headerOf, openTestWorld } from "../support/doors.js";
+import { mePath } from "../support/send.js";
+import { ask, everyQuestion } from "../support/varied.js";
+
+const now = Date.parse("2026-03-02T09:00:00Z");
+
+function answers(profile: Profile, trial?: Trial, seed = 3) {
+  const world = openTestWorld("key-states", { profile, seed, now, trial });
+  const asked = Array.from({ length: 3 }, () => everyQuestion(world)).flat();
+  const given = asked.map((one) => {
+    const answer = ask(world, one);
+    // A date in Retry-After is one of the real clock.
+    const headers = answer.headers.map(([name, value]) => [name, value.replace(/.* GMT$/, "GMT")] as const);
+    return { ...answer, headers };
+  });
+  return {
+    given,
+    journal: world.journal.list().map(({ id, code, pathId, status }) => [id, code, pathId, status]),
+  };
+}
+
+test.each([
+  "typical",
+  "varied",
+] as const)("a trial that only records leaves every answer of %s as it is", (profile) => {
+  const { trial, points } = recordPoints({});
+  expect(answers(profile, trial)).toEqual(answers(profile));
+  expect(points().length).toBeGreaterThan(profile === "varied" ? 200 : 4);
+});
+
+test.each([
+  "typical",
+  "varied",
+] as const)("without any point, every answer of %s is that of minimal", (profile) => {
+  expect(answers(profile, everywhere([]))).toEqual(answers("minimal"));
+});
+
+test("every point that there is can be chosen, and has words", () => {
+  const ids = new Set<string>();
+  const choose = (row: string, usual: string) => {
+    ids.add(`${row} ${usual}`);
+    return usual;
+  };
+  for (let seed = 1; seed <= 15; seed++) {
+    answers("varied", { choose }, seed);
+  }
+  const worded = Object.entries(words).flatMap(([row, variants]) =>
+    Object.keys(variants).map((one) => `${row} ${one}`),
+  );
+  const asInMinimal = [...variationTable.map(({ id, variants }) => `${id} ${variants[0].id}`)];
+  const records = ["key.granted_scopes none", "organization.name_ending none"];
+  expect([...ids].sort()).toEqual([...worded, ...asInMinimal, ...records].sort());
+});
+
+test("points apply where they were with the seed, or everywhere that they fit, and nothing else does", () => {
+  const point = { row: "content_type", variant: "quoted", status: 401 };
+  const quoted = 'application/json; charset="utf-8"';
+  const minimal = answers("minimal").given;
+  const usual = answers("varied").given;
+  const sameBut = (trial: Trial, has: (at: number) => boolean) => {
+    for (const [at, { status, headers, body }] of answers("varied", trial).given.entries()) {
+      const expected = minimal[at] as (typeof minimal)[number];
+      const type = status === 401 && has(at) ? quoted : "application/json";
+      expect(headerOf({ status, headers, body }, "content-type")).toBe(type);
+      expect([status, body, headers.length]).toEqual([
+        expected.status,
+        expected.body,
+        expected.headers.length,
+      ]);
+    }
+  };
+  const had = usual.map((answer) => headerOf(answer, "content-type") === quoted);
+  expect(had.filter(Boolean).length).toBeGreaterThan(2);
+  sameBut(whereTheyWere([point]), (at) => had[at] === true);
+  sameBut(everywhere([point]), () => true);
+});
+
+test("a trial holds for resets, for other scenarios and for instances", async () => {
+  const trial: Trial = {
+    assumptions: { rate_limit_code: "slow_down" },
+    faults: faultsOn(["401.missing"], "fault.status"),
+    ...everywhere([{ row: "via", variant: "gateway", status: 401 }]),
+  };
+  const given = { profile: "varied", seed: 3, trial } as const;
+  const start = () => openWorld(bundledScenarios["key-states"], given);
+  const server = await serveRuntime(createRuntime(start, { given }), { port: 0 });
+  onTestFinished(() => server.close(0));
+  const control = async (method: string, path: string, body: object) => {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(server.controlUrl + path, { method, headers, body: JSON.stringify(body) });
+    return (await answer.json()) as { data: { base_url: string; keys: Record<string, string> } };
+  };
+  const expectTrial = async (base: string) => {
+    const me = (key?: string) =>
+      fetch(base + mePath, key === undefined ? {} : { headers: { "x-api-key": key } });
+    expect((await me()).status).toBe(503);
+    const refused = await me();
+    expect([refused.status, refused.headers.get("via")]).toEqual([401, "1.1 gateway"]);
+  };
+  await expectTrial(server.url);
+  await control("POST", "/reset", {});
+  await expectTrial(server.url);
+  await control("PUT", "/scenario", { name: "revoked" });
+  await expectTrial(server.url);
+  await expectTrial((await control("POST", "/instances", {})).data.base_url);
+  const { data } = await control("POST", "/instances", { scenario: "rate-limited" });
+  await expectTrial(data.base_url);
+  const headers = { "x-api-key": data.keys["rate-limited"] ?? Object.values(data.keys)[0] ?? "" };
+  const limited = await fetch(data.base_url + mePath, { headers });
+  expect(await limited.json()).toMatchObject({ error: { code: "slow_down" } });
+});
