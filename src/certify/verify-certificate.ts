@@ -1,17 +1,23 @@
-import { canonicalJson } from "./certificate.js";
+import { snakeCase } from "../api/snake-case.js";
+import { pluralize } from "../report/plain-text.js";
+import type { ReportFormat, TestCase } from "../report/render/document.js";
+import { type ReportPalette, render } from "../report/render/render.js";
+import { canonicalJson, certificateOf } from "./certificate.js";
 import { commandLine } from "./document.js";
 import type { CertifyResult, Run } from "./result.js";
 
 /** What running again showed of a certificate. Plain data. */
 export interface Verification {
   readonly verified: boolean;
-  readonly differences: readonly Difference[];
+  /** The scenario that was certified. */
+  readonly scenario: string;
+  /** Every fact that was compared. */
+  readonly facts: readonly Fact[];
   /** What else is not the same, a sentence each. */
   readonly notes: readonly string[];
 }
 
-/** A fact that came out differently. */
-interface Difference {
+interface Fact {
   readonly fact: string;
   readonly certified: string;
   readonly now: string;
@@ -23,11 +29,11 @@ interface Difference {
  * Not compared is what a machine decides: times, numbers of requests, request ids, advice, and the coverage of a run that did
  * not pass, which may end at any request.
  */
-export function verifyCertificate(certified: CertifyResult, now: CertifyResult): Verification {
-  const differences: Difference[] = [];
+export function verifyCertificate(certified: CertifyResult, again: CertifyResult): Verification {
+  const now = certificateOf(again).result;
+  const facts: Fact[] = [];
   const compare = (fact: string, one: unknown, other: unknown) => {
-    const [before, after] = [one, other].map((value) => (value === undefined ? "nothing" : shown(value)));
-    if (before !== after) differences.push({ fact, certified: before as string, now: after as string });
+    facts.push({ fact, certified: shown(one), now: shown(other) });
   };
   for (const fact of ["verdict", "scenario", "seeds", "faults", "like"] as const) {
     compare(fact, certified[fact], now[fact]);
@@ -52,7 +58,53 @@ export function verifyCertificate(certified: CertifyResult, now: CertifyResult):
   for (const fact of ["coverage", "faults", "preview"] as const) {
     compare(`${fact} of all runs`, certified.report[fact], now.report[fact]);
   }
-  return { verified: differences.length === 0, differences, notes: notesOn(certified, now) };
+  const verified = facts.every(isSame);
+  return { verified, scenario: certified.scenario, facts, notes: notesOn(certified, now) };
+}
+
+/** Renders a verification in one of the formats, with a line end; `palette` colours the text. */
+export function renderVerification(
+  verification: Verification,
+  format: ReportFormat,
+  palette?: ReportPalette,
+  width?: number,
+): string {
+  const { verified, scenario, facts, notes } = verification;
+  const different = facts.filter((fact) => !isSame(fact));
+  const count = `${different.length} of ${pluralize(facts.length, "fact")}`;
+  const document = {
+    kind: "verification",
+    subject: scenario,
+    title: `Compared a certificate for ${scenario} with the same runs now`,
+    sections: [
+      {
+        title: "Differences",
+        columns: ["fact", "certified", "now"],
+        rows: different.map(({ fact, certified, now }) => ({
+          cells: [{ text: fact, tone: "bad" as const }],
+          details: [[certified], [now]],
+        })),
+      },
+    ],
+    notes,
+    conclusion: verified
+      ? ({ text: `Verified: all ${facts.length} facts are the same.`, tone: "good" } as const)
+      : ({ text: `Not verified: ${count} came out differently.`, tone: "bad" } as const),
+    failures: [],
+    suites: [{ name: "facts", cases: facts.map(factCase) }],
+    json: snakeCase({ ...verification, facts: undefined, differences: different }) as object,
+  } as const;
+  return render(document, format, palette, width);
+}
+
+function factCase(one: Fact): TestCase {
+  const { fact, certified, now } = one;
+  if (isSame(one)) return { name: fact, verdict: "passed" };
+  return { name: fact, verdict: "failed", message: `certified ${certified}, now ${now}` };
+}
+
+function isSame({ certified, now }: Fact): boolean {
+  return certified === now;
 }
 
 function byName({ runs }: CertifyResult): Map<string, Run> {
@@ -60,6 +112,7 @@ function byName({ runs }: CertifyResult): Map<string, Run> {
 }
 
 function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
   return typeof value === "string" ? value : canonicalJson(value);
 }
 

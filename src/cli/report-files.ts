@@ -1,6 +1,7 @@
+import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { redactKeys } from "../domain/redact.js";
-import { writeReportFile } from "../node/files/write-file.js";
+import { fileFailure, writeReportFile } from "../node/files/write-file.js";
 import type { ReportFormat } from "../report/render/document.js";
 import { quote } from "../scenario/problems/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
@@ -47,6 +48,14 @@ export function reportTargets<Format>(
     throw usageError(
       `Failed to read ${name}: ${quote(file)} does not say how to write ${what}. End its name with ${endingWords}.`,
     );
+  });
+}
+
+/** Reads a file that a command was given; throws `usage` for one that cannot be read. `what` as in `the report`. */
+export async function readGivenFile(file: string, what: string, { cwd }: Pick<Io, "cwd">): Promise<string> {
+  return readFile(resolve(cwd, file), "utf8").catch((error) => {
+    const why = error.code === "ENOENT" ? "there is no such file" : fileFailure(error);
+    throw usageError(`Failed to read ${what} ${quote(file)}: ${why}.`);
   });
 }
 

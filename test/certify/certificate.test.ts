@@ -5,7 +5,11 @@ import { certificateOf, readCertificate } from "../../src/certify/certificate.js
 import { renderCertificate } from "../../src/certify/document.js";
 import { certificateShape } from "../../src/certify/format.js";
 import { type CertifyResult, certifyVerdicts, runOutcomes } from "../../src/certify/result.js";
-import { verifyCertificate } from "../../src/certify/verify-certificate.js";
+import {
+  renderVerification,
+  type Verification,
+  verifyCertificate,
+} from "../../src/certify/verify-certificate.js";
 import { redactKeys } from "../../src/domain/redact.js";
 import { jsonSchemaOf } from "../../src/scenario/format/json-schema.js";
 import { elementsOf } from "../report/xml-elements.js";
@@ -17,6 +21,7 @@ const allFormats = Object.keys(formats) as (keyof typeof formats)[];
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 type Steps = readonly (string | number)[];
 
+const differencesOf = ({ facts }: Verification) => facts.filter(({ certified, now }) => certified !== now);
 const plain = (value: object) => JSON.parse(JSON.stringify(value)) as { [name: string]: Json };
 const textOf = (result: CertifyResult) => renderCertificate(result, "json");
 const problemOf = (json: unknown) => {
@@ -147,7 +152,9 @@ describe("verifying by running again", () => {
       runs: failed.runs.map(({ lastRequest: _, ...run }) => ({ ...run, durationMs: 7, requests: 9 })),
       report: { ...failed.report, requests: 8, unread: 0, advice: [] },
     };
-    expect(verifyCertificate(failed, now)).toEqual({ verified: true, differences: [], notes: [] });
+    const verification = verifyCertificate(failed, now);
+    expect(verification).toMatchObject({ verified: true, notes: [] });
+    expect(renderVerification(verification, "text")).toContain("Verified: all 43 facts are the same.");
   });
 
   it("finds every fact that somebody has changed, with a digest made anew, but for what the machine decides", () => {
@@ -184,12 +191,37 @@ describe("verifying by running again", () => {
       verdict: "unusable",
       runs: [{ ...first, outcome: "failed", code: 1 }, ...others],
     };
-    expect(verifyCertificate(failed, now as CertifyResult).differences).toEqual([
+    const verification = verifyCertificate(failed, now as CertifyResult);
+    expect(differencesOf(verification)).toEqual([
       { fact: "verdict", certified: "failed", now: "unusable" },
       { fact: "outcome of minimal", certified: "passed", now: "failed" },
       { fact: "exit code of minimal", certified: "0", now: "1" },
     ]);
-    expect(verifyCertificate(failed, { ...failed, runs: others }).differences).toEqual([
+    expect(renderVerification(verification, "text")).toBe(
+      `Compared a certificate for key-states with the same runs now
+
+Differences
+  verdict
+    certified  failed
+    now        unusable
+  outcome of minimal
+    certified  passed
+    now        failed
+  exit code of minimal
+    certified  0
+    now        1
+
+Not verified: 3 of 42 facts came out differently.
+`,
+    );
+    const cases = elementsOf(renderVerification(verification, "junit"));
+    expect(cases.filter(({ name }) => name === "testcase")).toHaveLength(42);
+    expect(cases.filter(({ name }) => name === "failure")).toHaveLength(3);
+    expect(JSON.parse(renderVerification(verification, "json"))).toMatchObject({
+      verified: false,
+      differences: [{ fact: "verdict", certified: "failed", now: "unusable" }, {}, {}],
+    });
+    expect(differencesOf(verifyCertificate(failed, { ...failed, runs: others }))).toEqual([
       { fact: "run minimal", certified: "profile minimal, seed 1", now: "nothing" },
     ]);
   });

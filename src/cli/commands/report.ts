@@ -1,8 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { redactKeys } from "../../domain/redact.js";
 import { askReport } from "../../node/clients/ask-control.js";
-import { fileFailure } from "../../node/files/write-file.js";
 import { mergeReports } from "../../report/merge-reports.js";
 import { githubAnnotations } from "../../report/render/annotations.js";
 import { parseReport, type Report } from "../../report/report.js";
@@ -21,6 +18,8 @@ import {
   timeout,
   wide,
 } from "../flags.js";
+import type { Io } from "../io.js";
+import { readGivenFile } from "../report-files.js";
 import { runsOnGithub } from "../serve/exec-report.js";
 import { styleFor } from "../terminal.js";
 
@@ -53,7 +52,7 @@ export const command = declareCommand({
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const found = flags.merge
-      ? await readReports(words, io.cwd)
+      ? await readReports(words, io)
       : await askReport({
           url: oneUrl(words) ?? (io.env.SVC_CONTROL_URL || standardUrl),
           token: flags.controlToken,
@@ -74,23 +73,19 @@ function oneUrl([url, ...others]: readonly string[]): string | undefined {
   );
 }
 
-async function readReports(files: readonly string[], cwd: string): Promise<Report> {
-  const [first, ...others] = await Promise.all(files.map((file) => readReport(file, cwd)));
+async function readReports(files: readonly string[], io: Io): Promise<Report> {
+  const [first, ...others] = await Promise.all(files.map((file) => readReport(file, io)));
   if (first !== undefined) return mergeReports([first, ...others]);
   throw usageError(
     "Failed to merge reports: no file is named. Name the files that exec --report run.json wrote.",
   );
 }
 
-async function readReport(file: string, cwd: string): Promise<Report> {
-  const failed = (why: string) => usageError(`Failed to read the report ${quote(file)}: ${why}.`);
-  const text = await readFile(resolve(cwd, file), "utf8").catch((error) => {
-    throw failed(error.code === "ENOENT" ? "there is no such file" : fileFailure(error));
-  });
-  const report = parseReport(jsonOf(text));
+async function readReport(file: string, io: Io): Promise<Report> {
+  const report = parseReport(jsonOf(await readGivenFile(file, "the report", io)));
   if (report !== undefined) return report;
-  throw failed(
-    "it is no report as JSON of this version. Write it with exec --report run.json, or report --json",
+  throw usageError(
+    `Failed to read the report ${quote(file)}: it is no report as JSON of this version. Write it with exec --report run.json, or report --json.`,
   );
 }
 

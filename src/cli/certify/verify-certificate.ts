@@ -1,0 +1,58 @@
+import { type Certificate, readCertificate } from "../../certify/certificate.js";
+import { commandLine } from "../../certify/document.js";
+import type { CertifyResult } from "../../certify/result.js";
+import { renderVerification, verifyCertificate } from "../../certify/verify-certificate.js";
+import { printable } from "../../domain/printable.js";
+import { redactKeys } from "../../domain/redact.js";
+import { pluralize } from "../../report/plain-text.js";
+import type { ReportFormat } from "../../report/render/document.js";
+import { quote } from "../../scenario/problems/words.js";
+import { exitCode, usageError } from "../exit-codes.js";
+import type { Io } from "../io.js";
+import { readGivenFile } from "../report-files.js";
+import { styleFor } from "../terminal.js";
+
+interface VerifyCall {
+  /** The file that `--verify` names. */
+  readonly file: string;
+  /** The command of the caller; without words that of the certificate. */
+  readonly command: readonly string[];
+  readonly flags: {
+    readonly format?: ReportFormat;
+    readonly quiet?: boolean;
+    readonly color?: boolean;
+    readonly wide?: boolean;
+  };
+  readonly io: Io;
+  /** Makes the same runs as were certified, with a command. */
+  readonly runAgain: (certified: CertifyResult, command: readonly string[]) => Promise<CertifyResult>;
+}
+
+/** Verifies a certificate by running again, and prints what that showed; resolves to the exit code. */
+export async function verifyFile({ file, command, flags, io, runAgain }: VerifyCall): Promise<number> {
+  const say = (text: string) => io.stderr.write(printable(redactKeys(text)));
+  const read = readCertificate(await readGivenFile(file, "the certificate", io));
+  if ("problem" in read) {
+    say(`Failed to verify ${quote(file)}: ${read.sentence}\n`);
+    return exitCode.failed;
+  }
+  const { result } = read;
+  const words = command.length > 0 ? command : commandIn(read, file);
+  if (!flags.quiet) {
+    const { verdict, scenario, startedAt, sandbox, runs } = result;
+    say(`${quote(file)} is whole: ${verdict}, ${scenario}, ${startedAt}, svc-sandbox ${sandbox}.\n`);
+    say(`Making its ${pluralize(runs.length, "run")} again with: ${commandLine(words)}\n`);
+  }
+  const verification = verifyCertificate(result, await runAgain(result, words));
+  const { palette, width } = styleFor(io.stdout, io.env, flags);
+  io.stdout.write(redactKeys(renderVerification(verification, flags.format ?? "text", palette, width)));
+  return verification.verified ? exitCode.fine : exitCode.failed;
+}
+
+function commandIn({ result: { command } }: Certificate, file: string): readonly string[] {
+  // A key that was cut cannot be sent again.
+  if (!command.some((word) => word.includes("…")) && command.length > 0) return command;
+  throw usageError(
+    `Failed to run the command of ${quote(file)} again: what looks like a key was cut from it. Give it behind --: svc-sandbox certify --verify ${file} -- ${commandLine(command)}`,
+  );
+}
