@@ -3,7 +3,7 @@ import { fingerprintOf, isWellFormedKey, noKey, parseApiKey } from "../domain/ap
 import type { Assumptions } from "../domain/assumptions.js";
 import type { Presented } from "../domain/authorize.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
-import { findKeys } from "../domain/redact.js";
+import { containsKey, findKeys } from "../domain/redact.js";
 import {
   hasKeyInOtherHeader,
   isMeantAsKey,
@@ -21,6 +21,7 @@ import type { ShownKey } from "../sandbox/counters.js";
 import { entryOf, type KeptAnswer, type RequestNote } from "../sandbox/journal.js";
 import type { World } from "../sandbox/world.js";
 import { limitNamedBy, readLimits } from "./limits.js";
+import type { RequestContent } from "./messages.js";
 import { asChosen, isVaried, type Variation, variationOf } from "./variation/vary.js";
 
 /** A call that has begun. */
@@ -36,6 +37,8 @@ export interface Call extends ObservedCall {
 export function beginCall(world: World, apiKey: string | undefined): Call {
   const started = world.platform.stopwatch();
   const now = world.clock.now();
+  // The timeline is as far as this instant, also where the clock went on since it was looked at.
+  if (world.timeline.dueAt <= now) world.settle();
   // Hashed and looked up in every case, so that the time taken does not tell the rejections apart (R14).
   const sha256 = world.platform.sha256(apiKey ?? noKey);
   const madeBefore = world.registry.made();
@@ -94,6 +97,10 @@ interface CallEnding {
   readonly connection?: Connection | undefined;
   /** Default: delivered at once, or after the latency of a fault. */
   readonly delivery?: AnswerDelivery | undefined;
+  /** What the endpoint was sent, where it takes any of it. */
+  readonly content?: RequestContent | undefined;
+  /** Whether a handler of the user's answers it, which no story has. Default: false. */
+  readonly isGuarded?: boolean;
   /** The fault that hit it, with what it waits for that; default: none. */
   readonly fault?: FaultPathId | null;
   readonly delayMs?: number;
@@ -103,9 +110,10 @@ interface CallEnding {
 export function recordCall(world: World, begun: Call, ending: CallEnding): void {
   const call = asChosen(world, begun, ending.status);
   const { method, path, pathId, status, code, fault = null, delayMs = 0, isUnjudged = false } = ending;
-  const { started, now, number, apiKey, sha256, entry, variation } = call;
+  const { started, now, number, apiKey, presented, sha256, entry, variation } = call;
   const fingerprint = fingerprintOf(sha256);
   const misplaced = describeMisplaced(world, call, ending);
+  const isRepeatable = ending.isGuarded !== true && canBeKept(ending.content);
   const note: RequestNote = {
     number,
     variedId: variation?.requestId,
@@ -122,15 +130,26 @@ export function recordCall(world: World, begun: Call, ending: CallEnding): void 
     isTold: ending.isTold ?? false,
     answer: ending.answer,
     cutAfter: ending.cutAfter,
+    presented,
+    content: isRepeatable ? ending.content : undefined,
+    isUnrepeatable: !isRepeatable,
     advice: isUnjudged ? noAdvice : observe(world, observed(world, call, ending, misplaced)),
     durationMs: world.platform.stopwatch() - started + delayMs,
   };
   world.journal.record(note);
+  world.recording.request(note);
   if (!isUnjudged) world.counters.count(note, world.requestIds.idOf, misplaced?.keys);
   if (world.events.isHeard()) {
     const { idOf } = world.requestIds;
     world.events.announce({ type: "request", request: () => entryOf(note, idOf) });
   }
+}
+
+// Nothing is kept of a body with a key in it (R46), or that could not be read.
+function canBeKept(content: RequestContent | undefined): boolean {
+  if (content === undefined) return true;
+  const { query, contentType = "", idempotencyKey = "", body } = content;
+  return body.problem === undefined && ![query, contentType, idempotencyKey, body.text].some(containsKey);
 }
 
 function observed(

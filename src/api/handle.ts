@@ -75,6 +75,7 @@ export function handle(world: World, request: ApiRequest): Handled {
     isTold: request.isTold === true,
     answer,
     cutAfter: faulty?.delivery.cutAfter,
+    content: endpoint?.input === undefined ? undefined : request.content,
     connection: request.connection,
     delivery: request.delivery,
     fault: faulty?.fault ?? null,

@@ -64,6 +64,8 @@ export const errorCauses = {
     "The secret of a key made at run time is shown once, when it is made (R36). Create another key.",
   instance_limit_reached:
     "There are as many instances as allowed. Remove unused ones, or raise `--max-instances`.",
+  capture_impossible:
+    "A story cannot repeat what the sandbox has seen, or it has seen nothing yet; the message says why.",
   not_found: "There is nothing at that path: no such route, record or instance, or the preview is off.",
   method_not_allowed: "The path takes other methods; the message and `Allow` list them.",
   unsupported_media_type: "The body has a type that is not taken. Send `Content-Type: application/json`.",

@@ -1,5 +1,14 @@
-/** The actions of timelines and stories: of an administrator, of a farmer, or of the network. */
-export const actionNames = ["create_key", "rotate", "revoke", "organization", "consent", "faults"] as const;
+/** The actions of timelines and stories: of an administrator, of a farmer, of the network, or of the service. */
+export const actionNames = [
+  "create_key",
+  "rotate",
+  "revoke",
+  "organization",
+  "consent",
+  "attestation",
+  "faults",
+  "assumptions",
+] as const;
 export type ActionName = (typeof actionNames)[number];
 
 /** The kinds of steps of a story. */

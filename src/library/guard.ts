@@ -61,6 +61,7 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
     traits,
     evidence: evidenceOf(traits, search, () => request.headers),
     isMisdirected: false,
+    isGuarded: true,
     answer: answer && request.method === "HEAD" ? { ...answer, body: "" } : answer,
     // Handlers of a server do not know the connection.
     connection: sandbox === undefined ? undefined : connectionOf(request),

@@ -1,16 +1,9 @@
 import { snakeCase } from "../api/snake-case.js";
 import { reportOf } from "../report/build-report.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
-import { type Decision, decideConsent, suspendAttestation } from "../sandbox/operations/consents.js";
+import type { Decision } from "../sandbox/operations/consents.js";
 import { requireFields, requireKnownOptions, requirePreview } from "../sandbox/operations/input.js";
-import { createKey, revokeKey, rotateKey } from "../sandbox/operations/keys.js";
-import {
-  advanceClock,
-  changeClock,
-  changeFaults,
-  clearRequests,
-  updateOrganization,
-} from "../sandbox/operations/world.js";
+import { operations } from "../sandbox/operations/operations.js";
 import { attestationsOf, viewAttestation, viewConsent } from "../sandbox/preview/consent-views.js";
 import { defaultFarmerPage } from "../sandbox/preview/farmers.js";
 import type { Runtime } from "../sandbox/runtime.js";
@@ -28,6 +21,7 @@ import {
 } from "../sandbox/views.js";
 import { requestQuery } from "../scenario/format/control-bodies.js";
 import { checkInput, checkValue } from "../scenario/problems/check-shape.js";
+import { captureWorld } from "./capture.js";
 import { attachRuntime } from "./current-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
 import { fetchAnswer } from "./web-request.js";
@@ -40,7 +34,8 @@ export function sandboxOn(runtime: Runtime): Sandbox {
     requirePreview(running);
     return running;
   };
-  const decide = (decision: Decision) => (id: string) => decideConsent(world(), { id, do: decision }).consent;
+  const decide = (decision: Decision) => (id: string) =>
+    operations.consent(world(), { id, do: decision }).consent;
   const listFaults = () => describeFaults(world().faults);
   const sandbox: Sandbox = {
     get name() {
@@ -62,24 +57,24 @@ export function sandboxOn(runtime: Runtime): Sandbox {
     clock: {
       now: () => viewClock(world().clock).now,
       isFrozen: () => world().clock.isFrozen(),
-      advance: (by) => advanceClock(world(), by).now,
-      set: (now) => changeClock(world(), { now }).now,
-      freeze: () => void changeClock(world(), { frozen: true }),
-      resume: () => void changeClock(world(), { frozen: false }),
+      advance: (by) => operations.advance(world(), { by }).now,
+      set: (now) => operations.clock(world(), { now }).now,
+      freeze: () => void operations.clock(world(), { frozen: true }),
+      resume: () => void operations.clock(world(), { frozen: false }),
     },
     keys: {
       list: () => viewKeys(world()),
       get: (ref) => viewKey(world().registry.key(ref), world()),
       create({ expires, ...creation }, by) {
         const input = checkInput("key_creation", snakeCase(creation), "Failed to create a key");
-        return createKey(world(), { ...input, expires }, by);
+        return operations.create_key(world(), { ...input, expires }, by);
       },
       rotate(key, { overlap, ...rotation } = {}, by) {
         const { as } = checkInput("key_rotation", rotation, "Failed to rotate the key");
-        const { replacement, secret } = rotateKey(world(), { key, overlap, as }, by);
+        const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
         return { key: replacement, secret };
       },
-      revoke: (key, by) => revokeKey(world(), { key }, by).key,
+      revoke: (key, by) => operations.revoke(world(), { key }, by).key,
     },
     organizations: {
       list: () => viewOrganizations(world()),
@@ -87,7 +82,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
       update(ref, change, by) {
         const failure = "Failed to change the organization";
         const input = checkInput("organization_update", snakeCase(change), failure);
-        return updateOrganization(world(), { ...input, ref }, by).organization;
+        return operations.organization(world(), { ...input, ref }, by).organization;
       },
     },
     farmers: {
@@ -118,14 +113,14 @@ export function sandboxOn(runtime: Runtime): Sandbox {
           (place) => viewAttestation(place, running, now) ?? [],
         );
       },
-      suspend: (id) => suspendAttestation(world(), { id, do: "suspend" }).attestation,
-      resume: (id) => suspendAttestation(world(), { id, do: "resume" }).attestation,
+      suspend: (id) => operations.attestation(world(), { id, do: "suspend" }).attestation,
+      resume: (id) => operations.attestation(world(), { id, do: "resume" }).attestation,
     },
     faults: {
       list: listFaults,
       set(faults) {
         const input = checkInput("faults_change", { faults: faults ?? null }, "Failed to change the faults");
-        changeFaults(world(), input.faults as Fault[]);
+        operations.faults(world(), input.faults as Fault[]);
         return listFaults();
       },
     },
@@ -136,9 +131,13 @@ export function sandboxOn(runtime: Runtime): Sandbox {
         return listRequests(world(), input).map(viewRequest);
       },
       total: () => world().journal.total(),
-      clear: () => clearRequests(world()),
+      clear: () => operations.clear_requests(world()),
     },
     report: () => reportOf(runtime),
+    capture(options = {}) {
+      requireKnownOptions("capture the requests", options, ["from", "to", "key"]);
+      return captureWorld(world(), options);
+    },
     snapshot: () => snapshotWorld(world()),
     reset: runtime.reset,
   };

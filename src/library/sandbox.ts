@@ -57,8 +57,25 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly report: () => Report;
   /** The world as it is now, as a scenario that starts a world which behaves the same. Holds no key made at run time. */
   readonly snapshot: () => Scenario;
+  /**
+   * What the sandbox has seen since it was started or reset, as a scenario with a story: each request with its answer as
+   * the expectation, and what was done between them. `verify` proves it anywhere, byte for byte. Holds no key.
+   *
+   * Throws `capture_impossible` when there is nothing that a story can repeat, `not_found` for a request that is not kept.
+   */
+  capture(part?: Capture<KeyRef>): Scenario;
   /** Starts the scenario again, as if the sandbox had just been created. */
   readonly reset: () => void;
+}
+
+/** Which part of the requests to capture. */
+export interface Capture<KeyRef extends string = string> {
+  /** The id of the first request. Default: the first one that is kept, of the last 480 at least. */
+  readonly from?: string;
+  /** The id of the last request. Default: the last one. */
+  readonly to?: string;
+  /** Requests with this key alone, or with `none`, `malformed` or `unknown`. */
+  readonly key?: KeyRef | ListedKeyRef | "none" | "malformed" | "unknown";
 }
 
 /** The sandbox's clock. It never runs backwards: `clock_backwards`. */

@@ -11,8 +11,10 @@ import { activateFaults } from "./faults.js";
 import { createJournal, createRequestIds } from "./journal.js";
 import { buildConsents, type Consents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
+import { type Beginning, createRecording } from "./recording.js";
 import { createRegistry } from "./registry.js";
 import { scenarioKeys } from "./scenario-keys.js";
+import { snapshotWorld } from "./snapshot.js";
 import { createStory } from "./story/story.js";
 import { createTimeline, settleTimeline } from "./story/timeline.js";
 import { endingOfName, withGrantedScopes } from "./varied-records.js";
@@ -71,6 +73,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     events: createAnnouncements(),
     requestIds,
     journal: createJournal(requestIds.idOf),
+    recording: createRecording({ scenario, at: start, requests: 0 }, () => beginningOf(world)),
     behaviour: {
       rejected: new Map(),
       pages: new Set(),
@@ -81,6 +84,16 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     trial,
   };
   return world;
+}
+
+/** A world of more keys takes too long to be copied while requests wait. */
+const mostCopiedKeys = 500;
+
+function beginningOf(world: World): Beginning | undefined {
+  if (world.registry.keys.size > mostCopiedKeys) return undefined;
+  const at = world.clock.now();
+  const standing = { ...world, clock: { ...world.clock, now: () => at } };
+  return { scenario: snapshotWorld(standing), at, requests: world.journal.total() };
 }
 
 // Of a world without the preview: nothing gets as far as to add one.

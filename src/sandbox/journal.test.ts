@@ -10,6 +10,7 @@ const note = (number: number, ref = "a"): RequestNote => ({
   key: { ref, sha256: "0123456789abcdef" } as KeyRecord,
   unknownKey: null,
   status: 200,
+  presented: "well_formed",
   code: null,
   pathId: "200.test",
   fault: null,

@@ -1,5 +1,6 @@
 import type { AdviceId } from "../domain/advice.js";
 import { fingerprintOf, type KeyRecord } from "../domain/api-key.js";
+import type { Presented } from "../domain/authorize.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { hexOf, mix32, randomStream } from "../domain/seed.js";
 
@@ -49,6 +50,21 @@ export interface RequestNote extends Omit<JournalEntry, "id" | "key" | "fingerpr
   readonly answer?: KeptAnswer | undefined;
   /** The bytes of its body that were sent; `undefined` for all. */
   readonly cutAfter?: number | undefined;
+  /** The kind of key that was presented. */
+  readonly presented: Presented;
+  /** Its query, body and headers, where the endpoint takes any; holds no key. */
+  readonly content?: KeptContent | undefined;
+  /** Whether a story cannot send it. Default: false. */
+  readonly isUnrepeatable?: boolean;
+}
+
+/** What an endpoint was sent beside a path and a key. */
+export interface KeptContent {
+  /** Without its question mark. */
+  readonly query: string;
+  readonly contentType: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly body: { readonly text: string };
 }
 
 /** A record of a request as plain data: of the key its ref. */
@@ -96,6 +112,9 @@ export function createJournal(idOf: (number: number) => string, capacity = 1000)
     },
     /** The note of the request of an id; `undefined` when there is none, or none any more. */
     find: (id: string): RequestNote | undefined => ring.find((note) => idOfNote(note, idOf) === id),
+    /** The notes of the requests after the first `count` that were recorded, as far as they are kept; oldest first. */
+    after: (count: number): readonly RequestNote[] =>
+      inOrder().slice(Math.max(0, ring.length - (total - count))),
     /** The number of requests recorded since the start or the last `clear`, forgotten ones included. */
     total: () => total,
     clear(): void {

@@ -9,6 +9,7 @@ import type { Faults } from "./faults.js";
 import type { Journal, RequestIds } from "./journal.js";
 import type { Consents } from "./preview/consents.js";
 import type { Farmers } from "./preview/farmers.js";
+import type { Recording } from "./recording.js";
 import type { Registry } from "./registry.js";
 import type { Story, Timeline } from "./story/story.js";
 
@@ -58,6 +59,7 @@ export interface World {
   readonly story: Story;
   readonly registry: Registry;
   readonly journal: Journal;
+  readonly recording: Recording;
   readonly behaviour: ClientBehaviour;
   /** The counters of its requests: those of its runtime, once it runs in one, so that the counts outlive it. */
   counters: Counters;

@@ -51,6 +51,7 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   live_access_not_approved: 403,
   key_limit_reached: 409,
   instance_limit_reached: 409,
+  capture_impossible: 409,
   store_unavailable: 503,
   key_not_active: 409,
   secret_not_kept: 409,

@@ -1,7 +1,7 @@
 import { SandboxError } from "../../domain/errors.js";
 import { isoOf } from "../../sandbox/clock.js";
 import { describedKeys } from "../../sandbox/described.js";
-import type { RemainingWorld } from "../../sandbox/snapshot.js";
+import type { RemainingWorld } from "../../sandbox/remaining-world.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { checkScenario } from "../../scenario/parse-scenario.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";

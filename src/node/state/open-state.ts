@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { isoOf } from "../../sandbox/clock.js";
 import type { WorldEvent } from "../../sandbox/events.js";
+import { remainingWorld, restoreWorld } from "../../sandbox/remaining-world.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
-import { remainingWorld, restoreWorld } from "../../sandbox/snapshot.js";
 import type { World } from "../../sandbox/world.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import {

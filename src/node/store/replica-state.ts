@@ -1,8 +1,8 @@
 import type { Counts } from "../../sandbox/counters.js";
 import { createWorld } from "../../sandbox/create-world.js";
 import type { PlainNote } from "../../sandbox/journal.js";
+import { type RemainingWorld, remainingWorld, restoreWorld } from "../../sandbox/remaining-world.js";
 import type { GivenOptions, Runtime } from "../../sandbox/runtime.js";
-import { type RemainingWorld, remainingWorld, restoreWorld } from "../../sandbox/snapshot.js";
 import type { StepResult, Timeline } from "../../sandbox/story/story.js";
 import type { Platform, World } from "../../sandbox/world.js";
 import type { DescribedInstance, Instances } from "../control/instances.js";
@@ -85,5 +85,6 @@ function startDescribed(described: DescribedRuntime, platform: Platform): World 
   for (const [step, asExpected] of verdicts) story.verdicts.set(step, asExpected);
   story.last = last;
   journal.restore(notes, recorded, (ref) => registry.keys.get(ref)?.key);
+  world.recording.restart();
   return world;
 }

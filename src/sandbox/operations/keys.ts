@@ -32,7 +32,7 @@ import {
 } from "./input.js";
 
 /** A key to create (R29); it expires at a time, or a duration (as text) from now. */
-type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { expires?: Instant | undefined };
+export type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { expires?: Instant | undefined };
 
 /**
  * Creates an active key; returns its secret, for the only time (R34).
@@ -75,7 +75,7 @@ export function createKey(
   return { key, secret };
 }
 
-interface RotateInput {
+export interface RotateInput {
   readonly key: string;
   /** The overlap in which the old key goes on working: 0 to 7 days. Default: 60 minutes. */
   readonly overlap?: string | number | undefined;

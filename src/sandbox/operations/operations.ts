@@ -1,5 +1,6 @@
 import { type RefusalCode, refusalCodes, SandboxError } from "../../domain/errors.js";
 import { type ActionName, actionNames } from "../../domain/steps.js";
+import { noRecording } from "../recording.js";
 import type { Action, Performed } from "../story/story.js";
 import type { World } from "../world.js";
 import { decideConsent, suspendAttestation } from "./consents.js";
@@ -16,12 +17,14 @@ import {
 
 /** Those that a step of a scenario runs. */
 const stepOperations = {
-  create_key: createKey,
-  rotate: rotateKey,
-  revoke: revokeKey,
-  organization: updateOrganization,
-  consent: decideConsent,
-  faults: changeFaults,
+  create_key: /* @__PURE__ */ recorded("create_key", createKey),
+  rotate: /* @__PURE__ */ recorded("rotate", rotateKey),
+  revoke: /* @__PURE__ */ recorded("revoke", revokeKey),
+  organization: /* @__PURE__ */ recorded("organization", updateOrganization),
+  consent: /* @__PURE__ */ recorded("consent", decideConsent),
+  attestation: /* @__PURE__ */ recorded("attestation", suspendAttestation),
+  faults: /* @__PURE__ */ recorded("faults", changeFaults),
+  assumptions: /* @__PURE__ */ recorded("assumptions", changeAssumptions),
 } satisfies Record<ActionName, unknown>;
 
 /**
@@ -32,12 +35,44 @@ const stepOperations = {
  * `SandboxError` and changes nothing; a finished one is announced and returns the new state of what it changed.
  */
 export const operations = /* @__PURE__ */ Object.assign({}, stepOperations, {
-  attestation: suspendAttestation,
-  assumptions: changeAssumptions,
   clock: changeClock,
   advance: (world: World, { by }: { readonly by: string | number }) => advanceClock(world, by),
   clear_requests: clearRequests,
 });
+
+/** An operation that is recorded, and during which the clock of the world stands still, so that it can be repeated. */
+function recorded<Input, Result>(
+  name: ActionName,
+  run: (world: World, input: Input, by?: Initiator) => Result,
+): (world: World, input: Input, by?: Initiator) => Result {
+  return (world, input, by) => {
+    const { recording, clock, journal, timeline } = world;
+    const at = clock.now();
+    if (recording !== noRecording && timeline.dueAt <= at) world.settle();
+    const record = (refusal: string | undefined, result: object = {}) => {
+      const { key, replacement, consent } = result as Partial<Performed>;
+      recording.operation({
+        ...{ name, input: structuredClone(input), actor: by?.actor, at, requests: journal.total(), refusal },
+        made: (replacement ?? key)?.ref,
+        consent: consent
+          ? { id: consent.id, farmer: consent.farmer, organization: consent.organization }
+          : undefined,
+      });
+    };
+    try {
+      // Replaces members of the world itself.
+      const there = name === "assumptions" ? world : { ...world, clock: { ...clock, now: () => at } };
+      const result = run(there, input, by);
+      record(undefined, result as object);
+      return result;
+    } catch (error) {
+      if (error instanceof SandboxError && isRefusal(error.code)) record(error.code);
+      // It may have been done before somebody who heard of it failed.
+      else recording.restart();
+      throw error;
+    }
+  };
+}
 
 const nothing: Performed = {
   refusal: null,

@@ -20,7 +20,7 @@ import {
   requireFields,
 } from "./input.js";
 
-type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
+export type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
 
 /** Changes an organization from the next request on; throws `unknown_ref`, and changes nothing then. */
 export function updateOrganization(
@@ -85,9 +85,10 @@ function announceClock(world: World): ClockView {
 }
 
 /** Clears the journal and the counters of the report; the usage of the keys stays. */
-export function clearRequests({ journal, counters, events }: World): void {
+export function clearRequests({ journal, recording, counters, events }: World): void {
   journal.clear();
   counters.clear();
+  recording.restart();
   events.announce({ type: "requests.cleared" });
 }
 

@@ -118,6 +118,7 @@ function remember(story: Story, result: StepResult): StepResult {
 type Outcome = Partial<Pick<StepResult, "request" | "answer" | "performed" | "failure" | "differences">>;
 
 function outcomeOf(world: World, step: StoryStep, send: SendStoryRequest): Outcome {
+  if (step.after !== undefined) advanceClock(world, step.after);
   if (step.request !== undefined) {
     const { request, shown } = storyRequest(world, step.request);
     let answer = send(request);

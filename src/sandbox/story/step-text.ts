@@ -38,7 +38,7 @@ interface Sentence {
 }
 
 function sentenceOf(action: Action, { key, replacement }: Performed): Sentence {
-  const { create_key: created, rotate, revoke, organization, consent } = action;
+  const { create_key: created, rotate, revoke, organization, consent, attestation, assumptions } = action;
   if (created !== undefined) {
     const { ref = key?.ref, environment, organization: owner, name } = created;
     const named = ref === undefined ? "key" : `key ${ref}`;
@@ -54,6 +54,13 @@ function sentenceOf(action: Action, { key, replacement }: Performed): Sentence {
     const { ref, ...changes } = organization;
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
     return { verb: "set", object: `${what.join(" and ")} for ${ref}` };
+  }
+  if (attestation !== undefined) {
+    const { do: verb, id } = attestation;
+    return { actor: "The service", verb, object: `the attestation ${id}` };
+  }
+  if (assumptions !== undefined) {
+    return { actor: "The service", verb: "change", object: `its answers: ${assumptionsIn(assumptions)}` };
   }
   const { farmer, do: verb = "", organization: ref } = consent ?? {};
   const asked = ref === undefined ? "" : ` of ${ref}`;
@@ -136,6 +143,7 @@ const withKey: Readonly<Record<string, string>> = {
 /** An action in a few words; of one that was performed, with what it made. */
 export function actionIntent(action: Action, performed: Performed | null = null): string {
   const { create_key: created, rotate, revoke, organization, consent, faults } = action;
+  const { attestation, assumptions } = action;
   if (created !== undefined) {
     const ref = performed?.key?.ref ?? created.ref ?? created.name;
     return `create_key ${ref} for ${created.organization}, ${created.environment}${actorOf(created)}`;
@@ -155,7 +163,14 @@ export function actionIntent(action: Action, performed: Performed | null = null)
     const asked = consent.organization === undefined ? "" : ` of ${consent.organization}`;
     return `consent: the farmer ${consent.farmer} ${consent.do}s the request${asked}`;
   }
+  if (attestation !== undefined) return `attestation ${attestation.id}: ${attestation.do}`;
+  if (assumptions !== undefined) return `assumptions: ${assumptionsIn(assumptions)}`;
   return `faults: ${faults === undefined || faults.length === 0 ? "none" : effectsOf(faults)}`;
+}
+
+function assumptionsIn(assumptions: NonNullable<Action["assumptions"]>): string {
+  const words = Object.entries(assumptions).map(([name, value]) => `${name} ${value}`);
+  return words.join(", ") || "none";
 }
 
 function actorOf({ actor }: { readonly actor?: string }): string {

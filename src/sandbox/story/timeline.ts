@@ -1,6 +1,7 @@
 import { parseWhen } from "../../scenario/format/time.js";
 import { isoOf } from "../clock.js";
 import { performAction } from "../operations/operations.js";
+import { noRecording } from "../recording.js";
 import type { World } from "../world.js";
 import { actionDifferences } from "./differences.js";
 import type { Timeline, TimelineStep } from "./story.js";
@@ -30,8 +31,12 @@ export function settleTimeline(world: World): void {
     // Before the step runs: a listener that hears of it may look at the world.
     timeline.next = index + 1;
     timeline.dueAt = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
-    const worldThen = { ...world, clock: { ...clock, now: () => at } };
+    const worldThen = { ...world, clock: { ...clock, now: () => at }, recording: noRecording };
     const performed = performAction(worldThen, step);
+    if (step.assumptions !== undefined) {
+      const { profile, assumptions, givenAssumptions, windows } = worldThen;
+      Object.assign(world, { profile, assumptions, givenAssumptions, windows });
+    }
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
     events.announce({
       type: "timeline.step",

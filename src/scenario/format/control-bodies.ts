@@ -1,7 +1,7 @@
 import { profiles } from "../../domain/assumptions.js";
 import { outcomes } from "../../domain/outcomes.js";
+import { assumptionsSchema } from "./assumptions.js";
 import { duration, ref, shortText, time } from "./fields.js";
-import { assumptionsSchema } from "./schema.js";
 import {
   anything,
   choice,

@@ -1,8 +1,9 @@
 import { type Assumptions, assumptionTable } from "../../domain/assumptions.js";
 import words from "../../domain/assumptions.json" with { type: "json" };
+import { assumptionsSchema } from "./assumptions.js";
 import { type ControlBodyName, controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };
-import { assumptionsSchema, scenarioSchema } from "./schema.js";
+import { scenarioSchema } from "./schema.js";
 import { type Shape, shapeAt, shapeOf } from "./shape.js";
 
 // Descriptions of the fields by their paths: `<ref>` is any name in a mapping, `<item>` any item of a list. What is

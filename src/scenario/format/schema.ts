@@ -1,32 +1,17 @@
 import { environments, keyStates, maximumActiveKeys } from "../../domain/api-key.js";
-import { assumptionTable, errorCodePattern, profiles } from "../../domain/assumptions.js";
 import { permissions } from "../../domain/attestation.js";
 import { type ConsentAction, consentActions, longestPurpose, purposeCodes } from "../../domain/consent.js";
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
-import { durationOrNone, limits, ref, scope, sha256, shortText, time, timeOrDuration } from "./fields.js";
-import {
-  choice,
-  count,
-  type Fields,
-  flag,
-  list,
-  mapping,
-  ofSnapshots,
-  optional,
-  orNull,
-  record,
-  type Shape,
-  text,
-} from "./shape.js";
+import { assumptionsSchema, maximumScopes } from "./assumptions.js";
+import { limits, ref, scope, sha256, shortText, time, timeOrDuration } from "./fields.js";
+import { choice, count, flag, list, mapping, ofSnapshots, optional, record, text } from "./shape.js";
 import { faultsSchema, storySchema, timelineSchema } from "./steps.js";
 
 // The one source of the scenario format: the checks, their messages, the JSON Schema and the types of
 // `scenario.generated.ts` are all made from it. `descriptions.json` describes each field, for an editor's hover text
 // and the types' docs; a page that checks scenarios does not load it.
 
-const maximumScopes = 100;
-const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const usage = mapping({
@@ -66,22 +51,6 @@ const organization = mapping({
   live_access: optional(choice(liveAccessStates)),
   keys: optional(record(ref(), key)),
 });
-
-const assumptionShapes = {
-  boolean: flag,
-  choice: (choices: readonly string[] = []) => choice(choices),
-  code: () => text({ noun: "an error code", example: "too_many_requests", pattern: errorCodePattern }),
-  time_of_day: () => text({ noun: "a time of day in UTC", example: "06:00", pattern: timeOfDayPattern }),
-  duration_or_none: durationOrNone,
-  scope_or_null: () => orNull(scope()),
-  scopes: () => list(scope(), { least: 1, most: maximumScopes }),
-};
-
-const assumptionFields: Record<string, Fields[string]> = { profile: optional(choice(profiles)) };
-for (const [name, row] of Object.entries(assumptionTable)) {
-  assumptionFields[name] = optional(assumptionShapes[row.kind](row.choices));
-}
-export const assumptionsSchema: Shape<Record<string, unknown>> = mapping(assumptionFields);
 
 const clock = mapping({
   now: optional(time()),

@@ -4,6 +4,7 @@ import { type FailureStatus, failures } from "../../domain/fault.js";
 import { liveAccessStates, organizationStatuses } from "../../domain/organization.js";
 import { apiPathIds, mePath, outcomes } from "../../domain/outcomes.js";
 import type { ActionName } from "../../domain/steps.js";
+import { assumptionsSchema } from "./assumptions.js";
 import { duration, limits, ref, scope, shortText, timeOrDuration, wait } from "./fields.js";
 import {
   anything,
@@ -115,9 +116,12 @@ const actionFields = {
       farmer: count(),
       do: choice(["grant", "reject", "revoke"]),
       organization: optional(ref()),
+      id: optional(shortText()),
     }),
   ),
+  attestation: optional(mapping({ id: shortText(), do: choice(["suspend", "resume"]) })),
   faults: optional(faultsSchema),
+  assumptions: optional(assumptionsSchema),
 } satisfies Record<ActionName, Fields[string]>;
 
 const methods = /^[A-Z]{1,20}$/;
@@ -189,6 +193,7 @@ export const timelineSchema = list(
 /** The shape of a story. */
 export const storySchema = list(
   mapping({
+    after: optional(duration((length) => length > 0)),
     say: optional(shortText(longestNarration)),
     request: optional(request),
     ...actionFields,

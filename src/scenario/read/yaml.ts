@@ -1,5 +1,18 @@
-import type { Document, Node, Pair, YAMLParseError } from "yaml";
-import { Composer, isAlias, isMap, isNode, isScalar, isSeq, Lexer, Parser, stringify, visit } from "yaml";
+import type { Node, Pair, YAMLParseError } from "yaml";
+import {
+  Composer,
+  Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  Parser,
+  stringify,
+  visit,
+} from "yaml";
 import type { Path, ScenarioProblemCode } from "../problems/scenario-error.js";
 import { quote } from "../problems/words.js";
 import { type FoundScenario, maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
@@ -214,4 +227,18 @@ function placeIn(document: Document.Parsed, source: ScenarioSource, path: Path, 
  */
 export function yamlText(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" });
+}
+
+/** The largest number of characters of a mapping or a list that stands on one line. */
+const mostOnALine = 90;
+
+/** Plain data as YAML for people: what is short stands on one line, what is long on several. */
+export function readableYaml(value: unknown): string {
+  const document = new Document(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
+  visit(document, {
+    Pair(_, { value: member }) {
+      if (isCollection(member)) member.flow = JSON.stringify(member).length <= mostOnALine;
+    },
+  });
+  return document.toString({ lineWidth: 110, flowCollectionPadding: true });
 }

@@ -91,6 +91,7 @@ function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Fac
     const message = "the step changes nothing about the organization";
     facts.wrong("missing_field", [...path, "organization"], message, hint);
   }
+  if (action.attestation !== undefined) needsPreview([...path, "attestation"], facts);
   if (consent === undefined) return;
   needsPreview([...path, "consent"], facts);
   farmerExists(consent.farmer, [...path, "consent", "farmer"], facts);

@@ -1,0 +1,253 @@
+import { storySender } from "../api/story-sender.js";
+import { SandboxError } from "../domain/errors.js";
+import { redactKeys } from "../domain/redact.js";
+import { isoOf } from "../sandbox/clock.js";
+import { createWorld } from "../sandbox/create-world.js";
+import type { RequestNote } from "../sandbox/journal.js";
+import { requireFields } from "../sandbox/operations/input.js";
+import type { Beginning } from "../sandbox/recording.js";
+import { snapshotWorld } from "../sandbox/snapshot.js";
+import { tryNextStep } from "../sandbox/story/run-step.js";
+import type { StoryStep, TimelineStep } from "../sandbox/story/story.js";
+import type { World } from "../sandbox/world.js";
+import { isReserved } from "../scenario/format/fields.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import {
+  type CapturedStep,
+  differenceBetween,
+  operationStep,
+  requestStep,
+  storyOf,
+} from "./captured-steps.js";
+
+/** The part of what happened that is captured. */
+export interface CaptureOptions {
+  /** The id of the first request. Default: the first one that is kept. */
+  readonly from?: string | undefined;
+  /** The id of the last request. Default: the last thing that happened. */
+  readonly to?: string | undefined;
+  /** Requests with the key of this ref alone, or with `none`, `malformed` or `unknown`. Default: all. */
+  readonly key?: string | undefined;
+}
+
+/**
+ * What a world has seen, as a scenario: the world as it was before, and a story with every request, its answer as the
+ * expectation, and every operation between them. It comes out the same everywhere, and holds no key.
+ *
+ * Throws `capture_impossible` when there is nothing that a story can repeat, `not_found` for a request that is not kept,
+ * `unknown_ref`, and `validation_failed` for a range that ends before it begins.
+ */
+export function captureWorld(world: World, { from, to, key }: CaptureOptions = {}): Scenario {
+  const { beginning, steps } = recordedSteps(world);
+  const first = from === undefined ? 0 : placeOf(from, steps, world);
+  const last = to === undefined ? steps.length - 1 : placeOf(to, steps, world);
+  requireFields("capture the requests", {
+    from: first > last ? `is ${from}, which came after ${to}: exchange the two` : undefined,
+  });
+  if (key !== undefined && !isReserved(key)) world.registry.key(key);
+  const chosen = steps.slice(first, last + 1);
+  const { start, timeline, differs } = repeat(world, beginning, steps.slice(0, last + 1), first);
+  if (differs !== undefined) throw notTheSame(differs, world);
+  const kept = key === undefined ? chosen : ofKey(world, start, chosen, key);
+  const base = { ...start, scenario: { ...start.scenario, ...(timeline.length > 0 && { timeline }) } };
+  const facts = { number: firstNumber(kept, world), about: aboutOf(world, kept) };
+  return redacted(withStory(base, storyOf(kept, start.at), facts));
+}
+
+function firstNumber(steps: readonly CapturedStep[], { requestIds }: World): number {
+  return steps.find(({ note }) => note !== undefined)?.note?.number ?? requestIds.answered() + 1;
+}
+
+/** Everything that is recorded of a world, in the order in which it happened. */
+function recordedSteps(world: World): { beginning: Beginning; steps: readonly CapturedStep[] } {
+  const { journal, recording } = world;
+  const { beginning, operations } = recording.read();
+  if (beginning === undefined) {
+    throw impossible(
+      "what came before its last requests is not known any more, since a world of so many keys is not copied. Reset it, and capture within a thousand requests",
+    );
+  }
+  const notes = journal.after(beginning.requests);
+  const steps: CapturedStep[] = [];
+  let told = 0;
+  const tellOperations = (requests: number) => {
+    for (; told < operations.length && (operations[told]?.requests ?? 0) <= requests; told++) {
+      const step = operationStep(operations[told] as (typeof operations)[number]);
+      if (step !== undefined) steps.push(step);
+    }
+  };
+  for (const [index, note] of notes.entries()) {
+    tellOperations(beginning.requests + index);
+    steps.push(requestStep(note));
+  }
+  tellOperations(Number.POSITIVE_INFINITY);
+  if (notes.length > 0) return { beginning, steps };
+  const why =
+    journal.total() === 0
+      ? "it has seen no request yet, or none since it was reset"
+      : "it has seen no request since the last one that a story cannot repeat: one that a handler of yours answered, or with a key in its body";
+  throw impossible(why);
+}
+
+function placeOf(id: string, steps: readonly CapturedStep[], world: World): number {
+  const place = steps.findIndex(({ note }) => note !== undefined && idOf(note, world) === id);
+  if (place !== -1) return place;
+  const ids = steps.flatMap(({ note }) => (note === undefined ? [] : idOf(note, world)));
+  const message = `There is no request ${JSON.stringify(id)} to capture; the first one is ${ids[0]}, the last one ${ids.at(-1)}.`;
+  throw new SandboxError("not_found", message);
+}
+
+function idOf({ variedId, number }: RequestNote, { requestIds }: World): string {
+  return variedId ?? requestIds.idOf(number);
+}
+
+interface Repeated {
+  /** The world before the step of index `first`. */
+  readonly start: Beginning;
+  /** The timeline from there on, with what came of its steps. */
+  readonly timeline: TimelineStep[];
+  /** The first step from there on that does not come out as it did. */
+  readonly differs: CapturedStep | undefined;
+}
+
+/** Repeats steps in a world of their own, from a beginning on. */
+function repeat(
+  original: World,
+  { scenario: given, at, requests }: Beginning,
+  steps: readonly CapturedStep[],
+  first: number,
+  { ignoresIds = false } = {},
+): Repeated {
+  const story = steps.map(({ at: then, step }, index) => {
+    const before = steps[index - 1]?.at ?? at;
+    return then > before ? { ...step, after: `${then - before}ms` as const } : step;
+  });
+  const scenario = withStory({ scenario: given, at, requests }, story, {
+    number: firstNumber(steps, original),
+  });
+  const world = createWorld(scenario, { platform: original.platform });
+  const outcomes = new Map<number, TimelineStep>();
+  world.events.subscribe((event) => {
+    if (event.type !== "timeline.step") return;
+    const { expect: _, ...step } = event.result.step;
+    const { refusal } = event.result.performed;
+    outcomes.set(event.result.index, refusal === null ? step : { ...step, expect: { error: refusal.code } });
+  });
+  const send = storySender(world);
+  let start: Beginning = { scenario: given, at, requests };
+  let passed = 0;
+  let differs: CapturedStep | undefined;
+  for (const [index, one] of steps.entries()) {
+    if (index === first && first > 0) {
+      start = { scenario: snapshotWorld(world), at: world.clock.now(), requests };
+      passed = world.timeline.next;
+    }
+    const result = tryNextStep(world, send);
+    if (index < first) continue;
+    const { answer = null, performed = null, failure = null } = result ?? {};
+    const isSame =
+      one.note === undefined
+        ? failure === null && performed?.refusal?.code === one.step.expect?.error
+        : answer !== null && differenceBetween(one.note, answer, { ignoresIds }) === undefined;
+    if (!isSame) {
+      differs = one;
+      break;
+    }
+  }
+  const left = start.scenario.timeline ?? [];
+  const timeline = left.map((step, index) => {
+    const outcome = outcomes.get(passed + index);
+    return outcome === undefined ? step : { ...outcome, at: step.at };
+  });
+  return { start, timeline, differs };
+}
+
+// What others did is left out where nothing follows from it; else it stays, and nothing is expected of it.
+function ofKey(
+  world: World,
+  start: Beginning,
+  chosen: readonly CapturedStep[],
+  key: string,
+): readonly CapturedStep[] {
+  const isOthers = ({ note, step }: CapturedStep) => note !== undefined && step.request?.key !== key;
+  const own = chosen.filter((one) => !isOthers(one));
+  if (!own.some(({ note }) => note !== undefined))
+    throw impossible(`it has seen no request with the key ${key} there`);
+  if (repeat(world, start, own, 0, { ignoresIds: true }).differs === undefined) return own;
+  return chosen.map((one) =>
+    isOthers(one) ? { at: one.at, step: { request: one.step.request } as StoryStep } : one,
+  );
+}
+
+interface StoryFacts {
+  /** The number of the first request. */
+  readonly number: number;
+  readonly about?: Pick<Scenario, "name" | "description">;
+}
+
+function withStory({ scenario, at }: Beginning, story: StoryStep[], { number, about }: StoryFacts): Scenario {
+  const { version, name: _, description: __, requests_answered: ___, clock: ____, ...rest } = scenario;
+  const { organizations } = rest;
+  return {
+    version,
+    ...about,
+    ...(number > 1 && { requests_answered: number - 1 }),
+    clock: { now: isoOf(at), frozen: true },
+    ...rest,
+    ...(organizations !== undefined && { organizations: withoutSecrets(organizations) }),
+    story,
+  };
+}
+
+type Organizations = NonNullable<Scenario["organizations"]>;
+
+// The seed gives each key another secret: no answer follows from it, and so every key can be sent by its ref.
+function withoutSecrets(organizations: Organizations): Organizations {
+  const secret = ["secret", "sha256"] as const;
+  const isPinned = ({ keys = {} }: Organizations[string]) =>
+    Object.values(keys).some((key) => secret.some((name) => key[name] !== undefined));
+  if (!Object.values(organizations).some(isPinned)) return organizations;
+  const entries = Object.entries(organizations).map(([ref, organization]) => {
+    const keys = Object.entries(organization.keys ?? {}).map(
+      ([keyRef, { secret: _, sha256: __, ...key }]) => [keyRef, key],
+    );
+    return [ref, { ...organization, keys: Object.fromEntries(keys) }];
+  });
+  return Object.fromEntries(entries);
+}
+
+function aboutOf(world: World, steps: readonly CapturedStep[]): Pick<Scenario, "name" | "description"> {
+  const ids = steps.flatMap(({ note }) => (note === undefined ? [] : idOf(note, world)));
+  const requests =
+    ids.length === 1 ? `the request ${ids[0]}` : `${ids.length} requests, ${ids[0]} to ${ids.at(-1)}`;
+  const operations = steps.length - ids.length;
+  const others =
+    operations === 0
+      ? ""
+      : `, and ${operations} other ${operations === 1 ? "thing" : "things"} that happened`;
+  return {
+    name: `Captured: ${world.scenario.name ?? world.name}`.slice(0, 200),
+    description: `What a sandbox has seen: ${requests}${others}. The expected answers are those that it gave.`,
+  };
+}
+
+function notTheSame({ note, step }: CapturedStep, world: World): SandboxError {
+  const what =
+    note === undefined ? `the operation ${Object.keys(step)[0]}` : `the request ${idOf(note, world)}`;
+  return impossible(
+    `${what} does not come out the same when it is repeated. Capture what came later, with from`,
+  );
+}
+
+function impossible(why: string): SandboxError {
+  return new SandboxError("capture_impossible", `Failed to capture what the sandbox has seen: ${why}.`);
+}
+
+// A client or a scenario may have written a key anywhere (R46).
+function redacted<Value>(value: Value): Value {
+  if (typeof value === "string") return redactKeys(value) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(redacted) as Value;
+  const members = Object.entries(value).map(([name, member]) => [redactKeys(name), redacted(member)]);
+  return Object.fromEntries(members);
+}

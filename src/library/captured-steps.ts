@@ -1,0 +1,235 @@
+import { sentAnswer } from "../api/story-sender.js";
+import { adviceIds } from "../domain/advice.js";
+import { mePath } from "../domain/outcomes.js";
+import { isoOf } from "../sandbox/clock.js";
+import type { KeptContent, RequestNote } from "../sandbox/journal.js";
+import { durationOf, type Instant, instantFrom } from "../sandbox/operations/input.js";
+import type { RecordedOperation } from "../sandbox/recording.js";
+import type { Action, StoryAnswer, StoryStep } from "../sandbox/story/story.js";
+import { storyPlaceholder } from "../scenario/format/fields.js";
+
+/** Something that happened, as a step of a story. */
+export interface CapturedStep {
+  /** On the sandbox's clock (epoch milliseconds). */
+  readonly at: number;
+  /** Without the time that passes before it. */
+  readonly step: StoryStep;
+  /** The request that it repeats; `undefined` for an operation. */
+  readonly note?: RequestNote;
+}
+
+type GivenRequest = NonNullable<StoryStep["request"]>;
+type Expectation = NonNullable<StoryStep["expect"]>;
+
+/** The step that sends a request again and expects the answer that it got. */
+export function requestStep(note: RequestNote): CapturedStep {
+  const { key, presented, unknownKey, method, content } = note;
+  const withoutRef = unknownKey === null ? "none" : presented === "malformed" ? "malformed" : "unknown";
+  const path = pathOf(note);
+  const request: GivenRequest = {
+    key: key?.ref ?? withoutRef,
+    ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
+    ...(path !== mePath && { path }),
+    ...(content !== undefined && contentOf(content)),
+  };
+  return { at: note.at, step: { request, expect: expectationOf(note) }, note };
+}
+
+// What was cut out of a path, and what no story can write, changes no answer.
+function pathOf({ path: shown, content }: RequestNote): string {
+  const encoded = shown
+    .replaceAll("…", "*")
+    .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`)
+    .replace(storyPlaceholder, (whole) => `%7B${whole.slice(1, -1)}%7D`);
+  const path = (encoded.startsWith("/") ? encoded : `/${encoded}`).slice(0, 1000);
+  return content === undefined || content.query === "" ? path : `${path}?${content.query}`;
+}
+
+function contentOf({ contentType, idempotencyKey, body: { text } }: KeptContent): Partial<GivenRequest> {
+  const isJson = contentType === "application/json";
+  const body = text === "" ? undefined : ((isJson ? mappingIn(text) : undefined) ?? text);
+  const isUsual =
+    body === undefined || contentType === (typeof body === "string" ? undefined : "application/json");
+  const headers = {
+    ...(!isUsual && contentType !== undefined && { "Content-Type": contentType }),
+    ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
+  };
+  return {
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(body !== undefined && { body: body as NonNullable<GivenRequest["body"]> }),
+  };
+}
+
+// What stands deep or has a strange name is left a text: scenarios have no such values.
+function mappingIn(text: string): object | undefined {
+  try {
+    const value = JSON.parse(text);
+    const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
+    const isSimple =
+      (text.match(/[[{]/g) ?? []).length <= 16 && !/"(?:__proto__|constructor|prototype)"/.test(text);
+    return isPlain && isSimple ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function expectationOf({ answer, cutAfter, fault, pathId, status }: RequestNote): Expectation {
+  const sent = answer && sentAnswer(answer, cutAfter);
+  const headers = answer === undefined || status === 0 ? [] : telling(answer.headers);
+  const body = sent === undefined || sent.body === "" ? undefined : jsonOrText(sent.body);
+  return {
+    status,
+    path: fault ?? pathId,
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    ...(body !== undefined && { body: body as NonNullable<Expectation["body"]> }),
+  };
+}
+
+function jsonOrText(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}
+
+// Those that follow from the number of the request, the body or the usual form of an answer tell nothing.
+function telling(pairs: readonly string[]): [name: string, value: string][] {
+  const headers = new Map<string, [string, string]>();
+  for (let i = 0; i < pairs.length; i += 2) {
+    const name = pairs[i] as string;
+    const value = pairs[i + 1] as string;
+    const [first = name, earlier] = headers.get(name.toLowerCase()) ?? [];
+    headers.set(name.toLowerCase(), [first, earlier === undefined ? value : `${earlier}, ${value}`]);
+  }
+  for (const name of ["x-request-id", "content-length", "x-sandbox-preview"]) headers.delete(name);
+  if (headers.get("content-type")?.[1] === "application/json") headers.delete("content-type");
+  if (isOfRealClock("retry-after", headers.get("retry-after")?.[1])) headers.delete("retry-after");
+  return [...headers.values()];
+}
+
+// Differs in every run: clients wait by the real clock.
+function isOfRealClock(name: string, value = ""): boolean {
+  return name === "retry-after" && !/^\d*$/.test(value);
+}
+
+/** What differs between an answer and the one of a repetition; `undefined` when nothing does. */
+export function differenceBetween(
+  { answer, cutAfter, pathId, fault }: RequestNote,
+  again: StoryAnswer,
+  { ignoresIds }: { readonly ignoresIds: boolean },
+): string | undefined {
+  const comparable = ({ status, headers, body, ...on }: StoryAnswer) => ({
+    status,
+    path: on.fault ?? on.pathId,
+    body,
+    headers: Object.entries(headers)
+      .filter(([name, value]) => !isOfRealClock(name, value) && !(ignoresIds && name === "x-request-id"))
+      .sort(),
+  });
+  const before = comparable({ ...sentAnswer(answer ?? noAnswer, cutAfter), pathId, fault });
+  const now = comparable(again);
+  return (["status", "path", "body", "headers"] as const).find(
+    (part) => JSON.stringify(before[part]) !== JSON.stringify(now[part]),
+  );
+}
+
+const noAnswer = { status: 0, headers: [], body: "" };
+
+/** The step that repeats an operation; `undefined` for one that changed nothing and that no story can write. */
+export function operationStep(operation: RecordedOperation): CapturedStep | undefined {
+  const { at, refusal } = operation;
+  const action = actionOf(operation);
+  if (action === undefined) return undefined;
+  if (refusal === undefined) return { at, step: action };
+  // Refused by what the call was rather than by how the world is.
+  if (["validation_failed", "unknown_ref", "unknown_scope"].includes(refusal)) return undefined;
+  return { at, step: { ...action, expect: { error: refusal as NonNullable<Expectation["error"]> } } };
+}
+
+function actionOf({ name, input, actor, at, made, consent }: RecordedOperation): Action | undefined {
+  const given = input as Record<string, unknown>;
+  const by = actor === undefined || actor === "administrator" ? {} : { actor };
+  switch (name) {
+    case "create_key": {
+      const { expires, ref = made, ...rest } = given;
+      const end =
+        typeof expires === "string" || expires === undefined
+          ? expires
+          : isoOf(instantFrom(at, expires as Instant));
+      return cleaned({ create_key: { ...rest, ref, expires: end, ...by } });
+    }
+    case "rotate": {
+      const { key, as = made, overlap } = given;
+      const length = overlap === undefined ? undefined : durationText(durationOf(overlap as string | number));
+      return cleaned({ rotate: { key, as, overlap: length, ...by } });
+    }
+    case "revoke":
+      return cleaned({ revoke: { ...given, ...by } });
+    case "organization":
+      // A story has no members who try, nor changes of nothing.
+      if (actor === "member" || Object.values(given).filter((value) => value !== undefined).length < 2)
+        return undefined;
+      return cleaned({ organization: given });
+    case "consent":
+      if (consent === undefined)
+        return typeof given.farmer === "number" ? cleaned({ consent: given }) : undefined;
+      return cleaned({
+        consent: { farmer: consent.farmer, do: given.do, organization: consent.organization, id: consent.id },
+      });
+    case "faults":
+      return cleaned({ faults: input });
+    default:
+      return cleaned({ [name]: given });
+  }
+}
+
+// Calls may leave a field out by `undefined`; scenarios have none.
+function cleaned(action: object): Action {
+  return JSON.parse(JSON.stringify(action));
+}
+
+const units = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1000],
+] as const;
+
+/** Milliseconds as a duration of a scenario: `90s`. */
+export function durationText(milliseconds: number) {
+  const [unit, length] =
+    units.find(([, one]) => milliseconds !== 0 && milliseconds % one === 0) ?? (["ms", 1] as const);
+  return `${milliseconds / length}${unit}` as const;
+}
+
+/** The story of what happened from an instant on; what is equal and came out equally at one instant is one step. */
+export function storyOf(captured: readonly CapturedStep[], start: number): StoryStep[] {
+  const story: StoryStep[] = [];
+  const advised = new Set<string>();
+  let now = start;
+  let last: StoryStep | undefined;
+  for (const { at, step, note } of captured) {
+    const news = step.expect === undefined ? [] : (note?.advice ?? []).filter((id) => !advised.has(id));
+    for (const id of news) advised.add(id);
+    if (news.length > 0)
+      story.push({ say: `The client earns advice with the next request: ${adviceIn(news)}.` });
+    const { repeat = 1, ...request } = last?.request ?? {};
+    const isSame =
+      at === now &&
+      news.length === 0 &&
+      step.request !== undefined &&
+      JSON.stringify([step.request, step.expect]) === JSON.stringify([request, last?.expect]);
+    if (isSame && last?.request !== undefined) last.request = { ...request, repeat: repeat + 1 };
+    else {
+      last = { ...(at > now && { after: durationText(at - now) }), ...structuredClone(step) };
+      story.push(last);
+    }
+    now = at;
+  }
+  return story;
+}
+
+function adviceIn(ids: RequestNote["advice"]): string {
+  return adviceIds.filter((id) => ids.includes(id)).join(", ");
+}
