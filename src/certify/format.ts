@@ -1,8 +1,8 @@
 import { adviceLevels } from "../domain/advice.js";
 import { profiles } from "../domain/assumptions.js";
+import { assumptionsSchema } from "../scenario/format/assumptions.js";
 import { described } from "../scenario/format/control-bodies.js";
 import { sha256, time } from "../scenario/format/fields.js";
-import { assumptionsSchema } from "../scenario/format/schema.js";
 import {
   choice,
   count,

@@ -48,7 +48,7 @@ export const errorCauses = {
     "The machine does not let this address or port be used. Choose another with `--host` or `--port`.",
   file_unreadable:
     "A scenario, certificate or other file cannot be read; the message names it and the reason.",
-  file_exists: "`init` does not overwrite a file. Use `--force`, or name another file.",
+  file_exists: "The file is there already. Use `--force`, or name another file.",
   state_unreadable:
     "The file of `--state` holds no world of this version. Name another file, or remove this one.",
   state_mismatch: "The file of `--state` was begun with another scenario. Name another file, or remove it.",
