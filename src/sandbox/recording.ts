@@ -1,7 +1,6 @@
 import type { ActionName } from "../domain/steps.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { RequestNote } from "./journal.js";
-import type { Actor } from "./operations/input.js";
 
 /** What may be repeated of a world: the world as it was, and the operations since then. Its requests are in the journal. */
 export interface Recording {
@@ -33,7 +32,7 @@ export interface Beginning {
 export interface RecordedOperation {
   readonly name: ActionName;
   readonly input: unknown;
-  readonly actor: Actor | undefined;
+  readonly actor: "administrator" | "member" | undefined;
   /** On the sandbox's clock (epoch milliseconds). */
   readonly at: number;
   /** The number of requests that the journal had recorded by then. */
