@@ -11,7 +11,14 @@ import { thirdParty } from "./third-party-notices.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
-const doors = { index: "src/index.ts", msw: "src/msw/index.ts", node: "src/node/index.ts" };
+const doors = {
+  index: "src/index.ts",
+  msw: "src/msw/index.ts",
+  node: "src/node/index.ts",
+  undici: "src/undici/create-dispatcher.ts",
+  vitest: "src/runners/vitest.ts",
+  playwright: "src/runners/playwright.ts",
+};
 
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });

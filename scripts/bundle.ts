@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 import { parseAst } from "rolldown/parseAst";
 
+/** The packages that are the user's own. */
+export const peers: readonly string[] = ["msw", "undici", "vitest", "@playwright/test"];
+
 /** What to bundle, and into which folder. */
 export interface Bundling {
   readonly root: string;
@@ -38,8 +41,7 @@ export async function bundle({ root, entries, into, format, inParts = false }: B
       if (level === "warn" && code !== "PLUGIN_TIMINGS")
         throw new Error(`Failed to bundle without a warning: ${message}`);
     },
-    // The handlers' msw is the user's own.
-    external: ["msw"],
+    external: [...peers],
     resolve: {
       mainFields: ["main", "module"],
       conditionNames: ["node"],

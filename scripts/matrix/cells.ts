@@ -5,7 +5,7 @@ import { type NodeMajor, nodeMajors, versions } from "./versions.js";
 export type Format = "esm" | "cjs";
 
 /** The runners that the tests are adapted to. */
-export type Runner = "node:test" | "jest" | "vitest" | "bun" | "deno";
+export type Runner = "node:test" | "jest" | "vitest" | "playwright" | "bun" | "deno";
 
 /** One combination to run the tests in. */
 export interface Cell {
@@ -65,6 +65,18 @@ export const cells: readonly Cell[] = [
   ...([20, 24] as const).flatMap((node) => vitest(node, [versions.vitest4, versions.jsdom26, versions.msw2])),
   ...([24, 26] as const).flatMap((node) => vitest(node, [versions.vitest5, versions.jsdom31, versions.msw3])),
 
+  ...nodeMajors.flatMap((node) => [
+    ...(node === 20 ? undici(node, versions.undiciOldest) : []),
+    ...(node <= 24 ? undici(node, versions.undici6) : []),
+    ...undici(node, versions.undici7),
+    ...(node >= 22 ? undici(node, versions.undici8) : []),
+  ]),
+  ...([20, 24] as const).map((node) =>
+    jest(node, [versions.jest, versions.undici7], { tests: ["undici"], setup: "undici 7" }),
+  ),
+  ...([20, 24] as const).flatMap((node) => playwright(node, versions.playwright)),
+  ...playwright(20, versions.playwrightOldest),
+
   // They run the tests themselves, and Node the commands that the tests start.
   ...(["bun", "deno"] as const).map((runner): Cell => {
     const packages = [versions[runner], versions.msw2];
@@ -83,7 +95,16 @@ export const cells: readonly Cell[] = [
     },
     {
       ...documented(node, "vitest", [versions.vitest4, versions.jsdom26, versions.msw2]),
-      files: { "documented.test.mjs": documentedCode("Vitest") },
+      files: {
+        "documented.test.mjs": documentedCode("Vitest"),
+        "fixtures.test.mjs": documentedCode("Fixtures for Vitest"),
+      },
+    },
+    {
+      ...documented(node, "jest", [versions.jest, versions.undici7]),
+      format: "cjs",
+      setup: "undici, as documented",
+      files: { "documented.test.js": documentedCode("Jest with undici") },
     },
   ]),
 ];
@@ -131,7 +152,33 @@ function jest(
 function vitest(node: NodeMajor, packages: readonly string[]): Cell[] {
   const cell = { node, packages, format: "esm", runner: "vitest", tests: inRunner } as const;
   return [
-    { ...cell, quick: node === 20 },
+    { ...cell, tests: [...inRunner, "fixtures-vitest"], quick: node === 20 },
     { ...cell, setup: "jsdom", argv: ["--environment", "jsdom"] },
+  ];
+}
+
+function undici(node: NodeMajor, version: string): Cell[] {
+  const quick = node === 20 && version === versions.undici7;
+  const cell = {
+    node,
+    packages: [version],
+    runner: "node:test",
+    setup: version,
+    tests: ["undici"],
+    quick,
+  } as const;
+  return [
+    { ...cell, format: "esm" },
+    { ...cell, format: "cjs" },
+  ];
+}
+
+function playwright(node: NodeMajor, version: string): Cell[] {
+  const cell = { node, packages: [version], runner: "playwright", setup: version } as const;
+  const tests = ["fixtures-playwright"];
+  const files = { "documented.test.mjs": documentedCode("Fixtures for Playwright") };
+  return [
+    { ...cell, format: "esm", tests, files, quick: node === 20 && version === versions.playwright },
+    { ...cell, format: "cjs", tests },
   ];
 }

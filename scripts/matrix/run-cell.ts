@@ -65,6 +65,14 @@ const commandLines: Readonly<Record<Runner, (folder: string, files: readonly str
   "node:test": (_folder, files) => ["node", "--test", ...files],
   jest: (folder) => ["node", "node_modules/jest/bin/jest.js", `/${folder}/`],
   vitest: (folder) => ["node", "node_modules/vitest/vitest.mjs", "run", "--dir", folder],
+  playwright: (folder) => [
+    "node",
+    "node_modules/@playwright/test/cli.js",
+    "test",
+    `/${folder}/`,
+    "--reporter=line",
+    `--output=${folder}/results`,
+  ],
   // Not by way of the package `bun`, which asks for its install script.
   bun: (_folder, files) => [bunProgram, "test", ...files.map((file) => `./${file}`)],
   deno: (_folder, files) => [

@@ -8,6 +8,14 @@ export const versions = {
   msw2: "msw@2.15.0",
   /** Needs Node 22.12 or later. */
   msw3: "msw@3.0.5",
+  /** The oldest undici that the package allows, and the newest of each major. */
+  undiciOldest: "undici@6.20.0",
+  undici6: "undici@6.29.1",
+  undici7: "undici@7.30.2",
+  /** Needs Node 22.19 or later. */
+  undici8: "undici@8.12.4",
+  playwrightOldest: "@playwright/test@1.50.0",
+  playwright: "@playwright/test@1.65.1",
   jest: "jest@30.5.2",
   jestJsdom: "jest-fixed-jsdom@0.0.11",
   babelCommonJs: "@babel/plugin-transform-modules-commonjs@7.29.14",

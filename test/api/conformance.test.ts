@@ -7,6 +7,7 @@ import { type DoorDifference, type DoorName, doorDifferences, ending } from "../
 import { type Door, doors } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
 import type { Seen } from "../support/send.js";
+import { undiciDoors } from "../support/undici-doors.js";
 
 type Run = (one: Pick<ConformanceCase, "scenario" | "steps">) => Promise<Seen[]>;
 
@@ -24,13 +25,17 @@ function runThrough(door: Door): Run {
 const [core, ...others] = doors as [Door, ...Door[]];
 
 function conforms(name: DoorName, run: Run): void {
+  answersAsCore(run);
+  differs(name, run);
+}
+
+function answersAsCore(run: Run): void {
   test.each(conformanceCases)("$title", async (one) => {
     const seen = await run(one);
     expect(seen).toEqual(await runThrough(core)(one));
     // A refusal by the client itself would be the same everywhere and prove nothing.
     expect(seen.map(({ status }) => status)).not.toContain(0);
   });
-  differs(name, run);
 }
 
 function differs(name: DoorName, run: Run): void {
@@ -42,8 +47,17 @@ function differs(name: DoorName, run: Run): void {
 
 describe("the core is asked through sandbox.fetch", () => differs("core", runThrough(core)));
 
-describe.each([...others, expressDoor])("through $name the answers are those of the core", (door) =>
+describe.each([
+  ...others,
+  expressDoor,
+  undiciDoors.undici,
+])("through $name the answers are those of the core", (door) =>
   conforms(door.name as DoorName, runThrough(door)));
+
+describe.each(
+  undiciDoors.fetches,
+)("through $name and a dispatcher the answers are those of the core", (door) =>
+  answersAsCore(runThrough(door)));
 
 describe.skipIf(noBrowser)("through a browser's service worker the answers are those of the core", () => {
   let browser: BrowserDoor;

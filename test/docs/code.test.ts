@@ -8,10 +8,12 @@ import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
 import * as msw from "msw";
 import * as mswNode from "msw/node";
+import * as undici from "undici";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as core from "../../src/index.js";
 import * as ourMsw from "../../src/msw/index.js";
 import * as ourNode from "../../src/node/index.js";
+import * as ourUndici from "../../src/undici/create-dispatcher.js";
 import { noBrowser, openPage } from "../support/chromium-page.js";
 import { claimsChecked, docExamples, runExample } from "../support/examples.js";
 import { type Block, blocksOf, blockWith, root } from "../support/pages.js";
@@ -47,8 +49,10 @@ async function modules() {
     "svc-sandbox": core,
     "svc-sandbox/msw": ourMsw,
     "svc-sandbox/node": ourNode,
+    "svc-sandbox/undici": ourUndici,
     msw,
     "msw/node": mswNode,
+    undici,
     express: { default: express },
     "@mswjs/http-middleware": { createMiddleware },
     "./handlers.mjs": await import(/* @vite-ignore */ pathToFileURL(handlers).href),
@@ -58,6 +62,8 @@ async function modules() {
 test.each(
   titled((block) => ![inVitest, inBrowser, serves].some((of) => of(block))),
 )("%s: runs, and its comments are true", async (_title, text) => {
+  const dispatcher = undici.getGlobalDispatcher();
+  onTestFinished(() => undici.setGlobalDispatcher(dispatcher));
   const imported = /import \{[^}]*\bcreateSandbox\b/.test(text) ? {} : { createSandbox: core.createSandbox };
   expect(await runExample(text, await modules(), { ...imported, me, vi })).toBe(claimsIn(text));
 });

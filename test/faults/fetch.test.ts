@@ -1,7 +1,9 @@
 import { setupServer } from "msw/node";
+import { getGlobalDispatcher, setGlobalDispatcher, fetch as undiciFetch } from "undici";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox, type Fault, type Sandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/msw/index.js";
+import { createDispatcher } from "../../src/undici/create-dispatcher.js";
 import { mePath } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
 import { scenarioWith } from "../support/faulty.js";
@@ -17,9 +19,22 @@ function reachByMsw(sandbox: Sandbox): typeof fetch {
   return fetch;
 }
 
+function reachByDispatcher(sandbox: Sandbox): typeof fetch {
+  const before = getGlobalDispatcher();
+  setGlobalDispatcher(createDispatcher(sandbox));
+  onTestFinished(() => setGlobalDispatcher(before));
+  return fetch;
+}
+
 type Reach = (input: string, init?: RequestInit) => Promise<Response>;
 const fetches: Readonly<Record<string, (sandbox: Sandbox) => Reach>> = {
   "sandbox.fetch": (sandbox) => sandbox.fetch as Reach,
+  "Node's fetch by a dispatcher": reachByDispatcher,
+  "undici's fetch by a dispatcher": (sandbox) => {
+    const dispatcher = createDispatcher(sandbox);
+    return (url, init) => undiciFetch(url, { ...init, dispatcher } as never) as unknown as Promise<Response>;
+  },
+  // Last: its server answers the fetch of Node until the test ends.
   msw: reachByMsw,
 };
 
@@ -58,7 +73,7 @@ async function callOverExpress(sandbox: Sandbox, then: Fault["then"]): Promise<R
   return { status, text: async () => body } as Response;
 }
 
-// The endings by sandbox.fetch and by msw; in a partner's Express app.
+// The endings by sandbox.fetch, by msw and by a dispatcher; in a partner's Express app.
 test.each<readonly [Fault["then"], fetched: string, overExpress: string]>([
   [{ latency: "20ms" }, "200 context", "200 context"],
   [{ slow: 2000 }, "200 context", "200 context"],

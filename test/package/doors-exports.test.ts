@@ -22,6 +22,8 @@ test.each([
   ["svc-sandbox", [...core, "parseScenario", "scenarioNames"]],
   ["svc-sandbox/msw", ["createHandlers", "handlers", "sandbox"]],
   ["svc-sandbox/node", ["loadScenario", "startServer"]],
+  ["svc-sandbox/undici", ["createDispatcher"]],
+  ["svc-sandbox/playwright", ["expect", "test"]],
   ["svc-sandbox/farmers", []],
   ["svc-sandbox/preview", []],
 ])("%s exports these names and no others, to import and to require: %j", (door, names) => {
@@ -33,15 +35,21 @@ test("a process whose only call hangs stays alive until its signal ends the call
     import { setupServer } from "msw/node";
     import { createSandbox } from "svc-sandbox";
     import { createHandlers } from "svc-sandbox/msw";
+    import { createDispatcher } from "svc-sandbox/undici";
+    import { request, setGlobalDispatcher } from "undici";
     const sandbox = createSandbox({ scenario: "bad-day" });
     const init = () => ({ headers: { "x-api-key": sandbox.secret("hanging") }, signal: AbortSignal.timeout(20) });
     const ending = (send) => send("http://api.example/v1/relying-party/me", init()).catch(({ name }) => name);
     const own = await ending(sandbox.fetch);
-    setupServer(...createHandlers(sandbox)).listen();
-    console.log(own, await ending(fetch));`;
+    const server = setupServer(...createHandlers(sandbox));
+    server.listen();
+    console.log(own, await ending(fetch));
+    server.close();
+    setGlobalDispatcher(createDispatcher(sandbox));
+    console.log(await ending(request), await ending(fetch));`;
   const flags = ["--input-type=module", "-e", code];
   expect(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" })).toBe(
-    "TimeoutError TimeoutError\n",
+    "TimeoutError TimeoutError\nTimeoutError TimeoutError\n",
   );
 });
 
@@ -73,6 +81,28 @@ test("faker is in no bundle: it gives its names when the package is built", () =
   );
   expect(files).toContain("esm/index.js");
   expect(files.filter((file) => /faker/i.test(readFileSync(join(dist, file), "utf8")))).toEqual([]);
+});
+
+/** The entry points for a client and for test runners, each with the package that it is for. */
+const hosts = { undici: "undici", vitest: "vitest", playwright: "@playwright/test" } as const;
+
+/** The files that an entry point of the ES modules needs before it runs, itself among them, and the packages. */
+function neededBy(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  if (!file.startsWith("./")) return found;
+  const text = readFileSync(join(dist, "esm", file), "utf8");
+  for (const [, next] of text.matchAll(/\b(?:from|import)"([^"]+)"/g)) neededBy(next as string, found);
+  return found;
+}
+
+test("an entry point for a client or a runner asks for that package alone, and no other entry point for any", () => {
+  const packages = (door: string) =>
+    [...neededBy(`./${door}.js`)].filter((name) => !name.startsWith("./") && !name.startsWith("node:"));
+  for (const [door, name] of Object.entries(hosts)) expect(packages(door)).toEqual([name]);
+  expect(["index", "node", "msw"].map(packages)).toEqual([[], [], ["msw"]]);
+  const sizes = Object.keys(hosts).map((door) => readFileSync(join(dist, `esm/${door}.js`)).length);
+  expect(Math.max(...sizes)).toBeLessThan(3000);
 });
 
 /** The code that a bundler puts into a page, which gets the package by its name. */

@@ -23,6 +23,8 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   msw: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
   node: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check"],
   cli: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check", "certify", "node"],
+  undici: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "node"],
+  runners: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "node"],
   // Knows only the control plane's HTTP.
   dashboard: [],
 };
@@ -33,6 +35,9 @@ const layerOfPackage: Readonly<Record<string, string>> = {
   ms: "scenario",
   "fastest-levenshtein": "scenario",
   msw: "msw",
+  undici: "undici",
+  vitest: "runners",
+  "@playwright/test": "runners",
   express: "node",
   "prom-client": "node",
   "@redis/client": "node",
@@ -51,7 +56,7 @@ const layerOfPackage: Readonly<Record<string, string>> = {
   "world-atlas": "dashboard",
 };
 
-const onlyInNode = ["node", "cli"];
+const onlyInNode = ["node", "undici", "runners", "cli"];
 
 const layerOf = (file: string) => file.split("/")[1] as string;
 
@@ -136,5 +141,6 @@ test.each([
   ["src/scenario/schema.ts", "src/synthetic/invent.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/node/server.ts", "yaml"],
+  ["src/node/server.ts", "undici"],
   ["src/node/server.ts", "left-pad"],
 ])("%s may not import %s", (file, imported) => expect(isAllowed(file, imported)).toBe(false));

@@ -36,7 +36,8 @@ beforeAll(async () => {
   // A second user has msw and the types of Node beside it.
   await install(join(folder, "beside"), [packed.tarball]);
   mkdirSync(join(folder, "beside/node_modules/@types"));
-  for (const name of ["msw", "@types/node"]) {
+  mkdirSync(join(folder, "beside/node_modules/@playwright"));
+  for (const name of ["msw", "undici", "vitest", "@playwright/test", "@types/node"]) {
     symlinkSync(join(root, "node_modules", name), join(folder, "beside/node_modules", name));
   }
 });
@@ -65,7 +66,7 @@ describe("the tarball", () => {
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|js|json|py|java|go|mod)$/,
       /^dist\/(?:scenario\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
       /^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/,
-      /^dist\/(?:esm|cjs)\/(?:index|msw|node|farmers|preview)\.d\.ts$/,
+      /^dist\/(?:esm|cjs)\/(?:index|msw|node|undici|vitest|playwright|farmers|preview)\.d\.ts$/,
       /^dist\/dashboard\/(?:index\.html|assets\/[\w-]+\.(?:js|css|svg))$/,
     ];
     const others = packed.files.filter(({ path }) => !expected.some((one) => one.test(path)));
@@ -185,7 +186,26 @@ const otherDoors = `
 import { setupServer } from "msw/node";
 import { createHandlers, handlers, sandbox as ready } from "svc-sandbox/msw";
 import { loadScenario, startServer, type SandboxServer } from "svc-sandbox/node";
+import { test as ofPlaywright } from "svc-sandbox/playwright";
+import { createDispatcher } from "svc-sandbox/undici";
+import { test as ofVitest } from "svc-sandbox/vitest";
+import { type Dispatcher, setGlobalDispatcher } from "undici";
 export const server = setupServer(...handlers, ...createHandlers(ready, { baseUrl: "https://api.example" }));
+const dispatcher: Dispatcher = createDispatcher(ready, { baseUrl: "https://api.example" });
+setGlobalDispatcher(dispatcher);
+ofVitest("a test", async ({ sandbox, server, secret }) => {
+  // @ts-expect-error: a ref is a text
+  secret(sandbox.seed);
+  ofVitest.override({ sandboxOptions: { scenario: "rotation", seed: 2 } });
+  const url: string = server.url;
+});
+ofPlaywright.use({ sandboxOptions: { scenario: "./bank.yaml", frozen: false } });
+// @ts-expect-error: no such option
+ofPlaywright.use({ sandboxOptions: { scenarios: "rotation" } });
+ofPlaywright("a test", async ({ page, request, sandbox, secret }) => {
+  await request.get("/v1/relying-party/me", { headers: { "x-api-key": secret("active") } });
+  sandbox.clock.advance("1m");
+});
 export const start = async (): Promise<SandboxServer> => startServer({ scenario: (await loadScenario("x")).scenario });
 `;
 

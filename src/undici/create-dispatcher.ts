@@ -1,0 +1,83 @@
+import { Agent, type Dispatcher, getGlobalDispatcher } from "undici";
+import { SandboxError } from "../domain/errors.js";
+import { runtimeOf } from "../library/current-sandbox.js";
+import type { Sandbox } from "../library/sandbox.js";
+import { nextTick } from "../node/platform.js";
+import { readBaseUrl } from "../node/server/addresses.js";
+import { createHttpServer } from "../node/server/http-server.js";
+import { createTraffic } from "../node/server/traffic.js";
+import { requireKnownOptions } from "../sandbox/operations/input.js";
+import { connectionPair } from "./connection-pair.js";
+
+/** The address of the API for the client under test. */
+export interface DispatcherOptions {
+  /**
+   * The API's base URL, such as `https://api.example`; every path under it is answered.
+   *
+   * Default: `*`, every path of every host: no request leaves the process.
+   */
+  readonly baseUrl?: string;
+  /** Where requests go that are not under the base URL. Default: the global dispatcher of this moment. */
+  readonly fallback?: Dispatcher;
+}
+
+/**
+ * A dispatcher for undici's `request`, `fetch` and other calls, and with undici's `setGlobalDispatcher` for Node's `fetch`.
+ *
+ * It answers from the sandbox as it is when a request comes, on connections inside the process, which faults reset, hold
+ * and cut as they do on sockets. Throws `usage` for a base URL that is none, `validation_failed` for an unknown option.
+ *
+ * @example
+ * const sandbox = createSandbox({ scenario: "key-states" });
+ * setGlobalDispatcher(createDispatcher(sandbox, { baseUrl: "https://api.example" }));
+ */
+export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = {}): Dispatcher {
+  requireKnownOptions("make a dispatcher", options, ["baseUrl", "fallback"]);
+  const { baseUrl = "*", fallback = getGlobalDispatcher() } = options;
+  const { server } = createHttpServer({
+    context: {
+      runtime: runtimeOf(sandbox),
+      instances: undefined,
+      instance: undefined,
+      gone: new AbortController().signal,
+    },
+    replica: undefined,
+    control: undefined,
+    customHandlers: undefined,
+    explain: false,
+    certificate: undefined,
+    onDefect: () => {},
+    traffic: createTraffic(),
+  });
+  const agent = new Agent({
+    connect(_to, connected) {
+      const pair = connectionPair();
+      server.emit("connection", pair.server);
+      // undici asks for a socket, and takes any duplex stream.
+      nextTick(() => connected(null, pair.client as never));
+    },
+  });
+  if (baseUrl === "*") return agent;
+  const base = basePattern(baseUrl);
+  const answer = agent.dispatch.bind(agent);
+  return Object.assign(agent, {
+    dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+      const url = new URL(request.origin ?? "").origin + request.path;
+      if (!base.test(url)) return fallback.dispatch(request, handler);
+      // A base URL may have a path of its own, which the API does not know.
+      const path = url.replace(base, "");
+      return answer({ ...request, path: path.startsWith("/") ? path : `/${path}` }, handler);
+    },
+  });
+}
+
+function basePattern(baseUrl: string): RegExp {
+  const base = readBaseUrl(baseUrl);
+  if (base !== undefined) {
+    return new RegExp(`^${base.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?=[/?]|$)`, "i");
+  }
+  throw new SandboxError(
+    "usage",
+    `Failed to make a dispatcher for ${JSON.stringify(baseUrl)}: it is not a URL. Give one such as https://api.example.`,
+  );
+}
