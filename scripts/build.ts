@@ -2,8 +2,9 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/openapi.js";
+import { certificateShape } from "../src/certify/format.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
-import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
+import { jsonSchemaDocument, scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
 import { bundle, partNames } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { emitTypes } from "./emit-types.js";
@@ -58,8 +59,11 @@ const page = await buildDashboard({ root, into: join(dist, "dashboard") });
 const { notices, sbom } = await thirdParty([...modules, ...page]);
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), notices);
 await writeFile(join(dist, "sbom.cdx.json"), sbom);
-await writeFile(
-  join(dist, "scenario.schema.json"),
-  `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`,
-);
-await writeFile(join(dist, "openapi.json"), `${JSON.stringify(openApiDocument(), null, 2)}\n`);
+const documents = {
+  "scenario.schema.json": scenarioJsonSchema(scenarioNames),
+  "certificate.schema.json": jsonSchemaDocument(certificateShape),
+  "openapi.json": openApiDocument(),
+};
+for (const [name, document] of Object.entries(documents)) {
+  await writeFile(join(dist, name), `${JSON.stringify(document, null, 2)}\n`);
+}

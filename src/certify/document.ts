@@ -1,6 +1,6 @@
 import { pluralize, shellWord } from "../report/plain-text.js";
 import type {
-  Part,
+  Picture,
   ReportDocument,
   ReportFormat,
   Row,
@@ -8,24 +8,19 @@ import type {
   TestCase,
   Tone,
 } from "../report/render/document.js";
-import { renderHtml } from "../report/render/html.js";
 import { type ReportPalette, render } from "../report/render/render.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
 import { type Certificate, certificateOf } from "./certificate.js";
 import type { CertifyResult, CertifyVerdict, Run, RunCause, RunOutcome } from "./result.js";
 
-/** The formats of a certificate. */
-export type CertificateFormat = ReportFormat | "html";
-
 /** Renders a result as a certificate in one of the formats, with a line end; `palette` colours the text. */
 export function renderCertificate(
   result: CertifyResult,
-  format: CertificateFormat,
+  format: ReportFormat,
   palette?: ReportPalette,
   width?: number,
 ): string {
-  const document = certificateDocument(certificateOf(result));
-  return format === "html" ? renderHtml(document) : render(document, format, palette, width);
+  return render(certificateDocument(certificateOf(result)), format, palette, width);
 }
 
 /** The command as a line for a shell, for people: a long one is cut. */
@@ -58,13 +53,15 @@ function certificateDocument({ result, digest, json }: Certificate): ReportDocum
       columns: ["what breaks the client", "runs", "what it takes", "path", "last request"],
       rows: causesOf(runs),
     },
-    { title: "Coverage", columns: [], rows: [], picture: pictureOf(result) },
+    // The picture of the coverage.
+    ...ofReport.sections.slice(0, 1),
     {
       title: "Runs",
       columns: ["run", "outcome", "exit code", "requests", "coverage", "time"],
       rows: runs.map(runRow),
+      picture: runsPicture(runs),
     },
-    ...ofReport.sections,
+    ...ofReport.sections.slice(1),
     { title: "Certificate", columns: ["what", "value"], rows: factsOf(result, digest) },
   ];
   return {
@@ -156,27 +153,12 @@ function runCase(run: Run): TestCase {
   return { name, verdict, message: cause?.sentence ?? outcomeText(run), output };
 }
 
-function pictureOf({ runs, report }: CertifyResult): NonNullable<Section["picture"]> {
-  const groups = new Map<string, Part[]>();
-  for (const { pathId, promised, met, when } of report.paths) {
-    if (!promised) continue;
-    const status = pathId.split(".")[0] as string;
-    const part = {
-      name: `${pathId} ${met ? "met" : "missed"}: ${when}`,
-      tone: met ? "good" : "quiet",
-    } as const;
-    groups.set(status, [...(groups.get(status) ?? []), part]);
-  }
-  const { met, promised } = report.coverage;
+function runsPicture(runs: readonly Run[]): Picture {
+  const passed = runs.filter(({ outcome }) => outcome === "passed").length;
+  const parts = runs.map((run) => ({ name: `${run.name}: ${outcomeText(run)}`, tone: toneOf[run.outcome] }));
   return {
-    text: `${met} of ${promised} promised paths were met; ${runs.filter(({ outcome }) => outcome === "passed").length} of ${pluralize(runs.length, "run")} passed.`,
-    rows: [
-      ...[...groups].map(([label, parts]) => ({ label, parts })),
-      {
-        label: "runs",
-        parts: runs.map((run) => ({ name: `${run.name}: ${outcomeText(run)}`, tone: toneOf[run.outcome] })),
-      },
-    ],
+    text: `${passed} of ${pluralize(runs.length, "run")} passed: the filled squares. A cross is a run that failed, a bar one that passed once and failed once, an empty square one that was not made.`,
+    rows: [{ label: "runs", parts }],
   };
 }
 

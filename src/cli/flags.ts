@@ -136,7 +136,7 @@ export const log = (standard: (typeof logFormats)[number]) =>
 
 export const formatFlag = flag(
   "--format <format>",
-  "text, json, markdown or junit (default: text)",
+  "text, json, markdown, junit or html (default: text)",
   oneOf(reportFormats),
   { variables: [] },
 );

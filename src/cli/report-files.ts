@@ -25,11 +25,13 @@ export interface FilesFlag<Format> {
   readonly endingWords: string;
 }
 
+/** The endings of the names of reports. */
 export const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
   ".json": "json",
   ".md": "markdown",
   ".markdown": "markdown",
   ".xml": "junit",
+  ".html": "html",
   ".txt": "text",
 };
 

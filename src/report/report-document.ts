@@ -2,7 +2,17 @@ import { snakeCase } from "../api/snake-case.js";
 import { type AdviceLevel, adviceTable } from "../domain/advice.js";
 import { listed } from "../scenario/problems/words.js";
 import { pluralize } from "./plain-text.js";
-import type { ReportDocument, ReportFormat, Row, Section, Suite, TestCase, Tone } from "./render/document.js";
+import type {
+  Part,
+  Picture,
+  ReportDocument,
+  ReportFormat,
+  Row,
+  Section,
+  Suite,
+  TestCase,
+  Tone,
+} from "./render/document.js";
 import { type ReportPalette, render } from "./render/render.js";
 import type { Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report.js";
 import { splitInstruction } from "./reproduce.js";
@@ -73,6 +83,7 @@ export function reportDocument(report: Report, unmet: readonly UnmetThreshold[])
   const inPreview = paths.filter(({ previewCount }) => previewCount > 0);
   const failures = unmet.map(({ sentence }) => sentence);
   const sections: Section[] = [
+    { title: "Coverage", columns: [], rows: [], picture: coveragePicture(report) },
     { title: "Paths", columns: ["path", "requests", "verdict", "when"], rows: shown.map(pathRow) },
     {
       title: "Preview",
@@ -116,6 +127,20 @@ function titleOf({ requests, runs, ...run }: Report): string {
 function worldOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs"]>[number]): string {
   const butFor = pinned.length === 0 ? "" : ` but for ${listed(pinned, "and")}`;
   return `${scenario} (seed ${seed}, profile ${profile}${butFor})`;
+}
+
+function coveragePicture({ paths, coverage: { met, promised } }: Report): Picture {
+  const rows = new Map<string, Part[]>();
+  for (const { pathId, promised, met, when } of paths) {
+    if (!promised) continue;
+    const [status = pathId] = pathId.split(".");
+    const name = `${pathId} ${met ? "met" : "missed"}: ${when}`;
+    rows.set(status, [...(rows.get(status) ?? []), { name, tone: met ? "good" : "quiet" }]);
+  }
+  return {
+    text: `${met} of ${promised} promised paths were met: the filled squares.`,
+    rows: [...rows].map(([label, parts]) => ({ label, parts })),
+  };
 }
 
 function pathRow({ pathId, promised, met, count, when }: ReportedPath): Row {

@@ -117,7 +117,7 @@ test.each([
 
 test("in the other formats a host that cannot be reached is a report, too", async () => {
   const server = await serveProbed((reply) => void Object.assign(reply, { bytes: "<html>" }));
-  for (const format of ["json", "markdown", "junit"]) {
+  for (const format of ["json", "markdown", "junit", "html"]) {
     const { code, stdout, stderr } = await runCli(["check", server.url, "--format", format]);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^Failed to check/)]);
     expect(stdout).toContain("it answers with an HTML page");

@@ -154,7 +154,7 @@ it.each([
   [["npm", "test", "--", "-w"], 'exec takes [scenario], and "test" is one too many.'],
   [["--json", "--", "npm"], "unknown option '--json'"],
   [["npm", "--", "test"], 'Failed to find the scenario "npm"'],
-  [["--report", "x.html", "--", "npm"], 'Failed to read --report: "x.html" does not say how to write'],
+  [["--report", "x.pdf", "--", "npm"], 'Failed to read --report: "x.pdf" does not say how to write'],
 ])("exec %j ends with 2 and says what to do", async (argv, says) => {
   const { code, stdout, stderr } = await runCli(["exec", ...argv], { cwd: temporaryFolder() });
   expect(stderr).toContain(says);

@@ -56,6 +56,7 @@ describe.skipIf(noBrowser)("the report", () => {
     const headers = { authorization: "Bearer a-token-of-the-test" };
     for (const [name, format, ending] of [
       ["Markdown", "markdown", "md"],
+      ["HTML", "html", "html"],
       ["JUnit", "junit", "xml"],
       ["JSON", "json", "json"],
       ["Text", "text", "txt"],

@@ -64,7 +64,7 @@ describe("the tarball", () => {
       /^scenarios\/[a-z-]+\.yaml$/,
       /^docs\/(?:decisions\/)?[\w-]+\.md$/,
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|js|json|py|java|go|mod)$/,
-      /^dist\/(?:scenario\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
+      /^dist\/(?:(?:scenario|certificate)\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
       /^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/,
       /^dist\/(?:esm|cjs)\/(?:index|msw|node|undici|vitest|playwright|farmers|preview)\.d\.ts$/,
       /^dist\/dashboard\/(?:index\.html|assets\/[\w-]+\.(?:js|css|svg))$/,
@@ -143,7 +143,7 @@ describe("an installation", () => {
   });
 
   test("lets its JSON files be imported", async () => {
-    const names = ["package.json", "openapi.json", "scenario.schema.json"];
+    const names = ["package.json", "openapi.json", "scenario.schema.json", "certificate.schema.json"];
     const text = names.map((name) => `require("svc-sandbox/${name}")`).join(";");
     const { code, output } = await runProgram("node", ["-e", text], { cwd: join(folder, "user") });
     expect([code, output]).toEqual([0, ""]);

@@ -54,6 +54,7 @@ test.each([
   ["text", "text/plain", /^1 request to key-states/],
   ["markdown", "text/markdown", /^# Coverage 5 %/],
   ["junit", "application/xml", /^<\?xml /],
+  ["html", "text/html", /^<!doctype html>/],
   ["json", "application/json", /^\{"data":\{"scenario":"key-states"/],
 ] as const)("GET /report?format=%s answers with %s", async (format, type, beginning) => {
   const { server, ask } = await serveControl();

@@ -1,6 +1,7 @@
 import { certificateBadge } from "../../certify/badge.js";
-import { type CertificateFormat, renderCertificate } from "../../certify/document.js";
+import { renderCertificate } from "../../certify/document.js";
 import type { CertifyResult } from "../../certify/result.js";
+import type { ReportFormat } from "../../report/render/document.js";
 import { fileName, flag } from "../command.js";
 import type { Io } from "../io.js";
 import {
@@ -21,10 +22,10 @@ export const certificateFlags = {
   badge: flag("--badge <file>", "write the verdict as a small picture (SVG) to this file", fileName),
 };
 
-const certificate: FilesFlag<CertificateFormat> = {
+const certificate: FilesFlag<ReportFormat> = {
   name: "--certificate",
   what: "the certificate",
-  endings: { ...formatOfEnding, ".html": "html", ".htm": "html" },
+  endings: formatOfEnding,
   endingWords: ".json, .html, .md, .xml (JUnit) or .txt",
 };
 const badge: FilesFlag<"badge"> = {
@@ -36,7 +37,7 @@ const badge: FilesFlag<"badge"> = {
 
 /** The files that the flags name. */
 export interface CertificateFiles {
-  readonly certificates: readonly ReportTarget<CertificateFormat>[];
+  readonly certificates: readonly ReportTarget[];
   readonly badges: readonly ReportTarget<"badge">[];
 }
 

@@ -23,7 +23,7 @@ import { runServed, sayWhyNotRun } from "../serve/run-served.js";
 const flags = {
   report: flag(
     "--report <file>",
-    "write the report to this file and not to stderr, as its name ends: .json, .md, .xml (JUnit) or .txt; may be given more than once",
+    "write the report to this file and not to stderr, as its name ends: .json, .md, .xml (JUnit), .html or .txt; may be given more than once",
     (text, from) => [fileName(text, from)],
   ),
   format: formatFlag,

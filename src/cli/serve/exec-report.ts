@@ -29,7 +29,7 @@ const reportFiles: FilesFlag<ReportFormat> = {
   name: "--report",
   what: "the report",
   endings: formatOfEnding,
-  endingWords: ".json, .md, .xml (JUnit) or .txt, or give --format",
+  endingWords: ".json, .md, .xml (JUnit), .html or .txt, or give --format",
 };
 
 /** Whether a job of GitHub Actions runs this: it shows annotations. */

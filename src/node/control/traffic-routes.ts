@@ -23,6 +23,7 @@ const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
   text: "text/plain",
   markdown: "text/markdown",
   junit: "application/xml",
+  html: "text/html",
 };
 
 /** The traffic of clients: requests and their report, farmers, and the story with its requests. */

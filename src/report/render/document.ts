@@ -1,5 +1,5 @@
 /** The formats of a report and of a check. */
-export const reportFormats = ["text", "json", "markdown", "junit"] as const;
+export const reportFormats = ["text", "json", "markdown", "junit", "html"] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
 /** A report or the outcome of a check, ready to be rendered in each format. Plain data; holds no key. */

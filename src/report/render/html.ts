@@ -112,7 +112,7 @@ function pictureLines({ text, rows }: Picture): string[] {
     `<svg role="img" aria-label="${xmlText(text)}" viewBox="-1 -1 ${width} ${y}" width="${width}" height="${y}">`,
     ...squares,
     "</svg>",
-    `<p class="quiet">${xmlText(text)} A filled square is good, an empty one was missed or not run, one with a cross failed, one with a bar did both.</p>`,
+    `<p class="quiet">${xmlText(text)}</p>`,
   ];
 }
 
@@ -145,7 +145,8 @@ th, td { padding: 0.3rem 1rem 0.3rem 0; border-bottom: 1px solid var(--line); te
 th, td { max-width: 60ch; font-variant-numeric: tabular-nums; }
 td:last-child { min-width: 12ch; max-width: 70ch; overflow-wrap: anywhere; }
 thead th { color: var(--quiet); font-weight: normal; }
-code, pre { font-family: ui-monospace, monospace; font-size: 0.85rem; }
+code, pre { font: 0.85rem ui-monospace, monospace; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 tr, svg { break-inside: avoid; }
 svg { display: block; max-width: 100%; height: auto; }
 svg text { fill: var(--text); font: 13px system-ui, sans-serif; }

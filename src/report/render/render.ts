@@ -9,6 +9,7 @@ import {
   type Section,
   type Tone,
 } from "./document.js";
+import { renderHtml } from "./html.js";
 import { renderJunit } from "./junit.js";
 
 type Paint = (text: string) => string;
@@ -28,6 +29,7 @@ export function render(
 ): string {
   if (format === "json") return `${JSON.stringify(document.json, null, 2)}\n`;
   if (format === "junit") return renderJunit(document);
+  if (format === "html") return renderHtml(document);
   const inWords = { ...document, sections: document.sections.filter(({ rows }) => rows.length > 0) };
   return format === "markdown" ? renderMarkdown(inWords) : renderText(inWords, palette, width);
 }

@@ -168,6 +168,7 @@ function AdviceSection({ title, advice }: { readonly title: string; readonly adv
 
 const formats = [
   { name: "Markdown", format: "markdown", ending: "md" },
+  { name: "HTML", format: "html", ending: "html" },
   { name: "JUnit", format: "junit", ending: "xml" },
   { name: "JSON", format: "json", ending: "json" },
   { name: "Text", format: "text", ending: "txt" },
