@@ -84,7 +84,7 @@ test("faults under TLS: a connection that ends, a body that breaks off, and the 
   expect(await call("other")).toBe("200");
 });
 
-const requestsEach = 2_500;
+const requestsEach = 1_200;
 
 test("thousands of requests that meet each fault leave nothing behind", { timeout: 240_000 }, async () => {
   const script = join(import.meta.dirname, "../support/fault-memory.ts");
