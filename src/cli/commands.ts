@@ -16,6 +16,7 @@ export const commands: Readonly<Record<string, () => Promise<{ readonly command:
   verify: () => import("./commands/verify.js"),
   play: () => import("./commands/play.js"),
   fixtures: () => import("./commands/fixtures.js"),
+  collection: () => import("./commands/collection.js"),
   explain: () => import("./commands/explain.js"),
   check: () => import("./commands/check.js"),
   report: () => import("./commands/report.js"),

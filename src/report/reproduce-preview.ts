@@ -11,14 +11,23 @@ import type { ApiPathId } from "../domain/outcomes.js";
 import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
-import { shellWord } from "./plain-text.js";
+
+/** What is to be sent, the key aside. */
+export interface KeylessRequest {
+  /** Default: GET. */
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
 
 /** Returns the requests with a key that end on the paths of the preview of a world that has one. */
 export function previewRequests(world: World, { key }: KeyEntry) {
-  const found: { pathId: ApiPathId; path: string; options: readonly string[] }[] = [];
-  const add = (pathId: ApiPathId, endpoint: Endpoint, path = endpoint.path, more: string[] = []) => {
+  const found: [ApiPathId, KeylessRequest][] = [];
+  const add = (pathId: ApiPathId, endpoint: Endpoint, path = endpoint.path, more = {}) => {
     if (!evaluateKey(world, key.ref, endpoint).pathId.startsWith("200")) return;
-    found.push({ pathId, path, options: endpoint.method === "GET" ? more : ["-X POST", ...more] });
+    const method = endpoint.method === "GET" ? {} : { method: endpoint.method };
+    found.push([pathId, { ...method, path, ...more }]);
   };
   const withId = ({ path }: Endpoint, id: string) => path.replace("{id}", id);
   add("400.bad_request", createConsentRequest);
@@ -37,13 +46,12 @@ export function previewRequests(world: World, { key }: KeyEntry) {
 }
 
 /** Another request under the idempotency key of an earlier one. */
-function reuse({ idempotency, farmer }: ConsentEntry, { farmers }: World): string[] {
-  const idempotencyKey = shellWord(`Idempotency-Key: ${JSON.stringify(idempotency?.key)}`);
+function reuse({ idempotency, farmer }: ConsentEntry, { farmers }: World) {
   const purpose = { code: "monitoring", text: "Another purpose than before." };
   const body = { farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] };
-  return [
-    "-H 'Content-Type: application/json'",
-    `-H ${idempotencyKey}`,
-    `-d ${shellWord(JSON.stringify(body))}`,
-  ];
+  const headers = {
+    "Content-Type": "application/json",
+    "Idempotency-Key": JSON.stringify(idempotency?.key),
+  };
+  return { headers, body: JSON.stringify(body) };
 }

@@ -2,26 +2,30 @@ import { me } from "../api/endpoints/me.js";
 import { evaluateKey } from "../api/evaluate.js";
 import { variableOf } from "../domain/api-key.js";
 import { isSandboxError } from "../domain/errors.js";
-import { faultPathOf, matches, onlyDelays } from "../domain/fault.js";
+import { type FaultEffect, faultPathOf, matches, onlyDelays } from "../domain/fault.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
 import { createWorld } from "../sandbox/create-world.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
-import { previewRequests } from "./reproduce-preview.js";
+import { shellWord } from "./plain-text.js";
+import { type KeylessRequest, previewRequests } from "./reproduce-preview.js";
 
 /** A request that certainly ends on a path. */
-interface Reproduction {
-  /** The key to send, in words. */
-  readonly words: string;
-  readonly path: string;
-  /** The options of curl, as a shell takes them. */
-  readonly options: readonly string[];
+export interface Reproduction extends KeylessRequest {
+  /** The variable with the key to send; `undefined` when none is sent. */
+  readonly variable?: string;
+  /** The ref of the key, when it is one of the world. */
+  readonly ref?: string;
+  /** The path on which the checks alone end it. */
+  readonly apiPath: ApiPathId;
+  /** The fault that certainly hits it. */
+  readonly fault?: FaultEffect;
 }
 
 /** The bundled scenarios to try for a path that the running world cannot end on. */
-const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day", "announced-endpoints"];
+export const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day", "announced-endpoints"];
 
 /**
  * Tells for each path how to cover it now: by one request to the running world, else by one to a bundled scenario. A path
@@ -34,12 +38,13 @@ export function howToCover(
   world: World,
   { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
 ): (pathId: PathId) => string | null {
-  const known = new Map<ScenarioName | undefined, Instructions>();
+  const known = new Map<ScenarioName | undefined, ReturnType<typeof reproductionsIn>>();
   const instructionIn = (name: ScenarioName | undefined, pathId: PathId) => {
     const running = known.has(name) ? undefined : worldOf(name);
-    const found = known.get(name) ?? (running ? instructionsIn(running, curlOptions) : new Map());
+    const found = known.get(name) ?? (running ? reproductionsIn(running) : new Map());
     known.set(name, found);
-    return found.get(pathId);
+    const reproduction = found.get(pathId);
+    return reproduction && `${wordsOf(reproduction)}: ${curlLine(reproduction, curlOptions, pathId)}`;
   };
   const worldOf = (name: ScenarioName | undefined) =>
     name === undefined ? world : openBundled(name, world.platform);
@@ -73,43 +78,62 @@ export function splitInstruction(text: string): string | { readonly text: string
   return cut === -1 ? text : { text: text.slice(0, cut + 1), code: text.slice(cut + 2) };
 }
 
-/** The instruction for each path that a world can end on. */
-type Instructions = ReadonlyMap<PathId, string>;
+function wordsOf({ variable, ref }: Reproduction): string {
+  if (variable === undefined) return "send no key";
+  return ref === undefined ? `send ${variable}` : `send ${variable} (ref ${ref})`;
+}
 
-/** Tells for each path which request certainly ends on it now; the first one found. */
-function instructionsIn(world: World, curlOptions: string): Instructions {
-  const found = new Map<PathId, string>();
-  const add = (apiPath: ApiPathId, { words, path, options }: Reproduction, entry?: KeyEntry) => {
-    for (const pathId of pathsBehindFaults(world, apiPath, entry)) {
-      if (found.has(pathId)) continue;
-      // Without a timeout curl waits for ever.
-      const all = [curlOptions, pathId === "fault.hang" ? "-m 5" : "", ...options].filter(Boolean);
-      found.set(pathId, `${words}: ${["curl", ...all, `"$SVC_BASE_URL${path}"`].join(" ")}`);
+// As a shell takes it.
+function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): string {
+  const { variable, method, path, headers = {}, body } = found;
+  const words = [
+    "curl",
+    curlOptions,
+    // Without a timeout curl waits for ever.
+    pathId === "fault.hang" && "-m 5",
+    method !== undefined && `-X ${method}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
+    body !== undefined && `-d ${shellWord(body)}`,
+    variable !== undefined && `-H "x-api-key: $${variable}"`,
+    `"$SVC_BASE_URL${path}"`,
+  ];
+  return words.filter(Boolean).join(" ");
+}
+
+/** Returns for each path that a world can end on the first request found that certainly ends on it now. */
+export function reproductionsIn(world: World): ReadonlyMap<PathId, Reproduction> {
+  const found = new Map<PathId, Reproduction>();
+  type Sent = Omit<Reproduction, "apiPath" | "fault">;
+  const add = (apiPath: ApiPathId, sent: Sent, entry?: KeyEntry) => {
+    for (const { pathId, fault } of endsBehindFaults(world, apiPath, entry)) {
+      if (!found.has(pathId)) found.set(pathId, { ...sent, apiPath, ...(fault && { fault }) });
     }
   };
   const { path } = me;
   // Only keys whose secret clients find in their environment.
   for (const { ref } of announcedKeys(world).keys) {
     const entry = world.registry.key(ref);
-    const words = `send ${variableOf(ref)} (ref ${ref})`;
-    const header = `-H "x-api-key: $${variableOf(ref)}"`;
-    add(evaluateKey(world, ref).pathId, { words, path, options: [header] }, entry);
-    for (const { pathId, path, options } of world.preview ? previewRequests(world, entry) : []) {
-      add(pathId, { words, path, options: [...options, header] }, entry);
+    const key = { variable: variableOf(ref), ref };
+    add(evaluateKey(world, ref).pathId, { ...key, path }, entry);
+    for (const [pathId, request] of world.preview ? previewRequests(world, entry) : []) {
+      add(pathId, { ...key, ...request }, entry);
     }
   }
-  add("401.missing", { words: "send no key", path, options: [] });
+  add("401.missing", { path });
   for (const word of ["malformed", "unknown"] as const) {
-    const variable = variableOf(word);
-    add(`401.${word}`, { words: `send ${variable}`, path, options: [`-H "x-api-key: $${variable}"`] });
+    add(`401.${word}`, { variable: variableOf(word), path });
   }
-  add("404.unknown_path", { words: "send no key", path: "/v1/relying-party/nothing", options: [] });
-  add("405.method", { words: "send no key", path, options: ["-X DELETE"] });
+  add("404.unknown_path", { path: "/v1/relying-party/nothing" });
+  add("405.method", { method: "DELETE", path });
   return found;
 }
 
 /** Returns the paths that a request certainly ends on, with the world's faults, when the checks alone end it on this one. */
-function pathsBehindFaults(world: World, apiPath: ApiPathId, entry: KeyEntry | undefined): PathId[] {
+function endsBehindFaults(
+  world: World,
+  apiPath: ApiPathId,
+  entry: KeyEntry | undefined,
+): { pathId: PathId; fault?: FaultEffect }[] {
   const facts = {
     key: entry?.key.ref,
     organization: entry?.key.organization,
@@ -121,10 +145,10 @@ function pathsBehindFaults(world: World, apiPath: ApiPathId, entry: KeyEntry | u
     if (!matches(when, facts)) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;
-    if (isCertain && onlyDelays(effect)) return isFirst ? [apiPath, faultPathOf(effect)] : [apiPath];
-    if (isCertain) return isFirst ? [faultPathOf(effect)] : [];
+    const ends = isFirst ? [{ pathId: faultPathOf(effect), fault: effect }] : [];
+    if (isCertain) return onlyDelays(effect) ? [{ pathId: apiPath }, ...ends] : ends;
     if (!onlyDelays(effect)) return [];
     isFirst = false;
   }
-  return [apiPath];
+  return [{ pathId: apiPath }];
 }

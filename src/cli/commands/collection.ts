@@ -1,0 +1,104 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { writeFileAtomically } from "../../node/files/write-file.js";
+import { controlPath } from "../../node/server/read-request.js";
+import { fallbackScenarios } from "../../report/reproduce.js";
+import { listed, quote } from "../../scenario/problems/words.js";
+import { collectionOf } from "../collection/collection.js";
+import {
+  type CollectionFormat,
+  renderCollection,
+  renderEnvironment,
+} from "../collection/render-collection.js";
+import { declareCommand, fileName, flag, oneOf, scenarioWord } from "../command.js";
+import { exitCode, unwritable, usageError } from "../exit-codes.js";
+import { quiet, standardUrl, worldFlags } from "../flags.js";
+import type { Io } from "../io.js";
+import { loadNamed, openNamed } from "../open-scenario.js";
+import { clientEnvironment } from "../serve/client-environment.js";
+
+export const command = declareCommand({
+  summary: "print requests for Postman, Bruno or an .http file: one for each path",
+  description:
+    "Prints one request for each way in which a request can end, with what it shows and what to expect: to be opened in an editor or an API client. It holds variables and no keys; --environment writes their values. A bundled scenario shows the paths of faults and of the preview by switching to others; the collection of a file has only what the file itself can show.",
+  words: scenarioWord,
+  flags: {
+    format: flag(
+      "--format <format>",
+      "http (a file for VS Code, JetBrains, Visual Studio or httpYac), postman (a collection, v2.1) or bruno (a folder, named with --output) (default: http)",
+      oneOf(Object.keys(renderCollection) as CollectionFormat[]),
+      { variables: [] },
+    ),
+    output: flag("-o, --output <file>", "write it to this file or folder (default: stdout)", fileName),
+    environment: flag(
+      "--environment <file>",
+      "write the variables to this file, for Postman or else as .env: SVC_BASE_URL and SVC_CONTROL_URL as they are set, else of a sandbox on its usual port, and the keys",
+      fileName,
+    ),
+    quiet,
+    ...worldFlags,
+  },
+  examples: {
+    "svc-sandbox collection -o sandbox.http --environment .env": "for an editor",
+    "svc-sandbox collection --format postman -o sandbox.json --environment environment.json": "for Postman",
+    "svc-sandbox collection --format bruno -o sandbox --environment sandbox/.env": "for Bruno",
+  },
+  async run({ words, flags, io }) {
+    const { format = "http", output } = flags;
+    const loaded = await loadNamed(words[0], io);
+    // No request could switch back to a file.
+    const others = loaded.files.length > 0 ? [] : fallbackScenarios.filter((name) => name !== loaded.name);
+    const loadedOthers = await Promise.all(others.map((name) => loadNamed(name, io)));
+    const world = openNamed(loaded, flags);
+    const otherWorlds = loadedOthers.map((one) => openNamed(one, flags));
+    const collection = collectionOf(world, otherWorlds);
+    const files = renderCollection[format](collection);
+    if (output === undefined && format === "bruno") {
+      throw usageError("Failed to write the collection: Bruno's is a folder. Name one with --output.");
+    }
+    if (flags.environment !== undefined) refuseOther(flags.environment, io);
+    for (const [path, text] of Object.entries(files)) {
+      if (output === undefined) io.stdout.write(text);
+      else write(join(output, path), text, io);
+    }
+    if (flags.environment !== undefined) {
+      const all = [...otherWorlds, world].map((one) => clientEnvironment(one, addresses(io)));
+      const known: Readonly<Record<string, string>> = Object.assign({}, ...all);
+      const values = collection.variables.map((name): [string, string] => [name, known[name] ?? ""]);
+      // Its owner's alone: there are keys in it.
+      write(flags.environment, renderEnvironment(format, collection.name, values), io, 0o600);
+    }
+    if (flags.quiet !== true && collection.leftOut.length > 0) {
+      io.stderr.write(
+        `Left out, since ${loaded.name} shows none of them: ${listed(collection.leftOut, "and")}. The collection of key-states has them all.\n`,
+      );
+    }
+    return exitCode.fine;
+  },
+});
+
+function write(file: string, text: string, { cwd }: Io, mode = 0o666): void {
+  const path = resolve(cwd, file);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileAtomically(path, text, mode);
+  } catch (error) {
+    unwritable(quote(file))(error);
+  }
+}
+
+// A .env may be that of the user's own program.
+function refuseOther(file: string, { cwd }: Io): void {
+  const path = resolve(cwd, file);
+  if (!existsSync(path) || readFileSync(path, "utf8").slice(0, 40).includes("svc-sandbox")) return;
+  throw usageError(
+    `Failed to write ${quote(file)}: it was not written by this command, and was left as it is. Name another file with --environment, or move it away.`,
+  );
+}
+
+function addresses({ env }: Io) {
+  const { SVC_BASE_URL: url, SVC_CONTROL_URL: controlUrl } = env;
+  // One of them alone may be that of the real API.
+  if (url && controlUrl) return { url, controlUrl };
+  return { url: standardUrl, controlUrl: standardUrl + controlPath };
+}

@@ -1,0 +1,238 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { outcomes } from "../../src/index.js";
+import { startServer } from "../../src/node/index.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// Small readers of the formats; scripts/collections.ts runs the real ones.
+
+interface Sent {
+  readonly name: string;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** `undefined` when no answer is expected. */
+  readonly status: number | undefined;
+  readonly code: string | null;
+}
+
+const readers: Readonly<Record<string, (folder: string) => Sent[]>> = {
+  http: (folder) => readHttp(readFileSync(join(folder, "out"), "utf8")),
+  postman: (folder) => readPostman(JSON.parse(readFileSync(join(folder, "out"), "utf8"))),
+  bruno: (folder) => readBruno(join(folder, "out")),
+};
+
+function readHttp(text: string): Sent[] {
+  const [head = "", ...requests] = text.split(/^### /m);
+  expect(head).toContain("\n@SVC_BASE_URL = {{$dotenv SVC_BASE_URL}}\n");
+  return requests.map((request) => {
+    const [top = "", body] = request.trimEnd().split("\n\n");
+    const [title = "", ...lines] = top.split("\n");
+    const [first = "", ...headers] = lines.filter((line) => !line.startsWith("# "));
+    const [method = "", url = ""] = first.split(" ");
+    const expected = lines.find((line) => line.startsWith("# Expect: "))?.slice("# Expect: ".length) ?? "";
+    const [status = "", code = null] = expected === "no answer" ? [] : expected.split(" ");
+    return {
+      name: title.split(": ")[1] as string,
+      method,
+      url,
+      headers: Object.fromEntries(headers.map((line) => line.split(": "))),
+      body,
+      status: status === "" ? undefined : Number(status),
+      code,
+    };
+  });
+}
+
+interface PostmanItem {
+  readonly name: string;
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly header: readonly { readonly key: string; readonly value: string }[];
+    readonly body?: { readonly raw: string };
+  };
+  readonly event?: readonly { readonly script: { readonly exec: readonly string[] } }[];
+}
+
+function readPostman({ item }: { item: readonly { readonly item: readonly PostmanItem[] }[] }): Sent[] {
+  return item
+    .flatMap((group) => group.item)
+    .map(({ name, request, event }) => {
+      const script = event?.[0]?.script.exec.join("\n") ?? "";
+      return {
+        name,
+        method: request.method,
+        url: request.url,
+        headers: Object.fromEntries(request.header.map(({ key, value }) => [key, value])),
+        body: request.body?.raw,
+        status: script === "" ? undefined : Number(/have\.status\((\d+)\)/.exec(script)?.[1]),
+        code: /error\.code\)\.to\.equal\("(\w+)"\)/.exec(script)?.[1] ?? null,
+      };
+    });
+}
+
+function readBruno(folder: string): Sent[] {
+  expect(JSON.parse(readFileSync(join(folder, "bruno.json"), "utf8")).type).toBe("collection");
+  const blockOf = (text: string, name: string) =>
+    new RegExp(`^${name} \\{\\n([\\s\\S]*?)^\\}`, "m").exec(text)?.[1];
+  const pairsOf = (text: string, name: string) =>
+    Object.fromEntries(
+      (blockOf(text, name) ?? "").split("\n").map((line) => line.trim().split(/: (.*)/, 2)),
+    ) as Record<string, string>;
+  const inOrder = (files: string[]) =>
+    files
+      .map((file) => ({ file, text: readFileSync(join(folder, file), "utf8") }))
+      .sort((a, b) => Number(pairsOf(a.text, "meta").seq) - Number(pairsOf(b.text, "meta").seq));
+  const groups = readdirSync(folder, { withFileTypes: true }).filter((one) => one.isDirectory());
+  return inOrder(groups.map(({ name }) => join(name, "folder.bru"))).flatMap(({ file }) => {
+    const group = file.replace("folder.bru", "");
+    const files = readdirSync(join(folder, group)).filter((name) => name !== "folder.bru");
+    return inOrder(files.map((name) => join(group, name))).map(({ text }) => {
+      const method = /^(get|post|put|delete) \{/m.exec(text)?.[1] as string;
+      const asserted = pairsOf(text, "assert");
+      const { "": _, ...headers } = pairsOf(text, "headers");
+      return {
+        name: pairsOf(text, "meta").name as string,
+        method: method.toUpperCase(),
+        url: pairsOf(text, method).url?.replaceAll("process.env.", "") as string,
+        headers: Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [name, value.replace("process.env.", "")]),
+        ),
+        body: blockOf(text, "body:json")?.trim(),
+        status: asserted["res.status"] === undefined ? undefined : Number(asserted["res.status"].slice(3)),
+        code: asserted["res.body.error.code"]?.slice(3) ?? null,
+      };
+    });
+  });
+}
+
+/** The values of the file that --environment has written. */
+function environmentOf(format: string, file: string): Record<string, string> {
+  const text = readFileSync(file, "utf8");
+  if (format !== "postman") return Object.fromEntries(text.split("\n").map((line) => line.split("=")));
+  const { values } = JSON.parse(text) as { values: { key: string; value: string }[] };
+  return Object.fromEntries(values.map(({ key, value }) => [key, value]));
+}
+
+/** Sends a request, and answers with what can be compared with what it expects. */
+async function send(request: Sent, values: Readonly<Record<string, string>>) {
+  const filled = (text: string) =>
+    text.replace(/\{\{(\w+)\}\}/g, (whole, name) => values[name] ?? `${whole} has no value`);
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, filled(value)]);
+  const given = { method: request.method, headers: Object.fromEntries(headers) };
+  const options = request.body === undefined ? given : { ...given, body: request.body };
+  // What never comes is not waited for; everything else comes, however late.
+  const wait = request.name === "fault.hang" ? { signal: AbortSignal.timeout(500) } : {};
+  const response = await fetch(filled(request.url), { ...options, ...wait }).catch(() => undefined);
+  const status = response?.status;
+  if (request.status === undefined) {
+    const text = await response?.text().catch(() => undefined);
+    return { status: text === undefined ? undefined : status, code: null };
+  }
+  if (request.code === null) {
+    await response?.body?.cancel();
+    return { status, code: null };
+  }
+  return { status, code: ((await response?.json()) as { error: { code: string } }).error.code };
+}
+
+async function generated(argv: readonly string[], env = {}) {
+  const cwd = temporaryFolder();
+  const all = ["collection", ...argv, "-o", "out", "--environment", "values"];
+  return { cwd, ...(await runCli(all, { cwd, env })) };
+}
+
+test.each(
+  Object.keys(readers),
+)("%s: each request gets what it expects, and together they meet every path", async (format) => {
+  const server = await startServer({ scenario: "key-states" });
+  onTestFinished(() => server.close(0));
+  const env = { SVC_BASE_URL: server.url, SVC_CONTROL_URL: String(server.controlUrl) };
+  const { cwd, code, stdout, stderr } = await generated(["key-states", "--format", format], env);
+  expect([code, stdout, stderr]).toEqual([0, "", ""]);
+  const values = environmentOf(format, join(cwd, "values"));
+  const requests = readers[format]?.(cwd) ?? [];
+  const paths = outcomes.map(({ path }) => path);
+  expect(
+    requests
+      .map(({ name }) => name)
+      .filter((name) => /^\d|^fault/.test(name))
+      .sort(),
+  ).toEqual(paths.toSorted());
+  for (const request of requests) {
+    const { name, status, code } = request;
+    expect({ name, ...(await send(request, values)) }).toEqual({ name, status, code });
+  }
+  const rows = server.sandbox.report().paths;
+  expect(rows.filter(({ met, previewCount }) => !met && previewCount === 0)).toEqual([]);
+  const health = await fetch(`${server.controlUrl}/health`);
+  expect(await health.json()).toMatchObject({ scenario: "key-states" });
+});
+
+test.each(Object.keys(readers))("%s: there are variables in it and no keys", async (format) => {
+  const { cwd } = await generated(["--format", format, "--seed", "7"]);
+  const values = environmentOf(format, join(cwd, "values"));
+  expect(values.SVC_CONTROL_URL).toBe("http://127.0.0.1:4747/__sandbox");
+  const keys = Object.entries(values).flatMap(([name, value]) =>
+    name.startsWith("SVC_KEY_") ? [value] : [],
+  );
+  expect(keys.length).toBeGreaterThan(20);
+  const files =
+    format === "bruno" ? readdirSync(join(cwd, "out"), { recursive: true, encoding: "utf8" }) : [""];
+  for (const file of files.map((name) => join(cwd, "out", name)).filter((name) => statSync(name).isFile())) {
+    const text = readFileSync(file, "utf8");
+    expect([file, keys.filter((key) => text.includes(key))]).toEqual([file, []]);
+  }
+  expect(statSync(join(cwd, "values")).mode & 0o077).toBe(0);
+});
+
+test("the collection of a file has what the file shows, and says what it leaves out", async () => {
+  const cwd = temporaryFolder({
+    "mine.yaml":
+      "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test }, old: { environment: test, state: revoked } } } }\n",
+  });
+  const { code, stdout, stderr } = await runCli(["collection", "mine.yaml"], { cwd });
+  expect(code).toBe(0);
+  const names = readHttp(stdout).map(({ name }) => name);
+  expect(names).toEqual([
+    "Start the scenario again",
+    "200.test",
+    "401.missing",
+    "401.malformed",
+    "401.unknown",
+    "401.revoked",
+    "404.unknown_path",
+    "405.method",
+  ]);
+  expect(stderr).toMatch(
+    /^Left out, since mine\.yaml shows none of them: 200\.live, .*\. The collection of key-states has them all\.\n$/,
+  );
+});
+
+test("another program's .env is left as it is, and its own is replaced", async () => {
+  const cwd = temporaryFolder({ ".env": "DATABASE_URL=postgres://here\n" });
+  const argv = ["collection", "-o", "out.http", "--environment"];
+  const { code, stderr } = await runCli([...argv, ".env"], { cwd });
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^Failed to write "\.env": it was not written by this command/),
+  ]);
+  expect(readFileSync(join(cwd, ".env"), "utf8")).toBe("DATABASE_URL=postgres://here\n");
+  for (const _ of [1, 2])
+    expect(await runCli([...argv, "own/.env"], { cwd })).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("a folder of Bruno has to be named, and what cannot be written is said", async () => {
+  const cwd = temporaryFolder({ taken: "" });
+  expect(await runCli(["collection", "--format", "bruno"], { cwd })).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "Failed to write the collection: Bruno's is a folder. Name one with --output.\n",
+  });
+  const { code, stderr } = await runCli(["collection", "--format", "bruno", "-o", "taken"], { cwd });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^Failed to write "taken\/bruno\.json": /)]);
+});
