@@ -20,6 +20,7 @@ export const commands: Readonly<Record<string, () => Promise<{ readonly command:
   explain: () => import("./commands/explain.js"),
   check: () => import("./commands/check.js"),
   report: () => import("./commands/report.js"),
+  capture: () => import("./commands/capture.js"),
   stop: () => import("./commands/stop.js"),
   openapi: () => import("./commands/openapi.js"),
   schema: () => import("./commands/schema.js"),

@@ -41,6 +41,8 @@ export const readDuration = (examples: string) =>
     return duration !== undefined && duration > 0 ? duration : undefined;
   }, `a length of time such as ${examples}`);
 
+export const readText = reader((text) => text || undefined, "an id or a ref");
+
 /** The flags that decide which world a scenario becomes. */
 export const worldFlags = {
   seed: flag(

@@ -175,7 +175,7 @@ function ofKey(
     throw impossible(`it has seen no request with the key ${key} there`);
   if (repeat(world, start, own, 0, { ignoresIds: true }).differs === undefined) return own;
   return chosen.map((one) =>
-    isOthers(one) ? { at: one.at, step: { request: one.step.request } as StoryStep } : one,
+    isOthers(one) ? { ...one, step: { request: one.step.request } as StoryStep } : one,
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Instance } from "../../node/control/instances.js";
 import { loadFarmers } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/build-report.js";
@@ -17,6 +18,7 @@ import {
   worldFlags,
 } from "../flags.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
+import type { RunSandbox } from "../serve/capture-files.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
 import { runServed, sayWhyNotRun } from "../serve/run-served.js";
 
@@ -27,6 +29,11 @@ const flags = {
     (text, from) => [fileName(text, from)],
   ),
   format: formatFlag,
+  capture: flag(
+    "--capture <folder>",
+    "write what the sandbox has seen into this folder when the run fails, as a scenario for verify",
+    fileName,
+  ),
   ...thresholdFlags,
   // `PORT` is for the command, which may listen itself.
   port: flag("-p, --port <number>", "the port to listen on (default: 0, any free one)", readPort),
@@ -49,6 +56,7 @@ export const command = declareCommand({
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
     "svc-sandbox exec --min-coverage 80 --fail-on warning -- npm test": "with thresholds",
+    "svc-sandbox exec --capture failed -- npm test": "with a file that shows again what went wrong",
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
   },
   async run(call) {
@@ -59,12 +67,16 @@ export const command = declareCommand({
     // A test that clears the requests wants to count its own; the report is about all tests.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);
+    const sandboxes: RunSandbox[] = [{ runtime }];
+    const onInstance = ({ id, label = id, runtime: inside }: Instance) => {
+      if (flags.capture !== undefined) sandboxes.push({ runtime: inside, instance: label });
+    };
     let releaseSignals = () => {};
     const takeSignals: CommandOptions["takeSignals"] = (listener) => {
       releaseSignals = io.takeSignals(listener);
     };
     try {
-      const end = await runServed(call, runtime, { takeSignals });
+      const end = await runServed(call, runtime, { takeSignals, onInstance });
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, io);
       }
@@ -75,6 +87,11 @@ export const command = declareCommand({
       const unmet = unmetThresholds(report, flags);
       const isWritten = await deliverReport(report, unmet, targets, call);
       io.keepCompiled?.();
+      const hasFailed = end.code !== exitCode.fine || unmet.length > 0;
+      if (hasFailed && flags.capture !== undefined) {
+        const { writeCaptures } = await import("../serve/capture-files.js");
+        await writeCaptures(flags.capture, sandboxes, call);
+      }
       if (end.code !== exitCode.fine) return end.code;
       if (unmet.length > 0) return exitCode.failed;
       return isWritten ? exitCode.fine : exitCode.usage;

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
-import { SandboxError } from "../../domain/errors.js";
+import { dirname, join, relative } from "node:path";
 import { writeFileAtomically } from "../../node/files/write-file.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
@@ -9,6 +8,7 @@ import { starterScenario } from "../../scenario/starter.generated.js";
 import { declareCommand, toggle } from "../command.js";
 import { exitCode, unwritable } from "../exit-codes.js";
 import { quiet } from "../flags.js";
+import { newFile } from "../new-file.js";
 import { ownScenario } from "../open-scenario.js";
 import { programName } from "../program-name.js";
 
@@ -27,13 +27,7 @@ export const command = declareCommand({
   },
   async run({ words, flags, io }) {
     const [name = ownScenario] = words;
-    const file = resolve(io.cwd, name);
-    if (flags.force !== true && existsSync(file)) {
-      throw new SandboxError(
-        "file_exists",
-        `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
-      );
-    }
+    const file = newFile(name, io.cwd, flags);
     const installed = installedSchema(dirname(file));
     try {
       writeFileAtomically(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), 0o666);

@@ -28,7 +28,13 @@ export async function runServed(
   const log = await createLog(served, io);
   logEvents(runtime, served, log);
   const serving = await serveOptions(served, io, log);
-  const server = await serveRuntime(runtime, { ...serving, ...(onInstance !== undefined && { onInstance }) });
+  const server = await serveRuntime(runtime, {
+    ...serving,
+    onInstance(instance) {
+      serving.onInstance?.(instance);
+      onInstance?.(instance);
+    },
+  });
   warnOfPinned(runtime.world(), flags, log);
   const { name, seed, profile } = runtime.world();
   if (flags.verbose) log.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);

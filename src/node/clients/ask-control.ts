@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isNoAnswer, type RawAnswer } from "../../check/answer.js";
 import { SandboxError } from "../../domain/errors.js";
 import { redactEncoded } from "../../domain/redact.js";
+import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report.js";
 import { isLoopbackHost } from "../server/addresses.js";
 import { controlPath } from "../server/read-request.js";
@@ -24,12 +25,28 @@ export async function askReport(call: ControlCall): Promise<Report> {
   const report = status === 200 ? parseReport(data) : undefined;
   if (report !== undefined) return report;
   if (status === 404) {
-    throw failed(
-      "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is no sandbox.",
-    );
+    throw failed(noControlPlane);
   }
   throw failed(`it answered ${status}, and not with a report. Is it a sandbox of this version?`);
 }
+
+/** Asks a running sandbox for what it has seen as a scenario, the text of a file; throws `usage` when there is none to be had. */
+export async function askCapture(call: ControlCall, part: CaptureOptions): Promise<string> {
+  const chosen = Object.entries(part).filter((one): one is [string, string] => one[1] !== undefined);
+  const query = new URLSearchParams(chosen).toString();
+  const path = `/capture${query && `?${query}`}`;
+  const { status, text, error, failed } = await ask(call, "capture the requests of", "GET", path);
+  if (status === 200 && text.startsWith("version: 1\n")) return text;
+  const { code, message = "" } = error ?? {};
+  const isOfCapture =
+    code === "capture_impossible" || code === "validation_failed" || / (?:request|key) "/.test(message);
+  if (isOfCapture) throw new SandboxError("usage", message);
+  if (status === 404) throw failed(noControlPlane);
+  throw failed(`it answered ${status}, and not with a scenario. Is it a sandbox of this version?`);
+}
+
+const noControlPlane =
+  "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is no sandbox.";
 
 /** What is known of a running sandbox; without its control token, no more than its version. */
 export interface RunningSandbox {
@@ -106,7 +123,7 @@ async function ask(
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const answer = await send(url, { method, headers, timeout, maxBody: maxAnswer });
   if (isNoAnswer(answer)) throw failed(`${answer.found}. ${answer.hint}`);
-  const { data, error } = jsonOf(answer) as { data?: unknown; error?: { code?: unknown; message?: unknown } };
+  const { data, error } = jsonOf(answer) as { data?: unknown; error?: { code?: string; message?: string } };
   if (error?.code === "control_token_required") {
     throw failed(
       token === undefined
@@ -114,7 +131,8 @@ async function ask(
         : "it does not take this --control-token.",
     );
   }
-  return { url: base, status: answer.status, data, failed };
+  const text = new TextDecoder().decode(answer.body);
+  return { url: base, status: answer.status, data, error, text, failed };
 }
 
 // A certificate is not checked on this machine, where plain HTTP would not be, either: most are self-signed.

@@ -1,6 +1,7 @@
 import { requestLine, snakeCase } from "../../api/snake-case.js";
 import { storySender } from "../../api/story-sender.js";
 import { SandboxError } from "../../domain/errors.js";
+import { captureText } from "../../library/capture-text.js";
 import { reportOf } from "../../report/build-report.js";
 import { type ReportFormat, reportFormats } from "../../report/render/document.js";
 import { renderReport } from "../../report/report-document.js";
@@ -12,7 +13,8 @@ import { kindOf } from "../../sandbox/story/story.js";
 import { listRequests } from "../../sandbox/views.js";
 import type { World } from "../../sandbox/world.js";
 import { described, query, requestQuery } from "../../scenario/format/control-bodies.js";
-import { choice, count } from "../../scenario/format/shape.js";
+import { ref } from "../../scenario/format/fields.js";
+import { choice, count, text } from "../../scenario/format/shape.js";
 import { stepJson } from "../step-data.js";
 import { listOf, one } from "./answer-schemas.js";
 import { type Route, route, textAnswer } from "./route.js";
@@ -49,6 +51,17 @@ export const trafficRoutes: readonly Route[] = [
         ? snakeCase(report)
         : textAnswer(reportTypes[format], renderReport(report, format));
     },
+  }),
+  route("GET /capture", {
+    summary: "What the sandbox has seen as a scenario with a story, in YAML, which verify proves anywhere",
+    query: query({
+      from: described(text(), "The id of the first request. Default: the first one that is kept."),
+      to: described(text(), "The id of the last request. Default: the last one."),
+      key: described(ref(), "Only requests with the key of this ref, or with none, malformed or unknown."),
+    }),
+    answer: { type: "string" },
+    types: ["application/yaml"],
+    run: ({ world, query }) => textAnswer("application/yaml", captureText(world, query)),
   }),
   route("GET /farmers", {
     summary: "The synthetic farmers, page by page; `total` is their number",

@@ -1,0 +1,65 @@
+import { askCapture } from "../../node/clients/ask-control.js";
+import { writeFileAtomically } from "../../node/files/write-file.js";
+import { quote } from "../../scenario/problems/words.js";
+import { declareCommand, fileName, flag, toggle } from "../command.js";
+import { exitCode, unwritable } from "../exit-codes.js";
+import { controlToken, quiet, readText, runningUrl, standardUrl, timeout } from "../flags.js";
+import { newFile } from "../new-file.js";
+import { programName } from "../program-name.js";
+
+export const command = declareCommand({
+  summary: "write what a running sandbox has seen into a scenario file, which verify proves anywhere",
+  description:
+    "Asks a running sandbox what it has seen since it was started or reset: the world as it was, each request with the answer that it got, and what was done between them. The file is a scenario with a story: verify passes with it on any machine, play tells it. It keeps the last 480 to 960 requests and changes, and holds no key. Exits with 2 when there is nothing to capture.",
+  words: { "[url]": runningUrl },
+  flags: {
+    output: flag("-o, --output <file>", "write it to this file and not to stdout", fileName, {
+      variables: [],
+    }),
+    force: toggle("--force", "overwrite the file when it exists", { variables: [] }),
+    from: flag(
+      "--from <id>",
+      "begin with this request: the id of one in the log, or its X-Request-Id",
+      readText,
+      {
+        variables: [],
+      },
+    ),
+    to: flag("--to <id>", "end with this request", readText, { variables: [] }),
+    key: flag(
+      "--key <ref>",
+      "only requests with this key (or none, malformed, unknown); others stay, without expectations, where theirs would come out otherwise",
+      readText,
+      { variables: [] },
+    ),
+    controlToken,
+    timeout,
+    quiet,
+  },
+  examples: {
+    "svc-sandbox capture -o bug.yaml": "the one on http://127.0.0.1:4747",
+    "svc-sandbox verify bug.yaml": "proves the file, on any machine",
+    "svc-sandbox capture --from req_bc8550a0796dcd92bd275137 --key active": "from a request on, of one key",
+  },
+  async run({ words, flags, io }) {
+    const { output, from, to, key } = flags;
+    const file = output === undefined ? undefined : newFile(output, io.cwd, flags);
+    const call = {
+      url: words[0] ?? (io.env.SVC_CONTROL_URL || standardUrl),
+      token: flags.controlToken,
+      timeout: flags.timeout ?? 10_000,
+    };
+    const text = await askCapture(call, { from, to, key });
+    if (file === undefined) io.stdout.write(text);
+    else {
+      try {
+        writeFileAtomically(file, text, 0o666);
+      } catch (error) {
+        unwritable(quote(output))(error);
+      }
+      if (flags.quiet !== true)
+        io.stderr.write(`Wrote ${output}. Prove it with: ${programName(io.env)} verify ${output}\n`);
+    }
+    return exitCode.fine;
+  },
+});

@@ -1,0 +1,59 @@
+import { resolve } from "node:path";
+import { SandboxError } from "../../domain/errors.js";
+import { captureText } from "../../library/capture-text.js";
+import { writeReportFile } from "../../node/files/write-file.js";
+import { pluralize } from "../../report/plain-text.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+import { freeRefIn, refOfName } from "../../scenario/format/fields.js";
+import { listed } from "../../scenario/problems/words.js";
+import { describeFailure, unwritable } from "../exit-codes.js";
+import type { Io } from "../io.js";
+
+/** A sandbox of a run: the server's own, or one of its instances with its label or id. */
+export interface RunSandbox {
+  readonly runtime: Runtime;
+  readonly instance?: string;
+}
+
+/**
+ * Writes what the sandboxes of a failed run have seen into a folder, `capture.yaml` of the server's own and
+ * `capture-<instance>.yaml` of each other, and says so.
+ */
+export async function writeCaptures(
+  folder: string,
+  sandboxes: readonly RunSandbox[],
+  { io, flags: { quiet = false } }: { readonly io: Io; readonly flags: { readonly quiet?: boolean } },
+): Promise<void> {
+  const written = new Set<string>();
+  const why = new Set<string>();
+  try {
+    for (const { runtime, instance } of sandboxes) {
+      const name = instance === undefined ? "capture" : `capture-${refOfName(instance)}`;
+      const text = textOf(runtime, why);
+      if (text === undefined) continue;
+      const file = freeRefIn((taken) => written.has(taken), name);
+      await writeReportFile(resolve(io.cwd, folder, `${file}.yaml`), text).catch(
+        unwritable(JSON.stringify(folder)),
+      );
+      written.add(file);
+    }
+  } catch (error) {
+    io.stderr.write(describeFailure(error, {}));
+  }
+  if (quiet) return;
+  const files = [...written].map((file) => `${file}.yaml`);
+  const shown = files.length > 3 ? [...files.slice(0, 3), pluralize(files.length - 3, "more file")] : files;
+  for (const one of written.size === 0 ? why : []) io.stderr.write(`${one}\n`);
+  if (written.size > 0)
+    io.stderr.write(`What the sandbox has seen is in ${folder}: ${listed(shown, "and")}.\n`);
+}
+
+function textOf(runtime: Runtime, why: Set<string>): string | undefined {
+  try {
+    return captureText(runtime.world());
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    why.add(error.message);
+    return undefined;
+  }
+}

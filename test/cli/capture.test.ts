@@ -1,0 +1,158 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/node/index.js";
+import { control } from "../support/call-control.js";
+import { mePath } from "../support/doors.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { client, clientFolder, runExec } from "./exec-client.js";
+
+async function serve(options: ServerOptions = {}): Promise<SandboxServer> {
+  const server = await startServer({ frozen: true, ...options });
+  onTestFinished(() => server.close(0));
+  return server;
+}
+
+const me = async ({ sandbox }: SandboxServer, url: string, ...refs: ("active" | "revoked" | "none")[]) => {
+  for (const ref of refs) {
+    const headers = ref === "none" ? {} : { "x-api-key": sandbox.secret(ref) };
+    await (await fetch(url + mePath, { headers })).text();
+  }
+};
+
+test("capture writes a file that verify proves and play tells", async () => {
+  const server = await serve();
+  await me(server, server.url, "active", "revoked", "none");
+  await control(server.controlUrl, "POST /keys/active/rotate", { as: "next", overlap_minutes: 0 });
+  await me(server, server.url, "active");
+  const cwd = temporaryFolder();
+  const written = await runCli(["capture", server.url, "-o", "bug.yaml"], { cwd });
+  expect(written).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: "Wrote bug.yaml. Prove it with: svc-sandbox verify bug.yaml\n",
+  });
+  const verified = await runCli(["verify", "bug.yaml"], { cwd });
+  expect([verified.code, verified.stdout]).toEqual([
+    0,
+    expect.stringMatching(/5 steps, 5 expectations, all hold/),
+  ]);
+  expect(await runCli(["validate", "bug.yaml"], { cwd })).toMatchObject({ code: 0 });
+  const played = await runCli(["play", "bug.yaml"], { cwd });
+  expect(played.stdout).toMatch(
+    /An administrator rotates the key active\. The new key is next; the old one stops/,
+  );
+  const printed = await runCli(["capture"], { env: { SVC_CONTROL_URL: server.controlUrl as string } });
+  expect(printed).toEqual({ code: 0, stdout: readFileSync(join(cwd, "bug.yaml"), "utf8"), stderr: "" });
+
+  const again = await runCli(["capture", server.url, "-o", "bug.yaml"], { cwd });
+  expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/"bug\.yaml": it exists already/)]);
+  const forced = await runCli(["capture", server.url, "-o", "bug.yaml", "--force", "--quiet"], { cwd });
+  expect(forced).toEqual({ code: 0, stdout: "", stderr: "" });
+  const nowhere = await runCli(["capture", server.url, "-o", "no/bug.yaml"], { cwd });
+  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringMatching(/its folder does not exist/)]);
+});
+
+test("capture takes a part of the requests, and says what is wrong with one that there is not", async () => {
+  const server = await serve();
+  await me(server, server.url, "active", "revoked", "none", "active");
+  const [first, second, third] = server.sandbox.requests.list().map(({ id }) => id) as [
+    string,
+    string,
+    string,
+  ];
+  const capture = (...words: string[]) => runCli(["capture", server.url, ...words]);
+  const { stdout } = await capture("--from", second, "--to", third);
+  expect(stdout.match(/path: \S+$/gm)).toEqual(["path: 401.revoked", "path: 401.missing"]);
+  expect(stdout).toMatch(/^requests_answered: 1$/m);
+  expect((await capture("--key", "active")).stdout.match(/path: \S+$/gm)).toEqual([
+    "path: 200.test",
+    "path: 200.test",
+  ]);
+  expect((await capture("--key", "none")).stdout.match(/path: \S+$/gm)).toEqual(["path: 401.missing"]);
+  const wrong: [words: string[], says: RegExp][] = [
+    [
+      ["--from", "req_none"],
+      /no request "req_none" to capture; the first one is req_\w+, the last one req_\w+\.\n$/,
+    ],
+    [["--from", third, "--to", first], /from is req_\w+, which came after req_\w+: exchange the two\.\n$/],
+    [["--key", "nobody"], /^Failed to find the key "nobody"/],
+    [["--key", "live"], /it has seen no request with the key live there\.\n$/],
+    [["--from", ""], /Give an id or a ref/],
+  ];
+  for (const [words, says] of wrong) {
+    expect(await capture(...words)).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
+  }
+});
+
+test("capture says why there is nothing to capture", async () => {
+  const server = await serve();
+  const off = await serve({ control: false });
+  const other = createServer((_request, response) => response.end("hello"));
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void other.close());
+  const cases: [url: string, says: RegExp][] = [
+    [server.url, /it has seen no request yet, or none since it was reset\.\n$/],
+    [off.url, /there is no control plane at this URL/],
+    [`${server.url}/i/none`, /there is no control plane at this URL/],
+    [`http://127.0.0.1:${(other.address() as AddressInfo).port}`, /answered 200, and not with a scenario/],
+    ["http://127.0.0.1:9", /nothing listens/],
+    ["x", /Failed to read the URL/],
+  ];
+  for (const [url, says] of cases) {
+    expect(await runCli(["capture", url])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(says),
+    });
+  }
+});
+
+test("an instance is captured by its URL, from its last reset on", async () => {
+  const server = await serve();
+  const { body } = await control(server.controlUrl, "POST /instances", { scenario: "key-states" });
+  const { base_url: url, control_url: controlUrl } = body.data;
+  await me(server, url, "active", "active");
+  await control(controlUrl, "POST /reset");
+  await me(server, url, "revoked");
+  const { stdout } = await runCli(["capture", url]);
+  expect(stdout.match(/path: \S+$/gm)).toEqual(["path: 401.revoked"]);
+});
+
+test("exec writes what the sandbox has seen when the run fails, and only then", async () => {
+  const cwd = clientFolder();
+  const fine = await runExec(["--capture", "seen", "--", ...client("active")], { cwd });
+  expect([fine.code, readdirSync(cwd)]).toEqual([0, expect.not.arrayContaining(["seen"])]);
+  const failed = await runExec(
+    ["--capture", "seen", "--min-coverage", "90", "--", ...client("active", "revoked")],
+    { cwd },
+  );
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toMatch(/What the sandbox has seen is in seen: capture\.yaml\.\n$/);
+  expect(await runCli(["verify", "seen/capture.yaml"], { cwd })).toMatchObject({ code: 0 });
+
+  const inInstance =
+    'const { data } = await (await fetch(process.env.SVC_CONTROL_URL + "/instances", { method: "POST", body: \'{"label":"Test 1"}\', headers: { "content-type": "application/json" } })).json(); await fetch(data.base_url + "/v1/relying-party/me"); process.exit(7)';
+  const program = [process.execPath, "--input-type=module", "-e", inInstance];
+  const seven = await runExec(["--quiet", "--capture", "instances", "--", ...program], { cwd });
+  expect([seven.code, seven.stderr, readdirSync(join(cwd, "instances"))]).toEqual([
+    7,
+    "",
+    ["capture-test-1.yaml"],
+  ]);
+  expect(await runCli(["verify", "instances/capture-test-1.yaml"], { cwd })).toMatchObject({ code: 0 });
+
+  const idle = await runExec(["--capture", "idle", "--", "false"], { cwd });
+  expect([idle.code, idle.stderr]).toEqual([1, expect.stringMatching(/it has seen no request yet.*\n$/)]);
+  const blocked = await runExec(
+    ["--capture", "client.mjs/x", "--quiet", "--min-coverage", "90", "--", ...client("active")],
+    { cwd },
+  );
+  expect([blocked.code, blocked.stderr]).toEqual([
+    1,
+    expect.stringMatching(/Failed to write "client\.mjs\/x"/),
+  ]);
+});
