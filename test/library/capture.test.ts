@@ -19,6 +19,7 @@ import { type Action, actions, type Place, perform, sessionScenario } from "./ca
 
 // `CAPTURE_RUNS=2000 npx vitest run test/library/capture.test.ts` tries more sessions than the suite has time for.
 const runs = Number(process.env.CAPTURE_RUNS ?? 120);
+const timeout = 60_000 + runs * 500;
 
 /** Runs a captured file as `verify` does, and returns the world after it; all has to be as expected. */
 function verified(text: string): World {
@@ -91,7 +92,7 @@ async function session(
 
 const part = fc.tuple(fc.nat(30), fc.nat(30));
 
-test("what a sandbox of the model has seen comes out the same", async () => {
+test("what a sandbox of the model has seen comes out the same", { timeout }, async () => {
   const commands = fc.array(command, { minLength: 1, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(anyScenario, commands, part, async (scenario, steps, chosen) => {
@@ -103,7 +104,7 @@ test("what a sandbox of the model has seen comes out the same", async () => {
   );
 });
 
-test("what happens through the library comes out the same", async () => {
+test("what happens through the library comes out the same", { timeout }, async () => {
   await fc.assert(
     fc.asyncProperty(sessionScenario, actions, part, async (scenario, steps, chosen) => {
       await session({ sandbox: createSandbox({ scenario }), url: undefined, keys: new Set() }, steps, chosen);
@@ -119,7 +120,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test("what happens over HTTP comes out the same", async () => {
+test("what happens over HTTP comes out the same", { timeout }, async () => {
   const { sandbox, url } = server;
   await fc.assert(
     fc.asyncProperty(sessionScenario, actions, part, async (scenario, steps, chosen) => {
