@@ -169,9 +169,9 @@ test("docs/scenarios.md names every bundled scenario, and every field of timelin
   const page = "docs/scenarios.md";
   expect(missingOn(sectionOf(page, "Bundled scenarios"), scenarioNames)).toEqual([]);
   const sections = ["Timeline", "Actions", "Story"].map((title) => sectionOf(page, title)).join("\n");
-  // The members of keys and faults are told where keys and faults are.
+  // The members of keys, faults and assumptions are told where those are.
   const { timeline, story } = scenarioSchema().properties;
-  const fields = membersIn([timeline, story], ["limits", "faults"]);
+  const fields = membersIn([timeline, story], ["limits", "faults", "assumptions"]);
   expect(fields).toContain("overlap");
   expect(fields.filter((field) => !sections.includes(`\`${field}`) && field !== "expect")).toEqual([]);
 });
