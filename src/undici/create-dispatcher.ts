@@ -4,10 +4,10 @@ import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { nextTick } from "../node/platform.js";
 import { readBaseUrl } from "../node/server/addresses.js";
+import { connectionPair } from "../node/server/connection-pair.js";
 import { createHttpServer } from "../node/server/http-server.js";
 import { createTraffic } from "../node/server/traffic.js";
 import { requireKnownOptions } from "../sandbox/operations/input.js";
-import { connectionPair } from "./connection-pair.js";
 
 /** The address of the API for the client under test. */
 export interface DispatcherOptions {

@@ -10,11 +10,15 @@ export const lastAnswer = Symbol("last answer");
 
 const waitingAnswers = Symbol("waiting answers");
 
+/** The member of a connection with several answers under way at a time: ends it once they are sent. */
+export const endGently = Symbol("end gently");
+
 /** A connection; members of it, because a map would take longer with every request. */
 export interface Connection extends Duplex {
   [lastAnswer]?: ServerResponse;
   /** The number of answers that wait for their turn. */
   [waitingAnswers]?: number;
+  [endGently]?: () => void;
 }
 
 /** A connection on which so many answers wait for their turn is not read any further. */
@@ -119,9 +123,11 @@ export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace:
     // The bare connection does not know what the encrypted one owes.
     const owing = new Set<Socket | undefined>();
     for (const connection of open) {
+      const { [endGently]: end }: Connection = connection;
       const owed = owedBy(connection);
-      if (owed !== undefined) owing.add(connection).add(bareOf(connection));
+      if (owed !== undefined || end !== undefined) owing.add(connection).add(bareOf(connection));
       owed?.once("finish", () => connection.destroySoon());
+      end?.();
     }
     for (const connection of open) if (!owing.has(connection)) connection.destroy();
   });

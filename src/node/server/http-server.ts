@@ -20,6 +20,7 @@ import {
   refuseInTurn,
 } from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
+import type { acceptHttp2 } from "./http2.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
 import { keepAliveTimeout, refuse, refuseFailed, sendAnswer, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
@@ -87,6 +88,8 @@ export interface HttpServerOptions {
   readonly explain: boolean;
   /** The certificate to serve HTTPS with; `undefined`: HTTP. */
   readonly certificate: CertificatePair | undefined;
+  /** Makes HTTPS speak HTTP/2 too. Default: HTTP/1.1 alone. */
+  readonly acceptHttp2?: typeof acceptHttp2 | undefined;
   /** Called with a defect of the sandbox; the client has got a 500 then. */
   readonly onDefect: (error: unknown) => void;
   /** Counts what the API answers. */
@@ -212,9 +215,12 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     serveOn(context, { ...read, path }, request, response);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    (response as TimedResponse)[arrivedAt] = stopwatch();
     (request.socket as Connection)[lastAnswer] = response;
     if (response.socket === null) queueAnswer(request.socket, response);
+    serveTimed(request, response);
+  };
+  const serveTimed = (request: IncomingMessage, response: ServerResponse) => {
+    (response as TimedResponse)[arrivedAt] = stopwatch();
     try {
       serve(request, response);
     } catch (error) {
@@ -222,10 +228,13 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     }
   };
 
+  const protocols = options.acceptHttp2 === undefined ? ["http/1.1"] : ["h2", "http/1.1"];
   const server =
     certificate === undefined
       ? http.createServer(serverOptions, listener)
-      : process.getBuiltinModule("node:https").createServer({ ...serverOptions, ...certificate }, listener);
+      : process
+          .getBuiltinModule("node:https")
+          .createServer({ ...serverOptions, ...certificate, ALPNProtocols: protocols }, listener);
   // Node would leave out every header after the first 1,000, and with it a key or the second of two.
   server.maxHeadersCount = 0;
   // An expectation we do not know is no reason to refuse a request that we understand.
@@ -244,7 +253,9 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     broken.add(socket);
     refuseInTurn(socket, code);
   });
-  return { server, open: followConnections(server, { encrypted: certificate !== undefined }) };
+  const open = followConnections(server, { encrypted: certificate !== undefined });
+  options.acceptHttp2?.(server, customHandlers === undefined ? serveTimed : undefined);
+  return { server, open };
 }
 
 // The date of the sandbox, whose minutes clients wait for; Node would send that of the machine. Formatted once a second.

@@ -124,15 +124,11 @@ export async function serveRuntime(
   if (options.onInstance !== undefined) replica?.onInstance(options.onInstance);
   await loadFarmersFor(runtime.world().scenario);
   const customHandlers = await customHandlersOf(runtime, options, serverUrl);
-  // Loaded when needed: most servers speak HTTP.
-  const certificate =
+  const secure =
     tls === false
       ? undefined
-      : await (await import("./tls.js")).certificatePair(
-          tls,
-          [bindTo, ...allowedHosts.map(bareName)],
-          options.stateFile && `${options.stateFile}.pem`,
-        );
+      : await loadTls(tls, [bindTo, ...allowedHosts.map(bareName)], options.stateFile);
+  const certificate = secure?.certificate;
   if (certificate !== undefined) counters.curlOptions = "-k";
   const stopping = new AbortController();
   const traffic = createTraffic();
@@ -163,6 +159,7 @@ export async function serveRuntime(
     customHandlers,
     explain,
     certificate,
+    acceptHttp2: secure?.acceptHttp2,
     onDefect,
     traffic,
   });
@@ -197,6 +194,15 @@ export async function serveRuntime(
     certificate: certificate?.cert,
     close,
   };
+}
+
+// Loaded when needed: most servers speak HTTP.
+async function loadTls(tls: true | CertificatePair, names: readonly string[], stateFile: string | undefined) {
+  const [{ certificatePair }, { acceptHttp2 }] = await Promise.all([
+    import("./tls.js"),
+    import("./http2.js"),
+  ]);
+  return { certificate: await certificatePair(tls, names, stateFile && `${stateFile}.pem`), acceptHttp2 };
 }
 
 // Throws `usage` for what is no URL or name.

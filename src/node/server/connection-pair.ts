@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { clearTimeout, setImmediate, setTimeout } from "../node/platform.js";
+import { clearTimeout, setImmediate, setTimeout } from "../platform.js";
 
 const { duplexPair } = process.getBuiltinModule("node:stream");
 
