@@ -71,9 +71,6 @@ export const cells: readonly Cell[] = [
     ...undici(node, versions.undici7),
     ...(node >= 22 ? undici(node, versions.undici8) : []),
   ]),
-  ...([20, 24] as const).map((node) =>
-    jest(node, [versions.jest, versions.undici7], { tests: ["undici"], setup: "undici 7" }),
-  ),
   ...([20, 24] as const).flatMap((node) => playwright(node, versions.playwright)),
   ...playwright(20, versions.playwrightOldest),
 

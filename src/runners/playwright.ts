@@ -66,7 +66,11 @@ export const test: TestType<
       if (sharedSandbox.requests.total() === 0) return;
       const report = sharedSandbox.report();
       addToTotal(sharedSandbox, report);
-      const body = renderReport(report, "markdown");
+      const requests = sharedSandbox.requests
+        .list()
+        .map(({ method, path, key, pathId }) => `- ${method} ${path}, ${key ?? "no key"}: ${pathId}`);
+      // First what a failed test asks for: Playwright prints the beginning.
+      const body = [...requests, "", renderReport(report, "markdown")].join("\n");
       await testInfo.attach("svc-sandbox", { body, contentType: "text/markdown" });
     },
     { auto: true },

@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { chromiumFlags, chromiumPath, noBrowser } from "../support/chromium-page.js";
+import { runCommand } from "../support/running-command.js";
+import { userFolder } from "../support/temporary-folder.js";
+
+// Playwright runs tests that use the fixtures as they are built.
+
+interface Attachment {
+  readonly name: string;
+  readonly contentType: string;
+  readonly body: string;
+}
+interface Suite {
+  readonly suites?: readonly Suite[];
+  readonly specs: readonly {
+    readonly title: string;
+    readonly tests: readonly {
+      readonly results: readonly {
+        readonly status: string;
+        readonly attachments: readonly Attachment[];
+        readonly error?: { readonly message: string };
+      }[];
+    }[];
+  }[];
+}
+
+const specsOf = ({ suites = [], specs }: Suite): Suite["specs"][number][] => [
+  ...specs,
+  ...suites.flatMap(specsOf),
+];
+
+/** Runs the files; answers the folder, and of each test its title, how it ended, and what was attached. */
+async function run(files: Readonly<Record<string, string>>) {
+  const cwd = userFolder(files, ["@playwright", "playwright", "playwright-core"]);
+  const { stdout } = await runCommand("node node_modules/@playwright/test/cli.js test --reporter=json", {
+    cwd,
+  }).ended;
+  const { suites } = JSON.parse(stdout) as { suites: readonly Suite[] };
+  const tests = suites.flatMap(specsOf).map(({ title, tests }) => ({ title, ...tests[0]?.results[0] }));
+  return { cwd, tests };
+}
+
+const bank = `version: 1
+clock: { frozen: false }
+organizations:
+  bank: { type: bank, keys: { main: { environment: test }, ended: { environment: test, state: revoked } } }
+`;
+
+test("each worker has a sandbox and a server of its own, and what the tests met is attached", async () => {
+  const inWorker = (own: string, other: string) => `
+    import { existsSync, readFileSync, writeFileSync } from "node:fs";
+    import { expect, test } from "svc-sandbox/playwright";
+    test("${own}", async ({ request, server, secret, sandbox }) => {
+      writeFileSync("${own}.tmp", server.url);
+      const headers = { "x-api-key": secret("main") };
+      const answer = await request.get("/v1/relying-party/me", { headers });
+      expect((await answer.json()).data.usage.today).toBe(1);
+      await expect.poll(() => existsSync("${other}.tmp"), { timeout: 50_000 }).toBe(true);
+      expect(readFileSync("${other}.tmp", "utf8")).not.toBe(server.url);
+      expect([sandbox.requests.total(), sandbox.clock.isFrozen()]).toEqual([1, true]);
+    });
+    test("${own} fails", async ({ request, secret }) => {
+      const headers = { "x-api-key": secret("ended") };
+      expect((await request.get("/v1/relying-party/me", { headers })).status()).toBe(200);
+    });
+    test("${own} asks nothing", ({ sandbox }) => expect(sandbox.name).toBe("A bank"));`;
+  const { cwd, tests } = await run({
+    "bank.yaml": `name: A bank\n${bank}`,
+    "playwright.config.mjs": `export default {
+      workers: 2, timeout: 60_000, use: { sandboxOptions: { scenario: "bank.yaml" } } };`,
+    "one.spec.mjs": inWorker("one", "two"),
+    "two.spec.mjs": inWorker("two", "one"),
+  });
+  const seen = tests.map(({ title, status, attachments = [] }) => [
+    title,
+    status,
+    ...attachments
+      .filter(({ name }) => name === "svc-sandbox")
+      .map(({ body }) => Buffer.from(body, "base64").toString().split("\n").slice(0, 3).join("\n")),
+  ]);
+  const coverage = "# Coverage 5 %: 1 of 17 promised paths met. No advice.";
+  const ofEach = (own: string) => [
+    [own, "passed", `- GET /v1/relying-party/me, main: 200.test\n\n${coverage}`],
+    [`${own} fails`, "failed", `- GET /v1/relying-party/me, ended: 401.revoked\n\n${coverage}`],
+    [`${own} asks nothing`, "passed"],
+  ];
+  expect(seen).toEqual([...ofEach("one"), ...ofEach("two")]);
+
+  const reports = readdirSync(join(cwd, "test-results")).filter((name) =>
+    /^svc-sandbox-worker-\d+\.md$/.test(name),
+  );
+  const texts = reports.map((name) => readFileSync(join(cwd, "test-results", name), "utf8"));
+  // Those that went on in a new worker after the failure asked nothing.
+  expect(texts.map((text) => text.split("\n")[2])).toEqual(
+    Array(2).fill(expect.stringMatching(/^2 requests to A bank \(seed 1/)),
+  );
+  expect(texts.join()).not.toMatch(/SVC_test_sbx/);
+});
+
+test.skipIf(noBrowser)(
+  "a page has the server for its base URL, unless the configuration has another",
+  async () => {
+    const launch = { executablePath: chromiumPath, chromiumSandbox: false, args: chromiumFlags };
+    const { tests } = await run({
+      "playwright.config.mjs": `export default { use: { launchOptions: ${JSON.stringify(launch)} } };`,
+      "page.spec.mjs": `
+      import { expect, test } from "svc-sandbox/playwright";
+      test("page", async ({ page }) => {
+        expect((await page.goto("/v1/relying-party/me")).status()).toBe(401);
+      });
+      test.describe(() => {
+        test.use({ baseURL: "http://127.0.0.1:1" });
+        test("other", ({ baseURL, server }) => {
+          expect([baseURL, baseURL === server.url]).toEqual(["http://127.0.0.1:1", false]);
+        });
+      });`,
+    });
+    expect(tests.map(({ title, status, error }) => [title, error?.message ?? status])).toEqual([
+      ["page", "passed"],
+      ["other", "passed"],
+    ]);
+  },
+);
