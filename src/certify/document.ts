@@ -97,7 +97,7 @@ function whyUnusable(baseline: Run | undefined, requests: number): string {
     const what = baseline.outcome === "timed_out" ? "does not end in time" : outcomeText(baseline);
     return `the command ${what} in the run ${baseline.name}, which is the baseline`;
   }
-  return requests === 0 ? "the command never called the API" : "the runs say nothing of the client";
+  return requests === 0 ? "the command never called the API" : "not all of the runs were made";
 }
 
 function outcomeText({ outcome, code }: Run): string {

@@ -136,7 +136,8 @@ test("the plan has each run once, the baseline first", () => {
 });
 
 test.each<[string, RunOutcome[]]>([
-  ["passed", ["passed", "passed", "not_run"]],
+  ["passed", ["passed", "passed", "passed"]],
+  ["unusable", ["passed", "passed", "not_run"]],
   ["failed", ["passed", "flaky", "failed"]],
   ["failed", ["passed", "timed_out"]],
   ["flaky", ["passed", "flaky", "passed"]],

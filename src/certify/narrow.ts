@@ -32,9 +32,16 @@ interface FailingRun {
 
 type Tell = (run: PlannedRun, narrowed: Narrowed) => void;
 
+interface OpenRun extends FailingRun {
+  /** The rows of earlier causes without which it fails all the same. */
+  readonly excluded: ReadonlySet<string>;
+  /** Whether it passes without the rows of earlier causes, of which it has other points. */
+  readonly isExplained: boolean;
+}
+
 /**
- * Narrows down why runs with varied answers fail, one after the other. A run that passes without what broke an earlier one
- * fails for the same reason, which takes a single attempt to know.
+ * Narrows down why runs with varied answers fail, one after the other. A run that passes without the rows that broke an
+ * earlier one fails for the same reason, which takes a single attempt to know.
  */
 export async function narrowVaried(
   failing: readonly FailingRun[],
@@ -42,20 +49,24 @@ export async function narrowVaried(
   tell: Tell,
 ): Promise<void> {
   const guilty = new Set<string>();
-  let open = failing.map((one) => ({ ...one, excluded: new Set<string>() }));
+  const causes: RunCause[] = [];
+  let open = failing.map((one): OpenRun => ({ ...one, excluded: new Set(), isExplained: false }));
   for (let first = open.shift(); first !== undefined; first = open.shift()) {
     const found = await narrowOne(first, guilty, attempt);
     tell(first.run, found);
     if (found === "flaky" || found.points.length === 0) continue;
+    causes.push(found);
     for (const { row } of found.points) guilty.add(row);
     const excluded = new Set(guilty);
-    const next = open.map(async (one) => {
-      if (!includesAll(one.points, found.points)) return [one];
-      if ((await attempt(one.run, without(excluded))).failed) {
-        const points = one.points.filter(({ row }) => !excluded.has(row));
-        return [{ ...one, points, excluded }];
+    const next = open.map(async (one): Promise<OpenRun[]> => {
+      const { run, points } = one;
+      if (!points.some(({ row }) => guilty.has(row))) return [one];
+      if (!one.isExplained && (await attempt(run, without(excluded))).failed) {
+        return [{ ...one, points: points.filter(({ row }) => !excluded.has(row)), excluded }];
       }
-      tell(one.run, found);
+      const known = causes.find((cause) => includesAll(points, cause.points));
+      if (known === undefined) return [{ ...one, isExplained: true }];
+      tell(run, known);
       return [];
     });
     open = (await Promise.all(next)).flat();
@@ -63,27 +74,34 @@ export async function narrowVaried(
 }
 
 async function narrowOne(
-  { run, points, excluded }: FailingRun & { readonly excluded: ReadonlySet<string> },
+  { run, points, excluded, isExplained }: OpenRun,
   guilty: ReadonlySet<string>,
   attempt: Attempt,
 ): Promise<Narrowed> {
   const fails = async (trial: Trial) => (await attempt(run, trial)).failed;
   const suspects = points.filter(({ row }) => guilty.has(row));
-  const [again, bare, all, suspected] = await Promise.all([
+  const causeIn = async (some: readonly CausePoint[], only: typeof everywhere) => {
+    const least = await minimize(some, (part) => fails(only(part)));
+    // Once more, and against nothing at all: a client that fails by chance is not told to fail by what it was given.
+    const [shown, ...others] = await Promise.all([
+      attempt(run, only(least)),
+      fails(only(least)),
+      fails(everywhere([])),
+      fails(everywhere([])),
+    ]);
+    if (!shown.failed || others.join() !== "true,false,false") return "flaky";
+    return variationCause(least, run, shown.lastPath(least.map(({ status }) => status)));
+  };
+  if (isExplained && (await fails(everywhere(suspects)))) return causeIn(suspects, everywhere);
+  const [again, bare, all] = await Promise.all([
     fails(without(excluded)),
     fails(everywhere([])),
     fails(everywhere(points)),
-    suspects.length > 0 && fails(everywhere(suspects)),
   ]);
   if (bare) return again && all && (await fails(everywhere([]))) ? variationCause([], run) : "flaky";
   // Requests may come in another order, and get other variants then; some clients fail only when answers differ.
   if (!again && !all) return "flaky";
-  const only = all || suspected ? everywhere : whereTheyWere;
-  const least = await minimize(suspected ? suspects : points, (some) => fails(only(some)));
-  const { failed, lastPath } = await attempt(run, only(least));
-  // What passed once has to fail twice.
-  if (!failed || (!again && !(await fails(only(least))))) return "flaky";
-  return variationCause(least, run, lastPath(least.map(({ status }) => status)));
+  return causeIn(points, all ? everywhere : whereTheyWere);
 }
 
 /** Narrows down on which of the paths that the client meets a fault breaks it. */

@@ -22,13 +22,14 @@ export function planOf(
   ];
 }
 
-/** The verdict on a client from its runs; those that were not made, or were stopped, say nothing. */
+/** The verdict on a client from its runs; nobody has passed who was not seen in all of them. */
 export function verdictOf([baseline, ...others]: readonly Run[]): CertifyVerdict {
   if (baseline?.outcome === "flaky") return "flaky";
   if (baseline?.outcome !== "passed" || baseline.requests === 0) return "unusable";
   const outcomes = others.map(({ outcome }) => outcome);
   if (outcomes.includes("failed") || outcomes.includes("timed_out")) return "failed";
-  return outcomes.includes("flaky") ? "flaky" : "passed";
+  if (outcomes.includes("flaky")) return "flaky";
+  return outcomes.includes("not_run") ? "unusable" : "passed";
 }
 
 type Effect = NonNullable<Trial["faults"]>[number]["then"];

@@ -67,7 +67,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const [name, given] = implied ? [Object.keys(commands)[0] as string, argv] : [first, argv.slice(1)];
   const command = await load(name);
   const { rest: needed } = command;
-  if (needed !== undefined && behind.length === 0 && !asksHelp) {
+  if (needed?.startsWith("<") && behind.length === 0 && !asksHelp) {
     throw misread(name, `${name} needs -- and a command behind it: svc-sandbox ${name} -- npm test`);
   }
   const parsed = parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });

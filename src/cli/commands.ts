@@ -8,6 +8,7 @@ import type { Command } from "./command.js";
 export const commands: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
   start: () => import("./commands/start.js"),
   exec: () => import("./commands/exec.js"),
+  certify: () => import("./commands/certify.js"),
   list: () => import("./commands/list.js"),
   show: () => import("./commands/show.js"),
   init: () => import("./commands/init.js"),

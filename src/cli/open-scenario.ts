@@ -6,7 +6,7 @@ import { redactKeys } from "../domain/redact.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
 import type { Log } from "../node/log.js";
 import { openWorld } from "../node/platform.js";
-import { createRuntime, givenOptions, type Runtime } from "../sandbox/runtime.js";
+import { createRuntime, type GivenOptions, givenOptions, type Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
 import { listed } from "../scenario/problems/words.js";
@@ -42,12 +42,12 @@ export function namedOrOwn(words: readonly string[], doing: string, { cwd }: Io,
 }
 
 /** Opens a world of a loaded scenario, as the flags want it. */
-export function openNamed({ scenario, name, text }: LoadedScenario, flags: WorldFlags): World {
+export function openNamed({ scenario, name, text }: LoadedScenario, flags: GivenOptions): World {
   return openWorld(scenario, { name, text, ...givenOptions(flags) });
 }
 
 /** Starts a runtime with a world of a loaded scenario; the flags hold for every scenario that it starts. */
-export function startNamed(loaded: LoadedScenario, flags: WorldFlags): Runtime {
+export function startNamed(loaded: LoadedScenario, flags: GivenOptions): Runtime {
   return createRuntime(() => openNamed(loaded, flags), { given: givenOptions(flags) });
 }
 

@@ -1,0 +1,26 @@
+import type { Assumptions } from "../domain/assumptions.js";
+import { assumptionsSchema } from "../scenario/format/assumptions.js";
+import { shapeProblems } from "../scenario/problems/check-shape.js";
+import { pathText } from "../scenario/problems/scenario-error.js";
+
+/** The assumptions that `check --format json` has learned from a real environment; else a text that says what is wrong. */
+export function learnedAssumptions(text: string): Partial<Assumptions> | string {
+  const report = reportIn(text);
+  if (report === undefined) return "it is not JSON";
+  const { learned, not_learned: open } = report;
+  if (typeof learned !== "object" || learned === null || typeof open !== "object") {
+    return "it is not the report of a check";
+  }
+  const [problem] = shapeProblems(assumptionsSchema, learned);
+  if (problem !== undefined) return `at ${pathText(["learned", ...problem.path])}, ${problem.message}`;
+  if (Object.keys(learned).length > 0) return learned as Partial<Assumptions>;
+  return "that check has learned nothing: give it keys, so that it gets more answers";
+}
+
+function reportIn(text: string): { readonly learned?: unknown; readonly not_learned?: unknown } | undefined {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, "")) ?? {};
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,194 @@
+import { availableParallelism, constants } from "node:os";
+import { apiVersion } from "../../api/openapi.js";
+import { commandLine } from "../../certify/document.js";
+import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
+import { faultsOn, type PlannedRun, planOf, verdictOf } from "../../certify/plan.js";
+import type { CertifyResult, Run } from "../../certify/result.js";
+import type { Assumptions } from "../../domain/assumptions.js";
+import { defaultSeed } from "../../domain/seed.js";
+import { stopwatch, wallTime } from "../../library/real-time.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { version } from "../../node/package-files.js";
+import { loadFarmers } from "../../node/platform.js";
+import { mergeReports } from "../../report/merge-reports.js";
+import type { Report } from "../../report/report.js";
+import type { Trial } from "../../sandbox/world.js";
+import type { Call } from "../command.js";
+import { sayWhyNotRun } from "../serve/run-served.js";
+import type { ServeFlags } from "../serve/serve-options.js";
+import { type ClientRun, type ClientRuns, createClientRuns } from "./client-runs.js";
+import { createProgress, type Progress } from "./progress.js";
+
+interface Planned {
+  readonly plan: readonly [PlannedRun, ...PlannedRun[]];
+  /** Assumptions of every run. */
+  readonly like: Partial<Assumptions> | undefined;
+  /** Milliseconds for each run. Default: a minute for the first, and then five times as long as that took, but half a minute at least. */
+  readonly timeout: number | undefined;
+  /** Whether the first failure ends it. */
+  readonly bail: boolean;
+}
+
+/** What the runs have shown so far: also when they were stopped. */
+interface Made {
+  readonly runs: readonly [Run, ...Run[]];
+  /** Of all runs; `undefined` when not even the first one ended. */
+  readonly report: Report | undefined;
+  /** The last lines that a failing run wrote. */
+  readonly outputOf: (run: Run) => readonly string[];
+  /** Why the command could not be started. */
+  readonly failure: NodeJS.ErrnoException | undefined;
+}
+
+/** What a client is certified for. */
+export interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "like"> {
+  readonly loaded: LoadedScenario;
+}
+
+interface CertifyFlags extends ServeFlags {
+  readonly jobs?: number;
+  readonly bail?: boolean;
+  readonly timeout?: number;
+  readonly clientVersion?: string;
+  readonly now?: number;
+  readonly frozen?: boolean;
+  readonly color?: boolean;
+}
+
+export interface Certified extends Pick<Made, "outputOf"> {
+  /** `undefined` when not even the first run has ended. */
+  readonly result: CertifyResult | undefined;
+  /** The exit code when not all could be done, because a signal came or the command does not exist. */
+  readonly cutShort: number | undefined;
+  /** Gives the signals back: a signal while the certificate is written must not leave half of it. */
+  readonly release: () => void;
+}
+
+/** Certifies a client: makes all runs, and says how far it has come. */
+export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Promise<Certified> {
+  const { loaded, command, seeds, faults, like } = asked;
+  const { flags, io } = call;
+  const {
+    now,
+    frozen,
+    jobs = availableParallelism(),
+    timeout,
+    bail = false,
+    clientVersion,
+    ...served
+  } = flags;
+  const seed = loaded.scenario.seed ?? defaultSeed;
+  const plan = planOf(seed, seeds, faults);
+  const clientCall = { io, rest: command, flags: served };
+  const client = createClientRuns({ loaded, call: clientCall, given: { now, frozen }, jobs });
+  const progress = createProgress(call);
+  // The way to meet a missing path may lead to another scenario, whose API shows farmers.
+  await loadFarmers();
+  const release = io.takeSignals(client.stop);
+  const startedAt = new Date(wallTime()).toISOString();
+  const started = stopwatch();
+  progress.begin(`Running ${commandLine(command)}: ${plan.length} runs, ${jobs} at one time`);
+  const { runs, report, failure, outputOf } = await makeRuns(client, { plan, like, timeout, bail }, progress);
+  const stopped = client.stoppedBy();
+  if (failure !== undefined) {
+    const cutShort = sayWhyNotRun(command[0] as string, failure, io);
+    return { result: undefined, cutShort, outputOf, release };
+  }
+  if (report === undefined) {
+    io.stderr.write("Stopped before the first run had ended: nothing is known of the client.\n");
+  }
+  const result = report && {
+    scenario: loaded.name,
+    specification: apiVersion,
+    sandbox: version,
+    ...{ seeds, faults, ...(like !== undefined && { like }), command, startedAt },
+    durationMs: Math.round(stopwatch() - started),
+    ...(clientVersion !== undefined && { clientVersion }),
+    ...{ runs, report, verdict: verdictOf(runs) },
+  };
+  return { result, cutShort: stopped && 128 + constants.signals[stopped], outputOf, release };
+}
+
+const firstTimeout = 60_000;
+const leastTimeout = 30_000;
+
+/** Makes the runs of a plan, and narrows down why some of them fail. */
+async function makeRuns(
+  client: ClientRuns,
+  { plan, like, timeout, bail }: Planned,
+  progress: Progress,
+): Promise<Made> {
+  const [baseline, ...others] = plan;
+  const always: Trial = like === undefined ? {} : { assumptions: like };
+  const done = new Map<string, { run: Run; readonly made: ClientRun }>();
+  let limit = timeout ?? firstTimeout;
+  let isOver = false;
+  const make = async (planned: PlannedRun, trial: Trial = {}) => {
+    const made = await client.run(planned, { ...always, ...trial }, limit, () => !isOver);
+    if (made === undefined) return;
+    const run = runOf(planned, made);
+    done.set(planned.name, { run, made });
+    if (run.outcome !== "passed") isOver = bail;
+    if (made.failure === undefined) progress.ran(run);
+  };
+  const attempt: Attempt = async (planned, trial) => {
+    const made = await client.run(planned, { ...always, ...trial }, limit);
+    progress.tried();
+    const failed = made !== undefined && made.outcome !== "passed";
+    return { failed, lastPath: (statuses) => made?.lastOn(statuses)?.pathId };
+  };
+  const settle = ({ name }: PlannedRun, narrowed: Narrowed) => {
+    const known = done.get(name);
+    // Attempts that were stopped show nothing.
+    if (known === undefined || client.stoppedBy() !== undefined) return;
+    known.run = { ...known.run, ...(narrowed === "flaky" ? { outcome: "flaky" } : { cause: narrowed }) };
+    progress.found(known.run);
+  };
+
+  await make(baseline);
+  const first = done.get(baseline.name);
+  if (first?.run.outcome === "passed" && first.run.requests > 0) {
+    limit = timeout ?? Math.max(leastTimeout, 5 * first.run.durationMs);
+    const met = first.made.report.paths.filter(({ promised, met }) => promised && met);
+    const paths = met.map(({ pathId }) => pathId);
+    progress.begin(`${others.length} more runs`);
+    await Promise.all(others.map((one) => make(one, one.fault && { faults: faultsOn(paths, one.fault) })));
+    const failing = others.flatMap((run) => {
+      const made = done.get(run.name)?.made;
+      return made === undefined || made.outcome === "passed" ? [] : [{ run, points: made.points }];
+    });
+    if (failing.length > 0) progress.begin(`Narrowing down why ${failing.length} of them fail`);
+    await narrowVaried(
+      failing.filter(({ run }) => run.fault === undefined),
+      attempt,
+      settle,
+    );
+    const byFault = failing.map(async ({ run: { fault, ...run } }) => {
+      if (fault === undefined) return;
+      settle(run, await narrowFault({ ...run, fault }, paths, attempt));
+    });
+    await Promise.all(byFault);
+  } else if (first?.run.outcome === "failed" && first.made.failure === undefined) {
+    if (!(await attempt(baseline, {})).failed) settle(baseline, "flaky");
+  }
+  progress.end();
+
+  const reports = [...done.values()].map(({ made }) => made.report);
+  const [one, ...rest] = reports;
+  return {
+    runs: plan.map((planned) => done.get(planned.name)?.run ?? notRun(planned)) as [Run, ...Run[]],
+    report: one && mergeReports([one, ...rest]),
+    outputOf: ({ name }) => done.get(name)?.made.output ?? [],
+    failure: first?.made.failure,
+  };
+}
+
+function runOf(planned: PlannedRun, { outcome, code, durationMs, lastRequest, report }: ClientRun): Run {
+  const { requests, coverage } = report;
+  const known = { ...planned, outcome, code, durationMs, requests, percent: coverage.percent };
+  return lastRequest === undefined ? known : { ...known, lastRequest };
+}
+
+function notRun(planned: PlannedRun): Run {
+  return { ...planned, outcome: "not_run", code: null, durationMs: 0, requests: 0, percent: 0 };
+}

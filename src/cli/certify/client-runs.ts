@@ -1,0 +1,175 @@
+import { type PlannedRun, recordPoints } from "../../certify/plan.js";
+import type { CausePoint, Run } from "../../certify/result.js";
+import { redactKeys } from "../../domain/redact.js";
+import { stopwatch } from "../../library/real-time.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { reportOf } from "../../report/build-report.js";
+import type { Report } from "../../report/report.js";
+import { createCounters } from "../../sandbox/counters.js";
+import type { JournalEntry } from "../../sandbox/journal.js";
+import type { GivenOptions, Runtime } from "../../sandbox/runtime.js";
+import type { Trial } from "../../sandbox/world.js";
+import type { Call } from "../command.js";
+import { startNamed } from "../open-scenario.js";
+import { runServed } from "../serve/run-served.js";
+import type { ServeFlags } from "../serve/serve-options.js";
+
+/** A run of the client that has ended. */
+export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest"> {
+  /** `not_run` also when it was stopped before its end. */
+  readonly outcome: Exclude<Run["outcome"], "flaky">;
+  readonly report: Report;
+  /** The points at which answers differed from those of `minimal`. */
+  readonly points: readonly CausePoint[];
+  /** The last request that was answered with one of the statuses. */
+  readonly lastOn: (statuses: readonly number[]) => Run["lastRequest"];
+  /** The last lines of what it wrote, without keys and colours. */
+  readonly output: readonly string[];
+  /** Why it could not be started. */
+  readonly failure?: NodeJS.ErrnoException;
+}
+
+export interface ClientRuns {
+  /**
+   * Runs the client in a sandbox of its own, as soon as fewer runs are under way than there may be at one time; `undefined`
+   * when it is not wanted any more by then, or stopped.
+   */
+  readonly run: (
+    planned: PlannedRun,
+    trial: Trial,
+    timeout: number,
+    isWanted?: () => boolean,
+  ) => Promise<ClientRun | undefined>;
+  /** Passes a signal on to all runs that are under way, and makes no further one. */
+  readonly stop: (signal: NodeJS.Signals) => void;
+  readonly stoppedBy: () => NodeJS.Signals | undefined;
+}
+
+interface ClientOptions {
+  readonly loaded: LoadedScenario;
+  readonly call: Pick<Call<ServeFlags>, "rest" | "io" | "flags">;
+  readonly given: GivenOptions;
+  readonly jobs: number;
+}
+
+/** Prepares to run a client many times, several at one time. */
+export function createClientRuns({ loaded, call, given, jobs }: ClientOptions): ClientRuns {
+  const underWay = new Set<(signal: NodeJS.Signals) => void>();
+  const inTurn = createQueue(jobs);
+  let stopped: NodeJS.Signals | undefined;
+
+  const runNow: ClientRuns["run"] = async (planned, trial, timeout, isWanted = () => true) => {
+    if (stopped !== undefined || !isWanted()) return undefined;
+    const { profile, seed } = planned;
+    const recorded = recordPoints(trial);
+    const runtime = startNamed(loaded, { ...given, profile, seed, trial: recorded.trial });
+    // A test that clears the requests wants to count its own.
+    const counters = createCounters();
+    runtime.counters.passOnTo(counters);
+    const journal = listenTo(runtime);
+    const output = createTail();
+    const started = stopwatch();
+    let pass: ((signal: NodeJS.Signals) => void) | undefined;
+    const end = await runServed(call, runtime, {
+      takeSignals(listener) {
+        pass = listener;
+        underWay.add(listener);
+      },
+      apart: { timeout, onOutput: output.add },
+      onInstance: ({ runtime: its }) => journal.add(its),
+    });
+    const durationMs = Math.round(stopwatch() - started);
+    if (pass !== undefined) underWay.delete(pass);
+    if (stopped !== undefined) return undefined;
+    const last = journal.last();
+    const failure = "failure" in end ? end.failure : undefined;
+    const isTimedOut = "code" in end && end.isTimedOut === true;
+    const code = "code" in end && !isTimedOut ? end.code : null;
+    return {
+      outcome: isTimedOut ? "timed_out" : code === 0 ? "passed" : "failed",
+      code,
+      durationMs,
+      report: reportOf({ world: runtime.world, counters }, { underExec: true }),
+      points: recorded.points(),
+      ...(last !== undefined && { lastRequest: last }),
+      lastOn: journal.last,
+      output: output.lines(),
+      ...(failure !== undefined && { failure }),
+    };
+  };
+
+  return {
+    run: (...planned) => inTurn(() => runNow(...planned)),
+    stop(signal) {
+      stopped ??= signal;
+      for (const pass of underWay) pass(signal);
+    },
+    stoppedBy: () => stopped,
+  };
+}
+
+/** Remembers the last request of each status, in all worlds and instances of a run. */
+function listenTo(runtime: Runtime) {
+  const entries = new Map<number, JournalEntry>();
+  const add = ({ subscribe }: Runtime) => {
+    subscribe((event) => {
+      const entry = event.type === "request" ? event.request() : undefined;
+      if (entry === undefined || entry.told) return;
+      // The latest one is the last of the map.
+      entries.delete(entry.status);
+      entries.set(entry.status, entry);
+    });
+  };
+  add(runtime);
+  const last = (statuses?: readonly number[]): Run["lastRequest"] => {
+    const entry = [...entries.values()].filter(({ status }) => statuses?.includes(status) ?? true).at(-1);
+    return entry && { id: entry.id, pathId: entry.pathId, status: entry.status };
+  };
+  return { add, last };
+}
+
+const mostKept = 64 * 1024;
+const mostLines = 20;
+
+/** Keeps the end of what is written. */
+function createTail() {
+  let chunks: Buffer[] = [];
+  let length = 0;
+  return {
+    add(chunk: Buffer) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length < 2 * mostKept) return;
+      chunks = [Buffer.concat(chunks).subarray(-mostKept)];
+      length = mostKept;
+    },
+    lines(): string[] {
+      const text = Buffer.concat(chunks).subarray(-mostKept).toString("utf8");
+      const plain = redactKeys(text).replace(/\p{Cc}\[[\d;?]*[A-Za-z]/gu, "");
+      return plain
+        .trimEnd()
+        .split(/\r?\n/)
+        .filter((line, at) => line !== "" || at > 0)
+        .slice(-mostLines)
+        .map((line) => line.slice(0, 500));
+    },
+  };
+}
+
+/** Lets so many jobs run at one time, in the order in which they come. */
+function createQueue(size: number) {
+  let free = size;
+  const waiting: (() => void)[] = [];
+  return async <Result>(job: () => Promise<Result>): Promise<Result> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await job();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      // The one who asked may decide by the result that no further job is wanted.
+      else setImmediate(next);
+    }
+  };
+}

@@ -1,0 +1,221 @@
+import { commandLine, renderCertificate } from "../../certify/document.js";
+import { learnedAssumptions } from "../../certify/like.js";
+import type { Run } from "../../certify/result.js";
+import type { Assumptions } from "../../domain/assumptions.js";
+import { faultPathIds } from "../../domain/outcomes.js";
+import { redactKeys } from "../../domain/redact.js";
+import { defaultSeed } from "../../domain/seed.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { resolveSource } from "../../scenario/parse-scenario.js";
+import { quote } from "../../scenario/problems/words.js";
+import { certificateFiles, certificateFlags, writeCertificates } from "../certify/certificate-files.js";
+import { type Certified, certifyClient } from "../certify/certify-client.js";
+import { verifyFile } from "../certify/verify-certificate.js";
+import {
+  type Call,
+  declareCommand,
+  type FlagValues,
+  fileName,
+  flag,
+  scenarioWord,
+  toggle,
+  wholeNumber,
+} from "../command.js";
+import { describeFailure, exitCode, usageError } from "../exit-codes.js";
+import { color, json, quiet, readDuration, readSeed, serverFlags, wide, worldFlags } from "../flags.js";
+import type { Io } from "../io.js";
+import { loadNamed } from "../open-scenario.js";
+import { readGivenFile } from "../report-files.js";
+import { whyNoRequest } from "../serve/exec-report.js";
+import { styleFor } from "../terminal.js";
+
+const { host, handlers, maxBody, control, tls, cert, key } = serverFlags;
+const flags = {
+  seeds: flag(
+    "--seeds <number>",
+    "how many seeds the answers are varied with (default: 20)",
+    wholeNumber(0, 10_000),
+  ),
+  seed: flag(
+    "--seed <number>",
+    "the first of these seeds; minimal, typical and the faults have the scenario's own (default: 1)",
+    readSeed,
+  ),
+  faults: toggle(
+    "--faults",
+    "run it once more for each kind of fault, which hits the first request on every path",
+  ),
+  jobs: flag(
+    "-j, --jobs <number>",
+    "how many runs there are at one time (default: the number of processors)",
+    wholeNumber(1, 1000),
+  ),
+  bail: toggle("--bail", "begin no further run after the first one that fails, and say why that one does"),
+  timeout: flag(
+    "--timeout <duration>",
+    "end a run that takes longer: 30s, 5m (default: 1m for the first one; for the others five times what that took, and 30s at least)",
+    readDuration("30s or 5m"),
+  ),
+  like: flag(
+    "--like <file>",
+    "assume in every run what a check has learned from a real environment: svc-sandbox check <base-url> --format json > <file>",
+    fileName,
+  ),
+  clientVersion: flag(
+    "--client-version <text>",
+    "the version of the client, for the certificate",
+    (text) => text,
+  ),
+  ...certificateFlags,
+  verify: flag(
+    "--verify <file>",
+    "make the runs of a certificate (.json) again, by default with its own command, and say whether they come to the same",
+    fileName,
+  ),
+  json,
+  now: worldFlags.now,
+  frozen: worldFlags.frozen,
+  ...{ host, handlers, maxBody, control, tls, cert, key },
+  color,
+  wide,
+  quiet,
+};
+type CertifyCall = Call<FlagValues<typeof flags>>;
+
+export const command = declareCommand({
+  summary: "run a client many times against all that the specification leaves open, and say what breaks it",
+  description:
+    "Runs the command as exec does, each time against a fresh sandbox, several at one time: once with the profile minimal, which has to pass; once with typical; with varied under many seeds; with --faults, once for each kind of fault. For every run that fails it finds the least that breaks the client, and prints the verdict. --certificate and --badge write it to files. What the command writes is shown of failing runs alone. Exits with 0 when every run passed, else with 1.",
+  words: scenarioWord,
+  rest: "[command...]",
+  flags,
+  examples: {
+    "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
+    "svc-sandbox certify --faults --seeds 50 -- python3 -m pytest": "more of everything",
+    "svc-sandbox certify --certificate client.html --badge client.svg -- npm test": "with a certificate",
+  },
+  async run(call) {
+    const { words, rest, flags, io } = call;
+    const targets = certificateFiles(flags, io);
+    if (flags.verify !== undefined) return verify(flags.verify, call);
+    if (rest.length === 0) {
+      throw usageError(
+        "Failed to read the command line: certify needs -- and a command behind it: svc-sandbox certify -- npm test",
+      );
+    }
+    const loaded = await loadNamed(words[0], io);
+    const { seed = defaultSeed, seeds: count = 20, quiet = false } = flags;
+    const { result, cutShort, outputOf, release } = await certifyClient(
+      {
+        loaded,
+        command: rest,
+        seeds: Array.from({ length: count }, (_, i) => seed + i),
+        faults: flags.faults ? faultPathIds : [],
+        ...(flags.like !== undefined && { like: await readLike(flags.like, loaded, io) }),
+      },
+      call,
+    );
+    try {
+      if (result === undefined) return cutShort ?? exitCode.defect;
+      if (!quiet) showOutput(result.runs, outputOf, call);
+      const { palette, width } = styleFor(io.stdout, io.env, flags);
+      io.stdout.write(redactKeys(renderCertificate(result, flags.json ? "json" : "text", palette, width)));
+      const failures = await writeCertificates(result, targets, io);
+      for (const one of failures) io.stderr.write(describeFailure(one, flags));
+      const why = whyUnusable(result.runs[0], call);
+      if (why !== undefined) io.stderr.write(redactKeys(`${why}\n`));
+      io.keepCompiled?.();
+      if (cutShort !== undefined) return cutShort;
+      if (result.verdict !== "passed") return exitCode.failed;
+      return failures.length === 0 ? exitCode.fine : exitCode.usage;
+    } finally {
+      release();
+      io.endSoon();
+    }
+  },
+});
+
+// Makes the runs of a certificate again.
+async function verify(file: string, call: CertifyCall): Promise<number> {
+  const { words, rest, flags, io } = call;
+  let ended: number | undefined;
+  const code = await verifyFile({
+    ...{ file, command: rest, flags, io },
+    async runAgain({ scenario, seeds, faults, like }, command) {
+      const loaded = await loadNamed(words[0] ?? scenario, io);
+      const asked = { loaded, command, seeds, faults, ...(like !== undefined && { like }) };
+      const { result, cutShort, release } = await certifyClient(asked, call);
+      release();
+      ended = cutShort;
+      if (result !== undefined) return result;
+      throw usageError(`Failed to verify ${quote(file)}: its runs could not be made again.`);
+    },
+  });
+  io.endSoon();
+  return ended ?? code;
+}
+
+// What a run wrote that failed; of those with one cause, the first.
+function showOutput(
+  runs: readonly Run[],
+  outputOf: Certified["outputOf"],
+  { words, rest, flags, io }: CertifyCall,
+): void {
+  const { palette } = styleFor(io.stderr, io.env, flags);
+  const told = new Set<string>();
+  for (const run of runs) {
+    const { name, outcome, cause, profile, seed, fault } = run;
+    if (outcome === "passed" || outcome === "not_run") continue;
+    const why = cause?.sentence ?? outcome;
+    if (told.has(why)) continue;
+    told.add(why);
+    const lines = outputOf(run).map((line) => `  ${palette.dim("|")} ${line}\n`);
+    const again = [
+      "svc-sandbox",
+      "exec",
+      ...words,
+      "--profile",
+      profile,
+      "--seed",
+      String(seed),
+      "--",
+      ...rest,
+    ];
+    const hint = fault === undefined ? `See it again: ${commandLine(again, 2000)}\n` : "";
+    io.stderr.write(redactKeys(`${palette.bold(`What ${name} wrote last`)}\n${lines.join("")}${hint}\n`));
+  }
+}
+
+function whyUnusable(baseline: Run | undefined, { io }: CertifyCall): string | undefined {
+  const { outcome = "not_run", requests = 0 } = baseline ?? {};
+  if (outcome === "passed")
+    return requests > 0 ? undefined : `The command has sent no request. ${whyNoRequest(io)}`;
+  if (outcome === "timed_out") {
+    return "With minimal, the first run, the command did not end in time. Give it more with --timeout; a command that goes on for ever, as a watcher or a server does, cannot be certified.";
+  }
+  if (outcome === "flaky") {
+    return "With minimal, the first run, the command failed, and passed when it was run again. Find out first what it depends on beside the sandbox: time, order, other tests.";
+  }
+  return "With minimal, the first run, the sandbox does nothing but what the specification promises, and the command fails there already. Mend that first.";
+}
+
+/** Reads `--like`, and checks that the scenario can be started with it. */
+async function readLike(
+  file: string,
+  { name, scenario }: LoadedScenario,
+  io: Io,
+): Promise<Partial<Assumptions>> {
+  const refuse = (why: string) =>
+    usageError(
+      `Failed to read --like: ${quote(file)} cannot be used: ${why}. Give what svc-sandbox check <base-url> --format json has printed.`,
+    );
+  const text = await readGivenFile(file, "the check", io);
+  const like = learnedAssumptions(text);
+  if (typeof like === "string") throw refuse(like);
+  try {
+    resolveSource({ ...scenario, assumptions: { ...scenario.assumptions, ...like } } as typeof scenario);
+  } catch (error) {
+    throw refuse(`the scenario ${name} does not go with it: ${(error as Error).message}`);
+  }
+  return like;
+}

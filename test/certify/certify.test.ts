@@ -1,0 +1,237 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { CertifyResult, Run } from "../../src/certify/result.js";
+import { root } from "../support/pages.js";
+import { runCli } from "../support/run-cli.js";
+import { startBin } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const planted = (mistake: string) => [
+  process.execPath,
+  join(root, "test/support/planted-client.js"),
+  "--mistake",
+  mistake,
+];
+
+/** Certifies a planted client; what it came to, as the certificate says it. */
+async function certify(mistake: string, ...flags: string[]) {
+  const cwd = temporaryFolder();
+  const ran = await runCli(["certify", "--json", ...flags, "--", ...planted(mistake)], { cwd });
+  const certificate = ran.stdout === "" ? undefined : (JSON.parse(ran.stdout) as Certificate);
+  const runs = new Map(certificate?.runs.map((run) => [run.name, run]));
+  return { ...ran, certificate, outcomes: [...runs.values()].map(({ outcome }) => outcome), runs };
+}
+
+interface Certificate extends Pick<CertifyResult, "verdict" | "seeds" | "faults" | "like"> {
+  readonly runs: readonly (Run & { readonly last_request?: { readonly path_id: string } })[];
+}
+
+const causes = (runs: ReadonlyMap<string, Run>) => [...runs.values()].flatMap(({ cause }) => cause ?? []);
+
+test("a good client passes every run, those with faults too", async () => {
+  const { code, certificate, outcomes, stderr } = await certify("none", "--seeds", "3", "--faults");
+  expect([code, certificate?.verdict]).toEqual([0, "passed"]);
+  expect(outcomes).toEqual(Array(12).fill("passed"));
+  expect(stderr).toMatch(
+    /^Running .*: 12 runs, \d+ at one time\npassed {5}minimal {8}.* 2 requests\n11 more runs\n/,
+  );
+});
+
+test.each([
+  ["content_type", "200", /^fails when a (200|401) has .* in its `Content-Type`/],
+  [
+    "header_casing",
+    "200",
+    /^fails when a (200|401) has the names of its headers (in lower case|in upper case|with .*)$/,
+  ],
+  [
+    "member_order",
+    "200",
+    /^fails when a 200 has the members of its JSON (sorted|in reverse order|in any order)$/,
+  ],
+  ["request_id_form", "200", /^fails when a (200|401) has an? .*`X-Request-Id`/],
+  ["message", "401", /^fails when a 401 has .*message/],
+])("a client that relies on %s is told so, and nothing else", async (row, status, sentence) => {
+  const { code, certificate, runs, stderr } = await certify(row, "--seeds", "4");
+  expect([code, certificate?.verdict]).toEqual([1, "failed"]);
+  expect(runs.get("minimal")?.outcome).toBe("passed");
+  expect(causes(runs).length).toBeGreaterThan(0);
+  for (const { sentence: words, points } of causes(runs)) {
+    expect([points.map((point) => point.row), words]).toEqual([[row], expect.stringMatching(sentence)]);
+  }
+  const failed = [...runs.values()].filter(({ outcome }) => outcome === "failed");
+  expect(failed.every(({ cause }) => cause !== undefined)).toBe(true);
+  expect(failed.some(({ last_request: last }) => last?.path_id.startsWith(status))).toBe(true);
+  expect(stderr).toMatch(/What varied \d+ wrote last\n(?: {2}\|.*\n)*.*found .*, and not /);
+  expect(stderr).toMatch(/See it again: svc-sandbox exec --profile varied --seed \d+ -- /);
+});
+
+test.each([
+  ["no-timeout", "fault.hang", "timed_out", "fails when the first request never gets an answer"],
+  ["no-retry", "fault.reset", "failed", "fails when the first request has its connection reset"],
+  ["no-patience", "fault.latency", "failed", "fails when the first request gets its answer a second late"],
+])("a client with %s breaks by %s", async (mistake, fault, outcome, sentence) => {
+  const { code, runs } = await certify(mistake, "--seeds", "0", "--faults", "--timeout", "6s");
+  expect(code).toBe(1);
+  expect(runs.get(fault)).toMatchObject({ outcome, cause: { sentence, points: [], fault } });
+  expect(runs.get("typical")?.outcome).toBe("passed");
+});
+
+describe("a command that cannot be certified", () => {
+  test.each([
+    ["broken", 1, "failed", /the command fails there already\. Mend that first\.\n$/],
+    ["idle", 1, "passed", /has sent no request\. Does it read the base URL from SVC_BASE_URL, /],
+    ["waits", 1, "timed_out", /did not end in time\. Give it more with --timeout; /],
+  ])("%s is told so", async (mistake, expected, outcome, why) => {
+    const { code, certificate, outcomes, stderr } = await certify(mistake, "--seeds", "1", "--timeout", "2s");
+    expect([code, certificate?.verdict, outcomes]).toEqual([
+      expected,
+      "unusable",
+      [outcome, "not_run", "not_run"],
+    ]);
+    expect(stderr).toMatch(why);
+  });
+
+  test("is not there", async () => {
+    const { code, stdout, stderr } = await runCli(["certify", "--", "no-such-command"]);
+    expect([code, stdout]).toEqual([127, ""]);
+    expect(stderr).toContain('Failed to run "no-such-command": there is no such command in PATH.');
+    expect(stderr).not.toContain("failed ");
+  });
+
+  test("is missing on the line", async () => {
+    const { code, stderr } = await runCli(["certify", "--seeds", "3"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("needs -- and a command behind it")]);
+  });
+
+  test("that is flaky is called flaky, and not guilty", async () => {
+    const { code, certificate, outcomes, runs } = await certify("flaky", "--seeds", "4", "--jobs", "1");
+    expect([code, certificate?.verdict]).toEqual([1, "flaky"]);
+    expect(outcomes).toEqual(["passed", "flaky", "passed", "passed", "passed", "passed"]);
+    expect(causes(runs)).toEqual([]);
+  });
+});
+
+test("megabytes of output are cut to the last lines, without keys", async () => {
+  const talks =
+    "process.stdout.write('x'.repeat(80).concat('\\n').repeat(100000)); console.log(process.env.SVC_API_KEY, 'last'); process.exitCode = 1";
+  const { code, stderr } = await runCli(["certify", "--", process.execPath, "-e", talks]);
+  expect(code).toBe(1);
+  expect(stderr.match(/^ {2}\| x{80}$/gm)).toHaveLength(19);
+  expect(stderr).toMatch(/^ {2}\| SVC_test_\S*… last$/m);
+  expect((await certify("loud", "--seeds", "0")).code).toBe(0);
+});
+
+test("--bail begins nothing more after a failure", async () => {
+  const { certificate, outcomes } = await certify("content_type", "--bail", "--jobs", "1", "--seeds", "6");
+  expect(certificate?.verdict).toBe("failed");
+  expect(outcomes).toEqual(["passed", "passed", "failed", ...Array(5).fill("not_run")]);
+  expect(certificate?.runs[2]?.cause?.points).toHaveLength(1);
+});
+
+test("--like fixes what a check has learned, in every run", async () => {
+  const cwd = temporaryFolder();
+  const file = join(cwd, "check.json");
+  const learned = { rate_limit_code: "slow_down", retry_after: "seconds" };
+  writeFileSync(file, JSON.stringify({ verdict: "agrees", learned, not_learned: {} }));
+  const expects = `fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": process.env.SVC_KEY_RATE_LIMITED } })
+    .then(async (r) => { if (!(Number(r.headers.get("retry-after")) > 0) || (await r.json()).error.code !== "slow_down") process.exit(1); })`;
+  const argv = ["certify", "--seeds", "5", "--like", file];
+  const { code, stderr } = await runCli([...argv, "--", process.execPath, "-e", expects], { cwd });
+  expect([code, stderr]).toEqual([0, expect.stringContaining("varied 5")]);
+  for (const [text, why] of [
+    ["nonsense", "it is not JSON"],
+    ["{}", "it is not the report of a check"],
+    ['{"learned":{},"not_learned":{}}', "that check has learned nothing"],
+    ['{"learned":{"retry_after":"soon"},"not_learned":{}}', "at learned.retry_after, "],
+    ['{"learned":{"me_scope":"other:read"},"not_learned":{}}', "the scenario key-states does not go with it"],
+  ] as const) {
+    writeFileSync(file, text);
+    const refused = await runCli([...argv, "--", "true"], { cwd });
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([2, "", expect.stringContaining(why)]);
+  }
+});
+
+test("ten at once do not disturb each other", async () => {
+  const mistakes = [
+    "none",
+    "content_type",
+    "none",
+    "message",
+    "none",
+    "member_order",
+    "none",
+    "none",
+    "none",
+    "none",
+  ];
+  const all = await Promise.all(mistakes.map((one) => certify(one, "--seeds", "2", "--jobs", "1")));
+  for (const [at, { runs, certificate }] of all.entries()) {
+    const mistake = mistakes[at] as string;
+    expect(certificate?.verdict).toBe(mistake === "none" ? "passed" : "failed");
+    for (const { points } of causes(runs)) expect(points.map(({ row }) => row)).toEqual([mistake]);
+  }
+});
+
+test("Ctrl-C ends every child, and what is known is written", async () => {
+  const cwd = temporaryFolder();
+  // The first run passes; the others start children of their own, and wait.
+  const script = `
+    const { spawn } = require("node:child_process"), fs = require("node:fs");
+    fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me").then(() => {
+      if (!fs.existsSync("first")) return fs.writeFileSync("first", "");
+      const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+      fs.appendFileSync("pids", process.pid + " " + child.pid + "\\n");
+      process.on("SIGINT", () => {});
+      setInterval(() => {}, 1000);
+    });`;
+  writeFileSync(join(cwd, "client.cjs"), script);
+  const argv = ["certify", "--jobs", "3", "--certificate", "c.json", "--", process.execPath, "client.cjs"];
+  const { child, ended } = startBin(argv, { cwd });
+  const pids = () => {
+    try {
+      return readFileSync(join(cwd, "pids"), "utf8").trim().split(/\s+/).map(Number);
+    } catch {
+      return [];
+    }
+  };
+  await expect.poll(() => pids().length, { timeout: 60_000 }).toBe(6);
+  child.kill("SIGINT");
+  const { code, stdout } = await ended;
+  expect([code, stdout]).toEqual([130, expect.stringContaining("minimal")]);
+  await expect.poll(() => pids().filter(isAlive), { timeout: 60_000 }).toEqual([]);
+  const { runs, verdict } = JSON.parse(readFileSync(join(cwd, "c.json"), "utf8")) as Certificate;
+  expect(runs.map(({ outcome }) => outcome)).toEqual(["passed", ...Array(21).fill("not_run")]);
+  expect(verdict).toBe("unusable");
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("a certificate is verified by its runs, made again", async () => {
+  const cwd = temporaryFolder();
+  const argv = [
+    "certify",
+    "--seeds",
+    "3",
+    "--certificate",
+    "c.json",
+    "--badge",
+    "c.svg",
+    "--client-version",
+    "1.2.3",
+  ];
+  const { code } = await runCli([...argv, "--", ...planted("content_type")], { cwd });
+  expect(code).toBe(1);
+  const again = await runCli(["certify", "--verify", "c.json"], { cwd });
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("Verified: all ")]);
+  const mended = await runCli(["certify", "--verify", "c.json", "--", ...planted("none")], { cwd });
+  expect([mended.code, mended.stdout]).toEqual([1, expect.stringContaining("verdict")]);
+});

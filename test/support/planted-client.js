@@ -1,0 +1,80 @@
+// A client for tests that is good but for the one mistake that `--mistake` names. It asks with a few keys, waits for no
+// answer longer than it has to, and sends a request again after trouble on the way.
+
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import http from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+
+const { SVC_BASE_URL: base, SVC_API_KEY: active, SVC_KEY_REVOKED: revoked } = process.env;
+const [, mistake = "none"] = process.argv.slice(2);
+
+/** Each looks at an answer in a way in which it should not; throws when that goes wrong. */
+const looks = {
+  content_type: ({ headers }) => same(headers["content-type"], "application/json"),
+  header_casing: ({ rawHeaders }) => same(rawHeaders.includes("Content-Type"), true),
+  member_order: ({ json }) => json.data && same(Object.keys(json.data)[0], "organization"),
+  request_id_form: ({ json, headers }) => json.data && same(headers["x-request-id"].length <= 32, true),
+  message: ({ json }) => json.error && same(json.error.message, "A valid API key is required."),
+};
+
+/** What it does not do that it should. */
+const patience = mistake === "no-timeout" ? undefined : mistake === "no-patience" ? 500 : 1_500;
+const attempts = mistake === "no-retry" || mistake === "no-patience" ? 1 : 3;
+
+function same(found, expected) {
+  if (found !== expected)
+    throw Object.assign(new Error(`found ${found}, and not ${expected}`), { isFinal: true });
+}
+
+function send(key) {
+  return new Promise((resolve, reject) => {
+    const signal = patience && AbortSignal.timeout(patience);
+    const request = http.get(
+      `${base}/v1/relying-party/me`,
+      { headers: { "x-api-key": key }, signal },
+      (answer) => {
+        let body = "";
+        answer.setEncoding("utf8").on("data", (text) => {
+          body += text;
+        });
+        answer.on("error", reject).on("end", () => {
+          const { statusCode: status, headers, rawHeaders } = answer;
+          try {
+            if (status >= 500) throw new Error(`got ${status}`);
+            resolve({ status, headers, rawHeaders, json: JSON.parse(body) });
+          } catch (error) {
+            reject(error);
+          }
+        });
+      },
+    );
+    request.on("error", reject);
+  });
+}
+
+async function ask(key, left = attempts) {
+  try {
+    const answer = await send(key);
+    looks[mistake]?.(answer);
+    return answer.status;
+  } catch (error) {
+    if (error.isFinal || left === 1) throw error;
+    return ask(key, left - 1);
+  }
+}
+
+if (mistake === "loud") process.stdout.write("noise\n".repeat(1_000_000));
+if (mistake === "waits") await pause(600_000);
+// Its second run fails, whatever the sandbox does.
+if (mistake === "flaky") {
+  const runs = existsSync("runs") ? readFileSync("runs", "utf8").length : 0;
+  appendFileSync("runs", "x");
+  same(runs === 1, false);
+}
+if (mistake !== "idle")
+  for (const [key, status] of [
+    [active, 200],
+    [revoked, 401],
+  ])
+    same(await ask(key), status);
+if (mistake === "broken") throw new Error("broken, whatever the sandbox does");
