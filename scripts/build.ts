@@ -8,6 +8,7 @@ import { jsonSchemaDocument, scenarioJsonSchema } from "../src/scenario/format/j
 import { bundle, partNames } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { emitTypes } from "./emit-types.js";
+import { buildSite } from "./site.js";
 import { thirdParty } from "./third-party-notices.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -55,6 +56,9 @@ for (const part of partNames) {
 }
 
 const page = await buildDashboard({ root, into: join(dist, "dashboard") });
+
+// Without pictures: they would be more than a third of it.
+await buildSite({ root, into: join(dist, "site"), images: false });
 
 const { notices, sbom } = await thirdParty([...modules, ...page]);
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), notices);

@@ -17,3 +17,6 @@ export function readBundledScenario(name: ScenarioName): Promise<string> {
 
 /** The folder of the dashboard's page, which is built before it can be served. */
 export const dashboardFolder = fileURLToPath(new URL("dist/dashboard/", packageFolder));
+
+/** The folder of the documentation's pages, which are built before they can be served. */
+export const siteFolder = fileURLToPath(new URL("dist/site/", packageFolder));

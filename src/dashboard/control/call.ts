@@ -23,6 +23,11 @@ export class ControlError extends Error {
   ) {
     super(message);
   }
+
+  /** Whether the sandbox said so; otherwise nothing came that could be read. */
+  get isOfSandbox(): boolean {
+    return this.code !== "unreachable" && this.code !== "unexpected_answer";
+  }
 }
 
 /** A call of the control plane. */

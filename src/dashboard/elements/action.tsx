@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { ControlError } from "../control/call.js";
+import { aboutRefusal, DocsLink } from "./docs-link.js";
 
 /** An action under way: what a form or a button runs, and what the sandbox said when it refused. */
 export interface Action {
@@ -62,7 +63,12 @@ export function Refusal({ problem }: { readonly problem: ControlError | undefine
   if (problem === undefined) return null;
   return (
     <p class="refusal" role="alert">
-      {problem.message} <code>{problem.code}</code>
+      {problem.message}{" "}
+      {problem.isOfSandbox ? (
+        <DocsLink to={aboutRefusal(problem.code)}>
+          <code>{problem.code}</code>
+        </DocsLink>
+      ) : null}
     </p>
   );
 }

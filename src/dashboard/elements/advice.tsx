@@ -1,5 +1,6 @@
 import type { Report, Request } from "../control/answers.generated.js";
 import { linkTo } from "../shell/route.js";
+import { aboutAdvice, DocsLink } from "./docs-link.js";
 import { counted, shortened } from "./words.js";
 
 /** An advice of the report, or of one request, which has no count. */
@@ -15,7 +16,10 @@ export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[]
       {advice.map(({ id, level, rule, meaning, what_to_do, count, examples = [] }) => (
         <li key={id} class={`advice level-${level}`}>
           <p class="advice-head">
-            <span class="badge">{level}</span> <strong>{id}</strong>
+            <span class="badge">{level}</span>{" "}
+            <DocsLink to={aboutAdvice(id)}>
+              <strong>{id}</strong>
+            </DocsLink>
             {count === undefined ? null : (
               <a href={linkTo("requests", [], { advice: id })}>{counted(count, "request")}</a>
             )}

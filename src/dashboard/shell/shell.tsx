@@ -4,6 +4,7 @@ import { connection, isGone } from "../control/events.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
 import { clock, farmersStart, health } from "../control/resources.js";
+import { DocsLink } from "../elements/docs-link.js";
 import { Instant } from "../elements/instant.js";
 import { linkTo, route } from "./route.js";
 import { views } from "./views.js";
@@ -68,6 +69,7 @@ function Header() {
         <Instant at={now.value} precision="second" />
         {clock.data.value?.frozen ? <span class="badge">frozen</span> : null}
       </a>
+      <DocsLink to="">Docs</DocsLink>
       <output class={`connection ${connection.value}`}>
         {connection.value === "open" ? "live" : "not connected"}
       </output>

@@ -8,7 +8,7 @@ import type { ControlContext, ControlHandler, ControlSurroundings } from "../ser
 import { controlPath } from "../server/read-request.js";
 import type { ControlCall, ControlPlace } from "./call.js";
 import { guardControl } from "./guard.js";
-import { serveAssets } from "./page.js";
+import { servePageFiles } from "./page.js";
 import { HttpRefusal, sendError } from "./refusals.js";
 import { isTextAnswer, type Route } from "./route.js";
 import { routes } from "./routes.js";
@@ -30,7 +30,7 @@ export function createControlApp(
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
   app.use(guardControl(surroundings));
-  app.use(serveAssets);
+  app.use(servePageFiles);
   for (const path of new Set(routes.map((row) => row.path))) {
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
     const rows = routes.filter((row) => row.path === path);

@@ -1,15 +1,20 @@
 import type { RequestHandler, Response } from "express";
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
-import { dashboardFolder } from "../package-files.js";
+import { dashboardFolder, siteFolder } from "../package-files.js";
 import { controlPath } from "../server/read-request.js";
 import { type Route, route } from "./route.js";
 
-const assetsPath = `${controlPath}/assets/`;
+const docsPath = `${controlPath}/docs`;
+const folders: readonly (readonly [path: string, folder: string])[] = [
+  [`${controlPath}/assets/`, `${dashboardFolder}assets/`],
+  [`${docsPath}/`, siteFolder],
+];
 
-/** Whether a path is one of the page, which needs no token: it holds nothing of the sandbox, and asks for the token. */
+/** Whether a path is one of the pages, which need no token: they hold nothing of the sandbox, and ask for the token. */
 export function isPagePath(path: string): boolean {
-  return path === controlPath || path === `${controlPath}/` || path.startsWith(assetsPath);
+  const own = [controlPath, `${controlPath}/`, docsPath];
+  return own.includes(path) || folders.some(([start]) => path.startsWith(start));
 }
 
 // Only the page's own files run and are shown, only its own server is asked, and no page frames it.
@@ -30,23 +35,26 @@ export const pageRoute: Route = route("GET /", {
   run(_context, { request, response }) {
     // Its files are named relative to it, as an instance's page stands elsewhere.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
-    response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
-    return sendPageFile(response, "index.html");
+    return sendPageFile(response, dashboardFolder, "index.html");
   },
 });
 
-/** Serves the files of the page; passes on any other path. */
-export const serveAssets: RequestHandler = ({ path, method }, response, next) => {
-  const file = path.startsWith(assetsPath) ? path.slice(assetsPath.length) : "";
-  if (method !== "GET" || !/^[\w-]+(?:\.[\w-]+)+$/.test(file)) next();
-  else sendPageFile(response, `assets/${file}`).catch(next);
+/** Serves the files of the dashboard and the documentation; passes on any other path. */
+export const servePageFiles: RequestHandler = ({ path, method }, response, next) => {
+  const [start = "", folder = ""] = folders.find(([start]) => path.startsWith(start)) ?? [];
+  const file = path === `${docsPath}/` ? "index.html" : path.slice(start.length);
+  if (method !== "GET") next();
+  else if (path === docsPath) response.redirect(308, "./docs/");
+  else if (start === "" || !/^[\w-]+(?:\.[\w-]+)+$/.test(file)) next();
+  else sendPageFile(response, folder, file).catch(next);
 };
 
-function sendPageFile(response: Response, file: string): Promise<void> {
+function sendPageFile(response: Response, root: string, file: string): Promise<void> {
+  response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
   return new Promise((resolve, reject) => {
-    response.sendFile(file, { root: dashboardFolder, cacheControl: false }, (error) => {
+    response.sendFile(file, { root, cacheControl: false }, (error) => {
       if (error === undefined || response.headersSent) resolve();
-      else reject(new SandboxError("not_found", `The dashboard has no file ${redactPath(file)}.`));
+      else reject(new SandboxError("not_found", `There is no page or file ${redactPath(file)}.`));
     });
   });
 }

@@ -4,6 +4,7 @@ import { baseUrl, call } from "../../control/call.js";
 import { type HowToMeet, howToMeet, type SendableRequest } from "../../control/how-to-meet.js";
 import { Refusal, useAction } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
+import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { PathBadge } from "../../elements/path-badge.js";
 import { linkTo } from "../../shell/route.js";
 
@@ -21,7 +22,10 @@ export function Exit({ path, told }: ExitProps) {
   return (
     <section class="exit-detail" aria-label={`The exit ${pathId}`}>
       <p>
-        <PathBadge pathId={pathId} />: {when}.
+        <DocsLink to={aboutPath(pathId)}>
+          <PathBadge pathId={pathId} />
+        </DocsLink>
+        : {when}.
       </p>
       <p>
         Requests of clients: {count.toLocaleString("en")}

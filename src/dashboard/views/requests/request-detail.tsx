@@ -7,6 +7,7 @@ import { Refusal } from "../../elements/action.js";
 import { AdviceList, Target } from "../../elements/advice.js";
 import { BodyText } from "../../elements/body-text.js";
 import { CopyButton } from "../../elements/copy-button.js";
+import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { Instant } from "../../elements/instant.js";
 import { PathBadge } from "../../elements/path-badge.js";
 import { linkTo, route } from "../../shell/route.js";
@@ -79,7 +80,10 @@ function Facts({ request }: { readonly request: RequestDetails }) {
     <>
       <p>
         <strong>{status === 0 ? "No answer" : status}</strong> {code === null ? null : <code>{code}</code>} at{" "}
-        <PathBadge pathId={path_id} />: {when}.
+        <DocsLink to={aboutPath(path_id)}>
+          <PathBadge pathId={path_id} />
+        </DocsLink>
+        : {when}.
       </p>
       <p>
         <strong>What to do:</strong> {what_to_do}

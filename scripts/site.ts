@@ -1,0 +1,75 @@
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { marked } from "marked";
+import { rolldown } from "rolldown";
+import { openApiDocument } from "../src/api/openapi.js";
+import { controlOpenApiDocument } from "../src/node/control/openapi.js";
+import { routes } from "../src/node/control/routes.js";
+import { layout } from "./site/layout.js";
+import { openApiMarkdown } from "./site/openapi.js";
+import { type Page, readPages } from "./site/pages.js";
+import { placesOf, renderPage } from "./site/render.js";
+import { searchIndexOf } from "./site/search-index.js";
+
+/** A project, the folder to build its site into, and whether that gets the pictures. */
+export interface SiteOptions {
+  readonly root: string;
+  readonly into: string;
+  readonly images: boolean;
+}
+
+/** Builds the pages of a project into a site of plain files. Throws with every link that leads nowhere. */
+export async function buildSite({ root, into, images }: SiteOptions): Promise<void> {
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const pages = [...readPages(root), ...referencePages()];
+  const read = pages.map((page) => {
+    const tokens = marked.lexer(page.text);
+    return { page, tokens, places: placesOf(page, tokens) };
+  });
+  const anchors = new Map(read.map(({ page, places }) => [page.source, places.map(({ id }) => id)]));
+  const problems: string[] = [];
+  const site = { root, pages, anchors, images, report: (problem: string) => problems.push(problem) };
+  const files = read.map(({ page, tokens, places }) => {
+    const content = renderPage(page, tokens, site);
+    return [page.file, layout({ page, pages, places, content, version })] as const;
+  });
+  if (problems.length > 0) throw new Error(`The pages have dead links:\n${problems.join("\n")}`);
+  await rm(into, { recursive: true, force: true });
+  await mkdir(into, { recursive: true });
+  const own = join(root, "scripts/site");
+  const resolve = { extensionAlias: { ".js": [".ts", ".js"] } };
+  const bundled = await rolldown({ input: join(own, "search.ts"), platform: "browser", resolve });
+  await Promise.all([
+    ...files.map(([file, text]) => writeFile(join(into, file), text)),
+    writeFile(join(into, "search-index.js"), `searchIndex = ${JSON.stringify(searchIndexOf(read))};\n`),
+    bundled.write({ file: join(into, "search.js"), format: "iife", minify: true }),
+    cp(join(own, "style.css"), join(into, "style.css")),
+    cp(join(root, "src/dashboard/icon.svg"), join(into, "icon.svg")),
+    images && cp(join(root, "docs/images"), join(into, "images"), { recursive: true }),
+  ]);
+  await bundled.close();
+}
+
+/** The OpenAPI documents as pages. */
+function referencePages(): Page[] {
+  const page = (name: string, label: string, document: object, before: string): Page => {
+    const text = openApiMarkdown(document, label, before);
+    return { source: `docs/${name}.md`, file: `${name}.html`, label, group: "Reference", text, isMade: true };
+  };
+  const api =
+    "`npx svc-sandbox openapi` prints it as JSON, with `--preview` for the announced endpoints. [Each way in which a request ends](errors.md) has a section of its own.";
+  const control =
+    "A running sandbox has it as JSON at `GET /__sandbox/control.openapi.json`. [Sessions, events and safety](control-plane.md) are described on a page of their own. [Each refusal](error-codes.md#refusals-of-the-sandbox) has its cause in a table.";
+  return [
+    page("api", "The API, call by call", openApiDocument({ preview: true }), api),
+    page("control-api", "The control plane, call by call", controlOpenApiDocument(routes), control),
+  ];
+}
+
+// `npm run docs:site`: with the pictures, to be put on any server or opened from its folder.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  await buildSite({ root, into: join(root, "site"), images: true });
+  console.log("The site is built: open site/index.html.");
+}

@@ -1,0 +1,57 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+
+/** A page of the site, before it is rendered. */
+export interface Page {
+  /** The Markdown that it is made from, as a path in the project; links in it are relative to that. */
+  readonly source: string;
+  /** Its file in the site, which has no folders. */
+  readonly file: string;
+  /** The words of the sidebar. */
+  readonly label: string;
+  /** The group in the sidebar; `undefined` for pages that only others link to. */
+  readonly group?: string | undefined;
+  readonly text: string;
+  /** Whether it is made from a description: the rows of its tables have no anchors then. */
+  readonly isMade?: true;
+}
+
+/**
+ * The pages in the order of docs/README.md, whose headings are the groups of the sidebar.
+ *
+ * A page that it does not name comes last, under "More".
+ */
+export function readPages(root: string): Page[] {
+  const pageOf = (source: string, given: Partial<Page> = {}): Page => {
+    const text = given.text ?? readFileSync(join(root, source), "utf8");
+    return { source, file: fileOf(source), label: titleOf(text), text, ...given };
+  };
+  const pagesIn = (folder: string) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => pageOf(`${folder}/${name}`));
+  const decisions = pagesIn("docs/decisions");
+  const links = decisions.map(({ label, source }) => `- [${label}](${posix.relative("docs", source)})`);
+  const overview = `# Decisions\n\n${links.join("\n")}\n`;
+  let group: string | undefined;
+  const entries = pageOf("docs/README.md").text.matchAll(/^## (.+)$|^- \[([^\]]+)\]\(([^)]+)\)/gm);
+  const listed = [...entries].flatMap(([, heading, label = "", target = ""]) => {
+    group = heading ?? group;
+    const source = posix.join("docs", target);
+    // How to change the project is told in the project, and is not in the package.
+    if (heading !== undefined || source === "CONTRIBUTING.md" || !existsSync(join(root, source))) return [];
+    return pageOf(source, { label, group, ...(source === "docs/decisions" && { text: overview }) });
+  });
+  const isListed = ({ source }: Page) => listed.some((one) => one.source === source);
+  const others = pagesIn("docs").filter((page) => page.source !== "docs/README.md" && !isListed(page));
+  return [...listed, ...others.map((page) => ({ ...page, group: "More" })), ...decisions];
+}
+
+export function titleOf(text: string): string {
+  return (/^# (.+)$/m.exec(text)?.[1] ?? "").replaceAll("`", "");
+}
+
+/** The file of `docs/errors.md` is `errors.html`; the README of the project is the start page. */
+function fileOf(source: string): string {
+  return source === "README.md" ? "index.html" : `${posix.basename(source, ".md").toLowerCase()}.html`;
+}

@@ -1,0 +1,136 @@
+import { existsSync } from "node:fs";
+import { join, posix } from "node:path";
+import { Marked, type Token, type Tokens } from "marked";
+import type { Page } from "./pages.js";
+
+/** A heading, or a row of a table that begins with a code: both have an anchor, and can be found. */
+export interface Place {
+  readonly id: string;
+  readonly title: string;
+  /** The level of a heading; `undefined` for a row. */
+  readonly level: number | undefined;
+  /** All text up to the next place. */
+  text: string;
+}
+
+/** The places of a page. Headings have the anchors that the hosts of Markdown give them; rows have their own. */
+export function placesOf(page: Page, tokens: readonly Token[]): Place[] {
+  const places: Place[] = [];
+  const used = new Map<string, number>();
+  const add = (slug: string, title: string, text: string, level?: number) => {
+    const before = used.get(slug) ?? 0;
+    used.set(slug, before + 1);
+    places.push({ id: before === 0 ? slug : `${slug}-${before}`, title, level, text });
+  };
+  for (const token of tokens) {
+    const last = places.at(-1);
+    if (token.type === "heading") {
+      const title = token.text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "");
+      add(slugOf(title), title, title, token.depth);
+    } else if (last !== undefined) last.text += ` ${token.raw}`;
+    if (token.type !== "table" || page.isMade) continue;
+    const { header, rows } = token as Tokens.Table;
+    for (const row of rows) {
+      const code = codeOf(row);
+      if (code === undefined) continue;
+      add(`${slugOf(header[0]?.text ?? "")}-${code}`, code, row.map(({ text }) => text).join(" "));
+    }
+  }
+  return places;
+}
+
+function slugOf(title: string): string {
+  const words = title.toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, "");
+  return words.replaceAll(" ", "-");
+}
+
+function codeOf([first]: readonly Tokens.TableCell[]): string | undefined {
+  return /^`([\w.-]+)`$/.exec(first?.text ?? "")?.[1];
+}
+
+export interface Site {
+  readonly root: string;
+  readonly pages: readonly Page[];
+  /** The anchors of each page, by its source. */
+  readonly anchors: ReadonlyMap<string, readonly string[]>;
+  /** Whether pictures are part of the site. */
+  readonly images: boolean;
+  /** Takes what is wrong with a page. */
+  readonly report: (problem: string) => void;
+}
+
+/** The HTML of a page. Reports links that lead nowhere. */
+export function renderPage(page: Page, tokens: readonly Token[], site: Site): string {
+  const places = placesOf(page, tokens);
+  const headings = places.filter(({ level }) => level !== undefined).values();
+  const rows = places.filter(({ level }) => level === undefined).values();
+
+  /** The address in the site of what a link means; `undefined` for a file that is not part of it. */
+  function hrefOf(link: string): string | undefined {
+    if (/^[a-z]+:/.test(link)) return link;
+    const [path = "", anchor] = link.split("#");
+    const source = path === "" ? page.source : posix.join(posix.dirname(page.source), path);
+    const target = site.pages.find((one) => one.source === source);
+    if (target === undefined) {
+      if (!existsSync(join(site.root, source))) site.report(`${page.source}: there is no ${link}`);
+      return undefined;
+    }
+    if (anchor === undefined) return target.file;
+    if (site.anchors.get(source)?.includes(anchor) !== true) {
+      site.report(`${page.source}: there is no #${anchor} in ${source}`);
+    }
+    return `${target === page ? "" : target.file}#${anchor}`;
+  }
+
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth }) {
+        const { id = "" } = headings.next().value ?? {};
+        const link = `<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1">#</a>`;
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${depth === 1 ? "" : link}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        const to = hrefOf(href);
+        return to === undefined
+          ? `<span title="In the project: ${href}">${text}</span>`
+          : `<a href="${to}">${text}</a>`;
+      },
+      image({ href, text }) {
+        const file = posix.join(posix.dirname(page.source), href);
+        if (!existsSync(join(site.root, file))) site.report(`${page.source}: there is no ${href}`);
+        return site.images ? `<img src="images/${posix.basename(file)}" alt="${text}" loading="lazy">` : "";
+      },
+      code({ text }) {
+        return `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`;
+      },
+      html({ text }) {
+        return text.startsWith("<!--") ? "" : text;
+      },
+      table({ header, rows: lines }) {
+        const cells = (kind: "th" | "td", of: readonly Tokens.TableCell[], id = "") =>
+          of.map(({ tokens }, index) => {
+            const text = this.parser.parseInline(tokens);
+            const tag = text === "" ? "td" : kind;
+            return `<${tag}>${id !== "" && index === 0 ? `<a href="#${id}">${text}</a>` : text}</${tag}>`;
+          });
+        const body = lines.map((line) => {
+          if (page.isMade || codeOf(line) === undefined) return `<tr>${cells("td", line).join("")}</tr>`;
+          const { id = "" } = rows.next().value ?? {};
+          return `<tr id="${id}">${cells("td", line, id).join("")}</tr>`;
+        });
+        const head = `<thead><tr>${cells("th", header).join("")}</tr></thead>`;
+        return `<div class="table" tabindex="0"><table>${head}<tbody>${body.join("\n")}</tbody></table></div>\n`;
+      },
+    },
+  });
+  return marked.parser([...tokens]);
+}
+
+export function escaped(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { openDashboard } from "../dashboard/open-dashboard.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { exchange } from "../support/exchange.js";
+import { mePath } from "../support/send.js";
+import { serveControl } from "./client.js";
+
+// The documentation that the control plane serves: who gets it, and nothing beside it.
+
+const start = "/__sandbox/docs";
+
+test("the documentation is served with its files, under a policy that allows no other host", async () => {
+  const { ask, server } = await serveControl();
+  const { id } = (await ask("/instances", { method: "POST" })).body.data;
+  for (const base of ["", `/i/${id}`]) {
+    const moved = await exchange(server.url, { path: `${base}${start}` });
+    expect([moved.status, moved.headers.location]).toEqual([308, "./docs/"]);
+    for (const [file, type, text] of [
+      ["", "text/html", "<h1"],
+      ["error-codes.html", "text/html", 'id="refusal-key_limit_reached"'],
+      ["style.css", "text/css", ":root"],
+      ["search.js", "text/javascript", "search-index.js"],
+      ["search-index.js", "text/javascript", "live_access_not_approved"],
+    ] as const) {
+      const { status, headers, bytes } = await exchange(server.url, { path: `${base}${start}/${file}` });
+      expect([file, status, headers["content-type"]]).toEqual([file, 200, expect.stringContaining(type)]);
+      expect(headers["content-security-policy"]).toContain("default-src 'none'");
+      expect(headers["x-frame-options"]).toBe("DENY");
+      expect(String(bytes)).toContain(text);
+    }
+  }
+});
+
+test("no path leads out of its folder, and a foreign host gets nothing", async () => {
+  const { server } = await serveControl();
+  for (const path of [
+    ...["/../dashboard/index.html", "/..%2fdashboard%2findex.html", "/%2e%2e/%2e%2e/package.json"],
+    ...[
+      "/..\\package.json",
+      "/.env",
+      "/images/overview.webp",
+      "//etc/passwd",
+      "/index.html%00",
+      "/gone.html",
+    ],
+  ]) {
+    const { status } = await exchange(server.url, { path: start + path });
+    expect([path, status]).toEqual([path, 404]);
+  }
+  const { status } = await exchange(server.url, { path: `${start}/`, headers: { host: "evil.example" } });
+  expect(status).toBe(403);
+  const posted = await exchange(server.url, { path: `${start}/index.html`, method: "POST" });
+  expect(posted.status).toBe(404);
+});
+
+test("where a token is needed the documentation needs none", async () => {
+  const { server } = await serveControl({ host: "0.0.0.0", controlToken: "a-token-of-the-test" });
+  const url = server.url.replace("0.0.0.0", "127.0.0.1");
+  for (const path of [start, `${start}/`, `${start}/errors.html`]) {
+    expect((await exchange(url, { path })).status).toBeLessThan(400);
+  }
+  expect((await exchange(url, { path: "/__sandbox/state" })).status).toBe(401);
+});
+
+describe.skipIf(noBrowser)("in Chromium", () => {
+  test("the dashboard leads to the docs: to all of them, to a path and to an advice", async () => {
+    const { page, go, server } = await openDashboard({ scenario: "key-states" });
+    const headers = { "x-api-key": server.sandbox.secret("revoked") };
+    await fetch(server.url + mePath, { headers });
+    await fetch(`${server.url}${mePath}?key=${server.sandbox.secret("active")}`, { headers });
+    const follow = async (link: ReturnType<typeof page.getByRole>, heading: string) => {
+      const [docs] = await Promise.all([page.waitForEvent("popup"), link.first().click()]);
+      await docs.locator("h1").waitFor();
+      const target = docs.locator(":target");
+      expect(await ((await target.count()) > 0 ? target : docs.locator("h1")).innerText()).toContain(heading);
+      return docs;
+    };
+    const docs = await follow(page.getByRole("link", { name: "Docs" }), "svc-sandbox");
+    await docs.getByRole("searchbox").fill("live_access_not_approved");
+    await docs.locator("#search li a").first().click();
+    expect(await docs.locator(":target").innerText()).toContain("Live access is not approved");
+    await go("report");
+    await follow(page.getByRole("link", { name: "key-in-query" }), "key-in-query");
+    await go("overview/401.revoked");
+    await follow(page.locator(".exit-detail").getByRole("link", { name: "401.revoked" }), "401.revoked");
+  });
+});
