@@ -50,7 +50,7 @@ describe.skipIf(noBrowser)("each view", () => {
         await fetch(server.url + path, { headers: { "x-api-key": server.sandbox.secret(key) } });
       }
       await go(view);
-      await page.getByText("Reading…").waitFor({ state: "hidden" });
+      await expect.poll(() => page.getByText("Reading…").count()).toBe(0);
       await act?.(page);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
