@@ -71,7 +71,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** SHA-256 in hex of the canonical JSON (RFC 8785) of a value. */
-function digestOf(value: unknown): string {
+export function digestOf(value: unknown): string {
   return sha256(canonicalJson(value));
 }
 

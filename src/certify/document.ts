@@ -57,7 +57,7 @@ function certificateDocument({ result, digest, json }: Certificate): ReportDocum
     ...ofReport.sections.slice(0, 1),
     {
       title: "Runs",
-      columns: ["run", "outcome", "exit code", "requests", "coverage", "time"],
+      columns: ["run", "outcome", "exit", "requests", "coverage", "time"],
       rows: runs.map(runRow),
       picture: runsPicture(runs),
     },
@@ -138,7 +138,9 @@ function causesOf(runs: readonly Run[]): Row[] {
 function runRow(run: Run): Row {
   const { name, outcome, code, requests, percent, durationMs } = run;
   const text = outcome.replace("_", " ");
-  const cells = [code === null ? "-" : String(code), String(requests), `${percent} %`, seconds(durationMs)];
+  // The text format has no names of columns.
+  const exit = code === null ? "-" : `exit ${code}`;
+  const cells = [exit, pluralize(requests, "request"), `${percent} %`, seconds(durationMs)];
   return { cells: [name, { text, tone: toneOf[outcome] }, ...cells] };
 }
 

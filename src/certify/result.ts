@@ -4,7 +4,10 @@ import type { Report } from "../report/report.js";
 
 /** The outcome of certifying a client. Plain data; its texts may hold what the caller wrote: renderers redact and escape. */
 export interface CertifyResult {
+  /** The bundled name, or the file as it was given. */
   readonly scenario: string;
+  /** SHA-256 in hex of its content: that of a file that was moved is the same. */
+  readonly scenarioDigest: string;
   /** The version of the API's specification. */
   readonly specification: string;
   /** The version of svc-sandbox. */

@@ -35,9 +35,10 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
   const compare = (fact: string, one: unknown, other: unknown) => {
     facts.push({ fact, certified: shown(one), now: shown(other) });
   };
-  for (const fact of ["verdict", "scenario", "seeds", "faults", "like"] as const) {
-    compare(fact, certified[fact], now[fact]);
-  }
+  compare("verdict", certified.verdict, now.verdict);
+  // Wherever its file lies now, and whatever it is called.
+  compare("content of the scenario", certified.scenarioDigest, now.scenarioDigest);
+  for (const fact of ["seeds", "faults", "like"] as const) compare(fact, certified[fact], now[fact]);
   const runs = byName(certified);
   const runsNow = byName(now);
   for (const name of new Set([...runs.keys(), ...runsNow.keys()])) {
@@ -133,7 +134,12 @@ function notesOn(certified: CertifyResult, now: CertifyResult): string[] {
       `It was written with ${what} ${certified[name]}, and this is ${now[name]}: what differs may come from that.`,
     );
   }
-  const [line, lineNow] = [certified, now].map(({ command }) => commandLine(command));
-  if (line !== lineNow) notes.push(`It names the command ${line}, and this was ${lineNow}.`);
+  const named = [
+    ["scenario", certified.scenario, now.scenario],
+    ["command", commandLine(certified.command), commandLine(now.command)],
+  ] as const;
+  for (const [what, before, after] of named) {
+    if (before !== after) notes.push(`It names the ${what} ${before}, and this was ${after}.`);
+  }
   return notes;
 }

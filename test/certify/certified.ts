@@ -83,6 +83,7 @@ const lastRequest = { id: "req_89abcdef0123456789abcdef", pathId: "401.revoked",
 /** A client that two causes break, with every member that a result can have. */
 export const failed: CertifyResult = {
   scenario: "key-states",
+  scenarioDigest: "5f".repeat(32),
   specification: "0.1.0",
   sandbox: "0.1.0",
   seeds: [1, 2, 3],
@@ -116,6 +117,7 @@ export const failed: CertifyResult = {
 /** A client that nothing breaks, with as few members as a result can have. */
 export const passed: CertifyResult = {
   scenario: "key-states",
+  scenarioDigest: "5f".repeat(32),
   specification: "0.1.0",
   sandbox: "0.1.0",
   seeds: [],

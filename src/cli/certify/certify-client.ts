@@ -1,5 +1,6 @@
 import { availableParallelism, constants } from "node:os";
 import { apiVersion } from "../../api/openapi.js";
+import { digestOf } from "../../certify/certificate.js";
 import { commandLine } from "../../certify/document.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
 import { faultsOn, type PlannedRun, planOf, verdictOf } from "../../certify/plan.js";
@@ -99,6 +100,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
   }
   const result = report && {
     scenario: loaded.name,
+    scenarioDigest: digestOf(loaded.scenario),
     specification: apiVersion,
     sandbox: version,
     ...{ seeds, faults, ...(like !== undefined && { like }), command, startedAt },

@@ -5,7 +5,6 @@ import { renderVerification, verifyCertificate } from "../../certify/verify-cert
 import { printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { pluralize } from "../../report/plain-text.js";
-import type { ReportFormat } from "../../report/render/document.js";
 import { quote } from "../../scenario/problems/words.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
@@ -18,7 +17,7 @@ interface VerifyCall {
   /** The command of the caller; without words that of the certificate. */
   readonly command: readonly string[];
   readonly flags: {
-    readonly format?: ReportFormat;
+    readonly json?: boolean;
     readonly quiet?: boolean;
     readonly color?: boolean;
     readonly wide?: boolean;
@@ -45,7 +44,7 @@ export async function verifyFile({ file, command, flags, io, runAgain }: VerifyC
   }
   const verification = verifyCertificate(result, await runAgain(result, words));
   const { palette, width } = styleFor(io.stdout, io.env, flags);
-  io.stdout.write(redactKeys(renderVerification(verification, flags.format ?? "text", palette, width)));
+  io.stdout.write(redactKeys(renderVerification(verification, flags.json ? "json" : "text", palette, width)));
   return verification.verified ? exitCode.fine : exitCode.failed;
 }
 

@@ -1,0 +1,114 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { certificateOf, readCertificate } from "../../src/certify/certificate.js";
+import type { CertifyResult } from "../../src/certify/result.js";
+import { elementsOf } from "../report/xml-elements.js";
+import { root } from "../support/pages.js";
+import { runCli } from "../support/run-cli.js";
+import { startBin } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const client = join(root, "test/support/planted-client.js");
+const planted = (mistake: string) => ["--", process.execPath, client, "--mistake", mistake];
+
+/** Certifies a planted client in a folder of its own; the folder with the certificate, and what it says. */
+async function certified(mistake: string, flags: readonly string[] = [], files = {}) {
+  const cwd = temporaryFolder(files);
+  const outputs = ["--certificate", "out/certificate.json", "--certificate", "page.html", "--badge", "b.svg"];
+  const { code, stderr } = await runCli(["certify", ...flags, ...outputs, ...planted(mistake)], { cwd });
+  const file = join(cwd, "out/certificate.json");
+  const read = readCertificate(readFileSync(file, "utf8"));
+  if ("problem" in read) throw new Error(read.sentence);
+  return { cwd, file, code, stderr, result: read.result };
+}
+
+/** Writes the certificate of a changed result, with a digest that matches. */
+function forge(file: string, result: CertifyResult): void {
+  writeFileSync(file, JSON.stringify(certificateOf(result).json));
+}
+
+test("a certificate verifies in another folder, time zone and language, by its own command or the caller's", async () => {
+  const { file, cwd, code, result } = await certified("content_type", ["--seeds", "3", "--faults"]);
+  expect([code, result.verdict]).toEqual([1, "failed"]);
+  expect(readFileSync(join(cwd, "page.html"), "utf8")).toMatch(/^<!doctype html>/);
+  expect(elementsOf(readFileSync(join(cwd, "b.svg"), "utf8"))[0]?.attributes["aria-label"]).toMatch(
+    /failed$/,
+  );
+  const elsewhere = { TZ: "Pacific/Chatham", LANG: "ar_EG.UTF-8", LC_ALL: "ar_EG.UTF-8" };
+  for (const command of [[], planted("content_type")]) {
+    const argv = ["certify", "--verify", file, ...command];
+    const ended = startBin(argv, { cwd: temporaryFolder(), env: elsewhere }).ended;
+    const { code, stdout, stderr } = await ended;
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/\nVerified: all \d+ facts are the same\.\n$/)]);
+    expect(stderr).toMatch(
+      /is whole: failed, key-states, .*\nMaking its 12 runs again with: .*planted-client/,
+    );
+  }
+});
+
+describe("a certificate does not verify", () => {
+  test("when it says of another client what is not so", async () => {
+    const { file, cwd } = await certified("none", ["--seeds", "1"]);
+    const argv = ["certify", "--verify", file, "--json", ...planted("broken")];
+    const { code, stdout } = await runCli(argv, { cwd });
+    const { verified, differences, notes } = JSON.parse(stdout);
+    expect([code, verified]).toEqual([1, false]);
+    expect(differences).toContainEqual({ fact: "verdict", certified: "passed", now: "unusable" });
+    expect(notes).toEqual([
+      expect.stringMatching(/^It names the command .* none, and this was .* broken\.$/),
+    ]);
+  });
+
+  test("when it was changed, and its digest made anew", async () => {
+    const { file, cwd, result } = await certified("content_type", ["--seeds", "1"]);
+    const runs = result.runs.map(({ cause: _, ...run }) => ({ ...run, outcome: "passed" as const, code: 0 }));
+    forge(file, { ...result, verdict: "passed", runs });
+    const { code, stdout } = await runCli(["certify", "--verify", file], { cwd });
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/\nNot verified: \d of \d+ facts came out/)]);
+    expect(stdout).toMatch(/ {2}outcome of typical\n {4}certified {2}passed\n {4}now {8}failed\n|varied 1/);
+  });
+
+  test.each([
+    ["changed", (text: string) => text.replace('"failed"', '"passed"'), /changed after it was written/],
+    ["cut short", (text: string) => text.slice(0, -20), /not JSON, or only a part/],
+    ["newer", (text: string) => text.replace('certificate": 1', 'certificate": 2'), /has format 2/],
+    ["something else", () => '{"verdict":"passed"}', /is not a certificate/],
+  ])("when it is %s: nothing is run", async (_what, change, says) => {
+    const text = JSON.stringify(certificateOf(forgery).json, null, 2);
+    const cwd = temporaryFolder({ "c.json": change(text) });
+    const { code, stdout, stderr } = await runCli(["certify", "--verify", "c.json"], { cwd });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(says);
+    expect(stderr).toMatch(/^Failed to verify "c\.json": [^\n]*\n$/);
+  });
+
+  test.each([
+    [["--verify", "none.json"], 'Failed to read the certificate "none.json": there is no such file.'],
+    [["--certificate", "c.pdf", "--", "true"], "End its name with .json, .html, .md, .xml (JUnit) or .txt."],
+    [["--badge", "b.png", "--", "true"], "End its name with .svg."],
+  ])("%j is refused", async (argv, says) => {
+    const { code, stderr } = await runCli(["certify", ...argv], { cwd: temporaryFolder() });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+  });
+});
+
+const forgery: CertifyResult = {
+  scenario: "key-states",
+  scenarioDigest: "0".repeat(64),
+  specification: "0.1.0",
+  sandbox: "0.1.0",
+  seeds: [],
+  faults: [],
+  command: ["true"],
+  startedAt: "2026-03-02T09:00:00.000Z",
+  durationMs: 1,
+  runs: [],
+  verdict: "failed",
+  report: {
+    ...{ scenario: "key-states", seed: 1, profile: "minimal", pinned: [], requests: 0, unread: 0 },
+    coverage: { percent: 0, met: 0, promised: 1 },
+    faults: { met: 0, total: 1 },
+    ...{ preview: null, paths: [], advice: [] },
+  },
+};
