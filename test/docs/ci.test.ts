@@ -48,7 +48,7 @@ if (process.argv[2] === "stubborn") for (let i = 0; i < 3; i += 1) {
 const project = { "client.mjs": client, "package.json": '{ "scripts": { "test": "node client.mjs" } }' };
 
 /** Runs the action's step as a runner does; answers with its end, its outputs and its summary. */
-async function runAction(given: Readonly<Record<string, string>>, { npx = "", files = {} } = {}) {
+async function runAction(given: Readonly<Record<string, string>>, { npx = "", files = {}, env = {} } = {}) {
   const folder = userFolder({ ...project, "temp/.keep": "", output: "", summary: "", ...files });
   if (npx !== "") {
     mkdirSync(join(folder, "bin"));
@@ -76,6 +76,7 @@ async function runAction(given: Readonly<Record<string, string>>, { npx = "", fi
         GITHUB_OUTPUT: join(folder, "output"),
         GITHUB_STEP_SUMMARY: join(folder, "summary"),
         RUNNER_TEMP: join(folder, "temp"),
+        ...env,
       },
     },
   );
@@ -122,7 +123,7 @@ describe("action.yml", () => {
       report: "report.xml",
     });
     expect([code, stderr]).toEqual([0, expect.stringContaining("Coverage 5 %")]);
-    expect(outputs).toEqual({ coverage: "5", verdict: "passed", report: "report.xml" });
+    expect(outputs).toMatchObject({ coverage: "5", verdict: "passed", report: "report.xml" });
     expect(summary).toMatch(/^# Coverage 5 %/);
     expect(fileOf("report.xml")).toMatch(/^<\?xml/);
   });
@@ -134,7 +135,7 @@ describe("action.yml", () => {
     expect(stderr).toMatch(/^::warning title=svc-sandbox same-key-after-401::/m);
     expect(stderr).toMatch(/^::error title=(?:npx )?svc-sandbox --min-coverage 50::/m);
     expect(stderr).toMatch(/^::error title=(?:npx )?svc-sandbox --fail-on warning::/m);
-    expect(outputs).toEqual({
+    expect(outputs).toMatchObject({
       coverage: "11",
       verdict: "failed",
       report: join(folder, "temp/svc-sandbox-run.json"),
@@ -165,6 +166,21 @@ describe("action.yml", () => {
       "passed",
       expect.stringMatching(/own file\.yaml/),
     ]);
+  });
+
+  test("certifies a client that has passed, when asked to", async () => {
+    const env = { SVC_SANDBOX_SEEDS: "0" };
+    const { code, outputs, summary } = await runAction({ command: "npm test", certify: "true" }, { env });
+    expect([code, outputs.verdict]).toEqual([0, "passed"]);
+    expect(JSON.parse(readFileSync(outputs.certificate as string, "utf8"))).toMatchObject({
+      verdict: "passed",
+    });
+    expect(summary).toMatch(/^# Coverage 5 %[\s\S]*^\| verdict \| passed \|$/m);
+    const onlyOnce = { command: "npm test\ntest ! -e ran\ntouch ran", certify: "true" };
+    const again = await runAction(onlyOnce, { env });
+    expect([again.code, again.outputs.verdict, again.outputs.coverage]).toEqual([1, "failed", "5"]);
+    const failing = await runAction({ command: "exit 3", certify: "true" }, { env });
+    expect([failing.code, failing.outputs.certificate]).toEqual([3, ""]);
   });
 
   test("asks npx for the version that is given", async () => {
