@@ -43,7 +43,7 @@ export const pageRoute: Route = route("GET /", {
 export const servePageFiles: RequestHandler = ({ path, method }, response, next) => {
   const [start = "", folder = ""] = folders.find(([start]) => path.startsWith(start)) ?? [];
   const file = path === `${docsPath}/` ? "index.html" : path.slice(start.length);
-  if (method !== "GET") next();
+  if (method !== "GET" && method !== "HEAD") next();
   else if (path === docsPath) response.redirect(308, "./docs/");
   else if (start === "" || !/^[\w-]+(?:\.[\w-]+)+$/.test(file)) next();
   else sendPageFile(response, folder, file).catch(next);
