@@ -31,7 +31,7 @@ export function placesOf(page: Page, tokens: readonly Token[]): Place[] {
     if (token.type !== "table" || page.isMade) continue;
     const { header, rows } = token as Tokens.Table;
     for (const row of rows) {
-      const code = codeOf(row);
+      const code = codeOf(row[0]);
       if (code === undefined) continue;
       add(`${slugOf(header[0]?.text ?? "")}-${code}`, code, row.map(({ text }) => text).join(" "));
     }
@@ -44,8 +44,8 @@ function slugOf(title: string): string {
   return words.replaceAll(" ", "-");
 }
 
-function codeOf([first]: readonly Tokens.TableCell[]): string | undefined {
-  return /^`([\w.-]+)`$/.exec(first?.text ?? "")?.[1];
+function codeOf(cell: Tokens.TableCell | undefined): string | undefined {
+  return /^`([\w.-]+)`$/.exec(cell?.text ?? "")?.[1];
 }
 
 export interface Site {
@@ -108,19 +108,23 @@ export function renderPage(page: Page, tokens: readonly Token[], site: Site): st
         return text.startsWith("<!--") ? "" : text;
       },
       table({ header, rows: lines }) {
-        const cells = (kind: "th" | "td", of: readonly Tokens.TableCell[], id = "") =>
-          of.map(({ tokens }, index) => {
-            const text = this.parser.parseInline(tokens);
-            const tag = text === "" ? "td" : kind;
-            return `<${tag}>${id !== "" && index === 0 ? `<a href="#${id}">${text}</a>` : text}</${tag}>`;
-          });
-        const body = lines.map((line) => {
-          if (page.isMade || codeOf(line) === undefined) return `<tr>${cells("td", line).join("")}</tr>`;
+        const textOf = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
+        const head = header.map(textOf).map((text) => (text === "" ? "<td></td>" : `<th>${text}</th>`));
+        // On a narrow screen the cells of a row stand below each other, each with the title of its column.
+        const titles = header.map(({ text }) => escaped(text.replaceAll("`", "")));
+        const cellOf = (cell: Tokens.TableCell, index: number) =>
+          page.isMade || !titles[index]
+            ? `<td>${textOf(cell)}</td>`
+            : `<td data-title="${titles[index]}: ">${textOf(cell)}</td>`;
+        const body = lines.map(([first, ...others]) => {
+          const cells = others.map((cell, index) => cellOf(cell, index + 1)).join("");
+          const text = first === undefined ? "" : textOf(first);
+          if (page.isMade || codeOf(first) === undefined) return `<tr><td>${text}</td>${cells}</tr>`;
           const { id = "" } = rows.next().value ?? {};
-          return `<tr id="${id}">${cells("td", line, id).join("")}</tr>`;
+          return `<tr id="${id}"><td><a href="#${id}">${text}</a></td>${cells}</tr>`;
         });
-        const head = `<thead><tr>${cells("th", header).join("")}</tr></thead>`;
-        return `<div class="table" tabindex="0"><table>${head}<tbody>${body.join("\n")}</tbody></table></div>\n`;
+        const table = `<thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody>`;
+        return `<div class="table" tabindex="0"><table>${table}</table></div>\n`;
       },
     },
   });

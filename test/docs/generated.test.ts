@@ -127,14 +127,13 @@ function answerCodesPart(): string {
   const messages = failures.map((row) => [code(row.code), String(row.status), String(row.message)]);
   const distinct = [...new Map(messages.map((cells) => [cells.join(), cells])).values()];
   const causes = failures.map(({ path, code: name, when, whatToDo }) => [
-    `[${code(path)}](errors.md#${path.replaceAll(".", "")})`,
-    code(name),
+    `[${code(path)}](errors.md#${path.replaceAll(".", "")})<br>${code(name)}`,
     when,
     whatToDo,
   ]);
   return [
     table(["code", "status", "message"], ...distinct),
-    table(["path", "code", "cause", "what to do"], ...causes),
+    table(["path and code", "cause", "what to do"], ...causes),
   ].join("\n\n");
 }
 
