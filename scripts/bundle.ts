@@ -163,6 +163,12 @@ function exportedFunctions(text: string, file: string, mayExportMore = false): s
 
 /** The modules of each part. Modules outside of it use only functions of those inside. */
 const parts = {
+  capture: [
+    "src/api/story-sender.ts",
+    "src/library/capture.ts",
+    "src/library/captured-steps.ts",
+    "src/sandbox/story/run-step.ts",
+  ],
   farmers: ["src/synthetic/farmers/farmers.ts"],
   preview: [
     "src/api/endpoints/attestations.ts",
@@ -183,7 +189,11 @@ export const partNames = Object.keys(parts) as Part[];
 
 const entryMark = "\0part:";
 const cutMark = "\0cut:";
-const partEntries = { farmers: `${entryMark}farmers`, preview: `${entryMark}preview` };
+const partEntries = {
+  capture: `${entryMark}capture`,
+  farmers: `${entryMark}farmers`,
+  preview: `${entryMark}preview`,
+};
 
 /**
  * Makes an entry point of each part, which adds the functions of its modules, and lets all other modules ask for them by

@@ -5,6 +5,7 @@ import { SandboxError } from "../domain/errors.js";
 
 /** The parts by the names of their entry points, with what they are for. */
 const parts = {
+  capture: "capture what the sandbox has seen",
   farmers: "make synthetic farmers",
   preview: "run the preview of the announced endpoints",
 } as const;

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { serveControl } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
+import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
 
@@ -25,6 +26,18 @@ async function sendMany({ sandbox }: Server, count: number): Promise<void> {
 const rows = (page: Page) => page.locator(".request-row");
 
 describe.skipIf(noBrowser)("the requests", () => {
+  test("are captured as a file that verify proves", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await send(server, ["active", "revoked"]);
+    await rows(page).nth(1).waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Capture" }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe("capture.yaml");
+    const { code, stdout } = await runCli(["verify", await file.path()]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("2 steps, 2 expectations, all hold")]);
+  });
+
   test("come newest first, and a filter in the address survives a reload", async () => {
     const { page, server, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await page.getByText("No request yet").waitFor();

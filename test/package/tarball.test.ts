@@ -66,7 +66,7 @@ describe("the tarball", () => {
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|js|json|py|java|go|mod)$/,
       /^dist\/(?:(?:scenario|certificate)\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
       /^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/,
-      /^dist\/(?:esm|cjs)\/(?:index|msw|node|undici|vitest|playwright|farmers|preview)\.d\.ts$/,
+      /^dist\/(?:esm|cjs)\/(?:index|msw|node|undici|vitest|playwright|capture|farmers|preview)\.d\.ts$/,
       /^dist\/site\/(?:[a-z0-9-]+\.html|style\.css|search\.js|search-index\.js|icon\.svg)$/,
       /^dist\/dashboard\/(?:index\.html|assets\/[\w-]+\.(?:js|css|svg))$/,
     ];

@@ -1,12 +1,13 @@
 import { redactKeys } from "../../domain/redact.js";
-import { askReport } from "../../node/clients/ask-control.js";
+import { askHar, askReport } from "../../node/clients/ask-control.js";
 import { mergeReports } from "../../report/merge-reports.js";
 import { githubAnnotations } from "../../report/render/annotations.js";
+import { reportFormats } from "../../report/render/document.js";
 import { parseReport, type Report } from "../../report/report.js";
 import { renderReport } from "../../report/report-document.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { quote } from "../../scenario/problems/words.js";
-import { declareCommand, toggle } from "../command.js";
+import { declareCommand, flag, oneOf, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import {
   controlToken,
@@ -36,7 +37,12 @@ export const command = declareCommand({
     merge: toggle("--merge", "merge the reports in these files, written with --report or --json, into one", {
       variables: [],
     }),
-    format: formatFlag,
+    format: flag(
+      formatFlag.spec,
+      `${formatFlag.text}; har is the last 1,000 requests, for the tools that read HAR 1.2`,
+      oneOf([...reportFormats, "har"]),
+      { variables: [] },
+    ),
     json: jsonOrFormat,
     ...thresholdFlags,
     controlToken,
@@ -46,21 +52,30 @@ export const command = declareCommand({
   examples: {
     "svc-sandbox report": "for people",
     'svc-sandbox report --format markdown >> "$GITHUB_STEP_SUMMARY"': "in the summary of a CI job",
+    "svc-sandbox report --format har > requests.har": "for the network view of a browser's developer tools",
     "svc-sandbox report --min-coverage 80 --fail-on warning": "with thresholds",
     "svc-sandbox report --merge unit.json end-to-end.json": "of two runs of exec --report",
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
-    const found = flags.merge
-      ? await readReports(words, io)
-      : await askReport({
-          url: oneUrl(words) ?? (io.env.SVC_CONTROL_URL || standardUrl),
-          token: flags.controlToken,
-          timeout: flags.timeout ?? defaultTimeout,
-        });
+    if (flags.merge && format === "har") {
+      throw usageError(
+        "Failed to merge reports: a HAR is made of the requests of a running sandbox, which reports do not hold.",
+      );
+    }
+    const call = () => ({
+      url: oneUrl(words) ?? (io.env.SVC_CONTROL_URL || standardUrl),
+      token: flags.controlToken,
+      timeout: flags.timeout ?? defaultTimeout,
+    });
+    const found = flags.merge ? await readReports(words, io) : await askReport(call());
     const unmet = unmetThresholds(found, flags);
     const { palette, width } = styleFor(io.stdout, io.env, flags);
-    io.stdout.write(redactKeys(renderReport(found, format, { palette, width, failures: unmet })));
+    const text =
+      format === "har"
+        ? await askHar(call())
+        : renderReport(found, format, { palette, width, failures: unmet });
+    io.stdout.write(redactKeys(text));
     if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.failed;
   },

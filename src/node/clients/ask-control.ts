@@ -30,6 +30,13 @@ export async function askReport(call: ControlCall): Promise<Report> {
   throw failed(`it answered ${status}, and not with a report. Is it a sandbox of this version?`);
 }
 
+/** Asks a running sandbox for its last requests as HAR 1.2; throws `usage` when there are none to be had. */
+export async function askHar(call: ControlCall): Promise<string> {
+  const { status, text, failed } = await ask(call, "get the requests from", "GET", "/report?format=har");
+  if (status === 200) return `${text}\n`;
+  throw failed(`it answered ${status}, and not with a HAR. Is it a sandbox of this version?`);
+}
+
 /** Asks a running sandbox for what it has seen as a scenario, the text of a file; throws `usage` when there is none to be had. */
 export async function askCapture(call: ControlCall, part: CaptureOptions): Promise<string> {
   const chosen = Object.entries(part).filter((one): one is [string, string] => one[1] !== undefined);

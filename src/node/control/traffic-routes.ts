@@ -3,6 +3,7 @@ import { storySender } from "../../api/story-sender.js";
 import { SandboxError } from "../../domain/errors.js";
 import { captureText } from "../../library/capture-text.js";
 import { reportOf } from "../../report/build-report.js";
+import { harOf } from "../../report/har.js";
 import { type ReportFormat, reportFormats } from "../../report/render/document.js";
 import { renderReport } from "../../report/report-document.js";
 import { operations } from "../../sandbox/operations/operations.js";
@@ -15,6 +16,7 @@ import type { World } from "../../sandbox/world.js";
 import { described, query, requestQuery } from "../../scenario/format/control-bodies.js";
 import { ref } from "../../scenario/format/fields.js";
 import { choice, count, text } from "../../scenario/format/shape.js";
+import { version } from "../package-files.js";
 import { stepJson } from "../step-data.js";
 import { listOf, one } from "./answer-schemas.js";
 import { type Route, route, textAnswer } from "./route.js";
@@ -42,10 +44,18 @@ export const trafficRoutes: readonly Route[] = [
   }),
   route("GET /report", {
     summary: "The paths that clients have covered, and advice on their behaviour; includes the instances'",
-    query: query({ format: described(choice(reportFormats), "The format of the report. Default: json.") }),
+    query: query({
+      format: described(
+        choice([...reportFormats, "har"]),
+        "The format of the report; har is the last 1,000 requests as HAR 1.2. Default: json.",
+      ),
+    }),
     answer: one("Report"),
     types: ["application/json", ...Object.values(reportTypes)],
-    run({ runtime, query: { format = "json" } }) {
+    run({ world, runtime, baseUrl, query: { format = "json" } }) {
+      if (format === "har") {
+        return textAnswer("application/json", JSON.stringify(harOf(world, { version, baseUrl: baseUrl() })));
+      }
       const report = reportOf(runtime);
       return format === "json"
         ? snakeCase(report)

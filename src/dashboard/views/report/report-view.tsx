@@ -172,6 +172,7 @@ const formats = [
   { name: "JUnit", format: "junit", ending: "xml" },
   { name: "JSON", format: "json", ending: "json" },
   { name: "Text", format: "text", ending: "txt" },
+  { name: "HAR", format: "har", ending: "har" },
 ] as const;
 
 function Downloads({ scenario }: { readonly scenario: string }) {
@@ -179,7 +180,7 @@ function Downloads({ scenario }: { readonly scenario: string }) {
     <section class="panel downloads" aria-labelledby="downloads">
       <h2 id="downloads">Download</h2>
       <p class="muted">
-        What <code>npx svc-sandbox report</code> prints; JUnit is for CI servers.
+        What <code>npx svc-sandbox report</code> prints; JUnit is for CI servers, HAR has the requests.
       </p>
       <div class="buttons">
         {formats.map(({ name: title, format, ending }) => (

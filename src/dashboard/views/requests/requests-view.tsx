@@ -1,8 +1,10 @@
 import { useEffect } from "preact/hooks";
-import { baseUrl } from "../../control/call.js";
+import { baseUrl, fetchControl } from "../../control/call.js";
 import { requests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";
 import { report } from "../../control/resources.js";
+import { ActionButton } from "../../elements/action.js";
+import { saveFile } from "../../elements/save-file.js";
 import { changeQuery, linkTo, route } from "../../shell/route.js";
 import { chosen, filterNames, goOn, hold, isHeld, keyRefs, newCount, statuses } from "./chosen.js";
 import { RequestDetail } from "./request-detail.js";
@@ -47,11 +49,26 @@ function ListHead() {
           : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`}
         {all === 1000 ? ", the last 1,000" : ""}
       </span>
+      {all === 0 ? null : (
+        <ActionButton
+          class="quiet"
+          run={saveCapture}
+          title="A scenario file that verify proves on any machine"
+        >
+          Capture
+        </ActionButton>
+      )}
       <span class="muted keys-hint">
         <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes
       </span>
     </div>
   );
+}
+
+// A link could not send the token.
+async function saveCapture(): Promise<void> {
+  const response = await fetchControl("/capture");
+  saveFile(await response.blob(), "capture", "yaml");
 }
 
 function Nothing() {

@@ -1,0 +1,87 @@
+import { sentAnswer } from "../api/story-sender.js";
+import { type KeyRecord, prefixOf } from "../domain/api-key.js";
+import { isoOf } from "../sandbox/clock.js";
+import { entryOf, type RequestNote } from "../sandbox/journal.js";
+import type { World } from "../sandbox/world.js";
+
+interface NameValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The program that writes a HAR, and the base URL that stands before the paths in it. */
+interface HarOptions {
+  readonly version: string;
+  readonly baseUrl: string;
+}
+
+/**
+ * The journal of a world as HAR 1.2, for the tools that read that. Holds no key; what HAR has no field for begins with `_`.
+ *
+ * Headers that the journal does not keep are left out, as are bodies for endpoints that take none.
+ */
+export function harOf(world: World, options: HarOptions): object {
+  const entries = world.journal.after(0).map((note) => entry(note, world, options));
+  const creator = { name: "svc-sandbox", version: options.version };
+  return { log: { version: "1.2", creator, pages: [], entries, comment: world.name } };
+}
+
+function entry(note: RequestNote, { requestIds }: World, { baseUrl }: HarOptions): object {
+  const { id, at, method, path, status, pathId, fault, advice, durationMs, key, fingerprint } = entryOf(
+    note,
+    requestIds.idOf,
+  );
+  const { content, answer, cutAfter } = note;
+  const sent = sentAnswer(answer ?? { status, headers: [], body: "" }, cutAfter);
+  const headers = namesAndValues(sent.headers);
+  const query = content?.query ?? "";
+  const text = content?.body.text ?? "";
+  const time = Math.round(durationMs * 1000) / 1000;
+  const size = new TextEncoder().encode(sent.body).length;
+  const mimeType = sent.headers["content-type"] ?? "";
+  return {
+    startedDateTime: isoOf(at),
+    time,
+    request: {
+      method,
+      url: `${baseUrl}${path}${query === "" ? "" : `?${query}`}`,
+      ...{ httpVersion: "HTTP/1.1", cookies: [] },
+      headers: [...keyHeader(note), ...contentHeaders(note)],
+      queryString: namesAndValues(new URLSearchParams(query)),
+      ...(text !== "" && { postData: { mimeType: content?.contentType ?? "", params: [], text } }),
+      ...{ headersSize: -1, bodySize: new TextEncoder().encode(text).length },
+    },
+    response: {
+      ...{ status, statusText: "", httpVersion: "HTTP/1.1", cookies: [], headers },
+      content: { size, mimeType, text: sent.body },
+      ...{ redirectURL: "", headersSize: -1, bodySize: size },
+    },
+    cache: {},
+    timings: { send: 0, wait: time, receive: 0 },
+    ...{ _id: id, _path_id: pathId, _fault: fault, _key: key, _fingerprint: fingerprint, _advice: advice },
+  };
+}
+
+function namesAndValues(
+  pairs: Iterable<readonly [string, string]> | Readonly<Record<string, string>>,
+): NameValue[] {
+  const all = Symbol.iterator in pairs ? [...pairs] : Object.entries(pairs);
+  return all.map(([name, value]) => ({ name, value }));
+}
+
+// Of a key no more than its prefix is shown (R46).
+function keyHeader({ key, presented }: RequestNote): NameValue[] {
+  return presented === "missing" ? [] : [{ name: "x-api-key", value: shownKey(key) }];
+}
+
+function shownKey(key: KeyRecord | undefined): string {
+  return key === undefined ? "…" : `${prefixOf(key.environment, key.legacy)}…`;
+}
+
+function contentHeaders({ content }: RequestNote): NameValue[] {
+  const { contentType, idempotencyKey } = content ?? {};
+  return [
+    ...(contentType === undefined ? [] : [{ name: "content-type", value: contentType }]),
+    ...(idempotencyKey === undefined ? [] : [{ name: "idempotency-key", value: idempotencyKey }]),
+  ];
+}
