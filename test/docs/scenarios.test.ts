@@ -129,5 +129,5 @@ test("what stands behind # in the file of `init` is valid, and its story goes as
     3, 2, 2, 200,
   ]);
   // Its faults are met by some requests and not by others; the story is about keys.
-  await expectStory(`${yaml}\n`.replace(/^faults:\n(?:[ -].*\n|\n(?=[ -]))+/m, "faults: []\n"), 10);
+  await expectStory(`${yaml}\n`.replace(/^faults:\n(?:[ -].*\n|\n(?=[ -]))+/m, "faults: []\n"), 13);
 });
