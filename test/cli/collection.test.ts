@@ -153,7 +153,11 @@ test.each(
   onTestFinished(() => server.close(0));
   const env = { SVC_BASE_URL: server.url, SVC_CONTROL_URL: String(server.controlUrl) };
   const { cwd, code, stdout, stderr } = await generated(["key-states", "--format", format], env);
-  expect([code, stdout, stderr]).toEqual([0, "", ""]);
+  expect([code, stdout, stderr]).toEqual([
+    0,
+    "",
+    "Wrote out. Its sandbox is that of: svc-sandbox key-states\n",
+  ]);
   const values = environmentOf(format, join(cwd, "values"));
   const requests = readers[format]?.(cwd) ?? [];
   const paths = outcomes.map(({ path }) => path);
@@ -222,8 +226,7 @@ test("another program's .env is left as it is, and its own is replaced", async (
     expect.stringMatching(/^Failed to write "\.env": it was not written by this command/),
   ]);
   expect(readFileSync(join(cwd, ".env"), "utf8")).toBe("DATABASE_URL=postgres://here\n");
-  for (const _ of [1, 2])
-    expect(await runCli([...argv, "own/.env"], { cwd })).toMatchObject({ code: 0, stderr: "" });
+  for (const _ of [1, 2]) expect(await runCli([...argv, "own/.env"], { cwd })).toMatchObject({ code: 0 });
 });
 
 test("a folder of Bruno has to be named, and what cannot be written is said", async () => {
@@ -234,5 +237,9 @@ test("a folder of Bruno has to be named, and what cannot be written is said", as
     stderr: "Failed to write the collection: Bruno's is a folder. Name one with --output.\n",
   });
   const { code, stderr } = await runCli(["collection", "--format", "bruno", "-o", "taken"], { cwd });
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/^Failed to write "taken\/bruno\.json": /)]);
+  expect([code, stderr]).toEqual([2, 'Failed to write "taken/bruno.json": its folder is a file.\n']);
+  expect(await runCli(["collection", "--environment", "."], { cwd })).toMatchObject({
+    code: 2,
+    stderr: 'Failed to write ".": it is a directory.\n',
+  });
 });

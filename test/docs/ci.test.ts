@@ -153,6 +153,11 @@ describe("action.yml", () => {
     expect([ran.code, ran.outputs.verdict, ran.outputs.coverage]).toEqual([code, "failed", coverage]);
   });
 
+  test("refuses to run no command", async () => {
+    const { code, stderr } = await runAction({ command: "" });
+    expect([code === 0, stderr]).toEqual([false, expect.stringContaining("the input command is empty")]);
+  });
+
   test("takes inputs word by word, and a folder", async () => {
     const files = {
       "in here/own file.yaml":

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { writeFileAtomically } from "../../node/files/write-file.js";
+import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
 import { controlPath } from "../../node/server/read-request.js";
 import { fallbackScenarios } from "../../report/reproduce.js";
 import { listed, quote } from "../../scenario/problems/words.js";
@@ -15,6 +15,7 @@ import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import { quiet, standardUrl, worldFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
+import { programName } from "../program-name.js";
 import { clientEnvironment } from "../serve/client-environment.js";
 
 export const command = declareCommand({
@@ -68,6 +69,9 @@ export const command = declareCommand({
       // Its owner's alone: there are keys in it.
       write(flags.environment, renderEnvironment(format, collection.name, values), io, 0o600);
     }
+    if (flags.quiet !== true && output !== undefined) {
+      io.stderr.write(`Wrote ${output}. Its sandbox is that of: ${programName(io.env)} ${loaded.name}\n`);
+    }
     if (flags.quiet !== true && collection.leftOut.length > 0) {
       io.stderr.write(
         `Left out, since ${loaded.name} shows none of them: ${listed(collection.leftOut, "and")}. The collection of key-states has them all.\n`,
@@ -80,7 +84,7 @@ export const command = declareCommand({
 function write(file: string, text: string, { cwd }: Io, mode = 0o666): void {
   const path = resolve(cwd, file);
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileAtomically(path, text, mode);
   } catch (error) {
     unwritable(quote(file))(error);
@@ -90,7 +94,11 @@ function write(file: string, text: string, { cwd }: Io, mode = 0o666): void {
 // A .env may be that of the user's own program.
 function refuseOther(file: string, { cwd }: Io): void {
   const path = resolve(cwd, file);
-  if (!existsSync(path) || readFileSync(path, "utf8").slice(0, 40).includes("svc-sandbox")) return;
+  try {
+    if (!existsSync(path) || readFileSync(path, "utf8").slice(0, 40).includes("svc-sandbox")) return;
+  } catch (error) {
+    unwritable(quote(file))(error);
+  }
   throw usageError(
     `Failed to write ${quote(file)}: it was not written by this command, and was left as it is. Name another file with --environment, or move it away.`,
   );

@@ -140,6 +140,7 @@ export function fileFailure(error: unknown): string {
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: "its folder does not exist",
   ENOTDIR: "its folder is a file",
+  EEXIST: "its folder is a file",
   EACCES: "permission denied",
   EPERM: "permission denied",
   EROFS: "the disk is read-only",
