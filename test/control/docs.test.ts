@@ -49,6 +49,8 @@ test("no path leads out of its folder, and a foreign host gets nothing", async (
   }
   const { status } = await exchange(server.url, { path: `${start}/`, headers: { host: "evil.example" } });
   expect(status).toBe(403);
+  const head = await exchange(server.url, { path: `${start}/errors.html`, method: "HEAD" });
+  expect([head.status, head.bytes.length]).toEqual([200, 0]);
   const posted = await exchange(server.url, { path: `${start}/index.html`, method: "POST" });
   expect(posted.status).toBe(404);
 });
