@@ -20,7 +20,7 @@ class ConfirmKey(unittest.TestCase):
     def test_a_good_key_is_confirmed(self):
         confirmed = self.confirm("active")
         self.assertEqual(confirmed["result"], "confirmed")
-        self.assertEqual(confirmed["organization"]["name"], "Harvest Cooperative Bank")
+        self.assertEqual(confirmed["organization"]["type"], "bank")
         self.assertEqual((confirmed["environment"], confirmed["usage"]["today"]), ("test", 1))
 
     def test_a_key_that_has_ended_is_rejected_and_sent_once(self):

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CertifyResult, Run } from "../../src/certify/result.js";
@@ -150,6 +150,24 @@ test("--like fixes what a check has learned, in every run", async () => {
     writeFileSync(file, text);
     const refused = await runCli([...argv, "--", "true"], { cwd });
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([2, "", expect.stringContaining(why)]);
+  }
+});
+
+test("--capture writes what each failing run has seen, as a scenario that verify takes", async () => {
+  const cwd = temporaryFolder();
+  const argv = ["certify", "--seeds", "2", "--faults", "--timeout", "4s", "--capture", "seen"];
+  const { code } = await runCli([...argv, "--", ...planted("no-retry")], { cwd });
+  expect(code).toBe(1);
+  const folders = readdirSync(join(cwd, "seen")).sort();
+  expect(folders).toEqual(
+    ["hang", "malformed", "reset", "status", "truncate"].map((kind) => `fault.${kind}`),
+  );
+  for (const folder of folders) {
+    const { code: verified, stdout } = await runCli(["verify", join("seen", folder, "capture.yaml")], {
+      cwd,
+    });
+    expect([folder, verified]).toEqual([folder, 0]);
+    expect(stdout).toContain(folder);
   }
 });
 

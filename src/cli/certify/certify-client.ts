@@ -1,4 +1,5 @@
 import { availableParallelism, constants } from "node:os";
+import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
 import { digestOf } from "../../certify/certificate.js";
 import { commandLine } from "../../certify/document.js";
@@ -28,6 +29,8 @@ interface Planned {
   readonly timeout: number | undefined;
   /** Whether the first failure ends it. */
   readonly bail: boolean;
+  /** Called with each run of the plan that fails, before anything is narrowed down. */
+  readonly onFailure: (run: PlannedRun, made: ClientRun) => Promise<void>;
 }
 
 /** What the runs have shown so far: also when they were stopped. */
@@ -51,6 +54,7 @@ interface CertifyFlags extends ServeFlags {
   readonly bail?: boolean;
   readonly timeout?: number;
   readonly clientVersion?: string;
+  readonly capture?: string;
   readonly now?: number;
   readonly frozen?: boolean;
   readonly color?: boolean;
@@ -76,6 +80,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     timeout,
     bail = false,
     clientVersion,
+    capture,
     ...served
   } = flags;
   const seed = loaded.scenario.seed ?? defaultSeed;
@@ -88,8 +93,17 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
   const release = io.takeSignals(client.stop);
   const startedAt = new Date(wallTime()).toISOString();
   const started = stopwatch();
+  const onFailure = async ({ name }: PlannedRun, { sandboxes }: ClientRun) => {
+    if (capture === undefined) return;
+    const { writeCaptures } = await import("../serve/capture-files.js");
+    await writeCaptures(join(capture, name.replaceAll(" ", "-")), sandboxes, { io, flags: { quiet: true } });
+  };
   progress.begin(`Running ${commandLine(command)}: ${plan.length} runs, ${jobs} at one time`);
-  const { runs, report, failure, outputOf } = await makeRuns(client, { plan, like, timeout, bail }, progress);
+  const { runs, report, failure, outputOf } = await makeRuns(
+    client,
+    { plan, like, timeout, bail, onFailure },
+    progress,
+  );
   const stopped = client.stoppedBy();
   if (failure !== undefined) {
     const cutShort = sayWhyNotRun(command[0] as string, failure, io);
@@ -117,7 +131,7 @@ const leastTimeout = 30_000;
 /** Makes the runs of a plan, and narrows down why some of them fail. */
 async function makeRuns(
   client: ClientRuns,
-  { plan, like, timeout, bail }: Planned,
+  { plan, like, timeout, bail, onFailure }: Planned,
   progress: Progress,
 ): Promise<Made> {
   const [baseline, ...others] = plan;
@@ -130,7 +144,10 @@ async function makeRuns(
     if (made === undefined) return;
     const run = runOf(planned, made);
     done.set(planned.name, { run, made });
-    if (run.outcome !== "passed") isOver = bail;
+    if (run.outcome !== "passed") {
+      isOver = bail;
+      await onFailure(planned, made);
+    }
     if (made.failure === undefined) progress.ran(run);
   };
   const attempt: Attempt = async (planned, trial) => {

@@ -3,6 +3,7 @@ import type { CausePoint, Run } from "../../certify/result.js";
 import { redactKeys } from "../../domain/redact.js";
 import { stopwatch } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import type { CommandEnd } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/build-report.js";
 import type { Report } from "../../report/report.js";
 import { createCounters } from "../../sandbox/counters.js";
@@ -11,6 +12,7 @@ import type { GivenOptions, Runtime } from "../../sandbox/runtime.js";
 import type { Trial } from "../../sandbox/world.js";
 import type { Call } from "../command.js";
 import { startNamed } from "../open-scenario.js";
+import type { RunSandbox } from "../serve/capture-files.js";
 import { runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
@@ -25,6 +27,8 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   readonly lastOn: (statuses: readonly number[]) => Run["lastRequest"];
   /** The last lines of what it wrote, without keys and colours. */
   readonly output: readonly string[];
+  /** Its worlds; none when it passed. */
+  readonly sandboxes: readonly RunSandbox[];
   /** Why it could not be started. */
   readonly failure?: NodeJS.ErrnoException;
 }
@@ -67,6 +71,7 @@ export function createClientRuns({ loaded, call, given, jobs }: ClientOptions): 
     const counters = createCounters();
     runtime.counters.passOnTo(counters);
     const journal = listenTo(runtime);
+    const sandboxes: RunSandbox[] = [{ runtime }];
     const output = createTail();
     const started = stopwatch();
     let pass: ((signal: NodeJS.Signals) => void) | undefined;
@@ -76,25 +81,25 @@ export function createClientRuns({ loaded, call, given, jobs }: ClientOptions): 
         underWay.add(listener);
       },
       apart: { timeout, onOutput: output.add },
-      onInstance: ({ runtime: its }) => journal.add(its),
+      onInstance({ id, label = id, runtime: its }) {
+        journal.add(its);
+        sandboxes.push({ runtime: its, instance: label });
+      },
     });
     const durationMs = Math.round(stopwatch() - started);
     if (pass !== undefined) underWay.delete(pass);
     if (stopped !== undefined) return undefined;
     const last = journal.last();
-    const failure = "failure" in end ? end.failure : undefined;
-    const isTimedOut = "code" in end && end.isTimedOut === true;
-    const code = "code" in end && !isTimedOut ? end.code : null;
+    const ended = howEnded(end);
     return {
-      outcome: isTimedOut ? "timed_out" : code === 0 ? "passed" : "failed",
-      code,
+      ...ended,
       durationMs,
       report: reportOf({ world: runtime.world, counters }, { underExec: true }),
       points: recorded.points(),
       ...(last !== undefined && { lastRequest: last }),
       lastOn: journal.last,
       output: output.lines(),
-      ...(failure !== undefined && { failure }),
+      sandboxes: ended.outcome === "passed" ? [] : sandboxes,
     };
   };
 
@@ -106,6 +111,12 @@ export function createClientRuns({ loaded, call, given, jobs }: ClientOptions): 
     },
     stoppedBy: () => stopped,
   };
+}
+
+function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failure"> {
+  if ("failure" in end) return { outcome: "failed", code: null, failure: end.failure };
+  if (end.isTimedOut === true) return { outcome: "timed_out", code: null };
+  return { outcome: end.code === 0 ? "passed" : "failed", code: end.code };
 }
 
 /** Remembers the last request of each status, in all worlds and instances of a run. */

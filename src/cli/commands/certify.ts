@@ -1,4 +1,4 @@
-import { commandLine, renderCertificate } from "../../certify/document.js";
+import { commandLine, reasonOf, renderCertificate } from "../../certify/document.js";
 import { learnedAssumptions } from "../../certify/like.js";
 import type { Run } from "../../certify/result.js";
 import type { Assumptions } from "../../domain/assumptions.js";
@@ -59,6 +59,11 @@ const flags = {
   like: flag(
     "--like <file>",
     "assume in every run what a check has learned from a real environment: svc-sandbox check <base-url> --format json > <file>",
+    fileName,
+  ),
+  capture: flag(
+    "--capture <folder>",
+    "write what the sandbox has seen in each failing run into a folder of this one, as a scenario for verify",
     fileName,
   ),
   clientVersion: flag(
@@ -164,9 +169,9 @@ function showOutput(
   const { palette } = styleFor(io.stderr, io.env, flags);
   const told = new Set<string>();
   for (const run of runs) {
-    const { name, outcome, cause, profile, seed, fault } = run;
+    const { name, outcome, profile, seed, fault } = run;
     if (outcome === "passed" || outcome === "not_run") continue;
-    const why = cause?.sentence ?? outcome;
+    const why = reasonOf(run);
     if (told.has(why)) continue;
     told.add(why);
     const lines = outputOf(run).map((line) => `  ${palette.dim("|")} ${line}\n`);
