@@ -4,7 +4,7 @@ import { certificateBadge } from "../../src/certify/badge.js";
 import { certificateOf, readCertificate } from "../../src/certify/certificate.js";
 import { renderCertificate } from "../../src/certify/document.js";
 import { certificateShape } from "../../src/certify/format.js";
-import { type CertifyResult, certifyVerdicts, runOutcomes } from "../../src/certify/result.js";
+import { type CertifyResult, certifyVerdicts, type Run, runOutcomes } from "../../src/certify/result.js";
 import {
   renderVerification,
   type Verification,
@@ -144,24 +144,26 @@ describe("a certificate that was changed", () => {
 });
 
 describe("verifying by running again", () => {
+  const whole = { ...failed, runs: failed.runs.filter(({ outcome }) => outcome !== "not_run") };
+
   it("holds when only what the machine decides is another", () => {
     const now: CertifyResult = {
-      ...failed,
+      ...whole,
       startedAt: "2027-01-01T00:00:00.000Z",
       durationMs: 1,
-      runs: failed.runs.map(({ lastRequest: _, ...run }) => ({ ...run, durationMs: 7, requests: 9 })),
-      report: { ...failed.report, requests: 8, unread: 0, advice: [] },
+      runs: whole.runs.map(({ lastRequest: _, ...run }) => ({ ...run, durationMs: 7, requests: 9 })),
+      report: { ...whole.report, requests: 8, unread: 0, advice: [] },
     };
-    const verification = verifyCertificate(failed, now);
+    const verification = verifyCertificate(whole, now);
     expect(verification).toMatchObject({ verified: true, notes: [] });
-    expect(renderVerification(verification, "text")).toContain("Verified: all 43 facts are the same.");
+    expect(renderVerification(verification, "text")).toContain("Verified: all 39 facts are the same.");
   });
 
   it("finds every fact that somebody has changed, with a digest made anew, but for what the machine decides", () => {
-    const facts = plain(failed);
+    const facts = plain(whole);
     const unseen = leavesOf(facts).filter((steps) => {
       const forged = changed(facts, steps, another) as never as CertifyResult;
-      const { verified, notes } = verifyCertificate(certificateOf(forged).result, failed);
+      const { verified, notes } = verifyCertificate(certificateOf(forged).result, whole);
       return verified && notes.length === 0;
     });
     const names = unseen.map((steps) => steps.filter((step) => typeof step === "string").join("."));
@@ -185,13 +187,13 @@ describe("verifying by running again", () => {
   });
 
   it("says what differs, by its name and both values", () => {
-    const [first, ...others] = failed.runs;
+    const [first, ...others] = whole.runs;
     const now = {
-      ...failed,
+      ...whole,
       verdict: "unusable",
       runs: [{ ...first, outcome: "failed", code: 1 }, ...others],
     };
-    const verification = verifyCertificate(failed, now as CertifyResult);
+    const verification = verifyCertificate(whole, now as CertifyResult);
     expect(differencesOf(verification)).toEqual([
       { fact: "verdict", certified: "failed", now: "unusable" },
       { fact: "outcome of minimal", certified: "passed", now: "failed" },
@@ -211,23 +213,35 @@ Differences
     certified  0
     now        1
 
-Not verified: 3 of 42 facts came out differently.
+Not verified: 3 of 38 facts came out differently.
 `,
     );
     const cases = elementsOf(renderVerification(verification, "junit"));
-    expect(cases.filter(({ name }) => name === "testcase")).toHaveLength(42);
+    expect(cases.filter(({ name }) => name === "testcase")).toHaveLength(38);
     expect(cases.filter(({ name }) => name === "failure")).toHaveLength(3);
     expect(JSON.parse(renderVerification(verification, "json"))).toMatchObject({
       verified: false,
       differences: [{ fact: "verdict", certified: "failed", now: "unusable" }, {}, {}],
     });
-    expect(differencesOf(verifyCertificate(failed, { ...failed, runs: others }))).toEqual([
+    expect(differencesOf(verifyCertificate(whole, { ...whole, runs: others }))).toEqual([
       { fact: "run minimal", certified: "profile minimal, seed 1", now: "nothing" },
     ]);
   });
 
+  it("leaves out the runs that had not been made, and what all runs met together", () => {
+    const [last] = failed.runs.slice(-1);
+    const made = { ...last, outcome: "failed", code: 1 } as Run;
+    const report = { ...failed.report, coverage: { percent: 100, met: 3, promised: 3 } };
+    const now = { ...failed, runs: [...whole.runs, made], report };
+    expect(verifyCertificate(failed, now)).toMatchObject({
+      verified: true,
+      notes: ["It was written with 1 run not made: that is not compared, nor is what all runs met."],
+    });
+    expect(verifyCertificate(failed, { ...now, verdict: "flaky" }).verified).toBe(false);
+  });
+
   it("says plainly that another version, or another command, has run", () => {
-    const { verified, notes } = verifyCertificate(failed, { ...failed, sandbox: "0.2.0", command: ["make"] });
+    const { verified, notes } = verifyCertificate(whole, { ...whole, sandbox: "0.2.0", command: ["make"] });
     expect(verified).toBe(true);
     expect(notes).toEqual([
       "It was written with svc-sandbox 0.1.0, and this is 0.2.0: what differs may come from that.",

@@ -42,12 +42,30 @@ test("a certificate verifies in another folder, time zone and language, by its o
     const { code, stdout, stderr } = await ended;
     expect([code, stdout]).toEqual([0, expect.stringMatching(/\nVerified: all \d+ facts are the same\.\n$/)]);
     expect(stderr).toMatch(
-      /is whole: failed, key-states, .*\nMaking its 12 runs again with: .*planted-client/,
+      /is whole: failed, 12 runs against key-states, .* made again\.\nRunning .*planted-client/,
     );
   }
 });
 
+test("a certificate of --bail verifies by the runs that were made", async () => {
+  const { file, cwd, result } = await certified("content_type", ["--bail", "--jobs", "1", "--seeds", "6"]);
+  expect(result.runs.at(-1)?.outcome).toBe("not_run");
+  const { code, stdout } = await runCli(["certify", "--verify", file], { cwd });
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/\d runs not made: .*\n\nVerified: all/s)]);
+});
+
 describe("a certificate does not verify", () => {
+  test("by a command that is not there", async () => {
+    const cwd = temporaryFolder({ "c.json": JSON.stringify(certificateOf(forgery).json) });
+    const { code, stdout, stderr } = await runCli(["certify", "--verify", "c.json", "--", "no-such"], {
+      cwd,
+    });
+    expect([code, stdout]).toEqual([127, ""]);
+    expect(stderr).toMatch(
+      /\nFailed to run "no-such": .*\nNothing is verified: the runs of "c\.json" were not all made/,
+    );
+  });
+
   test("when it says of another client what is not so", async () => {
     const { file, cwd } = await certified("none", ["--seeds", "1"]);
     const argv = ["certify", "--verify", file, "--json", ...planted("broken")];
@@ -86,6 +104,10 @@ describe("a certificate does not verify", () => {
   test.each([
     [["--verify", "none.json"], 'Failed to read the certificate "none.json": there is no such file.'],
     [["--certificate", "c.pdf", "--", "true"], "End its name with .json, .html, .md, .xml (JUnit) or .txt."],
+    [
+      ["--verify", "c.json", "--seeds", "4"],
+      "option '--verify <file>' cannot be used with option '--seeds <number>'",
+    ],
     [["--badge", "b.png", "--", "true"], "End its name with .svg."],
   ])("%j is refused", async (argv, says) => {
     const { code, stderr } = await runCli(["certify", ...argv], { cwd: temporaryFolder() });

@@ -23,8 +23,11 @@ interface VerifyCall {
     readonly wide?: boolean;
   };
   readonly io: Io;
-  /** Makes the same runs as were certified, with a command. */
-  readonly runAgain: (certified: CertifyResult, command: readonly string[]) => Promise<CertifyResult>;
+  /** Makes the same runs as were certified, with a command; resolves to an exit code when not all could be made. */
+  readonly runAgain: (
+    certified: CertifyResult,
+    command: readonly string[],
+  ) => Promise<CertifyResult | number>;
 }
 
 /** Verifies a certificate by running again, and prints what that showed; resolves to the exit code. */
@@ -39,10 +42,15 @@ export async function verifyFile({ file, command, flags, io, runAgain }: VerifyC
   const words = command.length > 0 ? command : commandIn(read, file);
   if (!flags.quiet) {
     const { verdict, scenario, startedAt, sandbox, runs } = result;
-    say(`${quote(file)} is whole: ${verdict}, ${scenario}, ${startedAt}, svc-sandbox ${sandbox}.\n`);
-    say(`Making its ${pluralize(runs.length, "run")} again with: ${commandLine(words)}\n`);
+    const what = `${verdict}, ${pluralize(runs.length, "run")} against ${scenario}`;
+    say(`${quote(file)} is whole: ${what}, ${startedAt}, svc-sandbox ${sandbox}. Its runs are made again.\n`);
   }
-  const verification = verifyCertificate(result, await runAgain(result, words));
+  const again = await runAgain(result, words);
+  if (typeof again === "number") {
+    say(`Nothing is verified: the runs of ${quote(file)} were not all made again.\n`);
+    return again;
+  }
+  const verification = verifyCertificate(result, again);
   const { palette, width } = styleFor(io.stdout, io.env, flags);
   io.stdout.write(redactKeys(renderVerification(verification, flags.json ? "json" : "text", palette, width)));
   return verification.verified ? exitCode.fine : exitCode.failed;
