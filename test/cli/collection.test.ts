@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { command } from "../../src/cli/commands/collection.js";
 import { outcomes } from "../../src/index.js";
 import { startServer } from "../../src/node/index.js";
+import { pageOf } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -192,6 +194,22 @@ test.each(Object.keys(readers))("%s: there are variables in it and no keys", asy
     expect([file, keys.filter((key) => text.includes(key))]).toEqual([file, []]);
   }
   expect(statSync(join(cwd, "values")).mode & 0o077).toBe(0);
+});
+
+const lines = [
+  ...[...pageOf("docs/cli.md").matchAll(/npx (svc-sandbox collection .*?)(?: &&)?$/gm)].map(
+    ([, line = ""]) => line,
+  ),
+  ...Object.keys(command.examples),
+];
+
+test.each(lines)("%s writes what it names", async (line) => {
+  const cwd = temporaryFolder();
+  const [, ...argv] = line.split(" ");
+  expect(await runCli(argv, { cwd })).toMatchObject({ code: 0, stdout: "" });
+  for (const flag of ["-o", "--environment"]) {
+    expect(existsSync(join(cwd, argv[argv.indexOf(flag) + 1] as string))).toBe(true);
+  }
 });
 
 test("the collection of a file has what the file shows, and says what it leaves out", async () => {
