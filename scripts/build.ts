@@ -58,7 +58,7 @@ for (const part of partNames) {
 const page = await buildDashboard({ root, into: join(dist, "dashboard") });
 
 // Without pictures: they would be more than a third of it.
-await buildSite({ root, into: join(dist, "site"), images: false });
+await buildSite({ root, into: join(dist, "site"), isWhole: false });
 
 const { notices, sbom } = await thirdParty([...modules, ...page]);
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), notices);

@@ -12,15 +12,16 @@ import { type Page, readPages } from "./site/pages.js";
 import { placesOf, renderPage } from "./site/render.js";
 import { searchIndexOf } from "./site/search-index.js";
 
-/** A project, the folder to build its site into, and whether that gets the pictures. */
 export interface SiteOptions {
+  /** The project. */
   readonly root: string;
   readonly into: string;
-  readonly images: boolean;
+  /** Whether the site gets the pictures, and its links to files of the project are checked. Only a part of it is in a package. */
+  readonly isWhole: boolean;
 }
 
 /** Builds the pages of a project into a site of plain files. Throws with every link that leads nowhere. */
-export async function buildSite({ root, into, images }: SiteOptions): Promise<void> {
+export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<void> {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const pages = [...readPages(root), ...referencePages()];
   const read = pages.map((page) => {
@@ -29,7 +30,7 @@ export async function buildSite({ root, into, images }: SiteOptions): Promise<vo
   });
   const anchors = new Map(read.map(({ page, places }) => [page.source, places.map(({ id }) => id)]));
   const problems: string[] = [];
-  const site = { root, pages, anchors, images, report: (problem: string) => problems.push(problem) };
+  const site = { root, pages, anchors, isWhole, report: (problem: string) => problems.push(problem) };
   const files = read.map(({ page, tokens, places }) => {
     const content = renderPage(page, tokens, site);
     return [page.file, layout({ page, pages, places, content, version })] as const;
@@ -46,7 +47,7 @@ export async function buildSite({ root, into, images }: SiteOptions): Promise<vo
     bundled.write({ file: join(into, "search.js"), format: "iife", minify: true }),
     cp(join(own, "style.css"), join(into, "style.css")),
     cp(join(root, "src/dashboard/icon.svg"), join(into, "icon.svg")),
-    images && cp(join(root, "docs/images"), join(into, "images"), { recursive: true }),
+    isWhole && cp(join(root, "docs/images"), join(into, "images"), { recursive: true }),
   ]);
   await bundled.close();
 }
@@ -70,6 +71,6 @@ function referencePages(): Page[] {
 // `npm run docs:site`: with the pictures, to be put on any server or opened from its folder.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url));
-  await buildSite({ root, into: join(root, "site"), images: true });
+  await buildSite({ root, into: join(root, "site"), isWhole: true });
   console.log("The site is built: open site/index.html.");
 }

@@ -53,8 +53,8 @@ export interface Site {
   readonly pages: readonly Page[];
   /** The anchors of each page, by its source. */
   readonly anchors: ReadonlyMap<string, readonly string[]>;
-  /** Whether pictures are part of the site. */
-  readonly images: boolean;
+  /** Whether pictures are part of the site, and files of the project that it links to are there. */
+  readonly isWhole: boolean;
   /** Takes what is wrong with a page. */
   readonly report: (problem: string) => void;
 }
@@ -72,7 +72,8 @@ export function renderPage(page: Page, tokens: readonly Token[], site: Site): st
     const source = path === "" ? page.source : posix.join(posix.dirname(page.source), path);
     const target = site.pages.find((one) => one.source === source);
     if (target === undefined) {
-      if (!existsSync(join(site.root, source))) site.report(`${page.source}: there is no ${link}`);
+      const isMissed = site.isWhole && !existsSync(join(site.root, source));
+      if (isMissed) site.report(`${page.source}: there is no ${link}`);
       return undefined;
     }
     if (anchor === undefined) return target.file;
@@ -98,8 +99,9 @@ export function renderPage(page: Page, tokens: readonly Token[], site: Site): st
       },
       image({ href, text }) {
         const file = posix.join(posix.dirname(page.source), href);
-        if (!existsSync(join(site.root, file))) site.report(`${page.source}: there is no ${href}`);
-        return site.images ? `<img src="images/${posix.basename(file)}" alt="${text}" loading="lazy">` : "";
+        if (site.isWhole && !existsSync(join(site.root, file)))
+          site.report(`${page.source}: there is no ${href}`);
+        return site.isWhole ? `<img src="images/${posix.basename(file)}" alt="${text}" loading="lazy">` : "";
       },
       code({ text }) {
         return `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`;

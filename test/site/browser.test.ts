@@ -17,7 +17,7 @@ describe.skipIf(noBrowser)("in Chromium, from files", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "svc-sandbox-site-"));
-    await buildSite({ root, into: folder, images: true });
+    await buildSite({ root, into: folder, isWhole: true });
     browser = await chromium.launch({
       ...{ executablePath: chromiumPath, chromiumSandbox: false },
       args: ["--no-first-run", ...chromiumFlags],

@@ -31,7 +31,7 @@ const leadsSomewhere = (page: string, address: string) => {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "svc-sandbox-site-"));
-  await buildSite({ root, into: folder, images: true });
+  await buildSite({ root, into: folder, isWhole: true });
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -75,7 +75,7 @@ test("a link that leads nowhere fails the build, and says where it stands", asyn
     "docs/other.md": "# Other\n\n[page](gone.md)\n",
     "docs/decisions/0001-one.md": "# 1. One\n",
   });
-  const building = buildSite({ root: broken, into: join(broken, "site"), images: true });
+  const building = buildSite({ root: broken, into: join(broken, "site"), isWhole: true });
   await expect(building).rejects.toThrow(
     [
       "The pages have dead links:",
