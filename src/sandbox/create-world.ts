@@ -87,7 +87,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
 }
 
 /** A world of more keys takes too long to be copied while requests wait. */
-const mostCopiedKeys = 500;
+const mostCopiedKeys = 100;
 
 function beginningOf(world: World): Beginning | undefined {
   if (world.registry.keys.size > mostCopiedKeys) return undefined;

@@ -6,7 +6,7 @@ import { command as exec } from "../../src/cli/commands/exec.js";
 import { type SandboxServer, startServer } from "../../src/node/index.js";
 import { blocksOf, blockWith, pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
-import { type RunningCommand, runCommand } from "../support/running-command.js";
+import { bin, type RunningCommand, runCommand } from "../support/running-command.js";
 import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
 // The commands of the pages do what the pages say, with the built package.
@@ -287,4 +287,24 @@ test.each(execLines)("docs/exec.md: %s is understood", async (line) => {
   const words = own.replace('"$GITHUB_STEP_SUMMARY"', env.GITHUB_STEP_SUMMARY).split(" ");
   const ran = await runCli([...words, "--", "no-such-command"], { cwd, env });
   expect(ran).toMatchObject({ code: 127, stdout: "" });
+});
+
+/* docs/capture.md */
+
+test("docs/capture.md: what a sandbox has seen is captured, proved and told, wholly and in part", async () => {
+  const server = await startServer({ frozen: true });
+  onTestFinished(() => server.close(0));
+  await (await fetch(`${server.url}/v1/relying-party/me`)).text();
+  const id = server.sandbox.requests.list()[0]?.id ?? "";
+  const folder = temporaryFolder();
+  const env = { SVC_CONTROL_URL: server.controlUrl ?? "" };
+  const lines = blocksOf("docs/capture.md").flatMap(({ language, text }) =>
+    language === "sh" ? text.trim().split("\n") : [],
+  );
+  expect(lines).toHaveLength(4);
+  for (const line of lines) {
+    const command = line.replace("npx svc-sandbox", `node "${bin}"`).replace(/req_\w+/, id);
+    const { code, stdout, stderr } = await ended(command, folder, env);
+    expect([line, code, stdout + stderr]).toEqual([line, 0, expect.stringMatching(/\w/)]);
+  }
 });

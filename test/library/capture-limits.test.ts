@@ -1,0 +1,160 @@
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { storySender } from "../../src/api/story-sender.js";
+import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
+import { captureText } from "../../src/library/capture-text.js";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { sandboxOn } from "../../src/library/sandbox-on.js";
+import { nodePlatform, openWorld } from "../../src/node/platform.js";
+import { remainingWorld, restoreWorld } from "../../src/sandbox/remaining-world.js";
+import { createRuntime } from "../../src/sandbox/runtime.js";
+import { stepProblems } from "../../src/sandbox/story/differences.js";
+import { runStory } from "../../src/sandbox/story/run-step.js";
+import { control } from "../support/call-control.js";
+import { mePath } from "../support/doors.js";
+import { createMemoryStore } from "../support/memory-log.js";
+import { startReplica } from "../support/replicas.js";
+
+afterEach(() => void vi.useRealTimers());
+
+const url = `https://any.example${mePath}`;
+
+const scenario = {
+  version: 1,
+  clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: { main: { environment: "test", limits: { per_minute: 700, per_day: 1_000_000 } } },
+    },
+  },
+} as const satisfies Scenario;
+
+async function send(sandbox: Sandbox, times = 1): Promise<void> {
+  const headers = { "x-api-key": sandbox.secret("main") };
+  for (let sent = 0; sent < times; sent++) await sandbox.fetch(url, { headers });
+}
+
+/** The statuses of a captured file, which has to come out as it says. */
+function provenStatuses(text: string): number[] {
+  const world = openWorld(parseScenario(text), { frozen: true });
+  expect(runStory(world, storySender(world)).flatMap(stepProblems)).toEqual([]);
+  return world.journal.list().map(({ status }) => status);
+}
+
+const capturedStatuses = (sandbox: Sandbox) => provenStatuses(captureText(runtimeOf(sandbox).world()));
+
+test("of a long session the last stretches are captured, with the limits as they stood", async () => {
+  const sandbox = createSandbox({ scenario });
+  await send(sandbox, 2_000);
+  sandbox.clock.advance("61s");
+  await send(sandbox, 650);
+  sandbox.keys.rotate("main", { overlap: "10s" });
+  await send(sandbox, 60);
+  const statuses = capturedStatuses(sandbox);
+  expect(statuses.length).toBeGreaterThanOrEqual(480);
+  expect(statuses.length).toBeLessThan(960);
+  const seen = sandbox.requests.list().map(({ status }) => status);
+  expect(statuses).toEqual(seen.slice(-statuses.length));
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  // Clearing the requests begins anew.
+  sandbox.requests.clear();
+  expect(() => sandbox.capture()).toThrow(/it has seen no request yet, or none since it was reset\.$/);
+  await send(sandbox);
+  expect(capturedStatuses(sandbox)).toEqual([429]);
+});
+
+test("a thousand operations do not outgrow a story", async () => {
+  const sandbox = createSandbox({ scenario });
+  await send(sandbox);
+  for (let i = 0; i < 1_200; i++) {
+    sandbox.organizations.update("bank", { status: i % 2 === 0 ? "inactive" : "active" });
+    if (i % 100 === 0) await send(sandbox);
+  }
+  const statuses = capturedStatuses(sandbox);
+  expect(statuses.length).toBeGreaterThan(3);
+  expect(new Set(statuses)).toEqual(new Set([403]));
+});
+
+test("a capture begins behind what a handler of the user's has answered", async () => {
+  const sandbox = createSandbox({ scenario });
+  await send(sandbox, 2);
+  const headers = { "x-api-key": sandbox.secret("main") };
+  guard(new Request("https://any.example/own", { headers }), { sandbox });
+  expect(() => sandbox.capture()).toThrow(/since the last one that a story cannot repeat/);
+  await send(sandbox);
+  const { story } = sandbox.capture();
+  expect(story).toMatchObject([{ expect: { body: { data: { usage: { today: 4 } } } } }]);
+  expect(capturedStatuses(sandbox)).toEqual([200]);
+});
+
+test("a capture begins behind a fake Date that went back", async () => {
+  vi.useFakeTimers({ now: Date.parse("2026-05-01T00:00:00Z"), toFake: ["Date"] });
+  const { clock: _, ...running } = scenario;
+  const sandbox = createSandbox({ scenario: running });
+  await send(sandbox, 2);
+  vi.setSystemTime("2026-04-01T00:00:00Z");
+  await send(sandbox);
+  expect(() => sandbox.capture()).toThrow(expect.objectContaining({ code: "capture_impossible" }));
+  vi.setSystemTime("2026-04-01T00:00:01Z");
+  await send(sandbox);
+  expect(capturedStatuses(sandbox)).toEqual([200]);
+});
+
+test("a world of many keys is captured until it has seen more than a journal holds", async () => {
+  const sandbox = createSandbox({
+    scenario: { ...scenario, population: { organizations: 300, keys_per_organization: 2 } },
+  });
+  await send(sandbox, 900);
+  expect(capturedStatuses(sandbox)).toHaveLength(900);
+  await send(sandbox, 200);
+  expect(() => sandbox.capture()).toThrow(/since a world of so many keys is not copied\. Reset it/);
+  sandbox.reset();
+  await send(sandbox);
+  expect(capturedStatuses(sandbox)).toEqual([200]);
+});
+
+test("a world that goes on after a restart is captured from there on", async () => {
+  const before = createSandbox({ scenario, seed: 4 });
+  await send(before, 3);
+  const { secret } = before.keys.create({ organization: "bank", environment: "test", name: "Made" });
+  before.keys.revoke("main");
+  const saved = JSON.parse(JSON.stringify(remainingWorld(runtimeOf(before).world())));
+  const after = sandboxOn(
+    createRuntime(() => restoreWorld(saved, 60_000, { platform: nodePlatform }), { goesOn: true }),
+  );
+  await after.fetch(url, { headers: { "x-api-key": secret } });
+  await send(after);
+  const text = captureText(runtimeOf(after).world());
+  expect(provenStatuses(text)).toEqual([200, 401]);
+  expect([text.includes("sha256"), text.includes("request: { key: made }")]).toEqual([false, true]);
+});
+
+test("what the tools of the control plane send is captured, too, and a captured story can be captured again", async () => {
+  const sandbox = createSandbox({ scenario });
+  await send(sandbox, 2);
+  const first = captureText(runtimeOf(sandbox).world());
+  const world = openWorld(parseScenario(first), { frozen: true });
+  runStory(world, storySender(world));
+  expect(provenStatuses(captureText(world))).toEqual([200, 200]);
+});
+
+test("any replica of a store captures what all have answered, from the last compaction on", async () => {
+  const store = createMemoryStore({ time: () => Date.parse("2026-03-02T09:00:00Z"), random: () => 0.5 });
+  const replicas = await Promise.all([1, 2].map(() => startReplica(store.open(), scenario)));
+  onTestFinished(async () => void (await Promise.all(replicas.map((one) => one.close(0)))));
+  const [one, other] = replicas as [(typeof replicas)[0], (typeof replicas)[0]];
+  const headers = { "x-api-key": one.copy.secret("main") };
+  for (const { url: base } of [one, other, one]) await (await fetch(base + mePath, { headers })).text();
+  await control(other.controlUrl, "POST /keys/main/revoke");
+  await (await fetch(one.url + mePath, { headers })).text();
+  const texts = await Promise.all(
+    replicas.map(async ({ controlUrl }) => (await fetch(`${controlUrl}/capture`)).text()),
+  );
+  expect(texts[0]).toBe(texts[1]);
+  expect(provenStatuses(texts[0] as string)).toEqual([200, 200, 200, 401]);
+});
+
+test("an option that there is not is refused", () => {
+  const sandbox = createSandbox({ scenario });
+  expect(() => sandbox.capture({ since: "x" } as never)).toThrow(/since is no option/);
+});
