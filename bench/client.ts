@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { loadHttp2 } from "./http2-client.js";
 import type { ClientOrder, ClientReading } from "./messages.js";
 
 // A client library would take longer for each request than the servers do, and hide the difference between them.
@@ -77,5 +78,5 @@ function load(order: ClientOrder): Promise<ClientReading> {
 }
 
 process.on("message", (order: ClientOrder) => {
-  load(order).then((reading) => process.send?.(reading));
+  (order.streams === undefined ? load : loadHttp2)(order).then((reading) => process.send?.(reading));
 });

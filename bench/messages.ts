@@ -2,12 +2,16 @@
 export type ServerOrder =
   /** A world with this many keys, written out one by one or as a population. */
   | { readonly kind: "sandbox"; readonly keys: number; readonly isPopulation?: boolean }
-  /** Sends these bytes, whatever is asked; with the URL of a Redis, after it has counted the request there. */
+  /**
+   * Sends these bytes, whatever is asked; with the URL of a Redis, after it has counted the request there; with a
+   * certificate, over HTTP/2.
+   */
   | {
       readonly kind: "bare";
       readonly headers: readonly string[];
       readonly body: string;
       readonly redis?: string;
+      readonly tls?: { readonly cert: string; readonly key: string };
     };
 
 /** What a server says when it accepts requests. */
@@ -21,6 +25,8 @@ export interface ServerReady {
 export interface ClientOrder {
   readonly port: number;
   readonly connections: number;
+  /** Requests under way on each connection, over HTTP/2; one over HTTP/1.1 when left out. */
+  readonly streams?: number | undefined;
   /** One of them goes out with each request, in turn. */
   readonly keys: readonly string[];
   /** Ends after this many requests. */

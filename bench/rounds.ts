@@ -12,18 +12,25 @@ export interface Round {
 export const connections = 32;
 const warmUpRounds = 2;
 
-/** Loads two servers in turn over 32 connections that stay open, one request under way on each. Stops them afterwards. */
+interface Amount {
+  readonly rounds: number;
+  readonly requests: number;
+  /** Default: 32 connections that stay open, one request under way on each. */
+  readonly load?: { readonly connections: number; readonly streams?: number };
+}
+
+/** Loads two servers in turn. Stops them afterwards. */
 export async function alternate(
   bundle: Bundle,
   servers: { readonly ours: ServerChild; readonly theirs: ServerChild },
-  { rounds, requests }: { readonly rounds: number; readonly requests: number },
+  { rounds, requests, load: how = { connections } }: Amount,
 ): Promise<Round[]> {
   const client = startClient(bundle.client);
   const { ours, theirs } = servers;
   // Both get the same requests, byte for byte, as far as their keys allow.
   const keysOf = (server: ServerChild) => (server.keys.length > 0 ? server.keys : ours.keys);
   const load = (server: ServerChild) => () =>
-    client.load({ port: server.port, connections, keys: keysOf(server), requests });
+    client.load({ ...how, port: server.port, keys: keysOf(server), requests });
   const readings = await takeTurns({ ours: load(ours), theirs: load(theirs) }, rounds);
   await Promise.all([client.stop(), ours.stop(), theirs.stop()]);
   return readings;

@@ -5,6 +5,7 @@ import { measureDashboard } from "./dashboard.js";
 import { measureFarmers } from "./farmers.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
+import { measureHttp2 } from "./http2.js";
 import { measureImports } from "./imports.js";
 import { measureLibrary } from "./library.js";
 import { measureManyKeys } from "./many-keys.js";
@@ -15,6 +16,7 @@ import { measureThroughput } from "./throughput.js";
 
 const measurements = {
   throughput: measureThroughput,
+  http2: measureHttp2,
   control: measureControl,
   dashboard: measureDashboard,
   "many-keys": measureManyKeys,

@@ -1,4 +1,5 @@
-import { createServer } from "node:http";
+import { createServer, type OutgoingHttpHeaders } from "node:http";
+import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { createClient } from "@redis/client";
 import { randomStream } from "../src/domain/seed.js";
@@ -35,7 +36,8 @@ async function serveSandbox({ keys: count, isPopulation = false }: SandboxOrder)
 
 type BareOrder = Extract<ServerOrder, { kind: "bare" }>;
 
-async function serveBare({ headers, body, redis }: BareOrder): Promise<ServerReady> {
+async function serveBare({ headers, body, redis, tls }: BareOrder): Promise<ServerReady> {
+  if (tls !== undefined) return serveBareHttp2({ headers, body, tls });
   const client = redis === undefined ? undefined : await createClient({ url: redis }).connect();
   const server = createServer((_request, response) => {
     const answer = () => {
@@ -44,6 +46,19 @@ async function serveBare({ headers, body, redis }: BareOrder): Promise<ServerRea
     };
     if (client === undefined) answer();
     else void client.incr("requests").then(answer);
+  });
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve({ port: (server.address() as AddressInfo).port, keys: [] }));
+  });
+}
+
+function serveBareHttp2({ headers, body, tls }: Omit<BareOrder, "kind">): Promise<ServerReady> {
+  const sent: OutgoingHttpHeaders = { ":status": 200 };
+  for (let i = 0; i < headers.length; i += 2) sent[(headers[i] as string).toLowerCase()] = headers[i + 1];
+  const server = createSecureServer({ ...tls });
+  server.on("stream", (stream) => {
+    stream.respond(sent);
+    stream.end(body);
   });
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => resolve({ port: (server.address() as AddressInfo).port, keys: [] }));

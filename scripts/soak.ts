@@ -15,7 +15,7 @@ import {
   rest,
 } from "./soak/control.js";
 import { createFigures } from "./soak/figures.js";
-import { holdingClient, hostileClient, mixedClient } from "./soak/hostile.js";
+import { floodingClient, holdingClient, hostileClient, mixedClient } from "./soak/hostile.js";
 import { type Holding, type Product, startProduct } from "./soak/product.js";
 import { fastReader, slowReader, vanishingReader } from "./soak/readers.js";
 import { createSecrets } from "./soak/secrets.js";
@@ -50,6 +50,12 @@ const workers: readonly (readonly [name: string, count: number, work: Work])[] =
   ["fast reader", 1, fastReader],
   ["slow reader", 2, slowReader],
   ["vanishing reader", 2, vanishingReader],
+];
+
+const ofPlain: typeof workers = [["fetch client", 2, fetchClient]];
+const ofTls: typeof workers = [
+  ["staller", 1, logStaller],
+  ["flooding client", 1, floodingClient],
 ];
 
 // Memory is compared with that after a round of the same work, in which everything that is bounded has filled up.
@@ -98,10 +104,7 @@ async function round(seconds: number, name: string): Promise<void> {
   // Workers that wait listen to it.
   setMaxListeners(0, over);
   const all = products.flatMap((product) => {
-    const own: typeof workers = [
-      ...workers,
-      product.ca === undefined ? ["fetch client", 2, fetchClient] : ["staller", 1, logStaller],
-    ];
+    const own: typeof workers = [...workers, ...(product.ca === undefined ? ofPlain : ofTls)];
     return own.flatMap(([kind, count, make]) =>
       Array.from({ length: count }, (_, i) => work(`${name} ${kind} ${i}`, make, soak, product, over)),
     );

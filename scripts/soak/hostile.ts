@@ -7,7 +7,9 @@ import {
   hostileSending,
   requestText,
 } from "../../test/support/hostile-requests.js";
+import { type Flood, floods, sendFlood } from "../../test/support/http2-frames.js";
 import { converse, type RawAnswer, readAnswers } from "../../test/support/raw-socket.js";
+import { sendOnHttp2 } from "../../test/support/send-on-http2.js";
 import { fragments, isPaired, type Paired, pairedRequest, textOf } from "./clients.js";
 import { below, type Work, type Worker } from "./worker.js";
 
@@ -37,6 +39,23 @@ export const hostileClient: Work = ({ product, figures, secrets, draw }) => ({
     const answers = readAnswers(bytes);
     figures.count("hostile pieces");
     for (const answer of answers) expectDecent(answer, { figures, secrets });
+  },
+});
+
+/** A flood of frames of HTTP/2, and a good request to which it must make no difference; over TLS. */
+export const floodingClient: Work = ({ product, figures, secrets, draw }) => ({
+  async step() {
+    const [name, flood] = pick(draw, Object.entries(floods)) as [string, Flood];
+    const ca = product.ca as string;
+    const { frames } = await sendFlood(product.port, ca, flood, 2000);
+    figures.count("hostile frames", frames);
+    const { send, session } = sendOnHttp2(product.url, ca);
+    try {
+      const { status, body } = await send({ headers: { "x-api-key": secrets.invent(draw) } });
+      if (status !== 401) figures.fail(`after ${name} a wrong key did not get 401`, `${status} ${body}`);
+    } finally {
+      session.destroy();
+    }
   },
 });
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:http2";
+import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -16,6 +18,37 @@ test("a server answers until it is closed, its control plane as well", async () 
   assert.match(version, /^\d+\.\d+\.\d+/);
   await server.close();
   await assert.rejects(me({}));
+});
+
+test("a server with TLS speaks HTTP/1.1", async () => {
+  const server = await startServer({ tls: true });
+  const options = { ca: server.certificate, agent: false };
+  const response = await new Promise((resolve, reject) => {
+    get(`${server.url}/v1/relying-party/me`, options, resolve).on("error", reject);
+  });
+  response.resume();
+  assert.equal(response.statusCode, 401);
+  await server.close();
+});
+
+// Bun's server does not let a client choose it.
+const noHttp2 = "Bun" in globalThis;
+
+test("a server with TLS speaks HTTP/2, and so does its control plane", async () => {
+  if (noHttp2) return;
+  const server = await startServer({ tls: true });
+  const session = connect(server.url, { ca: server.certificate });
+  const ask = (path) =>
+    new Promise((resolve, reject) => {
+      const stream = session.request({ ":path": path });
+      stream.on("response", (headers) => resolve(headers[":status"]));
+      stream.on("error", reject);
+      stream.resume();
+    });
+  assert.equal(await ask("/v1/relying-party/me"), 401);
+  assert.equal(await ask("/__sandbox/health"), 200);
+  session.close();
+  await server.close();
 });
 
 test("a scenario file is loaded and served", async () => {

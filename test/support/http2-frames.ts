@@ -49,20 +49,24 @@ function field(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
 }
 
-const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-const settings = (...pairs: (readonly [id: number, value: number])[]) =>
+/** What a client sends first. */
+export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+/** A frame of settings, by their numbers. */
+export const settings = (...pairs: (readonly [id: number, value: number])[]) =>
   frame(frameTypes.settings, {
     payload: Buffer.concat(pairs.map(([id, value]) => Buffer.concat([Buffer.from([0, id]), number(value)]))),
   });
 
-const fields = (method: string, path: string, more: readonly (readonly [string, string])[] = []) =>
+/** The headers of a request. */
+export const fields = (method: string, path: string, more: readonly (readonly [string, string])[] = []) =>
   Buffer.concat(
     [[":method", method], [":path", path], [":scheme", "https"], [":authority", "x"], ...more].map(
       ([name = "", value = ""]) => field(name, value),
     ),
   );
 const me = fields("GET", "/v1/relying-party/me", [["x-api-key", "SVC_test_none"]]);
-const ask = (stream: number, payload = me, flags = endHeaders | endStream) =>
+/** A request without a body. */
+export const ask = (stream: number, payload: Buffer = me, flags = endHeaders | endStream) =>
   frame(frameTypes.headers, { flags, stream, payload });
 
 /** What a hostile client sends on one connection. */

@@ -71,9 +71,10 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
   const session = process.getBuiltinModule("node:http2").performServerHandshake(socket, limits);
   const streams = new Set<ServerHttp2Stream>();
   let isEnding = false;
-  const endIfDone = () => {
+  function forget(this: ServerHttp2Stream) {
+    streams.delete(this);
     if (isEnding && streams.size === 0) session.destroy();
-  };
+  }
   socket[endGently] = () => {
     isEnding = true;
     if (session.destroyed) socket.destroy();
@@ -87,10 +88,7 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
     (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) => {
       streams.add(stream);
       stream.on("error", ignore);
-      stream.once("close", () => {
-        streams.delete(stream);
-        endIfDone();
-      });
+      stream.on("close", forget);
       // Reset before it was looked at.
       if (!stream.destroyed) onStream(stream, headers, raw);
     },
@@ -106,44 +104,56 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
 
 const ignore = () => {};
 
-/**
- * Makes the answer of a stream, with the members that `send-answer.ts` uses.
- *
- * Its connection is the stream alone: a fault that resets or closes it must not hit the other requests on the real one. The
- * stream is reset with INTERNAL_ERROR, because clients repeat a refused request on their own.
- */
+/** The answer of a stream. */
+interface StreamAnswer {
+  readonly stream: ServerHttp2Stream;
+  readonly req: { readonly socket: StreamAnswer };
+}
+
+// What `send-answer.ts` uses of an answer and of its connection, on one prototype: members for each stream would take
+// longer than the rest. The connection is the stream alone: a fault that ends it must not hit the others on the real one.
+const members: ThisType<StreamAnswer> & object = {
+  // As if it waited for its turn: requests that are under way together say nothing of which answers their client knew.
+  socket: null,
+  shouldKeepAlive: true,
+  encrypted: true,
+  get headersSent() {
+    return this.stream.headersSent;
+  },
+  get writableFinished() {
+    return this.stream.writableFinished;
+  },
+  once(event: string, act: () => void) {
+    this.stream.once(event, act);
+  },
+  writeHead(status: number, headers: readonly string[] | OutgoingHttpHeaders) {
+    const { stream } = this;
+    if (!stream.destroyed && !stream.closed) stream.respond(http2Headers(status, headers));
+    return this;
+  },
+  flushHeaders() {},
+  write(text: string, then?: () => void) {
+    this.stream.write(text, then);
+  },
+  end(text?: string) {
+    // The stream of a HEAD has ended already.
+    if (!this.stream.writableEnded) this.stream.end(text);
+  },
+  // With an error, because `close` would end the body before: a client would take a short one for the whole. It becomes
+  // INTERNAL_ERROR; a refused stream would be repeated.
+  destroy() {
+    this.stream.destroy(new Error("The answer was cut off."));
+  },
+  destroySoon() {
+    this.stream.destroy(new Error("The answer was cut off."));
+  },
+};
+
 function responseOn(stream: ServerHttp2Stream): ServerResponse {
-  // With an error, because `close` would end the body before: a client would take a short one for the whole.
-  const destroy = () => stream.destroy(new Error("The answer was cut off."));
-  const response = {
-    // As if it waited for its turn: requests that are under way together say nothing of which answers their client knew.
-    socket: null,
-    req: { socket: { encrypted: true, destroy, destroySoon: destroy } },
-    shouldKeepAlive: true,
-    get headersSent() {
-      return stream.headersSent;
-    },
-    get writableFinished() {
-      return stream.writableFinished;
-    },
-    once(event: string, act: () => void) {
-      stream.once(event, act);
-    },
-    writeHead(status: number, headers: readonly string[] | OutgoingHttpHeaders) {
-      if (!stream.destroyed && !stream.closed) stream.respond(http2Headers(status, headers));
-      return response;
-    },
-    flushHeaders() {},
-    write(text: string, then?: () => void) {
-      stream.write(text, then);
-    },
-    end(text?: string) {
-      // The stream of a HEAD has ended already.
-      if (!stream.writableEnded) stream.end(text);
-    },
-    destroy,
-  };
-  return response as unknown as ServerResponse;
+  const response = Object.create(members);
+  response.stream = stream;
+  response.req = { socket: response };
+  return response;
 }
 
 const ofHttp1 = new Set([
