@@ -7,17 +7,17 @@ import pytest
 
 
 def whoami(api_key):
-    """The client: the status, and the organization's name or the code of the error."""
+    """The client: the status, and the organization's type or the code of the error."""
     url = os.environ["SVC_BASE_URL"] + "/v1/relying-party/me"
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers={"x-api-key": api_key})) as response:
-            return response.status, json.load(response)["data"]["organization"]["name"]
+            return response.status, json.load(response)["data"]["organization"]["type"]
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)["error"]["code"]
 
 
 def test_a_good_key(key):
-    assert whoami(key("active")) == (200, "Harvest Cooperative Bank")
+    assert whoami(key("active")) == (200, "bank")
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,6 @@ def test_a_good_key(key):
         ("live-not-approved", (403, "live_access_not_approved")),
         ("live-suspended", (403, "live_access_not_approved")),
         ("organization-inactive", (403, "access_denied")),
-        ("rate-limited", (429, "rate_limited")),
     ],
 )
 def test_a_refused_key(key, ref, answer):
@@ -39,7 +38,8 @@ def test_a_refused_key(key, ref, answer):
 
 def test_a_used_up_minute_ends(sandbox, key):
     limited = key("rate-limited-minute")
-    assert whoami(limited) == (429, "rate_limited")
+    # Without the code, which the specification leaves open.
+    assert whoami(limited)[0] == 429
     sandbox.advance(60)
     assert whoami(limited)[0] == 200
     assert sandbox.statuses("rate-limited-minute") == [429, 200]
