@@ -41,7 +41,7 @@ export const command = declareCommand({
   },
   examples: {
     "svc-sandbox collection -o sandbox.http --environment .env": "for an editor",
-    "svc-sandbox collection --format postman -o sandbox.json --environment environment.json": "for Postman",
+    "svc-sandbox collection --format postman -o sandbox.json --environment env.json": "for Postman",
     "svc-sandbox collection --format bruno -o sandbox --environment sandbox/.env": "for Bruno",
   },
   async run({ words, flags, io }) {
