@@ -1,51 +1,53 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/openapi.js";
 import { certificateShape } from "../src/certify/format.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
 import { jsonSchemaDocument, scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
-import { bundle, partNames } from "./bundle.js";
+import { bundle } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { emitTypes } from "./emit-types.js";
+import { insideTexts, writeEsmDoors } from "./esm-doors.js";
+import { pageParts } from "./parts.js";
 import { buildSite } from "./site.js";
 import { thirdParty } from "./third-party-notices.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
-const doors = {
-  index: "src/index.ts",
+const ownDoors = { index: "src/index.ts", node: "src/node/index.ts" };
+/** Entry points that import packages of the user. */
+const peerDoors = {
   msw: "src/msw/index.ts",
-  node: "src/node/index.ts",
   undici: "src/undici/create-dispatcher.ts",
   vitest: "src/runners/vitest.ts",
   playwright: "src/runners/playwright.ts",
 };
+const doors = { ...ownDoors, ...peerDoors };
 
 await rm(dist, { recursive: true, force: true });
-await mkdir(dist, { recursive: true });
 
-const modules = await bundle({
+// For Node all of it is CommonJS, which loads faster, and of which parts can be read late without waiting.
+const { modules, exports } = await bundle({
   root,
-  // The command is CommonJS, which Node loads faster.
   entries: { ...doors, cli: "src/cli/cli.ts" },
+  texts: await insideTexts(root, peerDoors),
   into: join(dist, "cjs"),
   format: "cjs",
 });
-await bundle({ root, entries: doors, into: join(dist, "esm"), format: "esm" });
+// The package is one of ES modules; this part of it is not.
+await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
+await writeEsmDoors({ root, dist, ownDoors, peerDoors, exports });
 await bundle({
   root,
   entries: { index: doors.index, msw: doors.msw },
   into: join(dist, "browser"),
   format: "esm",
-  inParts: true,
 });
-// The package is one of ES modules; this part of it is not.
-await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 await emitTypes({ root, entries: doors, into: [join(dist, "esm"), join(dist, "cjs")] });
 
-// Where all parts are there already, their entry points have nothing to add.
-for (const part of partNames) {
+// In Node all parts are there already: their entry points have nothing to add.
+for (const part of Object.keys(pageParts)) {
   for (const [folder, text] of [
     ["esm", "export {};\n"],
     ["cjs", '"use strict";\n'],

@@ -1,8 +1,14 @@
-import { readFile } from "node:fs/promises";
-import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
-import { parseAst } from "rolldown/parseAst";
+import {
+  addedByPage,
+  cutParts,
+  exportedFunctions,
+  lateParts,
+  pageParts,
+  partEntries,
+  readWhenCalled,
+} from "./parts.js";
 
 /** The packages that are the user's own. */
 export const peers: readonly string[] = ["msw", "undici", "vitest", "@playwright/test"];
@@ -13,29 +19,44 @@ export interface Bundling {
   /** Files by the names of their bundles. */
   readonly entries: Readonly<Record<string, string>>;
   readonly into: string;
-  readonly format: "esm" | "cjs";
-  /** Whether what few worlds need becomes entry points of its own. Default: false. */
-  readonly inParts?: boolean;
+  /** CommonJS for Node, or ES modules for pages. */
+  readonly format: "cjs" | "esm";
+  /** The text of entry points that are no files, by their names. Default: none. */
+  readonly texts?: Readonly<Record<string, string>>;
 }
 
-/**
- * Bundles our code and the packages it uses into chunks that load when they are first needed; returns the files that
- * went in. `docs/decisions/0002` says why.
- */
-export async function bundle({ root, entries, into, format, inParts = false }: Bundling): Promise<string[]> {
+const textMark = "\0text:";
+
+/** The files that went into bundles, and the names that each entry point exports. */
+export interface Bundled {
+  readonly modules: readonly string[];
+  readonly exports: Readonly<Record<string, readonly string[]>>;
+}
+
+// The names of functions stay, for whoever reads a stack.
+export const minify = { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } };
+
+/** Bundles our code and the packages it uses into chunks that load when they are first needed (`docs/decisions/0002`). */
+export async function bundle({ root, entries, into, format, texts = {} }: Bundling): Promise<Bundled> {
+  const isPage = format === "esm";
+  const [parts, cut] = isPage ? [pageParts, addedByPage(root)] : [lateParts, readWhenCalled];
+  const inRoot = (files: readonly string[]) => files.map((file) => join(root, file));
   const needs = findNeeds({
-    start: ["src/cli/cli.ts", "src/cli/commands/start.ts"].map((file) => join(root, file)),
-    report: [join(root, "src/cli/commands/exec.ts")],
-    scenario: scenarioReaders.map((file) => join(root, file)),
-    farmers: [join(root, farmerMaker)],
-    library: [join(root, "src/index.ts")],
-    node: [join(root, "src/node/index.ts")],
+    library: inRoot(["src/index.ts"]),
+    server: inRoot(["src/node/index.ts"]),
+    command: inRoot(["src/cli/cli.ts", "src/cli/commands/start.ts"]),
+    late: inRoot(Object.values(lateParts).flat()),
+    checks: inRoot(lateParts.checks),
   });
   const bundled = await rolldown({
     cwd: root,
-    input: { ...entries, ...(inParts && partEntries) },
-    // As ES modules for Node, a chunk that browsers load, too, would import `node:module`.
-    platform: format === "esm" ? "neutral" : "node",
+    input: {
+      ...entries,
+      ...Object.fromEntries(Object.keys(texts).map((name) => [name, textMark + name])),
+      ...partEntries(parts, cut),
+    },
+    // For Node, a chunk that browsers load, too, would import `node:module`.
+    platform: isPage ? "neutral" : "node",
     onLog(level, { code, message }) {
       // How long our plugins take depends on what else the machine does.
       if (level === "warn" && code !== "PLUGIN_TIMINGS")
@@ -50,41 +71,46 @@ export async function bundle({ root, entries, into, format, inParts = false }: B
       alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
     },
     plugins: [
-      ...(inParts ? [cutIntoParts(root)] : []),
-      evaluateWhenUsed(root, inParts ? yamlOnly : late),
+      {
+        name: "texts",
+        resolveId: (id) => (id.startsWith(textMark) ? id : null),
+        load: (id) => (id.startsWith(textMark) ? texts[id.slice(textMark.length)] : null),
+      },
+      cutParts(root, parts, cut),
+      ...(isPage
+        ? [evaluateWhenCalled(join(root, "src/scenario/read/yaml.ts")), droppable]
+        : [plainExports, inAscii]),
       needs.plugin,
-      droppable,
-      ...(inParts ? [] : [inAscii]),
-      ...(format === "esm" ? [useBuiltins] : []),
     ],
   });
-  // Dozens of small files take longer to find and to link than to run: what an import of the library needs stands in one
-  // file. For the command, what a start needs stands apart from what a scenario file, farmers or a report need beside it.
-  const { start, report, scenario, farmers, library } = needs;
-  const isElsewhere = (id: string) => library.has(id) || scenario.has(id) || farmers.has(id);
-  const ofCommand = [
-    { name: "core", test: (id: string) => start.has(id) && isElsewhere(id), priority: 4 },
-    { name: "start", test: (id: string) => start.has(id), priority: 3 },
-    { name: "report", test: (id: string) => report.has(id) && library.has(id), priority: 2 },
-    { name: "scenario", test: (id: string) => scenario.has(id), priority: 2 },
-    { name: "farmers", test: (id: string) => farmers.has(id), priority: 2 },
-  ];
+  // Dozens of small files take longer to find and to link than to run. So what an import of the library needs stands in
+  // one file, what a server needs beside it in another, what the command needs beside both in a third; and what a late
+  // part needs stands in none of the last two.
+  const { library, server, command, late, checks } = needs;
   const groups = [
-    ...("cli" in entries ? ofCommand : []),
-    { name: "library", test: (id: string) => library.has(id), priority: 1 },
-    { name: "node", test: (id: string) => needs.node.has(id), priority: 0 },
+    { name: "core", test: (id: string) => library.has(id), priority: 4 },
+    { name: "shared", test: (id: string) => command.has(id) && late.has(id), priority: 3 },
+    { name: "server", test: (id: string) => server.has(id), priority: 2 },
+    { name: "start", test: (id: string) => command.has(id), priority: 1 },
+    { name: "checks", test: (id: string) => checks.has(id), priority: 0 },
   ];
   const { output } = await bundled.write({
     dir: into,
     format,
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
+    minify,
     keepNames: false,
-    codeSplitting: inParts ? true : { groups },
+    codeSplitting: isPage ? true : { groups },
   });
   await bundled.close();
-  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+  const chunks = output.flatMap((chunk) => (chunk.type === "chunk" ? [chunk] : []));
+  return {
+    modules: chunks.flatMap(({ moduleIds }) => moduleIds),
+    exports: Object.fromEntries(
+      chunks.filter(({ isEntry }) => isEntry).map(({ name, exports }) => [name, exports]),
+    ),
+  };
 }
 
 /** Finds the modules that some modules need before they run; the sets are filled when all modules are known. */
@@ -101,7 +127,7 @@ function findNeeds<Name extends string>(from: Readonly<Record<Name, readonly str
         for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
           if (sets[name].has(id)) continue;
           sets[name].add(id);
-          if (!id.startsWith(lateMark)) waiting.push(...(this.getModuleInfo(id)?.importedIds ?? []));
+          waiting.push(...(this.getModuleInfo(id)?.importedIds ?? []));
         }
       }
     },
@@ -109,140 +135,55 @@ function findNeeds<Name extends string>(from: Readonly<Record<Name, readonly str
   return { ...sets, plugin };
 }
 
-const farmerMaker = "src/synthetic/farmers/farmers.ts";
-/** Modules that few programs use and that bring large packages or tables; all that they export are functions. */
-const late = [
-  "src/scenario/interpret-scenario.ts",
-  "src/scenario/problems/check-shape.ts",
-  "src/scenario/read/yaml.ts",
-  farmerMaker,
-];
-// A page pays for each byte: without this package, whose parts know of each other, the rest is smaller in one piece.
-const yamlOnly = ["src/scenario/read/yaml.ts"];
-/** The modules that read a scenario file. */
-const scenarioReaders = ["src/scenario/parse-scenario.ts", ...late.slice(0, -1)];
-const lateMark = "\0late:";
+const calledMark = "\0called:";
 
 /**
- * Evaluates some modules when one of their functions is first called, and not when the package is imported.
+ * Evaluates a module when one of its functions is first called, and not when the package is imported.
  *
- * They stay in the bundle, for browsers and for other bundlers: `require` is resolved here, and none is left.
+ * It stays in the bundle, for browsers and for other bundlers: `require` is resolved here, and none is left. A page pays
+ * for each byte: only the YAML reader is so large that this pays.
  */
-function evaluateWhenUsed(root: string, files: readonly string[]): Plugin {
+function evaluateWhenCalled(file: string): Plugin {
   return {
-    name: "evaluate-when-used",
+    name: "evaluate-when-called",
     async resolveId(source, importer, { kind }) {
-      if (kind !== "import-statement" || importer === undefined || importer.startsWith(lateMark)) return null;
+      if (kind !== "import-statement" || importer === undefined || importer.startsWith(calledMark))
+        return null;
       const found = await this.resolve(source, importer, { kind, skipSelf: true });
-      return found !== null && files.some((file) => join(root, file) === found.id)
-        ? lateMark + found.id
-        : null;
+      return found?.id === file ? calledMark + file : null;
     },
     async load(id) {
-      if (!id.startsWith(lateMark)) return null;
-      const file = id.slice(lateMark.length);
+      if (!id.startsWith(calledMark)) return null;
       const from = JSON.stringify(file);
-      return exportedFunctions(await readFile(file, "utf8"), file)
+      return (await exportedFunctions(file))
         .map((name) => `export const ${name} = (...given) => require(${from}).${name}(...given);`)
         .join("\n");
     },
   };
 }
 
-/** The names of the functions that a module exports; throws when it exports another value, unless it may. */
-function exportedFunctions(text: string, file: string, mayExportMore = false): string[] {
-  return parseAst(text, { lang: "ts" }, file).body.flatMap((node) => {
-    if (node.type !== "ExportNamedDeclaration" || node.exportKind === "type") return [];
-    if (node.declaration?.type === "FunctionDeclaration" && node.declaration.id !== null) {
-      return [node.declaration.id.name];
-    }
-    if (mayExportMore || node.declaration?.type.startsWith("TS")) return [];
-    throw new Error(`${file} exports something else than functions: it cannot be evaluated when it is used`);
-  });
-}
-
-/** The modules of each part. Modules outside of it use only functions of those inside. */
-const parts = {
-  capture: [
-    "src/api/story-sender.ts",
-    "src/library/capture.ts",
-    "src/library/captured-steps.ts",
-    "src/sandbox/story/run-step.ts",
-  ],
-  farmers: ["src/synthetic/farmers/farmers.ts"],
-  preview: [
-    "src/api/endpoints/attestations.ts",
-    "src/api/endpoints/consent-requests.ts",
-    "src/api/endpoints/preview.ts",
-    "src/api/endpoints/visible-records.ts",
-    "src/api/field-problems.ts",
-    "src/api/request-input.ts",
-    "src/report/reproduce-preview.ts",
-    "src/sandbox/operations/consents.ts",
-    "src/sandbox/preview/consent-views.ts",
-    "src/sandbox/preview/consents.ts",
-  ],
-} as const;
-type Part = keyof typeof parts;
-/** The names of the entry points of parts. */
-export const partNames = Object.keys(parts) as Part[];
-
-const entryMark = "\0part:";
-const cutMark = "\0cut:";
-const partEntries = {
-  capture: `${entryMark}capture`,
-  farmers: `${entryMark}farmers`,
-  preview: `${entryMark}preview`,
-};
-
-/**
- * Makes an entry point of each part, which adds the functions of its modules, and lets all other modules ask for them by
- * name (`src/library/parts.ts`).
- */
-function cutIntoParts(root: string): Plugin {
-  const registry = JSON.stringify(join(root, "src/library/parts.ts"));
-  const partOf = (file: string) =>
-    partNames.find((name) => parts[name].some((one) => join(root, one) === file));
-  const functionsOf = async (file: string) => exportedFunctions(await readFile(file, "utf8"), file, true);
-  return {
-    name: "cut-into-parts",
-    async resolveId(source, importer, { kind }) {
-      if (source.startsWith(entryMark)) return source;
-      if (importer === undefined || importer.startsWith(entryMark) || importer.startsWith(cutMark))
-        return null;
-      const found = await this.resolve(source, importer, { kind, skipSelf: true });
-      const part = found === null ? undefined : partOf(found.id);
-      return part === undefined || part === partOf(importer) ? null : cutMark + found?.id;
-    },
-    async load(id) {
-      if (id.startsWith(entryMark)) {
-        const name = id.slice(entryMark.length) as Part;
-        const files = parts[name].map((file) => join(root, file));
-        const names = await Promise.all(files.map(functionsOf));
-        return [
-          // The preview shows farmers.
-          ...(name === "preview" ? [`import ${JSON.stringify(partEntries.farmers)};`] : []),
-          `import { addPart } from ${registry};`,
-          ...files.map((file, i) => `import { ${names[i]?.join(", ")} } from ${JSON.stringify(file)};`),
-          `addPart(${JSON.stringify(name)}, { ${names.flat().join(", ")} });`,
-        ].join("\n");
-      }
-      if (!id.startsWith(cutMark)) return null;
-      const file = id.slice(cutMark.length);
-      const calls = (await functionsOf(file)).map(
-        (name) => `export const ${name} = (...given) => partOf("${partOf(file)}").${name}(...given);`,
-      );
-      return [`import { partOf } from ${registry};`, ...calls].join("\n");
-    },
-  };
-}
-
-/** Tells the bundler of a page that it may drop what it does not use of the modules that are evaluated when used. */
+/** Tells the bundler of a page that it may drop what it does not use of the module that is evaluated when called. */
 const droppable: Plugin = {
   name: "droppable",
   renderChunk: (code) => ({
     code: code.replaceAll(/= (?=__(?:esm|commonJS)Min\()/g, "= /* @__PURE__ */ "),
   }),
+};
+
+/** Exports constants from chunks of CommonJS as values: a getter is a function to read, and to make, for each. */
+const plainExports: Plugin = {
+  name: "plain-exports",
+  renderChunk(code) {
+    const getter =
+      /Object\.defineProperty\(exports, ["'](\S+)["'], \{\s+enumerable: true,\s+get: function ?\(\) \{\s+return ([\w$]+);\s+\}\s+\}\);/g;
+    const declared = [...code.matchAll(/^(?:const|class|(?:async )?function\*?) ([\w$]+)/gm)];
+    const constants = new Set(declared.map(([, name]) => name));
+    return {
+      code: code.replaceAll(getter, (whole, name, value) =>
+        constants.has(value) ? `exports.${name} = ${value};` : whole,
+      ),
+    };
+  },
 };
 
 /** Writes characters beyond ASCII as escapes: V8 keeps one byte for each character of such a text, and two of any other. */
@@ -257,20 +198,5 @@ const inAscii: Plugin = {
         (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
       );
     }
-  },
-};
-
-const builtinMark = "\0builtin:";
-
-/** Leaves the modules of Node outside, and gives them to CommonJS packages without a `require`. */
-const useBuiltins: Plugin = {
-  name: "use-builtins",
-  resolveId(source, _importer, { kind }) {
-    if (!isBuiltin(source)) return null;
-    return kind === "require-call" ? builtinMark + source : { id: source, external: true };
-  },
-  load(id) {
-    if (!id.startsWith(builtinMark)) return null;
-    return `module.exports = process.getBuiltinModule(${JSON.stringify(id.slice(builtinMark.length))});`;
   },
 };

@@ -9,7 +9,7 @@ import type { ApiAnswer, ApiRequest } from "./messages.js";
 import { codeOf, errorReply, type Refusal, successReply } from "./reply.js";
 import { readInput } from "./request-input.js";
 import { parametersIn, type Route } from "./routes.js";
-import { asChosen } from "./variation/vary.js";
+import { asChosen } from "./variation/chosen.js";
 
 /** The route and endpoint of a request, as far as the API has them. */
 export interface Target {

@@ -22,7 +22,8 @@ import { entryOf, type KeptAnswer, type RequestNote } from "../sandbox/journal.j
 import type { World } from "../sandbox/world.js";
 import { limitNamedBy, readLimits } from "./limits.js";
 import type { RequestContent } from "./messages.js";
-import { asChosen, isVaried, type Variation, variationOf } from "./variation/vary.js";
+import { asChosen, isVaried } from "./variation/chosen.js";
+import { type Variation, variationOf } from "./variation/vary.js";
 
 /** A call that has begun. */
 export interface Call extends ObservedCall {

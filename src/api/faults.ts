@@ -6,7 +6,7 @@ import { answerCall, answerUncounted, type Ending, evaluateAnswer, type Target }
 import { type Call, requestIdOf } from "./call.js";
 import { type ApiAnswer, textBody, utf8Length } from "./messages.js";
 import { answerOf, errorBody } from "./reply.js";
-import { asChosen } from "./variation/vary.js";
+import { asChosen } from "./variation/chosen.js";
 
 /** The ending of a call that a fault hit. */
 export interface FaultyEnding extends Omit<Ending, "pathId"> {

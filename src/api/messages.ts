@@ -51,6 +51,18 @@ export interface ApiAnswer {
   readonly body: string;
 }
 
+/** The reason phrases of refusals (RFC 9110). */
+export const reasonPhrases: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+};
+
 /** A body and its length in UTF-8 bytes. */
 export interface TextBody {
   readonly text: string;

@@ -12,7 +12,8 @@ import {
   secondsToRetry,
 } from "./limits.js";
 import { type ApiAnswer, jsonBody, type TextBody } from "./messages.js";
-import { asChosen, vary } from "./variation/vary.js";
+import { asChosen } from "./variation/chosen.js";
+import { vary } from "./variation/vary.js";
 
 /** The success of a call that was let in (R1, R7). */
 export function successReply(world: World, begun: Call, endpoint: Endpoint, success: Success): ApiAnswer {

@@ -3,6 +3,7 @@ import { createWorld } from "../sandbox/create-world.js";
 import { type Instant, instantOf, requireKnownOptions } from "../sandbox/operations/input.js";
 import { createRuntime, type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { Platform, World } from "../sandbox/world.js";
+import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { checkInput } from "../scenario/problems/check-shape.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -49,7 +50,12 @@ export function createSandbox(
 export function createSandbox(options: SandboxOptions): Sandbox;
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   requireKnownOptions("create the sandbox", options, ["scenario", "seed", "now", "frozen", "profile"]);
-  const { scenario, name } = resolveSource(options.scenario ?? "key-states");
+  const { scenario: source = "key-states" } = options;
+  // The checks of a scenario are read when there is one to check.
+  const isBundled = typeof source === "string" && isScenarioName(source);
+  const { scenario, name } = isBundled
+    ? { scenario: bundledScenarios[source], name: source }
+    : resolveSource(source);
   return sandboxOn(createRuntime(starterOf(webPlatform, scenario, { ...options, name })));
 }
 
@@ -67,7 +73,9 @@ export function starterOf(
 ): () => World {
   const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
   const { seed, frozen, profile } = options;
-  checkInput("instance_creation", { seed, frozen, profile }, "Failed to use the options");
+  if (seed !== undefined || frozen !== undefined || profile !== undefined) {
+    checkInput("instance_creation", { seed, frozen, profile }, "Failed to use the options");
+  }
   return () => createWorld(scenario, { platform, name, text, ...given });
 }
 

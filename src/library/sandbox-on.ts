@@ -19,8 +19,7 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import { requestQuery } from "../scenario/format/control-bodies.js";
-import { checkInput, checkValue } from "../scenario/problems/check-shape.js";
+import { checkInput, checkRequestQuery } from "../scenario/problems/check-shape.js";
 import { captureWorld } from "./capture.js";
 import { attachRuntime } from "./current-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
@@ -127,7 +126,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
     requests: {
       list(query = {}) {
         requireKnownOptions("list the requests", query, ["limit", "pathId", "key"]);
-        const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
+        const input = checkRequestQuery(snakeCase(query), "Failed to list the requests");
         return listRequests(world(), input).map(viewRequest);
       },
       total: () => world().journal.total(),

@@ -1,6 +1,5 @@
 import { type Delivery, partsOf } from "../api/faults.js";
-import type { ApiAnswer } from "../api/messages.js";
-import { reasonPhrases } from "../api/variation/table.js";
+import { type ApiAnswer, reasonPhrases } from "../api/messages.js";
 import { failures } from "../domain/fault.js";
 import { clearTimeout, setTimeout } from "./real-time.js";
 

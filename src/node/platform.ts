@@ -3,7 +3,7 @@ import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
 import { createWorld } from "../sandbox/create-world.js";
 import type { Platform, World, WorldOptions } from "../sandbox/world.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
+import { makeFarmers } from "../synthetic/farmers/farmers.js";
 
 // The one-shot hash takes half the time of createHash, but Node has it only since 20.12; bundlers for other
 // runtimes may not have it at all.
@@ -19,33 +19,13 @@ export const { nextTick } = process;
 export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } =
   process.getBuiltinModule("node:timers");
 
-let makeFarmers: FarmerMaker | undefined;
-
-/**
- * Loads the module that makes farmers, so that worlds can make them without waiting. Every entry point that shows farmers
- * awaits this first; most starts show none, and would be slower.
- */
-export async function loadFarmers(): Promise<void> {
-  makeFarmers ??= (await import("../synthetic/farmers/farmers.js")).makeFarmers;
-}
-
-/** Loads it for a scenario whose API shows farmers. */
-export async function loadFarmersFor(scenario: Scenario): Promise<void> {
-  if ("preview" in scenario) await loadFarmers();
-}
-
-const loadedFarmers: FarmerMaker = (population) => {
-  if (makeFarmers === undefined) throw new Error("the farmers are not loaded: await loadFarmers() before");
-  return makeFarmers(population);
-};
-
 /** The platform of a world in Node. */
 export const nodePlatform: Platform = {
   sha256,
   time: wallTime,
   steadyTime,
   stopwatch,
-  farmers: loadedFarmers,
+  farmers: makeFarmers,
   random: () => crypto.randomBytes(4).readUInt32LE(),
 };
 

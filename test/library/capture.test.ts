@@ -6,7 +6,7 @@ import type { CaptureOptions } from "../../src/library/capture.js";
 import { captureText } from "../../src/library/capture-text.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { type SandboxServer, startServer } from "../../src/node/index.js";
-import { loadFarmers, openWorld } from "../../src/node/platform.js";
+import { openWorld } from "../../src/node/platform.js";
 import type { RequestNote } from "../../src/sandbox/journal.js";
 import { stepProblems } from "../../src/sandbox/story/differences.js";
 import { runStory } from "../../src/sandbox/story/run-step.js";
@@ -115,7 +115,6 @@ test("what happens through the library comes out the same", { timeout }, async (
 
 let server: SandboxServer;
 beforeAll(async () => {
-  await loadFarmers();
   server = await startServer();
 });
 afterAll(() => server.close());

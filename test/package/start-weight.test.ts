@@ -12,11 +12,11 @@ const start = files.find(
   (file) => /^start-[\w-]+\.js$/.test(file) && textOf(file).includes("listen"),
 ) as string;
 
-/** The files that this one needs before it runs, itself among them. */
+/** The files that this one needs before it runs, itself among them: without those of parts that are read late. */
 function needed(file: string, found = new Set<string>()): Set<string> {
   if (found.has(file)) return found;
   found.add(file);
-  for (const [, next] of textOf(file).matchAll(/(?<!=>)\brequire\("\.\/([^"]+)"\)/g)) {
+  for (const [, next] of textOf(file).matchAll(/(?<!=>)\brequire\("\.\/((?!late-)[^"]+)"\)/g)) {
     needed(next as string, found);
   }
   return found;

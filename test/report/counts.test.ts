@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { createInstances, newInstanceId } from "../../src/node/control/instances.js";
-import { loadFarmers, nodePlatform, openWorld } from "../../src/node/platform.js";
+import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { reportOf } from "../../src/report/build-report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { JournalEntry } from "../../src/sandbox/journal.js";
@@ -12,9 +12,6 @@ import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { propertySeed } from "../support/property-seed.js";
 import { mePath } from "../support/send.js";
-
-// As every way to a running server does that shows farmers.
-await loadFarmers();
 
 const faults: Fault[] = [
   { when: { every: 7 }, then: { status: 503 } },

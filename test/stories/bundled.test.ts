@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import type { Profile } from "../../src/domain/assumptions.js";
-import { loadFarmers, nodePlatform } from "../../src/node/platform.js";
+import { nodePlatform } from "../../src/node/platform.js";
 import { serveRuntime } from "../../src/node/server/serve-runtime.js";
 import { createWorld } from "../../src/sandbox/create-world.js";
 import { createRuntime } from "../../src/sandbox/runtime.js";
@@ -13,9 +13,6 @@ import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js"
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { withStory } from "../../src/scenario/stories.js";
 import { socketSender } from "../support/socket-sender.js";
-
-// As every way to a running server does that shows farmers.
-await loadFarmers();
 
 // The date of a Retry-After follows the real clock: where that stands still, two tellings can be compared.
 const platform = { ...nodePlatform, time: () => Date.UTC(2026, 0, 1) };

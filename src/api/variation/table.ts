@@ -1,5 +1,6 @@
 import type { Assumptions } from "../../domain/assumptions.js";
 import { randomStream } from "../../domain/seed.js";
+import { reasonPhrases } from "../messages.js";
 import {
   type Change,
   dataMembers,
@@ -156,18 +157,6 @@ export const contextRows: readonly VariationRow[] = [
     sorted: ({ body }) => void body.data?.scopes.sort(),
   }),
 ];
-
-/** The reason phrases of refusals (RFC 9110). */
-export const reasonPhrases: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  409: "Conflict",
-  422: "Unprocessable Content",
-  429: "Too Many Requests",
-};
 
 /** The rows of what a refusal says. The top level has `error` alone (R27). */
 const errorRows: readonly VariationRow[] = [

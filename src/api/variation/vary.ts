@@ -44,11 +44,6 @@ const typicalSelector: Select = ({ fixedBy, variants }) => {
   };
 };
 
-/** Whether the answers of a world are varied, or chosen point by point in a trial of a client. */
-export function isVaried({ profile, trial }: World): boolean {
-  return profile === "varied" || (profile === "typical" && trial?.choose !== undefined);
-}
-
 /** The difference of one answer from that of `minimal`. */
 export interface Variation {
   /** The assumptions for this answer. */
@@ -89,13 +84,14 @@ function variationWith(
   };
 }
 
-/** The call as its answer of a status shows it: in a trial of a client, with what that chooses for each row. */
-export function asChosen<
-  Varied extends { number: number; assumptions: Assumptions; variation: Variation | undefined },
->(world: World, call: Varied, status: number, isContext = false): Varied {
-  const { variation } = call;
-  const choose = world.trial?.choose;
-  if (variation === undefined || choose === undefined) return call;
+/** A variation with what a trial of a client chooses for each row of an answer of a status. */
+export function chosenVariation(
+  world: World,
+  number: number,
+  variation: Variation,
+  choose: NonNullable<NonNullable<World["trial"]>["choose"]>,
+  { status, isContext }: { readonly status: number; readonly isContext: boolean },
+): Variation {
   const selected = variation.selected.map((one) => {
     const { row, variant } = one;
     // A failure of the service has what holds for every answer.
@@ -105,8 +101,7 @@ export function asChosen<
     const id = choose(row.id, variant.id, status);
     return { ...one, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
   });
-  const chosen = variationWith(world, call.number, selected);
-  return { ...call, assumptions: chosen.assumptions, variation: chosen };
+  return variationWith(world, number, selected);
 }
 
 /** The assumptions that the scenario sets itself where the profile would set them otherwise, or vary them. */

@@ -11,7 +11,6 @@ import { defaultSeed } from "../../domain/seed.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
-import { loadFarmers } from "../../node/platform.js";
 import { mergeReports } from "../../report/merge-reports.js";
 import type { Report } from "../../report/report.js";
 import type { Trial } from "../../sandbox/world.js";
@@ -88,8 +87,6 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
   const clientCall = { io, rest: command, flags: served };
   const client = createClientRuns({ loaded, call: clientCall, given: { now, frozen }, jobs });
   const progress = createProgress(call);
-  // The way to meet a missing path may lead to another scenario, whose API shows farmers.
-  await loadFarmers();
   const release = io.takeSignals(client.stop);
   const startedAt = new Date(wallTime()).toISOString();
   const started = stopwatch();

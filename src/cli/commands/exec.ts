@@ -1,5 +1,4 @@
 import type { Instance } from "../../node/control/instances.js";
-import { loadFarmers } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/build-report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
@@ -81,8 +80,6 @@ export const command = declareCommand({
         return sayWhyNotRun(rest[0] as string, end.failure, io);
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
-      // The way to meet a missing path may lead to another scenario, whose API shows farmers.
-      await loadFarmers();
       const report = reportOf({ world: runtime.world, counters }, { underExec: true });
       const unmet = unmetThresholds(report, flags);
       const isWritten = await deliverReport(report, unmet, targets, call);

@@ -3,10 +3,9 @@ import { dirname, resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
-import { maximumScenarioBytes } from "../../scenario/read/source.js";
+import { maximumScenarioBytes } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
-import { loadFarmersFor } from "../platform.js";
 import { fileFailure } from "./write-file.js";
 
 /** A scenario and where it came from. */
@@ -32,9 +31,7 @@ export async function loadScenario(
   { cwd = process.cwd(), signal }: { cwd?: string; signal?: AbortSignal } = {},
 ): Promise<LoadedScenario> {
   if (isScenarioName(nameOrFile)) {
-    const scenario = withStory(nameOrFile);
-    await loadFarmersFor(scenario);
-    return { scenario, name: nameOrFile, files: [] };
+    return { scenario: withStory(nameOrFile), name: nameOrFile, files: [] };
   }
   const piped = isPipe(resolve(cwd, nameOrFile))
     ? await readPipe(resolve(cwd, nameOrFile), signal).catch((error) => {
@@ -44,7 +41,6 @@ export async function loadScenario(
   const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
   const { parseScenario } = await import("../../scenario/parse-scenario.js");
   const scenario = parseScenario(text, { file, load });
-  await loadFarmersFor(scenario);
   return { scenario, name: nameOrFile, files, ...(files.length === 1 && { text }) };
 }
 

@@ -11,14 +11,8 @@ import {
   newInstanceId,
   sweepIdle,
 } from "../control/instances.js";
-import {
-  clearTimeout,
-  loadFarmers,
-  loadFarmersFor,
-  nextTick,
-  nodePlatform,
-  setTimeout,
-} from "../platform.js";
+import { loadParts } from "../load-parts.js";
+import { clearTimeout, nextTick, nodePlatform, setTimeout } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
 import type { Replica } from "../store/replica.js";
 import { bareName, baseUrlFor, baseUrlOf, isLoopback, readBaseUrl, readHostName } from "./addresses.js";
@@ -122,7 +116,6 @@ export async function serveRuntime(
   };
   const instances = withControl ? (replica?.instances ?? createInstances(own)) : undefined;
   if (options.onInstance !== undefined) replica?.onInstance(options.onInstance);
-  await loadFarmersFor(runtime.world().scenario);
   const customHandlers = await customHandlersOf(runtime, options, serverUrl);
   const secure =
     tls === false
@@ -175,7 +168,8 @@ export async function serveRuntime(
       ? () => {}
       : sweepIdle(instanceTtl, () => instances.sweep(instanceTtl));
   // A failure does not matter: the first call tries again. Not for short runs, which would end before.
-  const loading = options.loadsControl === true && setTimeout(() => control?.load().catch(() => {}), 500);
+  const loadRest = () => void (control?.load() ?? Promise.resolve().then(loadParts)).catch(() => {});
+  const loading = options.loadsControl === true && setTimeout(loadRest, 500);
   if (loading !== false) loading.unref();
   const close = (grace = 2000) => {
     stopPolling();
@@ -240,7 +234,6 @@ async function customHandlersOf(
   const [{ sandboxOn }, { createCustomHandlers }] = await Promise.all([
     import("../../library/sandbox-on.js"),
     import("./custom-handlers.js"),
-    loadFarmers(),
   ]);
   return createCustomHandlers(handlers, {
     sandbox: sandboxOn(runtime),
@@ -259,8 +252,9 @@ function lazyControl(surroundings: ControlSurroundings, onDefect: (error: unknow
   let loading: Promise<void> | undefined;
   let app: ControlHandler | undefined;
   const load = () => {
-    loading ??= Promise.all([import("../control/app.js"), loadFarmers()])
-      .then(([{ createControlApp }]) => {
+    loading ??= import("../control/app.js")
+      .then(({ createControlApp }) => {
+        loadParts();
         app = createControlApp(surroundings, onDefect);
       })
       .catch((error) => {

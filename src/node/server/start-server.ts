@@ -7,7 +7,7 @@ import { type Instant, instantOf, requireKnownOptions } from "../../sandbox/oper
 import { createRuntime, givenOptions } from "../../sandbox/runtime.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import { loadScenario } from "../files/load-scenario.js";
-import { loadFarmers, nodePlatform } from "../platform.js";
+import { nodePlatform } from "../platform.js";
 import { type RunningServer, type ServeOptions, serveRuntime } from "./serve-runtime.js";
 
 export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
@@ -94,9 +94,7 @@ export function startServer(options: ServerOptions): Promise<SandboxServer>;
 export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
   requireKnownOptions("start the server", options, Object.keys(optionNames));
   const { scenario = "key-states", state: file, ...rest } = options;
-  // The sandbox has to show farmers without waiting.
-  const finding = typeof scenario === "string" ? loadScenario(scenario) : resolveSource(scenario);
-  const [named] = await Promise.all([finding, loadFarmers()]);
+  const named = typeof scenario === "string" ? await loadScenario(scenario) : resolveSource(scenario);
   const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name, text: named.text });
   const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });
   const stateIn = async (path: string) => {

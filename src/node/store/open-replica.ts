@@ -1,6 +1,5 @@
 import { defaultInstanceTtl, defaultMaxInstances } from "../control/instances.js";
 import { runCall } from "../control/run-call.js";
-import { loadFarmers } from "../platform.js";
 import { createReplica, type Replica, type ReplicaOptions } from "./replica.js";
 
 type OpenReplicaOptions = Omit<ReplicaOptions, "runCall" | "maxInstances" | "instanceTtl"> &
@@ -13,8 +12,6 @@ type OpenReplicaOptions = Omit<ReplicaOptions, "runCall" | "maxInstances" | "ins
  * All replicas of a log have to have the same version, scenario, `given` and `maxInstances`: that is for the founding.
  */
 export async function openReplica(options: OpenReplicaOptions): Promise<Replica> {
-  // Whatever an entry asks for is answered at once.
-  await loadFarmers();
   return createReplica({
     maxInstances: defaultMaxInstances,
     instanceTtl: defaultInstanceTtl,

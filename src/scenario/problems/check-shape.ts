@@ -1,5 +1,10 @@
 import { redactKeys } from "../../domain/redact.js";
-import { type ControlBody, type ControlBodyName, controlBodies } from "../format/control-bodies.js";
+import {
+  type ControlBody,
+  type ControlBodyName,
+  controlBodies,
+  requestQuery,
+} from "../format/control-bodies.js";
 import {
   type ChoiceKind,
   fieldsOf,
@@ -122,6 +127,11 @@ export function checkInput<Name extends ControlBodyName>(
   const leaks = leakedKeys(value, []);
   if (leaks.length > 0) throw validationError(failure, leaks);
   return input as ControlBody<Name>;
+}
+
+/** Reads which requests to list. */
+export function checkRequestQuery(value: unknown, failure: string): ValueOf<typeof requestQuery> {
+  return checkValue(requestQuery, value, failure);
 }
 
 function leakedKeys(value: unknown, path: Path): Diagnostic[] {

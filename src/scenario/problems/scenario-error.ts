@@ -2,6 +2,9 @@ import { isSandboxError, SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
 import { type Place, redactLine, redactSecrets } from "../read/source.js";
 
+/** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
+export const maximumScenarioBytes = 1024 * 1024;
+
 /** The names of mappings and the positions in lists on the way to a field. */
 export type Path = readonly (string | number)[];
 

@@ -2,9 +2,6 @@ import { printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { nearest } from "../problems/words.js";
 
-/** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
-export const maximumScenarioBytes = 1024 * 1024;
-
 /** The text of a scenario and the name under which problems speak of it. */
 export interface ScenarioSource {
   readonly file: string | undefined;

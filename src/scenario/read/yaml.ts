@@ -13,10 +13,10 @@ import {
   stringify,
   visit,
 } from "yaml";
-import type { Path, ScenarioProblemCode } from "../problems/scenario-error.js";
+import { maximumScenarioBytes, type Path, type ScenarioProblemCode } from "../problems/scenario-error.js";
 import { quote } from "../problems/words.js";
 import { type FoundScenario, maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
-import { describePlace, maximumScenarioBytes, type Place, type ScenarioSource } from "./source.js";
+import { describePlace, type Place, type ScenarioSource } from "./source.js";
 
 /** The largest number of pieces (names, values, punctuation, line ends) of a text; a thousand keys need about 40,000. */
 const maximumPieces = 250_000;
