@@ -82,12 +82,12 @@ async function narrowOne(
   const suspects = points.filter(({ row }) => guilty.has(row));
   const causeIn = async (some: readonly CausePoint[], only: typeof everywhere) => {
     const least = await minimize(some, (part) => fails(only(part)));
-    // Once more, and against nothing at all: a client that fails by chance is not told to fail by what it was given.
+    // Against nothing at all, too: a client that fails by chance is not told to fail by what it was given.
     const [shown, ...others] = await Promise.all([
       attempt(run, only(least)),
-      fails(only(least)),
-      fails(everywhere([])),
-      fails(everywhere([])),
+      isExplained || fails(only(least)),
+      !isExplained && fails(everywhere([])),
+      !isExplained && fails(everywhere([])),
     ]);
     if (!shown.failed || others.join() !== "true,false,false") return "flaky";
     return variationCause(least, run, shown.lastPath(least.map(({ status }) => status)));
