@@ -1,8 +1,18 @@
+import { SandboxError } from "../domain/errors.js";
 import type { World } from "../sandbox/world.js";
+import { maximumScenarioBytes } from "../scenario/problems/scenario-error.js";
 import { readableYaml } from "../scenario/read/yaml.js";
 import { type CaptureOptions, captureWorld } from "./capture.js";
 
-/** What a world has seen, as the text of a scenario file; throws as `captureWorld` does. */
+/**
+ * What a world has seen, as the text of a scenario file; throws as `captureWorld` does, and `capture_impossible` for a text
+ * that is too large for a scenario.
+ */
 export function captureText(world: World, options: CaptureOptions = {}): string {
-  return readableYaml(captureWorld(world, options));
+  const text = readableYaml(captureWorld(world, options));
+  if (new TextEncoder().encode(text).length <= maximumScenarioBytes) return text;
+  throw new SandboxError(
+    "capture_impossible",
+    "Failed to capture what the sandbox has seen: the file would be larger than 1 MiB. Capture a part, with from and to, or key.",
+  );
 }

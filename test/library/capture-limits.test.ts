@@ -154,6 +154,25 @@ test("any replica of a store captures what all have answered, from the last comp
   expect(provenStatuses(texts[0] as string)).toEqual([200, 200, 200, 401]);
 });
 
+test("what would be no scenario any more is refused, and a part of it is captured", async () => {
+  const sandbox = createSandbox({ scenario: "announced-endpoints", frozen: true });
+  const purpose = { code: "monitoring", text: "To see how it grows. ".repeat(23) };
+  const body = JSON.stringify({ farmer_id: sandbox.farmers.at(0).farmer_id, purpose, permissions: ["land"] });
+  const headers = { "x-api-key": sandbox.secret("lending"), "content-type": "application/json" };
+  for (let sent = 0; sent < 900; sent++) {
+    if (sent % 40 === 0) sandbox.clock.advance("61s");
+    await sandbox.fetch("https://any.example/v1/relying-party/consent-requests", {
+      method: "POST",
+      headers,
+      body,
+    });
+  }
+  const world = runtimeOf(sandbox).world();
+  expect(() => captureText(world)).toThrow(expect.objectContaining({ code: "capture_impossible" }));
+  const from = sandbox.requests.list().at(-20)?.id;
+  expect(provenStatuses(captureText(world, { from }))).toEqual(new Array(20).fill(201));
+});
+
 test("an option that there is not is refused", () => {
   const sandbox = createSandbox({ scenario });
   expect(() => sandbox.capture({ since: "x" } as never)).toThrow(/since is no option/);
