@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import words from "../../src/api/variation/words.json" with { type: "json" };
+import { type Attempt, type Narrowed, narrowVaried } from "../../src/certify/narrow.js";
+import { type PlannedRun, planOf, recordPoints } from "../../src/certify/plan.js";
+import type { CausePoint } from "../../src/certify/result.js";
+import type { Trial } from "../../src/sandbox/world.js";
+import { openTestWorld } from "../support/doors.js";
+import { hasTrait, type ReadAnswer, traits } from "../support/traits.js";
+import { type Asked, ask } from "../support/varied.js";
+
+// A mistake for each variant of each row, derived from the words that certify has for it; `narrow.test.ts` holds those to
+// be all that the variation table has.
+
+const planted = Object.entries(words).flatMap(([row, variants]) =>
+  Object.keys(variants).map((variant) => `${row}:${variant}`),
+);
+
+const [, , ...varied] = planOf(
+  1,
+  Array.from({ length: 150 }, (_, at) => at + 1),
+  [],
+);
+
+const asked: readonly Asked[] = [
+  { key: "active" },
+  { key: "revoked" },
+  { key: "rate-limited" },
+  { key: "active", method: "POST" },
+];
+
+/** What a run answers, in the order of what is asked. */
+function answersOf(run: PlannedRun, trial: Trial): ReadAnswer[] {
+  const world = openTestWorld("key-states", { ...run, trial });
+  return asked.map((one) => {
+    const { body, ...answer } = ask(world, one);
+    return { ...answer, text: body };
+  });
+}
+
+const isPoint = (one: CausePoint) => (other: CausePoint) =>
+  one.row === other.row && one.variant === other.variant && one.status === other.status;
+
+const seen = varied.map((run) => {
+  const { trial, points } = recordPoints({});
+  return { run, answers: answersOf(run, trial), points: points() };
+});
+
+/** Why a client that breaks by a point fails, in the first two runs that have the point and break it. */
+async function narrowed(trait: string, planted: CausePoint): Promise<Narrowed[]> {
+  const breaks = (answer: ReadAnswer) => hasTrait(trait, answer);
+  const failing = seen.filter(({ answers, points }) => points.some(isPoint(planted)) && answers.some(breaks));
+  const attempt: Attempt = async (run, trial) => ({
+    failed: answersOf(run, trial).some(breaks),
+    lastPath: () => undefined,
+  });
+  const found: Narrowed[] = [];
+  await narrowVaried(failing.slice(0, 2), attempt, (_run, one) => void found.push(one));
+  return found;
+}
+
+/** What a row needs to be seen at all: the order of a single scope is no order, and no plain message has a slash. */
+const company: Readonly<Record<string, readonly string[]>> = {
+  scope_order: ["key.granted_scopes"],
+  escapes: ["message", "error_members", "details_without_reason"],
+  // How a shuffle ends depends on how many headers there are.
+  "header_order:shuffled": [
+    "cache_control",
+    "rate_limit_headers",
+    "security_headers",
+    "server",
+    "unknown_headers",
+    "vary",
+    "via",
+  ],
+};
+
+test("every row of the variation table, and of what records have, has a planted mistake", () => {
+  expect(Object.keys(traits).sort()).toEqual(Object.keys(words).sort());
+});
+
+test.each(planted)("of a client that breaks by %s, this is named, and nothing else", async (trait) => {
+  const [row = "", variant = ""] = trait.split(":");
+  const point = { row, variant, status: traits[row]?.[0] as number };
+  const needs = company[row] ?? company[trait] ?? [];
+  const found = await narrowed(trait, point);
+  expect(found).toHaveLength(2);
+  for (const one of found) {
+    const points = one === "flaky" ? [] : one.points;
+    expect(points.filter((other) => !needs.includes(other.row))).toEqual([point]);
+    expect(points.length).toBeLessThanOrEqual(needs.length === 0 ? 1 : 2);
+  }
+});
