@@ -17,7 +17,7 @@ type OnStream = (
 ) => void;
 
 /** Milliseconds after which a connection of HTTP/2 on which nothing happens is closed. */
-const longestIdle = 60_000;
+const longestIdle = 10_000;
 
 /** The most bytes of headers, with 32 more for each; no number of them is left out, as with HTTP/1.1. */
 const maxHeaderSize = 64 * 1024;
