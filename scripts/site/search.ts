@@ -10,6 +10,8 @@ const input = form.querySelector("input") as HTMLInputElement;
 const list = form.querySelector("ul") as HTMLUListElement;
 const status = form.querySelector("output") as HTMLOutputElement;
 let placesOfWord = new Map<string, number[]>();
+/** The number of different words of each place. */
+const lengths: number[] = [];
 
 // In the sidebar the page itself comes into sight.
 const current = document.querySelector<HTMLElement>("nav [aria-current]");
@@ -49,18 +51,30 @@ function readLine(line: string): [string, number[]] {
   let place = 0;
   const places = steps.map((step) => {
     place += Number.parseInt(step, 36);
+    lengths[place] = (lengths[place] ?? 0) + 1;
     return place;
   });
   return [word, places];
 }
 
-/** The places with any word of a query, the best first: rare words, whole words and words of the title count for more. */
+/**
+ * The places with any word of a query, the best first: those with more of its words, then by their weight.
+ *
+ * Rare words, whole words, words of the title and words of short places weigh more. A message that was pasted has all its
+ * words in one place.
+ */
 function find(query: string): number[] {
-  const scores = new Map<number, number>();
+  const scores = new Map<number, { words: number; weight: number }>();
   for (const term of new Set(wordsOf(query))) {
-    for (const [place, score] of scoresOf(term)) scores.set(place, (scores.get(place) ?? 0) + score);
+    for (const [place, weight] of scoresOf(term)) {
+      const before = scores.get(place) ?? { words: 0, weight: 0 };
+      scores.set(place, { words: before.words + 1, weight: before.weight + weight });
+    }
   }
-  return [...scores].sort(([, one], [, other]) => other - one).map(([place]) => place);
+  const ranks = [...scores].map(([place, { words, weight }]) => {
+    return { place, rank: (words ** 3 * weight) / Math.log(2 + (lengths[place] ?? 0)) };
+  });
+  return ranks.sort((one, other) => other.rank - one.rank).map(({ place }) => place);
 }
 
 function scoresOf(term: string): Map<number, number> {

@@ -93,6 +93,7 @@ describe.skipIf(noBrowser)("in Chromium, from files", () => {
     for (const [query, href] of [
       ["live_access_not_approved", "error-codes.html#code-live_access_not_approved"],
       ["live access not approved for this organization", "error-codes.html#code-live_access_not_approved"],
+      ["Too many requests.", "error-codes.html#code-rate_limited"],
       ["same-key-after-401", "report.html#advice-same-key-after-401"],
       ["address_in", "error-codes.html#refusal-address_in_use"],
       ["401.revoked", "errors.html#401revoked"],
