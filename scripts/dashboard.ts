@@ -26,6 +26,8 @@ export async function buildDashboard({
       modulePreload: false,
       // Nothing may stand in the page itself: its policy allows no data in the place of a file.
       assetsInlineLimit: 0,
+      // A slow machine is no reason for a warning.
+      rolldownOptions: { checks: { bundlerTimings: false } },
     },
   });
   const output = Array.isArray(result)
