@@ -18,7 +18,8 @@ const looks = {
 };
 
 /** What it does not do that it should. */
-const patience = mistake === "no-timeout" ? undefined : mistake === "no-patience" ? 500 : 1_500;
+const patiences = { "no-timeout": 0, "fault.hang": 0, "no-patience": 500, "fault.latency": 2_000 };
+const { [mistake]: patience = 1_500 } = patiences;
 const attempts = mistake === "no-retry" || mistake === "no-patience" ? 1 : 3;
 
 function same(found, expected) {
@@ -26,29 +27,49 @@ function same(found, expected) {
     throw Object.assign(new Error(`found ${found}, and not ${expected}`), { isFinal: true });
 }
 
+/** An error after which it sends the request again, unless to give up then is its mistake: `--mistake fault.reset`. */
+function trouble(kind, error = new Error(kind)) {
+  return Object.assign(error, { isFinal: kind === mistake });
+}
+
+function read(status, body) {
+  if (status >= 500) throw trouble("fault.status");
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    throw trouble("fault.malformed", error);
+  }
+}
+
 function send(key) {
   return new Promise((resolve, reject) => {
-    const signal = patience && AbortSignal.timeout(patience);
+    const signal = patience > 0 ? AbortSignal.timeout(patience) : undefined;
+    const started = performance.now();
     const request = http.get(
       `${base}/v1/relying-party/me`,
       { headers: { "x-api-key": key }, signal },
       (answer) => {
+        const answered = performance.now();
         let body = "";
         answer.setEncoding("utf8").on("data", (text) => {
           body += text;
         });
-        answer.on("error", reject).on("end", () => {
+        const cut = (error) => reject(error.code === "ECONNRESET" ? trouble("fault.truncate", error) : error);
+        answer.on("error", cut).on("end", () => {
           const { statusCode: status, headers, rawHeaders } = answer;
           try {
-            if (status >= 500) throw new Error(`got ${status}`);
-            resolve({ status, headers, rawHeaders, json: JSON.parse(body) });
+            if (mistake === "fault.latency") same(answered - started < 950, true);
+            if (mistake === "fault.slow") same(performance.now() - answered < 400, true);
+            resolve({ status, headers, rawHeaders, json: read(status, body) });
           } catch (error) {
             reject(error);
           }
         });
       },
     );
-    request.on("error", reject);
+    request.on("error", (error) =>
+      reject(error.code === "ECONNRESET" ? trouble("fault.reset", error) : error),
+    );
   });
 }
 
