@@ -1,0 +1,31 @@
+#!/bin/sh
+# A good client over curl or wget: `client.sh <curl-retry|curl-loop|wget> <mistake>`. curl sends again after a 429 by itself,
+# so that it is not asked for.
+url="$SVC_BASE_URL/v1/relying-party/me"
+seen=$(mktemp -d)
+trap 'rm -rf "$seen"' EXIT
+
+send() {
+  case $how in
+    curl-retry) curl -sS -m 2.5 --retry 3 --retry-all-errors -D "$seen/head" -o "$seen/body" -H "x-api-key: $1" "$url" ;;
+    curl-loop) curl -sS -m 2.5 -D "$seen/head" -o "$seen/body" -H "x-api-key: $1" "$url" ;;
+    # It exits with 6 after a 401, and with 8 after other refusals.
+    wget) wget -q -S -t 1 -T 2 --content-on-error -o "$seen/head" -O "$seen/body" --header "x-api-key: $1" "$url"
+      case $? in 0 | 6 | 8) ;; *) return 1 ;; esac ;;
+  esac
+}
+
+ask() {
+  for attempt in 1 2 3; do
+    send "$1" && grep -q "HTTP/1.1 $2" "$seen/head" && python3 -m json.tool "$seen/body" > /dev/null && return
+  done
+  exit 1
+}
+
+how=$1
+ask "$SVC_API_KEY" 200
+if [ "$2" = unknown_headers ] && grep -qiE 'server-timing|x_upstream|x-debug' "$seen/head"; then exit 1; fi
+if [ "$2" = security_headers ] && grep -qiE 'strict-transport|x-frame' "$seen/head"; then exit 1; fi
+ask "$SVC_KEY_REVOKED" 401
+if [ "$2" = request_id_on_errors ] && grep -qi x-request-id "$seen/head"; then exit 1; fi
+exit 0
