@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
+import { setTimeout } from "../platform.js";
 import { connectionPair } from "./connection-pair.js";
 import { type AnyServer, type Connection, endGently } from "./connections.js";
 import { controlPath } from "./read-request.js";
@@ -18,6 +19,9 @@ type OnStream = (
 
 /** Milliseconds after which a connection of HTTP/2 on which nothing happens is closed. */
 const longestIdle = 10_000;
+
+/** The time that its client has then to read what was sent, in milliseconds. */
+const lingering = 1000;
 
 /** The most bytes of headers, with 32 more for each; no number of them is left out, as with HTTP/1.1. */
 const maxHeaderSize = 64 * 1024;
@@ -81,8 +85,11 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
     else if (streams.size > 0) session.goaway();
     else session.destroy();
   };
+  // What is still to be sent may never be, to a client that does not read: Node would wait for it.
+  const abandon = () => setTimeout(() => socket.destroy(), lingering);
   // A client may break off at any time, and Node throws an error that nothing listens to.
-  for (const one of [socket, session]) one.on("error", ignore);
+  socket.on("error", ignore);
+  session.on("error", abandon);
   session.on(
     "stream",
     (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) => {
@@ -98,7 +105,9 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
     // Left open for an answer that a fault holds back, not for a client that neither sends nor reads.
     const waits = (one: ServerHttp2Stream) =>
       !one.writableEnded && (one.endAfterHeaders || one.readableEnded);
-    if (![...streams].some(waits)) session.destroy();
+    if ([...streams].some(waits)) return;
+    session.destroy();
+    abandon();
   });
 }
 
