@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { setTimeout } from "../platform.js";
+import { clearInterval, setInterval } from "../platform.js";
 import { connectionPair } from "./connection-pair.js";
 import { type AnyServer, type Connection, endGently } from "./connections.js";
 import { controlPath } from "./read-request.js";
@@ -20,7 +20,7 @@ type OnStream = (
 /** Milliseconds after which a connection of HTTP/2 on which nothing happens is closed. */
 const longestIdle = 10_000;
 
-/** The time that its client has then to read what was sent, in milliseconds. */
+/** The time that the client of a closed one has at least to read what was sent, in milliseconds. */
 const lingering = 1000;
 
 /** The most bytes of headers, with 32 more for each; no number of them is left out, as with HTTP/1.1. */
@@ -85,11 +85,14 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
     else if (streams.size > 0) session.goaway();
     else session.destroy();
   };
-  // What is still to be sent may never be, to a client that does not read: Node would wait for it.
-  const abandon = () => setTimeout(() => socket.destroy(), lingering);
   // A client may break off at any time, and Node throws an error that nothing listens to.
-  socket.on("error", ignore);
-  session.on("error", abandon);
+  for (const one of [socket, session]) one.on("error", ignore);
+  // Node waits until a client that reads nothing has got the rest, and no event says that it does.
+  const looking = setInterval(() => {
+    if (session.destroyed) socket.destroy();
+  }, lingering);
+  looking.unref();
+  socket.once("close", () => clearInterval(looking));
   session.on(
     "stream",
     (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) => {
@@ -104,10 +107,9 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
   session.on("timeout", () => {
     // Left open for an answer that a fault holds back, not for a client that neither sends nor reads.
     const waits = (one: ServerHttp2Stream) =>
-      !one.writableEnded && (one.endAfterHeaders || one.readableEnded);
-    if ([...streams].some(waits)) return;
-    session.destroy();
-    abandon();
+      !one.writableEnded && one.writableLength === 0 && (one.endAfterHeaders || one.readableEnded);
+    if ([...streams].some(waits)) session.setTimeout(idle);
+    else session.destroy();
   });
 }
 
