@@ -48,10 +48,12 @@ export const routes: readonly Route[] = [
     run(context) {
       const instances = requireInstances(context);
       const { scenario, now, label, ...asked } = context.body;
-      // What answers a client gets does not depend on whether its tests make instances; the clock is their own.
       const { seed, profile, trial } = context.runtime.given;
+      // What answers a client gets does not depend on whether its tests make instances; the clock is their own. The server's
+      // own scenario has its seed and profile already.
+      const ofServer = scenario === undefined ? { trial } : { seed, profile, trial };
       const at = now === undefined ? undefined : parseTime(now);
-      const given = givenOptions({ seed, profile, trial, ...asked, now: at });
+      const given = givenOptions({ ...ofServer, ...asked, now: at });
       // Default: the server's own scenario, as it was at its start.
       const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
       if (scenario !== undefined) requireQuickStart(source.scenario);
