@@ -116,9 +116,9 @@ function variantsIn({ seed, requestIds }: World, status: number): string[] {
     .map((row) => `${row.id}: ${choose(row).variant.id}`);
 }
 
-test("R1–R7 R27 R28 R48 10,000 varied answers on every path say what is promised, and nearly all variants are seen", ({
-  annotate,
-}) => {
+test("R1–R7 R27 R28 R48 10,000 varied answers on every path say what is promised, and nearly all variants are seen", {
+  timeout: 240_000,
+}, ({ annotate }) => {
   const seen = new Set<string>();
   const paths = new Set<string>();
   for (const { world, answers, askedAt } of compared(10_000)) {

@@ -30,6 +30,9 @@ const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
   html: "text/html",
 };
 
+/** Not that of JSON, which is the type of the report itself; no type is registered. */
+const harType = "application/har+json";
+
 /** The traffic of clients: requests and their report, farmers, and the story with its requests. */
 export const trafficRoutes: readonly Route[] = [
   route("GET /requests", {
@@ -51,10 +54,10 @@ export const trafficRoutes: readonly Route[] = [
       ),
     }),
     answer: one("Report"),
-    types: ["application/json", ...Object.values(reportTypes)],
+    types: ["application/json", harType, ...Object.values(reportTypes)],
     run({ world, runtime, baseUrl, query: { format = "json" } }) {
       if (format === "har") {
-        return textAnswer("application/json", JSON.stringify(harOf(world, { version, baseUrl: baseUrl() })));
+        return textAnswer(harType, JSON.stringify(harOf(world, { version, baseUrl: baseUrl() })));
       }
       const report = reportOf(runtime);
       return format === "json"
