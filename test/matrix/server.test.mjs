@@ -20,7 +20,16 @@ test("a server answers until it is closed, its control plane as well", async () 
   await assert.rejects(me({}));
 });
 
+// Where buffers are jsdom's own, the web cryptography of Node 20 takes none of them.
+const noCertificate = process.version.startsWith("v20.") && !(Buffer.alloc(0).buffer instanceof ArrayBuffer);
+
+test("a server with TLS says why it can make no certificate", async () => {
+  if (!noCertificate) return;
+  await assert.rejects(startServer({ tls: true }), { code: "certificate_unusable", message: /jsdom/ });
+});
+
 test("a server with TLS speaks HTTP/1.1", async () => {
+  if (noCertificate) return;
   const server = await startServer({ tls: true });
   const options = { ca: server.certificate, agent: false };
   const response = await new Promise((resolve, reject) => {
@@ -35,7 +44,7 @@ test("a server with TLS speaks HTTP/1.1", async () => {
 const noHttp2 = "Bun" in globalThis;
 
 test("a server with TLS speaks HTTP/2, and so does its control plane", async () => {
-  if (noHttp2) return;
+  if (noHttp2 || noCertificate) return;
   const server = await startServer({ tls: true });
   const session = connect(server.url, { ca: server.certificate });
   const ask = (path) =>

@@ -113,7 +113,7 @@ export async function makeSelfSigned(...given: readonly string[]): Promise<Certi
   const others = given.flatMap((name) => (isWildcard(name) ? namesInNetwork() : [name]));
   const names = new Set(["localhost", "127.0.0.1", "::1", ...others]);
   const now = nodePlatform.time();
-  const { cert, private: key } = await generate([{ name: "commonName", value: "svc-sandbox" }], {
+  const { cert, private: key } = await generate(subject, {
     keyType: "ec",
     curve: "P-256",
     algorithm: "sha256",
@@ -126,9 +126,18 @@ export async function makeSelfSigned(...given: readonly string[]): Promise<Certi
       { name: "extKeyUsage", serverAuth: true },
       { name: "subjectAltName", altNames: [...names].map(altName) },
     ],
+  }).catch((error) => {
+    throw hasOwnBuffers() ? unusable(whyNoBuffers) : error;
   });
   return { cert, key };
 }
+
+const subject = [{ name: "commonName", value: "svc-sandbox" }];
+
+// The web cryptography of Node 20 takes no buffers of another global object.
+const hasOwnBuffers = () => !(Buffer.alloc(0).buffer instanceof ArrayBuffer);
+const whyNoBuffers =
+  "Node 20 cannot make a certificate in this test environment, which has an ArrayBuffer of its own (jsdom). Run the test in the environment node, or give a certificate: tls: { cert, key }";
 
 function namesInNetwork(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
