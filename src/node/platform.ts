@@ -4,6 +4,7 @@ import { createWorld } from "../sandbox/create-world.js";
 import type { Platform, World, WorldOptions } from "../sandbox/world.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { makeFarmers } from "../synthetic/farmers/farmers.js";
+import { withMemory } from "./hash-memory.js";
 
 // The one-shot hash takes half the time of createHash, but Node has it only since 20.12; bundlers for other
 // runtimes may not have it at all.
@@ -19,9 +20,11 @@ export const { nextTick } = process;
 export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } =
   process.getBuiltinModule("node:timers");
 
+const random = () => crypto.randomBytes(4).readInt32LE();
+
 /** The platform of a world in Node. */
 export const nodePlatform: Platform = {
-  sha256,
+  sha256: withMemory(sha256, random(), random()),
   time: wallTime,
   steadyTime,
   stopwatch,

@@ -25,9 +25,6 @@ async function sendMany({ sandbox }: Server, count: number): Promise<void> {
 
 const rows = (page: Page) => page.locator(".request-row");
 
-// Each was seen to wait in vain for a row once, in a whole run on a busy machine, and never alone: the cause is not found.
-const onceMore = { retry: 1 };
-
 describe.skipIf(noBrowser)("the requests", () => {
   test("are captured as a file that verify proves", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
@@ -134,7 +131,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.getByRole("alert").getByText("There is no request").waitFor();
   });
 
-  test("moves by j, k and the arrows, Enter opens, Escape closes", onceMore, async () => {
+  test("moves by j, k and the arrows, Enter opens, Escape closes", async () => {
     const { page, server, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await send(server, ["active", "revoked", "live"]);
     await rows(page).nth(2).waitFor();
@@ -180,7 +177,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await rows(page).waitFor();
   });
 
-  test("a full journal draws only what can be seen, and its end can be reached", onceMore, async () => {
+  test("a full journal draws only what can be seen, and its end can be reached", async () => {
     const { page, server, ask, go } = await openDashboard({ scenario: "key-states" });
     await sendMany(server, 1200);
     await go("requests");

@@ -41,11 +41,12 @@ export function RequestList() {
     if (id !== undefined) box.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"]`)?.focus();
   }, [current.value]);
 
-  useEffect(() => {
+  // With the drawing and not after it: a reader who has scrolled meanwhile would be thrown back, and a key lost.
+  useLayoutEffect(() => {
     if (!isHeld.value) box.current?.scrollTo({ top: 0 });
   }, [isHeld.value]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const element = box.current;
       const step = stepOf(event);
