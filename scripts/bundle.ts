@@ -1,14 +1,6 @@
 import { join } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
-import {
-  addedByPage,
-  cutParts,
-  exportedFunctions,
-  lateParts,
-  pageParts,
-  partEntries,
-  readWhenCalled,
-} from "./parts.js";
+import { addedByPage, cutParts, lateParts, pageParts, partEntries, readWhenCalled } from "./parts.js";
 
 /** The packages that are the user's own. */
 export const peers: readonly string[] = ["msw", "undici", "vitest", "@playwright/test"];
@@ -54,6 +46,8 @@ export async function bundle({ root, entries, into, format, texts = {} }: Bundli
       ...entries,
       ...Object.fromEntries(Object.keys(texts).map((name) => [name, textMark + name])),
       ...partEntries(parts, cut),
+      // A file of its own, which a page that reads no YAML leaves out.
+      ...(isPage && { yaml: join(root, "src/scenario/read/yaml-package.ts") }),
     },
     // For Node, a chunk that browsers load, too, would import `node:module`.
     platform: isPage ? "neutral" : "node",
@@ -64,7 +58,7 @@ export async function bundle({ root, entries, into, format, texts = {} }: Bundli
     },
     external: [...peers],
     resolve: {
-      mainFields: ["main", "module"],
+      mainFields: ["module", "main"],
       conditionNames: ["node"],
       extensionAlias: { ".js": [".ts", ".js"] },
       // For Node, yaml offers CommonJS that asks for Node's `process` and `buffer`; its modules ask for nothing.
@@ -77,9 +71,7 @@ export async function bundle({ root, entries, into, format, texts = {} }: Bundli
         load: (id) => (id.startsWith(textMark) ? texts[id.slice(textMark.length)] : null),
       },
       cutParts(root, parts, cut),
-      ...(isPage
-        ? [evaluateWhenCalled(join(root, "src/scenario/read/yaml.ts")), droppable]
-        : [plainExports, inAscii]),
+      ...(isPage ? [] : [plainExports, inAscii]),
       needs.plugin,
     ],
   });
@@ -134,41 +126,6 @@ function findNeeds<Name extends string>(from: Readonly<Record<Name, readonly str
   };
   return { ...sets, plugin };
 }
-
-const calledMark = "\0called:";
-
-/**
- * Evaluates a module when one of its functions is first called, and not when the package is imported.
- *
- * It stays in the bundle, for browsers and for other bundlers: `require` is resolved here, and none is left. A page pays
- * for each byte: only the YAML reader is so large that this pays.
- */
-function evaluateWhenCalled(file: string): Plugin {
-  return {
-    name: "evaluate-when-called",
-    async resolveId(source, importer, { kind }) {
-      if (kind !== "import-statement" || importer === undefined || importer.startsWith(calledMark))
-        return null;
-      const found = await this.resolve(source, importer, { kind, skipSelf: true });
-      return found?.id === file ? calledMark + file : null;
-    },
-    async load(id) {
-      if (!id.startsWith(calledMark)) return null;
-      const from = JSON.stringify(file);
-      return (await exportedFunctions(file))
-        .map((name) => `export const ${name} = (...given) => require(${from}).${name}(...given);`)
-        .join("\n");
-    },
-  };
-}
-
-/** Tells the bundler of a page that it may drop what it does not use of the module that is evaluated when called. */
-const droppable: Plugin = {
-  name: "droppable",
-  renderChunk: (code) => ({
-    code: code.replaceAll(/= (?=__(?:esm|commonJS)Min\()/g, "= /* @__PURE__ */ "),
-  }),
-};
 
 /** Exports constants from chunks of CommonJS as values: a getter is a function to read, and to make, for each. */
 const plainExports: Plugin = {

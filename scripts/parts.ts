@@ -139,7 +139,7 @@ export function cutParts(root: string, parts: Parts, cut: Cut): Plugin {
 }
 
 /** The names of the functions that a module exports. Others can use nothing else of a part: the build fails if they do. */
-export async function exportedFunctions(file: string): Promise<string[]> {
+async function exportedFunctions(file: string): Promise<string[]> {
   return parseAst(await readFile(file, "utf8"), { lang: "ts" }, file).body.flatMap((node) =>
     node.type === "ExportNamedDeclaration" && node.declaration?.type === "FunctionDeclaration"
       ? (node.declaration.id?.name ?? [])

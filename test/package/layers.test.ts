@@ -32,7 +32,7 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
 /** The only layer that may import each package. */
 const layerOfPackage: Readonly<Record<string, string>> = {
   yaml: "scenario",
-  ms: "scenario",
+  "@lukeed/ms": "scenario",
   "fastest-levenshtein": "scenario",
   msw: "msw",
   undici: "undici",

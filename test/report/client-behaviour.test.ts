@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
-import ms from "ms";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
 import { adviceIds } from "../../src/domain/advice.js";
 import { createSandbox, type Duration, type Sandbox, type Scenario } from "../../src/index.js";
 import { startServer } from "../../src/node/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { parseDuration } from "../../src/scenario/format/time.js";
 import { type Door, doors, type Sent } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
 import { mePath } from "../support/send.js";
@@ -111,7 +111,7 @@ async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
   const other = createSandbox({ seed: 99 }).secret("active");
   const made: Record<string, string> = { real: realKey, unknown: sandbox.unknownSecret(), other };
   const secret = (ref: string) => made[ref] ?? sandbox.secret(ref);
-  const passTime = (time: string) => pass(ms(time as "1s"));
+  const passTime = (time: string) => pass(parseDuration(time) as number);
 
   const sendAll = async (step: Step) => {
     const { times = 1, every = "0ms", at_once: atOnce, keys, fresh = false } = step;

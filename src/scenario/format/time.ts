@@ -1,4 +1,4 @@
-import ms from "ms";
+import { parse } from "@lukeed/ms";
 
 const units = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?";
 
@@ -23,7 +23,8 @@ const maximumDuration = 100 * 365 * 24 * 60 * 60_000;
  */
 export function parseDuration(text: string): number | undefined {
   if (!durationPattern.test(text)) return undefined;
-  const length = Math.round(ms(text.replace(/^[+-]/, "") as ms.StringValue));
+  // It says of no time at all that it is none.
+  const length = Math.round(parse(text.replace(/^[+-]/, "")) ?? 0);
   if (!Number.isSafeInteger(length)) return undefined;
   // Not `-length` for nothing: that would be -0.
   return text.startsWith("-") && length > 0 ? -length : length;
