@@ -1,6 +1,6 @@
-import { X509Certificate } from "node:crypto";
 import { me } from "../../api/endpoints/me.js";
 import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
+import { nodeCrypto } from "../../node/platform.js";
 import type { RunningServer } from "../../node/server/serve-runtime.js";
 import { alignColumns, wrapCommand } from "../../report/plain-text.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
@@ -70,6 +70,7 @@ export function listeningLine(world: World, server: RunningServer): string {
 }
 
 function certificateText(certificate: string): string {
+  const { X509Certificate } = nodeCrypto();
   const { fingerprint256, issuer, subject } = new X509Certificate(certificate);
   return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
 }

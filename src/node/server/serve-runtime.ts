@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
@@ -12,7 +11,7 @@ import {
   sweepIdle,
 } from "../control/instances.js";
 import { loadParts } from "../load-parts.js";
-import { clearTimeout, nextTick, nodePlatform, setTimeout } from "../platform.js";
+import { clearTimeout, nextTick, nodeCrypto, nodePlatform, setTimeout } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
 import type { Replica } from "../store/replica.js";
 import { bareName, baseUrlFor, baseUrlOf, isLoopback, readBaseUrl, readHostName } from "./addresses.js";
@@ -159,7 +158,7 @@ export async function serveRuntime(
   const address = await listen(server, port, bindTo);
   localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   surroundings.loopback = isLoopback(address.address);
-  if (!surroundings.loopback) surroundings.token ??= randomBytes(24).toString("base64url");
+  if (!surroundings.loopback) surroundings.token ??= nodeCrypto().randomBytes(24).toString("base64url");
 
   // A replica does both itself, by entries.
   const stopPolling = replica === undefined ? pollTimeline(runtime) : () => {};
