@@ -51,10 +51,10 @@ describe("the memory of hashes", () => {
     expect(counted()).toBe(expected);
   });
 
-  test("keeps 4,096 at most", () => {
+  test("keeps 16,384 at most", () => {
     const { remembered, counted } = counting();
-    for (let number = 0; number < 20_000; number++) remembered(`key-${number}`);
-    for (let number = 0; number < 20_000; number++) remembered(`key-${number}`);
-    expect(counted()).toBeGreaterThanOrEqual(40_000 - 4096);
+    for (let number = 0; number < 80_000; number++) remembered(`key-${number}`);
+    for (let number = 0; number < 80_000; number++) remembered(`key-${number}`);
+    expect(counted()).toBeGreaterThanOrEqual(160_000 - 16_384);
   });
 });

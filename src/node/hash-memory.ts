@@ -1,5 +1,5 @@
 /** The number of hashes kept; a power of two. */
-const places = 4096;
+const places = 16_384;
 /** A longer text is no key: it is hashed anew each time. */
 const longest = 64;
 
