@@ -5,7 +5,7 @@ import { marked } from "marked";
 import { rolldown } from "rolldown";
 import { openApiDocument } from "../src/api/openapi.js";
 import { controlOpenApiDocument } from "../src/node/control/openapi.js";
-import { routes } from "../src/node/control/routes.js";
+import { routes } from "../src/node/control/routes/routes.js";
 import { layout } from "./site/layout.js";
 import { openApiMarkdown } from "./site/openapi.js";
 import { type Page, readPages } from "./site/pages.js";
@@ -39,13 +39,14 @@ export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<v
   await rm(into, { recursive: true, force: true });
   await mkdir(into, { recursive: true });
   const own = join(root, "scripts/site");
+  const styles = [join(root, "src/dashboard/styles/tokens.css"), join(own, "style.css")];
   const resolve = { extensionAlias: { ".js": [".ts", ".js"] } };
   const bundled = await rolldown({ input: join(own, "search.ts"), platform: "browser", resolve });
   await Promise.all([
     ...files.map(([file, text]) => writeFile(join(into, file), text)),
     writeFile(join(into, "search-index.js"), `searchIndex = ${JSON.stringify(searchIndexOf(read))};\n`),
     bundled.write({ file: join(into, "search.js"), format: "iife", minify: true }),
-    cp(join(own, "style.css"), join(into, "style.css")),
+    writeFile(join(into, "style.css"), (await Promise.all(styles.map((file) => readFile(file)))).join("\n")),
     cp(join(root, "src/dashboard/icon.svg"), join(into, "icon.svg")),
     isWhole && cp(join(root, "docs/images"), join(into, "images"), { recursive: true }),
   ]);

@@ -8,7 +8,7 @@ import ts from "typescript";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { command as start } from "../../src/cli/commands/start.js";
-import { routes } from "../../src/node/control/routes.js";
+import { routes } from "../../src/node/control/routes/routes.js";
 import { startServer } from "../../src/node/index.js";
 import { controlPath } from "../../src/node/server/read-request.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";

@@ -8,7 +8,7 @@ import words from "../../src/domain/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/domain/errors.js";
 import { outcomes } from "../../src/index.js";
 import { codeOverHttp, httpRefusals, statusOfCode } from "../../src/node/control/refusals.js";
-import { routes } from "../../src/node/control/routes.js";
+import { routes } from "../../src/node/control/routes/routes.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
 import { problemCauses } from "../../src/scenario/problems/scenario-error.js";
 import { withDocumentedAnswers } from "../support/documented-answers.js";

@@ -5,7 +5,7 @@ import type { Log } from "../../node/log.js";
 import { isLoopbackHost, isWildcard } from "../../node/server/addresses.js";
 import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
 import type { KeptState } from "../../node/state/open-state.js";
-import { defaultPrefix, isPrefix, readRedisAddress } from "../../node/store/redis-address.js";
+import { defaultPrefix, isPrefix, readRedisAddress } from "../../node/store/redis/address.js";
 import type { Replica } from "../../node/store/replica.js";
 import { givenOptions } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";

@@ -1,6 +1,6 @@
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Log } from "../../node/log.js";
-import type { RedisAddress } from "../../node/store/redis-address.js";
+import type { RedisAddress } from "../../node/store/redis/address.js";
 import type { Replica } from "../../node/store/replica.js";
 import { givenOptions } from "../../sandbox/runtime.js";
 import { listed } from "../../scenario/problems/words.js";

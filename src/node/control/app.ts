@@ -10,8 +10,8 @@ import type { ControlCall, ControlPlace } from "./call.js";
 import { guardControl } from "./guard.js";
 import { servePageFiles } from "./page.js";
 import { HttpRefusal, sendError } from "./refusals.js";
-import { isTextAnswer, type Route } from "./route.js";
-import { routes } from "./routes.js";
+import { isTextAnswer, type Route } from "./routes/route.js";
+import { routes } from "./routes/routes.js";
 import { nameOf, runCall } from "./run-call.js";
 
 /**

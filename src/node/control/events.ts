@@ -5,7 +5,7 @@ import type { Runtime } from "../../sandbox/runtime.js";
 import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
 import { stepData } from "../step-data.js";
-import type { LocalContext, RouteContext } from "./route.js";
+import type { LocalContext, RouteContext } from "./routes/route.js";
 
 /** The bytes a subscriber may be behind before it is disconnected; it can resume. */
 const mostUnread = 1024 * 1024;

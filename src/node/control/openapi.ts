@@ -3,7 +3,7 @@ import { controlBodySchema, jsonSchemaOf } from "../../scenario/format/json-sche
 import { version } from "../package-files.js";
 import { controlPath } from "../server/read-request.js";
 import { answerSchemas } from "./answer-schemas.js";
-import type { Route } from "./route.js";
+import type { Route } from "./routes/route.js";
 
 /** The OpenAPI 3.1.0 description of the control plane, made from its table of routes. */
 export function controlOpenApiDocument(routes: readonly Route[]): Record<string, unknown> {

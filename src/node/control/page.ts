@@ -3,7 +3,7 @@ import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
 import { dashboardFolder, siteFolder } from "../package-files.js";
 import { controlPath } from "../server/read-request.js";
-import { type Route, route } from "./route.js";
+import { type Route, route } from "./routes/route.js";
 
 const docsPath = `${controlPath}/docs`;
 const folders: readonly (readonly [path: string, folder: string])[] = [

@@ -7,7 +7,7 @@ import { defaultMaxInstances } from "../control/instances.js";
 import { version } from "../package-files.js";
 import { nodePlatform } from "../platform.js";
 import { openReplica } from "./open-replica.js";
-import { openRedisLog, type RedisLogOptions } from "./redis-log.js";
+import { openRedisLog, type RedisLogOptions } from "./redis/log.js";
 import type { Replica, ReplicaOptions } from "./replica.js";
 
 export interface StoreOptions

@@ -1,20 +1,25 @@
-import { SandboxError } from "../../domain/errors.js";
-import { starterOf } from "../../library/create-sandbox.js";
-import type { Runtime } from "../../sandbox/runtime.js";
-import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } from "../../scenario/bundled.js";
-import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
-import { parseScenario, placeOf } from "../../scenario/parse-scenario.js";
-import { populatedKeys } from "../../scenario/population.js";
-import type { Path } from "../../scenario/problems/scenario-error.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
-import { withStory } from "../../scenario/stories.js";
-import { rehearsalProblems } from "../rehearsal.js";
-import { scenarioText } from "../scenario-text.js";
-import { listOf, one } from "./answer-schemas.js";
-import { scenarioFields } from "./refusals.js";
+import { SandboxError } from "../../../domain/errors.js";
+import { starterOf } from "../../../library/create-sandbox.js";
+import type { Runtime } from "../../../sandbox/runtime.js";
+import {
+  bundledScenarios,
+  isScenarioName,
+  scenarioNames,
+  scenarioNotFound,
+} from "../../../scenario/bundled.js";
+import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
+import { parseScenario, placeOf } from "../../../scenario/parse-scenario.js";
+import { populatedKeys } from "../../../scenario/population.js";
+import type { Path } from "../../../scenario/problems/scenario-error.js";
+import type { Scenario } from "../../../scenario/scenario.generated.js";
+import { withStory } from "../../../scenario/stories.js";
+import { rehearsalProblems } from "../../rehearsal.js";
+import { scenarioText } from "../../scenario-text.js";
+import { listOf, one } from "../answer-schemas.js";
+import { scenarioFields } from "../refusals.js";
+import { validateText } from "../validate-text.js";
 import { type Route, route, textAnswer } from "./route.js";
-import { validateText } from "./validate-text.js";
-import { running } from "./world-routes.js";
+import { running } from "./world.js";
 
 /** Scenarios: the bundled ones, the running one, another one, and their format. */
 export const scenarioRoutes: readonly Route[] = [

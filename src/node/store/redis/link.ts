@@ -1,7 +1,7 @@
 import { createClient } from "@redis/client";
-import { clearTimeout, setImmediate, setTimeout } from "../platform.js";
-import type { RedisAddress } from "./redis-address.js";
-import type { Script } from "./redis-scripts.js";
+import { clearTimeout, setImmediate, setTimeout } from "../../platform.js";
+import type { RedisAddress } from "./address.js";
+import type { Script } from "./scripts.js";
 
 /** What Redis answers: texts, or lists of answers. */
 export type Reply = string | number | null | readonly Reply[];

@@ -6,8 +6,8 @@ import {
   ErrorReply,
   SocketClosedUnexpectedlyError,
 } from "@redis/client";
-import { SandboxError } from "../../domain/errors.js";
-import { silentCode } from "./redis-link.js";
+import { SandboxError } from "../../../domain/errors.js";
+import { silentCode } from "./link.js";
 
 /** What is wrong with a Redis, and what to do: two sentences, without the name of the store. */
 interface Problem {

@@ -1,14 +1,14 @@
-import { gateChecks, successPaths } from "../../api/gate.js";
-import { requestDetails } from "../../api/request-details.js";
-import { requestLine } from "../../api/snake-case.js";
-import { storySender } from "../../api/story-sender.js";
-import { SandboxError } from "../../domain/errors.js";
-import { faultPathIds } from "../../domain/outcomes.js";
-import type { JournalEntry } from "../../sandbox/journal.js";
-import { storyRequest } from "../../sandbox/story/run-step.js";
-import type { World } from "../../sandbox/world.js";
-import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { one } from "./answer-schemas.js";
+import { gateChecks, successPaths } from "../../../api/gate.js";
+import { requestDetails } from "../../../api/request-details.js";
+import { requestLine } from "../../../api/snake-case.js";
+import { storySender } from "../../../api/story-sender.js";
+import { SandboxError } from "../../../domain/errors.js";
+import { faultPathIds } from "../../../domain/outcomes.js";
+import type { JournalEntry } from "../../../sandbox/journal.js";
+import { storyRequest } from "../../../sandbox/story/run-step.js";
+import type { World } from "../../../sandbox/world.js";
+import type { ControlBody } from "../../../scenario/format/control-bodies.js";
+import { one } from "../answer-schemas.js";
 import { type Route, route } from "./route.js";
 
 /** The gate that requests pass, and single requests on their way through it. */

@@ -1,18 +1,18 @@
-import { snakeCase } from "../../api/snake-case.js";
-import { variationTable } from "../../api/variation/table.js";
-import { type AssumptionRow, type Assumptions, assumptionTable } from "../../domain/assumptions.js";
-import words from "../../domain/assumptions.json" with { type: "json" };
-import { isoOf } from "../../sandbox/clock.js";
-import { describeFaults, type Fault } from "../../sandbox/faults.js";
-import { operations } from "../../sandbox/operations/operations.js";
-import type { AssumptionsInput } from "../../sandbox/operations/world.js";
-import { listUpcoming } from "../../sandbox/upcoming.js";
-import { viewClock, viewKeys, viewOrganizations } from "../../sandbox/views.js";
-import type { World } from "../../sandbox/world.js";
-import { controlBodySchema } from "../../scenario/format/json-schema.js";
-import { version } from "../package-files.js";
-import { listOf, one } from "./answer-schemas.js";
-import { HttpRefusal } from "./refusals.js";
+import { snakeCase } from "../../../api/snake-case.js";
+import { variationTable } from "../../../api/variation/table.js";
+import { type AssumptionRow, type Assumptions, assumptionTable } from "../../../domain/assumptions.js";
+import words from "../../../domain/assumptions.json" with { type: "json" };
+import { isoOf } from "../../../sandbox/clock.js";
+import { describeFaults, type Fault } from "../../../sandbox/faults.js";
+import { operations } from "../../../sandbox/operations/operations.js";
+import type { AssumptionsInput } from "../../../sandbox/operations/world.js";
+import { listUpcoming } from "../../../sandbox/upcoming.js";
+import { viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
+import type { World } from "../../../sandbox/world.js";
+import { controlBodySchema } from "../../../scenario/format/json-schema.js";
+import { version } from "../../package-files.js";
+import { listOf, one } from "../answer-schemas.js";
+import { HttpRefusal } from "../refusals.js";
 import { type Route, route } from "./route.js";
 
 /** The world as a whole: its state, clock, assumptions and faults. */

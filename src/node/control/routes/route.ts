@@ -1,11 +1,11 @@
 import type { Request, Response } from "express";
-import type { JsonSchema } from "../../api/endpoint.js";
-import type { Actor } from "../../sandbox/operations/input.js";
-import type { World } from "../../sandbox/world.js";
-import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/control-bodies.js";
-import type { ValueOf } from "../../scenario/format/shape.js";
-import type { ControlContext, ControlSurroundings } from "../server/http-server.js";
-import type { ControlPlace } from "./call.js";
+import type { JsonSchema } from "../../../api/endpoint.js";
+import type { Actor } from "../../../sandbox/operations/input.js";
+import type { World } from "../../../sandbox/world.js";
+import type { ControlBody, ControlBodyName, Query } from "../../../scenario/format/control-bodies.js";
+import type { ValueOf } from "../../../scenario/format/shape.js";
+import type { ControlContext, ControlSurroundings } from "../../server/http-server.js";
+import type { ControlPlace } from "../call.js";
 
 /** The context in which a route runs. With a shared store that is the same on every replica, but for the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>

@@ -1,13 +1,13 @@
-import { snakeCase } from "../../api/snake-case.js";
-import { SandboxError } from "../../domain/errors.js";
-import type { Decision } from "../../sandbox/operations/consents.js";
-import { requirePreview } from "../../sandbox/operations/input.js";
-import { operations } from "../../sandbox/operations/operations.js";
-import { viewConsent } from "../../sandbox/preview/consent-views.js";
-import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../sandbox/views.js";
-import { described, query } from "../../scenario/format/control-bodies.js";
-import { count } from "../../scenario/format/shape.js";
-import { listOf, one } from "./answer-schemas.js";
+import { snakeCase } from "../../../api/snake-case.js";
+import { SandboxError } from "../../../domain/errors.js";
+import type { Decision } from "../../../sandbox/operations/consents.js";
+import { requirePreview } from "../../../sandbox/operations/input.js";
+import { operations } from "../../../sandbox/operations/operations.js";
+import { viewConsent } from "../../../sandbox/preview/consent-views.js";
+import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
+import { described, query } from "../../../scenario/format/control-bodies.js";
+import { count } from "../../../scenario/format/shape.js";
+import { listOf, one } from "../answer-schemas.js";
 import { type Route, route } from "./route.js";
 
 const minute = 60_000;

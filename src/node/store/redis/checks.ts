@@ -1,6 +1,6 @@
-import { SandboxError } from "../../domain/errors.js";
-import { listed } from "../../scenario/problems/words.js";
-import type { RedisLink, Reply } from "./redis-link.js";
+import { SandboxError } from "../../../domain/errors.js";
+import { listed } from "../../../scenario/problems/words.js";
+import type { RedisLink, Reply } from "./link.js";
 
 /** What a store needs first had: XTRIM MINID. */
 const oldest = [6, 2];

@@ -1,24 +1,24 @@
-import { openApiDocument } from "../../api/openapi.js";
-import { SandboxError } from "../../domain/errors.js";
-import { starterOf } from "../../library/create-sandbox.js";
-import type { ScenarioSource } from "../../library/sandbox.js";
-import { isoOf } from "../../sandbox/clock.js";
-import { givenOptions } from "../../sandbox/runtime.js";
-import { scenarioSecrets } from "../../sandbox/secrets.js";
-import { parseTime } from "../../scenario/format/time.js";
-import { resolveSource } from "../../scenario/parse-scenario.js";
-import { controlPath } from "../server/read-request.js";
-import { listOf, one } from "./answer-schemas.js";
-import { dashboardRoutes } from "./dashboard-routes.js";
-import { streamEvents } from "./events.js";
-import { gateRoutes } from "./gate-routes.js";
-import type { Instance, Instances } from "./instances.js";
-import { controlOpenApiDocument } from "./openapi.js";
-import { pageRoute } from "./page.js";
+import { openApiDocument } from "../../../api/openapi.js";
+import { SandboxError } from "../../../domain/errors.js";
+import { starterOf } from "../../../library/create-sandbox.js";
+import type { ScenarioSource } from "../../../library/sandbox.js";
+import { isoOf } from "../../../sandbox/clock.js";
+import { givenOptions } from "../../../sandbox/runtime.js";
+import { scenarioSecrets } from "../../../sandbox/secrets.js";
+import { parseTime } from "../../../scenario/format/time.js";
+import { resolveSource } from "../../../scenario/parse-scenario.js";
+import { controlPath } from "../../server/read-request.js";
+import { listOf, one } from "../answer-schemas.js";
+import { streamEvents } from "../events.js";
+import type { Instance, Instances } from "../instances.js";
+import { controlOpenApiDocument } from "../openapi.js";
+import { pageRoute } from "../page.js";
+import { dashboardRoutes } from "./dashboard.js";
+import { gateRoutes } from "./gate.js";
 import { type Route, type RouteContext, route } from "./route.js";
-import { requireQuickStart, scenarioRoutes } from "./scenario-routes.js";
-import { trafficRoutes } from "./traffic-routes.js";
-import { worldRoutes } from "./world-routes.js";
+import { requireQuickStart, scenarioRoutes } from "./scenario.js";
+import { trafficRoutes } from "./traffic.js";
+import { worldRoutes } from "./world.js";
 
 const text = { type: "string" };
 const document = { type: "object" };
@@ -97,7 +97,7 @@ export const routes: readonly Route[] = [
     async run(context, { server, response }) {
       const instances = requireInstances(context);
       // Loaded when needed: nobody watches most servers.
-      const { metricsOf } = await import("./metrics.js");
+      const { metricsOf } = await import("../metrics.js");
       const { contentType, text } = await metricsOf({ ...context, server }, instances);
       response.set("Content-Type", contentType).send(text);
     },
