@@ -6,41 +6,33 @@ import type { BenchArguments } from "./arguments.js";
 import type { Bundle } from "./bundle.js";
 import { childEnvironment } from "./children.js";
 import { type Figure, figureOf } from "./figure.js";
-import { median } from "./median.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Milliseconds that imports of the built package take over that of an empty module, or of msw, each in a fresh process. */
+/**
+ * Milliseconds that imports of the built package take over that of an empty module, or of msw, which the same fresh process has
+ * imported just before: msw alone takes ten times as long, and what that varies by would hide the rest.
+ */
 export async function measureImports({ node, quick }: BenchArguments, { folder }: Bundle): Promise<Figure[]> {
   const empty = join(folder, "empty.mjs");
   await writeFile(empty, "");
   const built = (door: string) => pathToFileURL(join(root, "dist/esm", door)).href;
-  const imported = {
-    empty: pathToFileURL(empty).href,
-    library: built("index.js"),
-    msw: "msw",
-    handlers: built("msw.js"),
-  };
-  const names = Object.keys(imported) as (keyof typeof imported)[];
-  const times = {
-    empty: [] as number[],
-    library: [] as number[],
-    msw: [] as number[],
-    handlers: [] as number[],
-  };
+  const library: number[] = [];
+  const handlers: number[] = [];
   for (let run = 0; run < (quick ? 5 : 30); run++) {
-    for (const name of names) times[name].push(timeOfImport(node, imported[name]));
+    library.push(timeOfImport(node, built("index.js"), pathToFileURL(empty).href));
+    handlers.push(timeOfImport(node, built("msw.js"), "msw"));
   }
-  const over = (name: keyof typeof imported, base: number) => times[name].map((time) => time - base);
   const target = { atMost: 10 };
   return [
-    figureOf("import of svc-sandbox: ms over an empty module", over("library", median(times.empty)), target),
-    figureOf("import of svc-sandbox/msw: ms over msw", over("handlers", median(times.msw)), target),
+    figureOf("import of svc-sandbox: ms over an empty module", library, target),
+    figureOf("import of svc-sandbox/msw: ms over msw", handlers, target),
   ];
 }
 
-function timeOfImport(node: string, specifier: string): number {
-  const code = `const start = performance.now();
+function timeOfImport(node: string, specifier: string, before: string): number {
+  const code = `await import(${JSON.stringify(before)});
+const start = performance.now();
 await import(${JSON.stringify(specifier)});
 console.log(performance.now() - start);`;
   const argv = ["--input-type=module", "-e", code];
