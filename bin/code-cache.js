@@ -65,8 +65,8 @@ function cacheFolder() {
 /**
  * Reads what was kept of a source; `undefined` when there is nothing, it is damaged, or others could have written it.
  *
- * V8 looks neither for damage in what it is given, which would crash it, nor for more of a source than its length. So the source
- * stands before it, and it stands there twice: `node:crypto` for a checksum takes 2 to 4 ms to load.
+ * V8 looks neither for damage in what it is given, which would crash it, nor for more of a source than its length. So the file
+ * has the source and then the code twice: a checksum would need `node:crypto`, which takes 2 to 4 ms to load.
  */
 function read(file, source) {
   try {

@@ -46,8 +46,6 @@ export async function bundle({ root, entries, into, format, texts = {} }: Bundli
       ...entries,
       ...Object.fromEntries(Object.keys(texts).map((name) => [name, textMark + name])),
       ...partEntries(parts, cut),
-      // A file of its own, which a page that reads no YAML leaves out.
-      ...(isPage && { yaml: join(root, "src/scenario/read/yaml-package.ts") }),
     },
     // For Node, a chunk that browsers load, too, would import `node:module`.
     platform: isPage ? "neutral" : "node",
@@ -86,6 +84,8 @@ export async function bundle({ root, entries, into, format, texts = {} }: Bundli
     { name: "start", test: (id: string) => command.has(id), priority: 1 },
     { name: "checks", test: (id: string) => checks.has(id), priority: 0 },
   ];
+  // A page that reads no YAML leaves this file out.
+  const pageGroups = [{ name: "yaml", test: /[\\/]node_modules[\\/]yaml[\\/]/ }];
   const { output } = await bundled.write({
     dir: into,
     format,
@@ -93,7 +93,7 @@ export async function bundle({ root, entries, into, format, texts = {} }: Bundli
     chunkFileNames: "[name]-[hash].js",
     minify,
     keepNames: false,
-    codeSplitting: isPage ? true : { groups },
+    codeSplitting: { groups: isPage ? pageGroups : groups },
   });
   await bundled.close();
   const chunks = output.flatMap((chunk) => (chunk.type === "chunk" ? [chunk] : []));

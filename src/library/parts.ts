@@ -28,7 +28,7 @@ export function partOf(name: PartName): Functions {
   if (functions !== undefined) return functions;
   throw new SandboxError(
     "usage",
-    `Failed to ${parts[name]}: in browsers that takes import "svc-sandbox/${name}", too.`,
+    `Failed to ${parts[name]}: in browsers that is a part of its own. Write import "svc-sandbox/${name}" beside the import of svc-sandbox.`,
     { part: name },
   );
 }

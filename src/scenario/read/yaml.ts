@@ -1,7 +1,4 @@
-import { maximumScenarioBytes, type Path, type ScenarioProblemCode } from "../problems/scenario-error.js";
-import { quote } from "../problems/words.js";
-import { type FoundScenario, maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
-import { describePlace, type Place, type ScenarioSource } from "./source.js";
+import type { Node, Pair, YAMLParseError } from "yaml";
 import {
   Composer,
   Document,
@@ -12,13 +9,14 @@ import {
   isScalar,
   isSeq,
   Lexer,
-  type Node,
-  type Pair,
   Parser,
   stringify,
   visit,
-  type YAMLParseError,
-} from "./yaml-package.js";
+} from "yaml";
+import { maximumScenarioBytes, type Path, type ScenarioProblemCode } from "../problems/scenario-error.js";
+import { quote } from "../problems/words.js";
+import { type FoundScenario, maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
+import { describePlace, type Place, type ScenarioSource } from "./source.js";
 
 /** The largest number of pieces (names, values, punctuation, line ends) of a text; a thousand keys need about 40,000. */
 const maximumPieces = 250_000;
