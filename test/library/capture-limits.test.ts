@@ -1,5 +1,6 @@
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
+import { findKeys } from "../../src/domain/redact.js";
 import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
 import { captureText } from "../../src/library/capture-text.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
@@ -171,6 +172,18 @@ test("what would be no scenario any more is refused, and a part of it is capture
   expect(() => captureText(world)).toThrow(expect.objectContaining({ code: "capture_impossible" }));
   const from = sandbox.requests.list().at(-20)?.id;
   expect(provenStatuses(captureText(world, { from }))).toEqual(new Array(20).fill(201));
+});
+
+test("R46 a capture has no key, also if a scenario has one in its texts, and still comes out the same", async () => {
+  const key = "SVC_test_9f8e7d6c5b4a39281706f5e4d3c2b1a0";
+  const { bank } = scenario.organizations;
+  const named = { ...scenario, name: key, organizations: { bank: { ...bank, name: `The bank of ${key}` } } };
+  const sandbox = createSandbox({ scenario: named });
+  await send(sandbox);
+  const text = captureText(runtimeOf(sandbox).world());
+  expect(findKeys(text)).toEqual([]);
+  expect(text).toContain("name: The bank of SVC_test_…");
+  expect(provenStatuses(text)).toEqual([200]);
 });
 
 test("an option that there is not is refused", () => {
