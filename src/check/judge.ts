@@ -1,7 +1,7 @@
 import { me } from "../api/endpoints/me.js";
 import { type SchemaProblem, schemaProblems } from "../api/field-problems.js";
 import { errorSchema } from "../api/openapi.js";
-import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
+import { outcomeOf, outcomes, type PromisedPathId } from "../domain/outcomes.js";
 import { escapeControls } from "../domain/printable.js";
 import {
   type Answer,
@@ -18,7 +18,7 @@ import type { CheckedRule, Difference, Observation } from "./rules.js";
 
 /** A path with what came of its request. */
 export interface Attempt {
-  readonly pathId: PathId;
+  readonly pathId: PromisedPathId;
   /** The value of the x-api-key header; left out, none is sent. Never printed. */
   readonly apiKey?: string | undefined;
   /** The environment variable that the key came from. */
@@ -61,7 +61,7 @@ export function judgeAttempt({
 }
 
 /** Returns why an answer says nothing about its path; `undefined` when it does. */
-export function whyUntried(pathId: PathId, { status }: Answer): string | undefined {
+export function whyUntried(pathId: PromisedPathId, { status }: Answer): string | undefined {
   const { status: expected } = outcomeOf(pathId);
   // An unknown key has no limits, so that a 429 to one is judged.
   if (status === 429 && (expected === 200 || expected === 403)) {
@@ -78,7 +78,7 @@ function judgeSecrecy({ repeatsKeyAt }: Answer, apiKey: string | undefined): Jud
   return apiKey === undefined ? [] : [{ rules: ["R34"] }];
 }
 
-function judgeOutcome(pathId: PathId, answer: Answer, apiKey = ""): Judgement[] {
+function judgeOutcome(pathId: PromisedPathId, answer: Answer, apiKey = ""): Judgement[] {
   const { status } = outcomeOf(pathId);
   if (answer.status !== status) {
     const found = describeOutcome(answer);
@@ -130,7 +130,7 @@ const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] =
   ["data.usage", "R6"],
 ];
 
-function judgeContext(pathId: PathId, answer: Answer, apiKey: string): Judgement[] {
+function judgeContext(pathId: PromisedPathId, answer: Answer, apiKey: string): Judgement[] {
   const problems = schemaProblems(me.responseSchema, answer.json);
   const found: Judgement[] = problems.map((problem) => {
     const rule = rulesOfMembers.find(([start]) => problem.path.startsWith(start))?.[1] ?? "R1";
@@ -169,7 +169,7 @@ function judgeRequestId(answer: Answer): Judgement {
   return { rules: ["R7"], at: "X-Request-Id", expected: "a request id", found };
 }
 
-function judgeError(pathId: PathId, answer: Answer): Judgement[] {
+function judgeError(pathId: PromisedPathId, answer: Answer): Judgement[] {
   const wrong = schemaProblems(errorSchema, answer.json).map((problem) => mismatch(problem, "R27"));
   return [
     ...(wrong.length === 0 ? [{ rules: ["R27" as const] }] : wrong),
@@ -177,7 +177,7 @@ function judgeError(pathId: PathId, answer: Answer): Judgement[] {
   ];
 }
 
-function judgeCode(pathId: PathId, code: unknown): Judgement[] {
+function judgeCode(pathId: PromisedPathId, code: unknown): Judgement[] {
   const { status, code: expected } = outcomeOf(pathId);
   const rule = ruleOf(pathId);
   const at = "$.error.code";

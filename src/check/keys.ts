@@ -1,65 +1,83 @@
 import { type KeyPrefix, keyPrefixes, variableOf } from "../domain/api-key.js";
-import type { PathId } from "../domain/outcomes.js";
+import type { PromisedPathId } from "../domain/outcomes.js";
 import type { CheckedRule } from "./rules.js";
 
-/** A path with the rule about it, and the key that it needs. */
-export interface KeyedPath {
-  readonly pathId: PathId;
+interface CheckedPath {
+  /** The rule about the path. */
   readonly rule: CheckedRule;
+}
+
+/** A path that needs no key of the server. */
+interface KeylessPath extends CheckedPath {
+  /** What is sent as the key. */
+  readonly sends: (unknownKey: string) => string | undefined;
+}
+
+/** A path with the key that it needs. */
+interface NeededKey extends CheckedPath {
   /** The variables that may hold the key; the first one whose key fits is taken. */
   readonly variables: readonly string[];
   /** Left out: any. */
   readonly kind?: "test" | "live" | "legacy";
+  /** Whether the path is at a limit, and only tried when asked for. */
+  readonly isLimit?: true;
 }
 
 /** The variables that hold a working key of any kind. */
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
 /**
- * The paths that need a key, in the order in which they are tried: those that prove a rule of their own come first.
+ * How a check reaches each promised path, in the order in which they are tried: those that prove a rule of their own come
+ * first.
  *
  * The variables are those that `keys --format env` writes for the scenario `key-states`.
  */
-export const keyedPaths: readonly KeyedPath[] = [
-  { pathId: "200.test", rule: "R1", variables: anyWorking, kind: "test" },
-  { pathId: "200.live", rule: "R1", variables: ["SVC_KEY_LIVE", ...anyWorking], kind: "live" },
-  { pathId: "401.revoked", rule: "R12", variables: ["SVC_KEY_REVOKED"] },
-  { pathId: "403.insufficient_scope", rule: "R21", variables: ["SVC_KEY_WRONG_SCOPE"] },
-  { pathId: "403.access_denied", rule: "R18", variables: ["SVC_KEY_ORGANIZATION_INACTIVE"] },
-  { pathId: "403.live_not_approved", rule: "R19", variables: ["SVC_KEY_LIVE_NOT_APPROVED"], kind: "live" },
-  { pathId: "401.expired", rule: "R13", variables: ["SVC_KEY_EXPIRED"] },
-  { pathId: "403.live_suspended", rule: "R20", variables: ["SVC_KEY_LIVE_SUSPENDED"], kind: "live" },
-  {
-    pathId: "200.legacy",
+const checkedPaths: Readonly<Record<PromisedPathId, KeylessPath | NeededKey>> = {
+  "401.missing": { rule: "R9", sends: () => undefined },
+  "401.malformed": { rule: "R10", sends: () => "not-a-key" },
+  "401.unknown": { rule: "R11", sends: (unknownKey) => unknownKey },
+  "200.test": { rule: "R1", variables: anyWorking, kind: "test" },
+  "200.live": { rule: "R1", variables: ["SVC_KEY_LIVE", ...anyWorking], kind: "live" },
+  "401.revoked": { rule: "R12", variables: ["SVC_KEY_REVOKED"] },
+  "403.insufficient_scope": { rule: "R21", variables: ["SVC_KEY_WRONG_SCOPE"] },
+  "403.access_denied": { rule: "R18", variables: ["SVC_KEY_ORGANIZATION_INACTIVE"] },
+  "403.live_not_approved": { rule: "R19", variables: ["SVC_KEY_LIVE_NOT_APPROVED"], kind: "live" },
+  "401.expired": { rule: "R13", variables: ["SVC_KEY_EXPIRED"] },
+  "403.live_suspended": { rule: "R20", variables: ["SVC_KEY_LIVE_SUSPENDED"], kind: "live" },
+  "200.legacy": {
     rule: "R16",
     variables: ["SVC_KEY_LEGACY", "SVC_KEY_LEGACY_LIVE", ...anyWorking],
     kind: "legacy",
   },
-  { pathId: "401.rotated", rule: "R38", variables: ["SVC_KEY_ROTATED"] },
-  { pathId: "200.retiring", rule: "R38", variables: ["SVC_KEY_RETIRING"] },
-  { pathId: "200.replacement", rule: "R37", variables: ["SVC_KEY_REPLACEMENT"] },
-];
+  "401.rotated": { rule: "R38", variables: ["SVC_KEY_ROTATED"] },
+  "200.retiring": { rule: "R38", variables: ["SVC_KEY_RETIRING"] },
+  "200.replacement": { rule: "R37", variables: ["SVC_KEY_REPLACEMENT"] },
+  "429.per_day": { rule: "R23", variables: ["SVC_KEY_RATE_LIMITED"], isLimit: true },
+  "429.per_minute": { rule: "R22", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"], isLimit: true },
+};
+
+const rows = (Object.keys(checkedPaths) as PromisedPathId[]).map((pathId) => ({
+  pathId,
+  ...checkedPaths[pathId],
+}));
+
+/** A promised path with the key that it needs. */
+export type KeyedPath = NeededKey & { readonly pathId: PromisedPathId };
+
+const withKey = rows.filter((row): row is KeyedPath => "variables" in row);
+
+/** The paths that need a key, limits aside. */
+export const keyedPaths = withKey.filter(({ isLimit }) => isLimit === undefined);
 
 /** The paths at a limit; only tried when asked for. */
-export const limitPaths: readonly KeyedPath[] = [
-  { pathId: "429.per_day", rule: "R23", variables: ["SVC_KEY_RATE_LIMITED"] },
-  { pathId: "429.per_minute", rule: "R22", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"] },
-];
+export const limitPaths = withKey.filter(({ isLimit }) => isLimit);
 
 /** The paths that need no key of the server, with what is sent. */
 export const keylessPaths = (unknownKey: string) =>
-  [
-    { pathId: "401.missing", rule: "R9", apiKey: undefined },
-    { pathId: "401.malformed", rule: "R10", apiKey: "not-a-key" },
-    { pathId: "401.unknown", rule: "R11", apiKey: unknownKey },
-  ] as const;
+  rows.flatMap((row) => ("sends" in row ? { pathId: row.pathId, apiKey: row.sends(unknownKey) } : []));
 
-const ruleOfPath = new Map<PathId, CheckedRule>(
-  [...keylessPaths(""), ...keyedPaths, ...limitPaths].map(({ pathId, rule }) => [pathId, rule]),
-);
-
-export function ruleOf(pathId: PathId): CheckedRule {
-  return ruleOfPath.get(pathId) as CheckedRule;
+export function ruleOf(pathId: PromisedPathId): CheckedRule {
+  return checkedPaths[pathId].rule;
 }
 
 /** The environment, as far as a check reads it. */

@@ -1,4 +1,4 @@
-import type { PathId } from "../domain/outcomes.js";
+import type { PromisedPathId } from "../domain/outcomes.js";
 import { describeAnswer } from "./answer.js";
 import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
@@ -13,7 +13,7 @@ export interface VerdictRow {
 }
 
 interface PathRow extends VerdictRow {
-  readonly pathId: PathId;
+  readonly pathId: PromisedPathId;
   /** The variable that the key came from. */
   readonly variable?: string | undefined;
   /** Status and code that came: `401 unauthorized`. */

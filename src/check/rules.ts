@@ -1,4 +1,4 @@
-import type { PathId } from "../domain/outcomes.js";
+import type { PromisedPathId } from "../domain/outcomes.js";
 
 /** The rules that a check reports on, and why it never tries some of them. */
 export const checkedRules = {
@@ -46,7 +46,7 @@ export type Observation = Pick<Difference, "rules" | "pathId"> | Difference;
 /** A place where an answer differs from the contract. */
 export interface Difference {
   readonly rules: readonly CheckedRule[];
-  readonly pathId: PathId;
+  readonly pathId: PromisedPathId;
   /** `status`, `connection`, `body`, the name of a header, or the JSON path of a member: `$.data.limits.per_day`. */
   readonly at: string;
   readonly expected: string;

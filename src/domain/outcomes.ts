@@ -264,6 +264,9 @@ export const outcomes = [
 /** The stable id of a way in which a request can end. */
 export type PathId = (typeof outcomes)[number]["path"];
 
+/** The id of a path that the specification promises. */
+export type PromisedPathId = Extract<(typeof outcomes)[number], { readonly promised: true }>["path"];
+
 /** The id of a fault. */
 export type FaultPathId = Extract<PathId, `fault.${string}`>;
 
