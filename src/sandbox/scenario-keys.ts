@@ -165,7 +165,7 @@ function endsOf(given: ScenarioKey, start: number): KeyEnds {
   const expiresAt = instantOf(given.expires, start) ?? (given.state === "expired" ? start : undefined);
   const overlapEndsAt = overlapEnd(given, start, expiresAt);
   return {
-    ...(given.state === "revoked" && { revokedAt: start }),
+    ...(given.state === "revoked" && { revokedAt: instantOf(given.revoked_at, start) ?? start }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(overlapEndsAt !== undefined && { overlapEndsAt }),
   };

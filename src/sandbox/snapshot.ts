@@ -77,6 +77,8 @@ function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, w
     },
     legacy: key.legacy,
     ...(state !== "active" && { state }),
+    // Left out, it is the start of the clock.
+    ...(key.revokedAt !== undefined && key.revokedAt !== now && { revoked_at: isoOf(key.revokedAt) }),
     ...(key.expiresAt !== undefined && { expires: isoOf(key.expiresAt) }),
     ...(key.overlapEndsAt !== undefined && { overlap_ends: isoOf(key.overlapEndsAt) }),
     ...(key.replacedBy !== undefined && { replaced_by: key.replacedBy }),

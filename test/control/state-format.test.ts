@@ -6,9 +6,8 @@ import { sandboxOn } from "../../src/library/sandbox-on.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { parseState, type SavedState, stateText } from "../../src/node/state/format.js";
 import { changeAssumptions } from "../../src/sandbox/operations/world.js";
-import { restoreWorld } from "../../src/sandbox/remaining-world.js";
-import { createRuntime } from "../../src/sandbox/runtime.js";
-import { snapshotWorld } from "../../src/sandbox/snapshot.js";
+import type { Runtime } from "../../src/sandbox/runtime.js";
+import { describeRuntime, restoreRuntime } from "../../src/sandbox/state.js";
 import type { World } from "../../src/sandbox/world.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
@@ -31,17 +30,7 @@ const assumptions = fc.record(
 );
 const startedWith = { name: "model", sha256: "0".repeat(64) };
 
-function stateOf(world: World): SavedState {
-  return {
-    name: world.name,
-    savedAt: Date.parse("2026-03-02T09:00:00Z"),
-    startedWith,
-    snapshot: snapshotWorld(world),
-    scenario: world.scenario,
-    revokedAt: {},
-    told: 0,
-  };
-}
+const stateOf = (runtime: Runtime): SavedState => ({ startedWith, own: describeRuntime(runtime) });
 
 /** Changes assumptions, unless they contradict the world. */
 function assume(world: World, { profile, ...change }: Assumed): void {
@@ -54,9 +43,9 @@ function assume(world: World, { profile, ...change }: Assumed): void {
 
 type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A sandbox that goes on from a state. */
-const restored = (state: SavedState) =>
-  sandboxOn(createRuntime(() => restoreWorld(state, 60_000, { platform: nodePlatform, name: state.name })));
+/** A sandbox that continues a state of a minute ago. */
+const restored = ({ own }: SavedState) =>
+  sandboxOn(restoreRuntime({ ...own, at: own.at - 60_000 }, nodePlatform, { given: {} }));
 
 test("whatever happened in a world, its state can be read again and goes on exactly as the world does", async () => {
   await fc.assert(
@@ -68,10 +57,10 @@ test("whatever happened in a world, its state can be read again and goes on exac
       async (scenario, before, assumed, after) => {
         const game = played(createSandbox({ scenario }));
         await transcript(game, before);
-        const world = runtimeOf(game.sandbox).world();
-        assume(world, assumed);
+        const runtime = runtimeOf(game.sandbox);
+        assume(runtime.world(), assumed);
         await transcript(game, before.slice(0, 10));
-        const state = stateOf(world);
+        const state = stateOf(runtime);
         const read = parseState(stateText(state), "state.json");
         expect(read).toEqual(state);
         const continued = movedTo(restored(read), game);
@@ -91,7 +80,7 @@ test("a world that has grown larger than a scenario may be can be read again", (
   for (let i = 0; i < 8000; i++) {
     latest = sandbox.keys.rotate(latest, { overlap: 0, as: `key-${i}` }).key.ref;
   }
-  const { keys } = restored(parseState(stateText(stateOf(runtimeOf(sandbox).world())), "state.json"));
+  const { keys } = restored(parseState(stateText(stateOf(runtimeOf(sandbox))), "state.json"));
   expect(keys.list()).toHaveLength(sandbox.keys.list().length);
   for (const ref of ["active", latest]) expect(keys.get(ref)).toEqual(sandbox.keys.get(ref as "active"));
 });

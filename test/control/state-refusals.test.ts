@@ -16,24 +16,36 @@ async function soundState(): Promise<Record<string, unknown>> {
 // biome-ignore lint/suspicious/noExplicitAny: the tests break it in ways that no type allows
 type Breaking = (state: any) => unknown;
 const organizations = { b: { type: "bank" } };
+const of =
+  (change: object | Breaking): Breaking =>
+  ({ own, ...state }) => ({
+    ...state,
+    own: { ...own, ...(typeof change === "function" ? (change(own) as object) : change) },
+  });
 
 test.each<[string, Breaking]>([
   ["an empty file", () => ""],
   ["half of a file", (state) => JSON.stringify(state).slice(0, 900)],
   ["other JSON", () => ({ version: 1 })],
   ["a list", () => []],
-  ["another format", (state) => ({ ...state, svc_sandbox_state: 2, version: "9.1.0" })],
-  ["no time", (state) => ({ ...state, saved_at: "yesterday" })],
-  ["no name", (state) => ({ ...state, name: 7 })],
-  ["no world", (state) => ({ ...state, world: undefined })],
-  ["no clock", (state) => ({ ...state, world: { ...state.world, clock: {} } })],
+  ["another format", (state) => ({ ...state, svc_sandbox_state: 1, version: "0.9.0" })],
   ["no identity", (state) => ({ ...state, started_with: null })],
-  ["a broken world", (state) => ({ ...state, world: { ...state.world, organizations: { b: { type: 1 } } } })],
+  ["no sandbox", (state) => ({ ...state, own: undefined })],
+  ["no time", of({ at: "yesterday" })],
+  ["no name", of({ name: 7 })],
+  ["no snapshot", of({ snapshot: undefined })],
+  ["no clock", of(({ snapshot }) => ({ snapshot: { ...snapshot, clock: {} } }))],
   [
-    "a world without a key of its scenario",
-    ({ world, ...state }) => ({ ...state, world: { ...world, default_key: undefined, organizations } }),
+    "a broken snapshot",
+    of(({ snapshot }) => ({ snapshot: { ...snapshot, organizations: { b: { type: 1 } } } })),
   ],
-  ["a broken scenario", (state) => ({ ...state, scenario: { ...state.scenario, populace: 1 } })],
+  [
+    "a snapshot without a key of its scenario",
+    of(({ snapshot }) => ({ snapshot: { ...snapshot, default_key: undefined, organizations } })),
+  ],
+  ["a broken scenario", of(({ scenario }) => ({ scenario: { ...scenario, populace: 1 } }))],
+  ["no requests", of({ notes: undefined })],
+  ["no counts", of({ counts: null })],
 ])("a state file with %s is refused and left as it is", async (_title, breaking) => {
   const broken = breaking(await soundState());
   const text = typeof broken === "string" ? broken : JSON.stringify(broken);
@@ -54,7 +66,7 @@ test("a state of another scenario is refused, by content and not by name", async
 test("a state makes its folder, once the server listens", async () => {
   const file = join(temporaryFolder(), "a/b/state.json");
   await (await startServer({ state: file })).close(0);
-  expect(JSON.parse(readFileSync(file, "utf8")).name).toBe("key-states");
+  expect(JSON.parse(readFileSync(file, "utf8")).own.name).toBe("key-states");
 });
 
 test("a place where no state can be is refused at the start", async () => {

@@ -90,7 +90,7 @@ test("requests are in the file soon, and when the server stops; nothing is writt
   const file = stateFile();
   const server = await start(file);
   const today = () =>
-    JSON.parse(readFileSync(file, "utf8")).world.organizations["a-bank"].keys.main.usage.today;
+    JSON.parse(readFileSync(file, "utf8")).own.snapshot.organizations["a-bank"].keys.main.usage.today;
   await statusOf(server, server.sandbox.secret("main"));
   await vi.waitFor(() => expect(today()).toBe(1), { timeout: 20_000, interval: 10 });
   await statusOf(server, server.sandbox.secret("main"));
@@ -125,10 +125,10 @@ test.each([
   const file = stateFile();
   await call(await start(file, { frozen }), "POST /clock/advance", { by: "1h" });
   const state = JSON.parse(readFileSync(file, "utf8"));
-  const savedAt = new Date(Date.parse(state.saved_at) + shift).toISOString();
-  writeFileSync(file, JSON.stringify({ ...state, saved_at: savedAt }));
+  const { own } = state;
+  writeFileSync(file, JSON.stringify({ ...state, own: { ...own, at: own.at + shift } }));
   const now = Date.parse((await restart(file)).sandbox.clock.now());
-  const expected = Date.parse(state.world.clock.now) + moved;
+  const expected = Date.parse(own.snapshot.clock.now) + moved;
   expect(now).toBeGreaterThanOrEqual(expected);
   // Time has passed meanwhile on a busy machine.
   expect(now).toBeLessThan(expected + (frozen ? 1 : 600_000));

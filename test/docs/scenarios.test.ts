@@ -104,7 +104,9 @@ async function starter(): Promise<string> {
 
 test("the file of `init` is valid, shows every field of the format but those of snapshots, and names the schema", async () => {
   const ofSnapshots =
-    "requests_answered sha256 counted_at requests_matched suspensions suspended permission".split(" ");
+    "requests_answered sha256 counted_at revoked_at requests_matched suspensions suspended permission".split(
+      " ",
+    );
   const yaml = await starter();
   expect(Object.keys(parseScenario(yaml).organizations ?? {})).toEqual(["harvest-bank"]);
   expect(yaml).toMatch(/^# yaml-language-server: \$schema=\.\/svc-sandbox\.schema\.json\n/);

@@ -6,8 +6,7 @@ import { captureText } from "../../src/library/capture-text.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { sandboxOn } from "../../src/library/sandbox-on.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { remainingWorld, restoreWorld } from "../../src/sandbox/remaining-world.js";
-import { createRuntime } from "../../src/sandbox/runtime.js";
+import { describeRuntime, restoreRuntime } from "../../src/sandbox/state.js";
 import { stepProblems } from "../../src/sandbox/story/differences.js";
 import { runStory } from "../../src/sandbox/story/run-step.js";
 import { control } from "../support/call-control.js";
@@ -119,10 +118,8 @@ test("a world that goes on after a restart is captured from there on", async () 
   await send(before, 3);
   const { secret } = before.keys.create({ organization: "bank", environment: "test", name: "Made" });
   before.keys.revoke("main");
-  const saved = JSON.parse(JSON.stringify(remainingWorld(runtimeOf(before).world())));
-  const after = sandboxOn(
-    createRuntime(() => restoreWorld(saved, 60_000, { platform: nodePlatform }), { goesOn: true }),
-  );
+  const saved = JSON.parse(JSON.stringify(describeRuntime(runtimeOf(before))));
+  const after = sandboxOn(restoreRuntime(saved, nodePlatform, {}));
   await after.fetch(url, { headers: { "x-api-key": secret } });
   await send(after);
   const text = captureText(runtimeOf(after).world());

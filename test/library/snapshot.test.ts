@@ -61,6 +61,18 @@ test("a snapshot keeps a key that expired before its overlap was over, and what 
   }
 });
 
+test("a snapshot keeps when a key was revoked, also after the clock has moved on", () => {
+  const sandbox = createSandbox({
+    scenario: modelScenario({ sliding: false, resetHour: 0, countRefused: false }),
+  });
+  sandbox.clock.advance("10m");
+  const { revokedAt } = sandbox.keys.revoke("a");
+  sandbox.clock.advance("1h");
+  const continued = createSandbox({ scenario: throughYaml(sandbox.snapshot()) });
+  expect(continued.keys.get("a")).toMatchObject({ state: "revoked", revokedAt });
+  expect(continued.snapshot()).toEqual(sandbox.snapshot());
+});
+
 test("a reset sandbox goes on exactly as a new one does, with request ids of its own", async () => {
   await fc.assert(
     fc.asyncProperty(anyScenario, commands, commands, async (scenario, before, after) => {

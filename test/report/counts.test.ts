@@ -86,7 +86,7 @@ function play(happenings: readonly Happening[]): number {
   const instances = createInstances({
     most: 1000,
     server: runtime,
-    clock: nodePlatform,
+    platform: nodePlatform,
     newId: newInstanceId,
   });
   const server: Place = { id: undefined, runtime, heard: [] };

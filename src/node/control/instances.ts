@@ -1,6 +1,7 @@
 import { SandboxError } from "../../domain/errors.js";
 import { base62From } from "../../domain/seed.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
+import { describeRuntime, type RuntimeState, restoreRuntime } from "../../sandbox/state.js";
 import type { Platform, World } from "../../sandbox/world.js";
 import { clearInterval, nodePlatform, setInterval } from "../platform.js";
 
@@ -33,25 +34,27 @@ export interface Instances {
   readonly remove: (id: string) => void;
   /** Removes those that nobody has asked for in `ttl` milliseconds. */
   readonly sweep: (ttl: number) => void;
-  /** Lets one go on from a world, as the instance of its id, which is made where there is none. */
-  readonly restore: (
-    described: DescribedInstance,
-    start: () => World,
-    options: { readonly restart: () => World; readonly given: GivenOptions },
-  ) => Instance;
+  readonly describe: () => InstanceState[];
+  /** Makes them those that were described: one with the same id continues as described, and others are removed. */
+  readonly restore: (described: readonly InstanceState[]) => void;
   /** Ends what is endless in them. */
   readonly close: () => void;
 }
 
-/** An instance without what runs in it. */
-export type DescribedInstance = Omit<Instance, "runtime" | "gone">;
+/** An instance as plain data. */
+export interface InstanceState extends Pick<Instance, "id" | "label" | "createdAt"> {
+  /** Milliseconds since it was last used. */
+  readonly idle: number;
+  readonly given: GivenOptions;
+  readonly runtime: RuntimeState;
+}
 
 interface InstancesOptions {
   /** The most that there are at one time. */
   readonly most: number;
   /** Of the server: counts their requests, too, as a client's coverage outlives its instance, and numbers their worlds. */
   readonly server: Pick<Runtime, "counters" | "idSeries">;
-  readonly clock: Pick<Platform, "time" | "stopwatch">;
+  readonly platform: Platform;
   /** Returns a new id. */
   readonly newId: () => string;
   /** Called with each new one. */
@@ -70,13 +73,13 @@ export function newInstanceId(): string {
 }
 
 /** Makes the place where instances live. */
-export function createInstances({ most, server, clock, newId, onCreate }: InstancesOptions): Instances {
+export function createInstances({ most, server, platform, newId, onCreate }: InstancesOptions): Instances {
   const instances = new Map<string, Instance & { usedAt: number; readonly end: () => void }>();
   const discard = (id: string): boolean => {
     instances.get(id)?.end();
     return instances.delete(id);
   };
-  const add = (described: DescribedInstance, runtime: Runtime): Instance => {
+  const add = (described: Omit<Instance, "runtime" | "gone">, runtime: Runtime): Instance => {
     const ending = new AbortController();
     const instance = { ...described, runtime, gone: ending.signal, end: () => ending.abort() };
     runtime.counters.passOnTo(server.counters);
@@ -89,14 +92,14 @@ export function createInstances({ most, server, clock, newId, onCreate }: Instan
   return {
     create(start, given, label) {
       if (instances.size >= most) throw tooMany(most);
-      const made = { id: newId(), label, createdAt: clock.time(), usedAt: clock.stopwatch() };
+      const made = { id: newId(), label, createdAt: platform.time(), usedAt: platform.stopwatch() };
       return add(made, createRuntime(start, { given, idSeries: server.idSeries }));
     },
     list: () => [...instances.values()],
     find: (id) => instances.get(id),
     use(id) {
       const instance = instances.get(id);
-      if (instance !== undefined) instance.usedAt = clock.stopwatch();
+      if (instance !== undefined) instance.usedAt = platform.stopwatch();
       return instance;
     },
     remove(id) {
@@ -107,18 +110,25 @@ export function createInstances({ most, server, clock, newId, onCreate }: Instan
       );
     },
     sweep(ttl) {
-      const oldest = clock.stopwatch() - ttl;
+      const oldest = platform.stopwatch() - ttl;
       for (const [id, { usedAt }] of instances) if (usedAt <= oldest) discard(id);
     },
-    restore(described, start, { restart, given }) {
-      const there = instances.get(described.id);
-      if (there === undefined) {
-        const { idSeries } = server;
-        return add(described, createRuntime(start, { restart, given, idSeries, goesOn: true }));
+    describe: () =>
+      [...instances.values()].map(({ id, label, createdAt, usedAt, runtime }) => ({
+        ...{ id, label, createdAt, idle: platform.stopwatch() - usedAt, given: runtime.given },
+        runtime: describeRuntime(runtime),
+      })),
+    restore(described) {
+      const ids = new Set(described.map(({ id }) => id));
+      for (const id of instances.keys()) if (!ids.has(id)) discard(id);
+      for (const { id, label, createdAt, idle, given, runtime: state } of described) {
+        const there = instances.get(id);
+        const usedAt = platform.stopwatch() - idle;
+        const options = { given, idSeries: server.idSeries };
+        const runtime = restoreRuntime(state, platform, options, there?.runtime);
+        if (there === undefined) add({ id, label, createdAt, usedAt }, runtime);
+        else there.usedAt = usedAt;
       }
-      there.runtime.replace(start(), restart);
-      there.usedAt = described.usedAt;
-      return there;
     },
     close() {
       for (const { end } of instances.values()) end();

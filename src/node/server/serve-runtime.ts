@@ -109,7 +109,7 @@ export async function serveRuntime(
   const own = {
     most,
     server: runtime,
-    clock: nodePlatform,
+    platform: nodePlatform,
     newId: newInstanceId,
     onCreate: options.onInstance,
   };

@@ -1,21 +1,16 @@
 import { SandboxError } from "../../domain/errors.js";
-import { isoOf } from "../../sandbox/clock.js";
 import { describedKeys } from "../../sandbox/described.js";
-import type { RemainingWorld } from "../../sandbox/remaining-world.js";
-import { parseTime } from "../../scenario/format/time.js";
+import type { RuntimeState } from "../../sandbox/state.js";
 import { checkScenario } from "../../scenario/parse-scenario.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { version } from "../package-files.js";
 
-/** A world that was kept in a file. Its scenario is what `reset` starts. */
-export interface SavedState extends RemainingWorld {
-  /** The name of the scenario that ran. */
-  readonly name: string;
-  /** On the wall clock (epoch milliseconds). */
-  readonly savedAt: number;
+/** A server that was kept in a file. */
+export interface SavedState {
   /** The scenario the server was started with; later another one may have run. */
   readonly startedWith: ScenarioIdentity;
+  readonly own: RuntimeState;
 }
 
 /** The identity of a scenario. */
@@ -26,77 +21,70 @@ export interface ScenarioIdentity {
 }
 
 /** The version of the format. */
-const format = 1;
+const format = 2;
 
-/** A state as the text of a file. Holds no full keys but those that the scenario pins (R35). */
-export function stateText(state: SavedState): string {
-  const { name, savedAt, startedWith, snapshot, scenario, revokedAt, told } = state;
-  return `${JSON.stringify({
-    svc_sandbox_state: format,
-    version,
-    name,
-    saved_at: isoOf(savedAt),
-    started_with: startedWith,
-    world: snapshot,
-    revoked_at: Object.fromEntries(Object.entries(revokedAt).map(([ref, at]) => [ref, isoOf(at)])),
-    ...(told > 0 && { story_steps_told: told }),
-    scenario,
-  })}\n`;
+/** A state as the text of a file. Contains no full keys except those that the scenario pins (R35). */
+export function stateText({ startedWith, own }: SavedState): string {
+  return `${JSON.stringify({ svc_sandbox_state: format, version, started_with: startedWith, own })}\n`;
 }
 
-/** Reads the text of a state file; `given` is its name for messages. Throws `state_unreadable`. */
+/**
+ * Reads the text of a state file; `given` is its name for messages. Its scenarios are checked; what the rest lacks shows
+ * when it is restored. Throws `state_unreadable`.
+ */
 export function parseState(text: string, given: string): SavedState {
-  const unreadable = (why: string) => unreadableState(given, why);
   const state = membersOf(jsonOf(text));
-  if (state.svc_sandbox_state === undefined)
-    throw unreadable("it is not a state of svc-sandbox, or only a part");
+  if (state.svc_sandbox_state === undefined) {
+    throw unreadableState(given, "it is not a state of svc-sandbox, or only a part");
+  }
   if (state.svc_sandbox_state !== format) {
-    throw unreadable(
+    throw unreadableState(
+      given,
       `it has format ${JSON.stringify(state.svc_sandbox_state)} of svc-sandbox ${JSON.stringify(state.version)}, and svc-sandbox ${version} reads format ${format}`,
     );
   }
-  const scenarioIn = (member: "world" | "scenario"): Scenario => {
-    try {
-      // A world grows with every key that is made; what could be written has to be read again.
-      return checkScenario(state[member], { mostValues: Number.POSITIVE_INFINITY });
-    } catch (error) {
-      if (!(error instanceof ScenarioError)) throw error;
-      const [{ path, message } = { path: "", message: "" }] = error.problems;
-      throw unreadable(`its ${path === "" ? member : `${member}.${path}`} is broken: ${message}`);
-    }
-  };
-  const snapshot = scenarioIn("world");
-  const scenario = scenarioIn("scenario");
-  const there = describedKeys(snapshot);
-  for (const { ref } of describedKeys(scenario)) {
-    if (there.placeOf(ref) === undefined) {
-      throw unreadable(`its scenario has a key ${JSON.stringify(ref)} that its world lacks`);
-    }
-  }
-  const { name, story_steps_told: told = 0 } = state;
   const startedWith = membersOf(state.started_with);
-  const savedAt = parseTime(String(state.saved_at));
-  const revokedAt = Object.entries(membersOf(state.revoked_at)).map(
-    ([ref, at]) => [ref, parseTime(String(at))] as const,
-  );
-  const isWhole =
-    [name, startedWith.name, startedWith.sha256].every((one) => typeof one === "string" && one !== "") &&
-    [savedAt, ...revokedAt.map(([, at]) => at), snapshot.clock?.now].every((time) => time !== undefined) &&
-    Number.isSafeInteger(told) &&
-    Number(told) >= 0;
-  if (!isWhole) throw unreadable("a member of it is missing, or no value that svc-sandbox writes");
-  return {
-    name,
-    savedAt,
-    startedWith: { name: startedWith.name, sha256: startedWith.sha256 },
-    snapshot,
-    scenario,
-    revokedAt: Object.fromEntries(revokedAt),
-    told,
-  } as SavedState;
+  const own = { ...membersOf(state.own), ...scenariosIn(membersOf(state.own), "own", given) } as RuntimeState;
+  const texts = [own.name, startedWith.name, startedWith.sha256];
+  if (!texts.every((one) => typeof one === "string" && one !== "") || !Number.isFinite(own.at)) {
+    throw brokenState(given);
+  }
+  return { startedWith: startedWith as unknown as ScenarioIdentity, own };
 }
 
-/** Refuses a state file for a reason. */
+function scenariosIn(
+  { snapshot, scenario }: Readonly<Record<string, unknown>>,
+  path: string,
+  given: string,
+): Pick<RuntimeState, "snapshot" | "scenario"> {
+  const checked = (value: unknown, name: string): Scenario => {
+    try {
+      // A world grows with every key that is made; what could be written must be readable.
+      return checkScenario(value, { mostValues: Number.POSITIVE_INFINITY });
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      const [problem] = error.problems;
+      const place = [path, name, problem?.path].filter((part) => part).join(".");
+      throw unreadableState(given, `its ${place} is broken: ${problem?.message}`);
+    }
+  };
+  const found = { snapshot: checked(snapshot, "snapshot"), scenario: checked(scenario, "scenario") };
+  const there = describedKeys(found.snapshot);
+  for (const { ref } of describedKeys(found.scenario)) {
+    if (there.placeOf(ref) === undefined) {
+      throw unreadableState(given, `its scenario has a key ${JSON.stringify(ref)} that its snapshot lacks`);
+    }
+  }
+  if (found.snapshot.clock?.now === undefined) throw brokenState(given);
+  return found;
+}
+
+/** Rejects a state file with a member that svc-sandbox does not write. */
+export function brokenState(given: string): SandboxError {
+  return unreadableState(given, "a member of it is missing, or no value that svc-sandbox writes");
+}
+
+/** Rejects a state file for a reason. */
 export function unreadableState(given: string, why: string): SandboxError {
   return new SandboxError(
     "state_unreadable",

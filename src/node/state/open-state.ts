@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { isoOf } from "../../sandbox/clock.js";
 import type { WorldEvent } from "../../sandbox/events.js";
-import { remainingWorld, restoreWorld } from "../../sandbox/remaining-world.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
+import { describeRuntime, restoreRuntime } from "../../sandbox/state.js";
 import type { World } from "../../sandbox/world.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import {
@@ -15,8 +15,15 @@ import {
   targetOf,
   writeFileAtomically,
 } from "../files/write-file.js";
-import { clearTimeout, nodePlatform, openWorld, setTimeout } from "../platform.js";
-import { parseState, type SavedState, type ScenarioIdentity, stateText, unreadableState } from "./format.js";
+import { clearTimeout, nodePlatform, setTimeout } from "../platform.js";
+import {
+  brokenState,
+  parseState,
+  type SavedState,
+  type ScenarioIdentity,
+  stateText,
+  unreadableState,
+} from "./format.js";
 import { lock } from "./lock.js";
 
 /** The file of a saved state: its absolute path, and the one that was given, for messages. */
@@ -96,17 +103,17 @@ function openLocked(
   if (saved !== undefined && saved.startedWith.sha256 !== startedWith.sha256) {
     throw otherState(saved.startedWith.name, own.name, place.given);
   }
-  const runtime = saved === undefined ? createRuntime(start, { given }) : restoredRuntime(saved, own, given);
+  const runtime = saved === undefined ? createRuntime(start, { given }) : restored(saved, own, given, place);
   let savedAt = "";
   const save = (whatToDo: string) => {
-    const state = stateOf(runtime.world(), startedWith);
+    const state = { startedWith, own: describeRuntime(runtime) };
     writeState(place, state, whatToDo);
-    savedAt = isoOf(state.savedAt);
+    savedAt = isoOf(state.own.at);
   };
   let saveLast = () => {};
   return {
     runtime,
-    savedAt: saved?.savedAt,
+    savedAt: saved?.own.at,
     keep(onProblem) {
       const whatToDo = "Name another file with --state.";
       try {
@@ -134,20 +141,19 @@ function openLocked(
   };
 }
 
-function restoredRuntime(saved: SavedState, own: NamedScenario, given: GivenOptions): Runtime {
+function restored(
+  { startedWith, own: state }: SavedState,
+  own: NamedScenario,
+  given: GivenOptions,
+  place: StatePlace,
+): Runtime {
   // A file that was moved is called by its new name; a scenario that was put in its place later keeps its own.
-  const name = saved.name === saved.startedWith.name ? own.name : saved.name;
-  const elapsed = nodePlatform.time() - saved.savedAt;
-  return createRuntime(() => restoreWorld(saved, elapsed, { platform: nodePlatform, name }), {
-    restart: () => openWorld(saved.scenario, { name }),
-    given,
-  });
-}
-
-function stateOf(world: World, startedWith: ScenarioIdentity): SavedState {
-  // The time is read before the clock: it goes on a moment ahead rather than going back.
-  const savedAt = nodePlatform.time();
-  return { name: world.name, savedAt, startedWith, ...remainingWorld(world) };
+  const name = state.name === startedWith.name ? own.name : state.name;
+  try {
+    return restoreRuntime({ ...state, name }, nodePlatform, { given });
+  } catch {
+    throw brokenState(place.given);
+  }
 }
 
 function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {

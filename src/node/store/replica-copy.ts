@@ -4,13 +4,14 @@ import { type RandomStream, randomStream } from "../../domain/seed.js";
 import type { Connection } from "../../sandbox/behaviour/known-answers.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
 import { secretFrom } from "../../sandbox/scenario-keys.js";
+import { restoreRuntime } from "../../sandbox/state.js";
 import type { Platform, World } from "../../sandbox/world.js";
 import type { ControlCall, ControlPlace } from "../control/call.js";
 import { createInstances, type Instance, type Instances } from "../control/instances.js";
 import { nodePlatform } from "../platform.js";
 import type { Entry, NewKeyHashes } from "./entries.js";
 import type { LogSnapshot, LogStart } from "./log.js";
-import { describeReplica, type ReplicaState, startersOf } from "./replica-state.js";
+import { describeServer, type ServerState } from "./server-state.js";
 
 /** An answer of the API, and the world that gave it. */
 export interface AnsweredRequest extends Handled {
@@ -79,7 +80,7 @@ export function createCopy({ start, given, maxInstances, runCall, onInstance }: 
 
   const instancesOf = (server: Runtime) =>
     createInstances({
-      ...{ most: maxInstances, server, clock: platform, onCreate: onInstance },
+      ...{ most: maxInstances, server, platform, onCreate: onInstance },
       newId() {
         if (newId === undefined) throw new Error("an entry made an instance without its id");
         return newId;
@@ -89,9 +90,6 @@ export function createCopy({ start, given, maxInstances, runCall, onInstance }: 
     sandboxes = { runtime, instances: instancesOf(runtime) };
     return sandboxes;
   };
-  const keepOnly = (instances: Instances, ids: ReadonlySet<string>) => {
-    for (const { id } of instances.list()) if (!ids.has(id)) instances.remove(id);
-  };
   const begin = () => {
     const first = () => start(platform);
     if (sandboxes === undefined) {
@@ -99,27 +97,19 @@ export function createCopy({ start, given, maxInstances, runCall, onInstance }: 
       return;
     }
     const { runtime, instances } = sandboxes;
-    keepOnly(instances, new Set());
+    instances.restore([]);
     const world = first();
     runtime.replace(world, first);
     runtime.counters.clear();
     runtime.idSeries.last = world.requestIds.series();
   };
   // Every copy continues from the description, whatever that leaves out.
-  const restore = (state: ReplicaState) => {
-    const own = startersOf(state.own, platform);
-    now = state.at;
-    sandboxes?.runtime.replace(own.start(), own.restart);
-    const { runtime, instances } =
-      sandboxes ?? open(createRuntime(own.start, { restart: own.restart, given, goesOn: true }));
-    runtime.counters.restore(state.own.counts);
-    keepOnly(instances, new Set(state.instances.map(({ id }) => id)));
-    for (const { runtime: inside, given: options, ...described } of state.instances) {
-      const { start: go, restart } = startersOf(inside, platform);
-      const instance = instances.restore(described, go, { restart, given: options });
-      instance.runtime.counters.restore(inside.counts);
-    }
-    runtime.idSeries.last = state.idSeries;
+  const restore = ({ own, instances, idSeries }: ServerState) => {
+    now = own.at;
+    const runtime = restoreRuntime(own, platform, { given }, sandboxes?.runtime);
+    const here = sandboxes ?? open(runtime);
+    here.instances.restore(instances);
+    runtime.idSeries.last = idSeries;
     connections.clear();
     applied = 0;
   };
@@ -173,7 +163,7 @@ export function createCopy({ start, given, maxInstances, runCall, onInstance }: 
         return instances.sweep(entry.ttl);
       case "compact": {
         if (applied < entry.least) return undefined;
-        const text = JSON.stringify(describeReplica(runtime, instances, now));
+        const text = JSON.stringify(describeServer(runtime, instances));
         restore(JSON.parse(text));
         return { position, text } satisfies LogSnapshot;
       }

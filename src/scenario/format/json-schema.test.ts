@@ -31,6 +31,7 @@ test("an editor is offered the bundled names, and no field that snapshots write"
     "counted_at",
     "requests_answered",
     "requests_matched",
+    "revoked_at",
     "sha256",
     "suspensions",
   ]);

@@ -27,6 +27,7 @@ const key = mapping({
   limits: optional(limits),
   usage: optional(usage),
   state: optional(choice(keyStates)),
+  revoked_at: ofSnapshots(time()),
   expires: optional(timeOrDuration()),
   legacy: optional(flag()),
   replaced_by: optional(ref()),
