@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { install } from "./install.js";
@@ -8,88 +7,177 @@ import { packProject } from "./pack.js";
 import { runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
-// Runs every example as its README says, copied out of the project, with the packed tarball in the place of the
-// published package.
+// Runs every example as its README describes it, copied out of the project, and what `svc-sandbox collection` prints in the
+// programs that it is for. All of them use the packed tarball instead of the published package. Words choose the ones
+// whose titles contain one of them.
+
+type Command = readonly [program: string, ...argv: string[]];
 
 interface Example {
   /** Its folder. */
   readonly name: string;
-  readonly command: readonly [program: string, ...argv: string[]];
-  /** How to see whether the machine has what it needs beside Node. */
-  readonly needs?: readonly [program: string, ...argv: string[]];
+  /** Run one after the other. */
+  readonly commands: readonly Command[];
+  /** How to see whether the machine has what it needs besides Node. */
+  readonly needs?: Command;
+  /** Whether its packages are among those of `scripts/tools`. */
+  readonly tools?: true;
 }
 
-// The report has to count what the tests send.
-const exec = ["npx", "svc-sandbox", "exec", "--min-coverage", "50", "--"] as const;
+/** With and without a sandbox of `exec`, whose report must count the requests of the tests. */
+const alsoUnderExec = (command: Command, before: readonly Command[] = []): readonly Command[] => [
+  ...before,
+  command,
+  ["npx", "svc-sandbox", "exec", "--min-coverage", "50", "--", ...command],
+];
 
 // Debian's, by their own names: another Python may come first on the PATH.
 const pytest = ["pytest-3", "-q", "-p", "no:cacheprovider", "-n", "2"] as const;
 const junit = "/usr/share/java/junit-platform-console-standalone.jar";
-const junit5 = `javac -cp ${junit} -d classes *.java && java -jar ${junit} --class-path classes --scan-classpath`;
-const goTest = ["go", "test", "-count=1", "./..."] as const;
+const junit5 = ["java", "-jar", junit, "--class-path", "classes", "--scan-classpath"] as const;
+const compile = ["sh", "-c", `javac -cp ${junit} -d classes *.java`] as const;
 
 const examples: readonly Example[] = [
-  { name: "vitest", command: ["npm", "test"] },
-  { name: "jest", command: ["npm", "test"] },
-  { name: "node-test", command: ["npm", "test"] },
-  { name: "python", command: ["python3", "-m", "unittest"], needs: ["python3", "--version"] },
-  { name: "java", command: ["java", "Main.java"], needs: ["java", "--version"] },
-  { name: "python", command: [...exec, "python3", "-m", "unittest"], needs: ["python3", "--version"] },
-  { name: "java", command: [...exec, "java", "Main.java"], needs: ["java", "--version"] },
-  { name: "pytest", command: pytest, needs: ["pytest-3", "-p", "xdist", "--version"] },
-  { name: "pytest", command: [...exec, ...pytest], needs: ["pytest-3", "-p", "xdist", "--version"] },
-  { name: "junit5", command: ["sh", "-c", junit5], needs: ["java", "-jar", junit, "--help"] },
-  { name: "junit5", command: [...exec, "sh", "-c", junit5], needs: ["java", "-jar", junit, "--help"] },
-  { name: "go", command: goTest, needs: ["go", "version"] },
-  { name: "go", command: [...exec, ...goTest], needs: ["go", "version"] },
+  { name: "node-test", commands: [["npm", "test"]] },
+  {
+    name: "python",
+    commands: alsoUnderExec(["python3", "-m", "unittest"]),
+    needs: ["python3", "--version"],
+  },
+  { name: "java", commands: alsoUnderExec(["java", "Main.java"]), needs: ["java", "--version"] },
+  { name: "pytest", commands: alsoUnderExec(pytest), needs: ["pytest-3", "-p", "xdist", "--version"] },
+  {
+    name: "junit5",
+    commands: alsoUnderExec(junit5, [compile]),
+    needs: ["java", "-jar", junit, "--help"],
+  },
+  { name: "go", commands: alsoUnderExec(["go", "test", "-count=1", "./..."]), needs: ["go", "version"] },
+  { name: "vitest", commands: [["npm", "test"]], tools: true },
+  { name: "jest", commands: [["npm", "test"]], tools: true },
 ];
 
+const groups = ["key-states", "bad-day", "announced-endpoints", "end"];
+
+/** By format, a script that ends with 0 if every request gets the response that it expects. */
+const collections: Readonly<Record<string, string>> = {
+  // A request without a response fails in a runner.
+  postman: `svc-sandbox collection --format postman -o c.json --environment e.json &&
+    newman run c.json -e e.json ${groups.map((name) => `--folder ${name}`).join(" ")} &&
+    ! newman run c.json -e e.json --folder 'bad-day, no answer' --timeout-request 2000`,
+  bruno: `svc-sandbox collection --format bruno -o c --environment c/.env && cd c && bru run -r ${groups.join(" ")} &&
+    ! bru run -r bad-day-no-answer`,
+  // httpyac fails for the requests without a response.
+  http: `svc-sandbox collection -o c.http --environment .env &&
+    ! httpyac send c.http --all --json --timeout 15000 > answers.json`,
+};
+
+const words = process.argv.slice(2);
+const isChosen = (title: string) => words.length === 0 || words.some((word) => title.includes(word));
 const tally = createTally("examples");
 const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-examples-"));
+// What needs nothing but the tarball, and what needs the tools as well: Node finds packages in the folders above.
+const [alone, withTools] = [join(folder, "alone"), join(folder, "with-tools")];
+const chosen = examples.filter(({ name }) => isChosen(`examples/${name}`));
+const formats = Object.keys(collections).filter((format) => isChosen(`collection --format ${format}`));
+const ofTools = [
+  ...chosen.filter(({ tools }) => tools).map((example) => () => runExample(example, withTools)),
+  ...formats.map((format) => () => runCollection(format)),
+];
+
 try {
   const { tarball } = await packProject(folder);
-  for (const example of examples) await run(example, tarball);
+  await install(alone, [tarball]);
+  const [isInstalled] = await Promise.all([
+    ofTools.length > 0 && installTools(tarball),
+    inParallel(chosen.filter(({ tools }) => !tools).map((example) => () => runExample(example, alone))),
+  ]);
+  if (isInstalled) await inParallel(ofTools);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
 tally.close();
 
-async function run({ name, command, needs }: Example, tarball: string): Promise<void> {
-  const title = `examples/${name}: ${command.join(" ")}`;
-  if (needs !== undefined && !(await isThere(needs))) {
+/** Runs as many at a time as the machine has cores. */
+async function inParallel(jobs: readonly (() => Promise<void>)[]): Promise<void> {
+  const waiting = [...jobs];
+  const worker = async () => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await job();
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+}
+
+async function installTools(tarball: string): Promise<boolean> {
+  await cp(fileURLToPath(new URL("tools", import.meta.url)), withTools, { recursive: true });
+  try {
+    // As long as a slow registry takes, which is no fault of the package.
+    await install(withTools, [tarball], 1_200_000);
+    return true;
+  } catch (error) {
+    tally.count("the registry has the packages of scripts/tools", (error as Error).message);
+    return false;
+  }
+}
+
+async function runExample({ name, commands, needs }: Example, into: string): Promise<void> {
+  const cwd = join(into, name);
+  if (needs !== undefined && !(await succeeds(needs))) {
     const why = `${needs.join(" ")} does not run here`;
     // Where nobody looks at the lines, an example that never runs would rot.
-    if (process.env.CI === undefined) tally.skip(title, why);
-    else tally.count(title, `Failed to run the example: ${why}.`);
+    if (process.env.CI === undefined) tally.skip(`examples/${name}`, why);
+    else tally.count(`examples/${name}`, `Failed to run the example: ${why}.`);
     return;
   }
-  const failure = await outcome(name, command, tarball).catch((error: Error) => error.message);
-  tally.count(title, failure);
-}
-
-async function outcome(
-  name: string,
-  [program, ...argv]: Example["command"],
-  tarball: string,
-): Promise<string | undefined> {
-  const cwd = join(folder, name);
   await cp(fileURLToPath(new URL(`../examples/${name}`, import.meta.url)), cwd, { recursive: true });
-  const project = join(cwd, "package.json");
-  if (existsSync(project)) {
-    const text = await readFile(project, "utf8");
-    await writeFile(
-      project,
-      text.replace(/("svc-sandbox": )"[^"]+"/, `$1${JSON.stringify(`file:${tarball}`)}`),
-    );
-    await install(cwd);
-  } else {
-    await install(cwd, [tarball]);
+  for (const [program, ...argv] of commands) {
+    const { code, output } = await runProgram(program, argv, { cwd });
+    const failure = code === 0 ? await otherVersions(cwd, into) : output;
+    tally.count(`examples/${name}: ${program} ${argv.join(" ")}`, failure);
   }
-  const { code, output } = await runProgram(program, argv, { cwd });
-  return code === 0 ? undefined : output;
 }
 
-async function isThere([program, ...argv]: NonNullable<Example["needs"]>): Promise<boolean> {
+async function succeeds([program, ...argv]: Command): Promise<boolean> {
   const end = await runProgram(program, argv, { cwd: folder }).catch(() => undefined);
   return end?.code === 0;
+}
+
+/** The packages that an example requires in another version than it ran with; `undefined` if none. */
+async function otherVersions(cwd: string, into: string): Promise<string | undefined> {
+  const { devDependencies = {} } = await readJson(join(cwd, "package.json")).catch(() => ({}));
+  const { "svc-sandbox": _, ...packages } = devDependencies as Readonly<Record<string, string>>;
+  const found = Object.entries(packages).map(async ([name, required]) => {
+    const { version } = await readJson(join(into, "node_modules", name, "package.json"));
+    return version === required ? [] : [`It requires ${name} ${required}, and ran with ${version}.`];
+  });
+  return (await Promise.all(found)).flat().join("\n") || undefined;
+}
+
+/** Runs a collection in its program; each promised path must be covered. */
+async function runCollection(format: string): Promise<void> {
+  const cwd = join(withTools, format);
+  await mkdir(cwd);
+  const argv = ["exec", "--report", "report.json", "--", "sh", "-c", collections[format] as string];
+  const { code, output } = await runProgram("npx", ["svc-sandbox", ...argv], { cwd });
+  const failure = code === 0 ? await missedPaths(cwd, format) : output;
+  tally.count(`collection --format ${format}`, failure);
+}
+
+async function missedPaths(cwd: string, format: string): Promise<string | undefined> {
+  const { paths } = await readJson(join(cwd, "report.json"));
+  const missed = (paths as readonly { path_id: string; met: boolean; preview_count: number }[])
+    .filter(({ met, preview_count }) => !met && preview_count === 0)
+    .map(({ path_id }) => path_id);
+  if (missed.length > 0) return `Not covered: ${missed.join(", ")}`;
+  if (format !== "http") return undefined;
+  // The file has what to expect in comments only.
+  const text = await readFile(join(cwd, "c.http"), "utf8");
+  const expected = [...text.matchAll(/^# Expect: (\d+|no answer)/gm)].map(([, what]) => what).join();
+  const { requests } = await readJson(join(cwd, "answers.json"));
+  const got = (requests as readonly { response?: { statusCode?: number } }[])
+    .map(({ response }) => response?.statusCode ?? "no answer")
+    .join();
+  return got === expected ? undefined : `Expected ${expected}\nGot      ${got}`;
+}
+
+async function readJson(file: string) {
+  return JSON.parse(await readFile(file, "utf8"));
 }

@@ -6,14 +6,19 @@ import { runProgram } from "./run-program.js";
 /**
  * Installs what a folder's project asks for, and packages beside it, tarballs included.
  *
- * The folder and its project are made when they are not there. Throws when npm does.
+ * The folder and its project are made when they are not there. Throws when npm does, or takes longer than `timeout`
+ * milliseconds.
  */
-export async function install(folder: string, packages: readonly string[] = []): Promise<void> {
+export async function install(
+  folder: string,
+  packages: readonly string[] = [],
+  timeout = 600_000,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   const project = join(folder, "package.json");
   // Without one, npm installs into the nearest project above.
   if (!existsSync(project)) await writeFile(project, '{ "private": true }\n');
   const argv = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", ...packages];
-  const { code, output } = await runProgram("npm", argv, { cwd: folder });
+  const { code, output } = await runProgram("npm", argv, { cwd: folder, timeout });
   if (code !== 0) throw new Error(`Failed to install in ${folder}: ${packages.join(", ")}\n${output}`);
 }

@@ -8,7 +8,7 @@ import { pageOf } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// Small readers of the formats; scripts/collections.ts runs the real ones.
+// Small readers of the formats; scripts/examples.ts runs the real ones.
 
 interface Sent {
   readonly name: string;
