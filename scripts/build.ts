@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/openapi.js";
 import { certificateShape } from "../src/certify/format.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
-import { jsonSchemaDocument, scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
+import { descriptionOf, scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
+import { jsonSchemaDocument } from "../src/schema/json-schema.js";
 import { bundle } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { emitTypes } from "./emit-types.js";
@@ -67,7 +68,7 @@ await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), notices);
 await writeFile(join(dist, "sbom.cdx.json"), sbom);
 const documents = {
   "scenario.schema.json": scenarioJsonSchema(scenarioNames),
-  "certificate.schema.json": jsonSchemaDocument(certificateShape),
+  "certificate.schema.json": jsonSchemaDocument(certificateShape, descriptionOf),
   "openapi.json": openApiDocument(),
 };
 for (const [name, document] of Object.entries(documents)) {

@@ -33,11 +33,12 @@ export const pageParts: Parts = { capture, farmers, preview };
 export const lateParts = {
   capture: ["src/library/capture.ts"],
   checks: [
+    "src/scenario/check-input.ts",
     "src/scenario/interpret-scenario.ts",
     "src/scenario/parse-scenario.ts",
-    "src/scenario/problems/check-shape.ts",
     "src/scenario/read/source.ts",
     "src/scenario/rules/faults.ts",
+    "src/schema/check.ts",
   ],
   farmers,
   names: ["src/synthetic/names.ts"],

@@ -2,8 +2,8 @@ import { snakeCase } from "../api/snake-case.js";
 import { redactEncoded } from "../domain/redact.js";
 import { sha256 } from "../library/sha256.js";
 import { camelCase } from "../report/report.js";
-import { shapeProblems } from "../scenario/problems/check-shape.js";
-import { pathText } from "../scenario/problems/scenario-error.js";
+import { shapeProblems } from "../schema/check.js";
+import { pathText } from "../schema/shape.js";
 import { certificateFormat, certificateShape } from "./format.js";
 import type { CertifyResult } from "./result.js";
 

@@ -1,7 +1,7 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { assumptionsSchema } from "../scenario/format/assumptions.js";
-import { shapeProblems } from "../scenario/problems/check-shape.js";
-import { pathText } from "../scenario/problems/scenario-error.js";
+import { shapeProblems } from "../schema/check.js";
+import { pathText } from "../schema/shape.js";
 
 /** The assumptions that `check --format json` has learned from a real environment; else a text that says what is wrong. */
 export function learnedAssumptions(text: string): Partial<Assumptions> | string {

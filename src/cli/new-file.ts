@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { SandboxError } from "../domain/errors.js";
-import { quote } from "../scenario/problems/words.js";
+import { quote } from "../schema/words.js";
 
 /** The path of a file to be written; throws `file_exists` for one that is there, unless it may be overwritten. */
 export function newFile(

@@ -9,7 +9,7 @@ import { openWorld } from "../node/platform.js";
 import { createRuntime, type GivenOptions, givenOptions, type Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
-import { listed } from "../scenario/problems/words.js";
+import { listed } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { WorldFlags } from "./flags.js";
 import type { Io } from "./io.js";

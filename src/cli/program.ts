@@ -4,7 +4,7 @@ import { Command as Commander, CommanderError, Option } from "commander";
 import type { SandboxError } from "../domain/errors.js";
 import { alignColumns, wrapWords } from "../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { didYouMean, quote } from "../scenario/problems/words.js";
+import { didYouMean, quote } from "../schema/words.js";
 import { type Call, type Command, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";

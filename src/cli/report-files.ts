@@ -3,7 +3,7 @@ import { extname, resolve } from "node:path";
 import { redactKeys } from "../domain/redact.js";
 import { fileFailure, writeReportFile } from "../node/files/write-file.js";
 import type { ReportFormat } from "../report/render/document.js";
-import { quote } from "../scenario/problems/words.js";
+import { quote } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 

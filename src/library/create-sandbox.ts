@@ -4,8 +4,8 @@ import { type Instant, instantOf, requireKnownOptions } from "../sandbox/operati
 import { createRuntime, type GivenOptions, givenOptions } from "../sandbox/runtime.js";
 import type { Platform, World } from "../sandbox/world.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
+import { checkInput } from "../scenario/check-input.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
-import { checkInput } from "../scenario/problems/check-shape.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { makeFarmers } from "../synthetic/farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";

@@ -19,7 +19,7 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import { checkInput, checkRequestQuery } from "../scenario/problems/check-shape.js";
+import { checkInput, checkRequestQuery } from "../scenario/check-input.js";
 import { captureWorld } from "./capture.js";
 import { attachRuntime } from "./current-sandbox.js";
 import type { Sandbox } from "./sandbox.js";

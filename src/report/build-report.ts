@@ -3,7 +3,7 @@ import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceTable } from "../domain/advice.js";
 import { isFault, outcomeOf, outcomes } from "../domain/outcomes.js";
 import type { Runtime } from "../sandbox/runtime.js";
-import { nearest } from "../scenario/problems/words.js";
+import { nearest } from "../schema/words.js";
 import type { Report, ReportedPath } from "./report.js";
 import { howToCover } from "./reproduce.js";
 

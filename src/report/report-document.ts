@@ -1,6 +1,6 @@
 import { snakeCase } from "../api/snake-case.js";
 import { type AdviceLevel, adviceTable } from "../domain/advice.js";
-import { listed } from "../scenario/problems/words.js";
+import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
 import type {
   Part,

@@ -1,7 +1,7 @@
 import { type KeyEnds, type KeyRecord, type KeyState, keyStateAt, keyStates } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
 import type { Organization } from "../domain/organization.js";
-import { didYouMean, type KnownRefs } from "../scenario/problems/words.js";
+import { didYouMean, type KnownRefs } from "../schema/words.js";
 import type { KnownAnswer } from "./behaviour/known-answers.js";
 import type { Usage } from "./counters.js";
 import type { Described, DescribedKeyList } from "./described.js";

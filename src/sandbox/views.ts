@@ -2,7 +2,7 @@ import { type Environment, fingerprintOf, type KeyState, keyStateAt } from "../d
 import type { KeyLimits } from "../domain/limits.js";
 import type { Organization } from "../domain/organization.js";
 import type { requestQuery } from "../scenario/format/control-bodies.js";
-import type { ValueOf } from "../scenario/format/shape.js";
+import type { ValueOf } from "../schema/shape.js";
 import type { Clock } from "./clock.js";
 import { settleUsage, type Windows } from "./counters.js";
 import type { Journal, JournalEntry } from "./journal.js";

@@ -1,6 +1,6 @@
 import { SandboxError } from "../domain/errors.js";
+import { didYouMean, quote } from "../schema/words.js";
 import { type BundledKeyRefs, bundledTexts } from "./bundled.generated.js";
-import { didYouMean, quote } from "./problems/words.js";
 import type { Scenario } from "./scenario.generated.js";
 
 /** The name of a bundled scenario. */

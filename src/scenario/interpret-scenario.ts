@@ -1,14 +1,14 @@
 import { SandboxError } from "../domain/errors.js";
+import { shapeProblems } from "../schema/check.js";
+import { pathText } from "../schema/shape.js";
+import { nearest, quote } from "../schema/words.js";
 import { scenarioSchema } from "./format/schema.js";
-import { shapeProblems } from "./problems/check-shape.js";
 import {
   type Diagnostic,
-  pathText,
   ScenarioError,
   type ScenarioProblem,
   type ScenarioProblemCode,
 } from "./problems/scenario-error.js";
-import { nearest, quote } from "./problems/words.js";
 import type { Fields, FoundScenario, ReadScenario, Report } from "./read/plain.js";
 import type { Place } from "./read/source.js";
 import { factsOf, refRules } from "./rules/facts.js";

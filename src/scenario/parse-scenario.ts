@@ -1,3 +1,4 @@
+import type { Path } from "../schema/shape.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -6,7 +7,6 @@ import {
   scenarioNotFound,
 } from "./bundled.js";
 import { type ExtendsOptions, interpretScenario, resolveExtends } from "./interpret-scenario.js";
-import type { Path } from "./problems/scenario-error.js";
 import { type FoundScenario, readPlain } from "./read/plain.js";
 import type { PlaceDescription } from "./read/source.js";
 import { foundText } from "./read/yaml.js";

@@ -11,7 +11,8 @@ import {
   verifyCertificate,
 } from "../../src/certify/verify-certificate.js";
 import { redactKeys } from "../../src/domain/redact.js";
-import { jsonSchemaOf } from "../../src/scenario/format/json-schema.js";
+import { descriptionOf } from "../../src/scenario/format/json-schema.js";
+import { jsonSchemaOf } from "../../src/schema/json-schema.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { failed, passed } from "./certified.js";
 
@@ -81,7 +82,7 @@ test("a certificate that was written can be read, and says the same", () => {
 });
 
 test("a certificate is valid against the schema, which describes every member", () => {
-  const schema = jsonSchemaOf(certificateShape);
+  const schema = jsonSchemaOf(certificateShape, descriptionOf);
   const isValid = new Ajv2020({ strict: false, allErrors: true }).compile(schema);
   for (const result of [failed, passed]) {
     isValid(certificateOf(result).json);

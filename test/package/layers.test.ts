@@ -9,21 +9,34 @@ import { root, sectionOf } from "../support/pages.js";
 /** The layers that each layer may import. */
 const leftOf: Readonly<Record<string, readonly string[]>> = {
   domain: [],
-  scenario: ["domain"],
-  synthetic: ["domain"],
-  sandbox: ["domain", "scenario", "synthetic"],
-  api: ["domain", "scenario", "synthetic", "sandbox"],
-  report: ["domain", "scenario", "synthetic", "sandbox", "api"],
-  library: ["domain", "scenario", "synthetic", "sandbox", "api", "report"],
-  check: ["domain", "api", "report"],
-  certify: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
+  schema: ["domain"],
+  scenario: ["domain", "schema"],
+  synthetic: ["domain", "schema"],
+  sandbox: ["domain", "schema", "scenario", "synthetic"],
+  api: ["domain", "schema", "scenario", "synthetic", "sandbox"],
+  report: ["domain", "schema", "scenario", "synthetic", "sandbox", "api"],
+  library: ["domain", "schema", "scenario", "synthetic", "sandbox", "api", "report"],
+  check: ["domain", "schema", "api", "report"],
+  certify: ["domain", "schema", "scenario", "synthetic", "sandbox", "api", "report", "library"],
   // The entry point `svc-sandbox`.
-  "index.ts": ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
-  msw: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library"],
-  node: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check"],
-  cli: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "check", "certify", "node"],
-  undici: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "node"],
-  runners: ["domain", "scenario", "synthetic", "sandbox", "api", "report", "library", "node"],
+  "index.ts": ["domain", "schema", "scenario", "synthetic", "sandbox", "api", "report", "library"],
+  msw: ["domain", "schema", "scenario", "synthetic", "sandbox", "api", "report", "library"],
+  node: ["domain", "schema", "scenario", "synthetic", "sandbox", "api", "report", "library", "check"],
+  cli: [
+    "domain",
+    "schema",
+    "scenario",
+    "synthetic",
+    "sandbox",
+    "api",
+    "report",
+    "library",
+    "check",
+    "certify",
+    "node",
+  ],
+  undici: ["domain", "schema", "scenario", "synthetic", "sandbox", "api", "report", "library", "node"],
+  runners: ["domain", "schema", "scenario", "synthetic", "sandbox", "api", "report", "library", "node"],
   // Knows only the control plane's HTTP.
   dashboard: [],
 };
@@ -37,7 +50,7 @@ const knownCycles: Readonly<Record<string, readonly string[]>> = {
   "src/node": ["server → clients", "server → control", "store → control"],
   "src/node/control": ["events.ts → routes", "openapi.ts → routes", "page.ts → routes"],
   "src/sandbox": ["events.ts → story", "operations → story", "registry.ts → behaviour", "world.ts → story"],
-  "src/scenario": ["format → problems", "problems → read"],
+  "src/scenario": ["problems → read"],
 };
 
 const project = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

@@ -5,7 +5,7 @@ import { renderVerification, verifyCertificate } from "../../certify/verify-cert
 import { printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { pluralize } from "../../report/plain-text.js";
-import { quote } from "../../scenario/problems/words.js";
+import { quote } from "../../schema/words.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { readGivenFile } from "../report-files.js";

@@ -1,6 +1,6 @@
 import { askCapture } from "../../node/clients/ask-control.js";
 import { writeFileAtomically } from "../../node/files/write-file.js";
-import { quote } from "../../scenario/problems/words.js";
+import { quote } from "../../schema/words.js";
 import { declareCommand, fileName, flag, toggle } from "../command.js";
 import { exitCode, unwritable } from "../exit-codes.js";
 import { controlToken, quiet, readText, runningUrl, standardUrl, timeout } from "../flags.js";

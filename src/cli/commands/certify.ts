@@ -7,7 +7,7 @@ import { redactKeys } from "../../domain/redact.js";
 import { defaultSeed } from "../../domain/seed.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
-import { quote } from "../../scenario/problems/words.js";
+import { quote } from "../../schema/words.js";
 import { certificateFiles, certificateFlags, writeCertificates } from "../certify/certificate-files.js";
 import { type Certified, certifyClient } from "../certify/certify-client.js";
 import { verifyFile } from "../certify/verify-certificate.js";

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
 import { controlPath } from "../../node/server/read-request.js";
 import { fallbackScenarios } from "../../report/reproduce.js";
-import { listed, quote } from "../../scenario/problems/words.js";
+import { listed, quote } from "../../schema/words.js";
 import { collectionOf } from "../collection/collection.js";
 import {
   type CollectionFormat,

@@ -3,7 +3,7 @@ import type { Organization } from "../../domain/organization.js";
 import { buildOrganization } from "../../sandbox/create-world.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
-import { listed } from "../../scenario/problems/words.js";
+import { listed } from "../../schema/words.js";
 import { farmerFeatures, farmerRow } from "../../synthetic/farmers/farmer-export.js";
 import { farmerAt } from "../../synthetic/farmers/farmers.js";
 import { resolveLocale } from "../../synthetic/farmers/tables.js";

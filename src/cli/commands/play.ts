@@ -8,7 +8,7 @@ import { pluralize, shellWord } from "../../report/plain-text.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
 import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
-import { quote } from "../../scenario/problems/words.js";
+import { quote } from "../../schema/words.js";
 import {
   type Call,
   declareCommand,

@@ -6,7 +6,7 @@ import { reportFormats } from "../../report/render/document.js";
 import { parseReport, type Report } from "../../report/report.js";
 import { renderReport } from "../../report/report-document.js";
 import { unmetThresholds } from "../../report/thresholds.js";
-import { quote } from "../../scenario/problems/words.js";
+import { quote } from "../../schema/words.js";
 import { declareCommand, flag, oneOf, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import {

@@ -1,7 +1,8 @@
 import { certificateShape } from "../../certify/format.js";
 import { scenarioNames } from "../../scenario/bundled.js";
-import { jsonSchemaDocument, scenarioJsonSchema } from "../../scenario/format/json-schema.js";
-import { quote } from "../../scenario/problems/words.js";
+import { descriptionOf, scenarioJsonSchema } from "../../scenario/format/json-schema.js";
+import { jsonSchemaDocument } from "../../schema/json-schema.js";
+import { quote } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 
@@ -19,7 +20,9 @@ export const command = declareCommand({
       throw usageError(`There is no format ${quote(format)}: write scenario or certificate.`);
     }
     const schema =
-      format === "scenario" ? scenarioJsonSchema(scenarioNames) : jsonSchemaDocument(certificateShape);
+      format === "scenario"
+        ? scenarioJsonSchema(scenarioNames)
+        : jsonSchemaDocument(certificateShape, descriptionOf);
     io.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
     return exitCode.fine;
   },

@@ -9,7 +9,7 @@ import { defaultPrefix, isPrefix, readRedisAddress } from "../../node/store/redi
 import type { Replica } from "../../node/store/replica.js";
 import { givenOptions } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
-import { listed, quote } from "../../scenario/problems/words.js";
+import { listed, quote } from "../../schema/words.js";
 import {
   type Call,
   declareCommand,

@@ -5,7 +5,7 @@ import { writeReportFile } from "../../node/files/write-file.js";
 import { pluralize } from "../../report/plain-text.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { freeRefIn, refOfName } from "../../scenario/format/fields.js";
-import { listed } from "../../scenario/problems/words.js";
+import { listed } from "../../schema/words.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 

@@ -7,7 +7,7 @@ import type { RunningServer } from "../../node/server/serve-runtime.js";
 import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../sandbox/secrets.js";
 import { secretFor } from "../../sandbox/story/run-step.js";
 import type { World } from "../../sandbox/world.js";
-import { quote } from "../../scenario/problems/words.js";
+import { quote } from "../../schema/words.js";
 import { unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 

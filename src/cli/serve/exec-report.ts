@@ -4,7 +4,7 @@ import type { ReportFormat } from "../../report/render/document.js";
 import type { Report } from "../../report/report.js";
 import { conclusion, renderReport } from "../../report/report-document.js";
 import type { UnmetThreshold } from "../../report/thresholds.js";
-import { listed } from "../../scenario/problems/words.js";
+import { listed } from "../../schema/words.js";
 import { describeFailure } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import {

@@ -3,7 +3,7 @@ import type { Instance } from "../../node/control/instances.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
 import { serveRuntime } from "../../node/server/serve-runtime.js";
 import type { Runtime } from "../../sandbox/runtime.js";
-import { quote } from "../../scenario/problems/words.js";
+import { quote } from "../../schema/words.js";
 import type { Call } from "../command.js";
 import type { WorldFlags } from "../flags.js";
 import { warnOfPinned } from "../open-scenario.js";

@@ -3,7 +3,7 @@ import type { Log } from "../../node/log.js";
 import type { RedisAddress } from "../../node/store/redis/address.js";
 import type { Replica } from "../../node/store/replica.js";
 import { givenOptions } from "../../sandbox/runtime.js";
-import { listed } from "../../scenario/problems/words.js";
+import { listed } from "../../schema/words.js";
 import { usageError } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
 

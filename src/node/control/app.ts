@@ -3,7 +3,8 @@ import express, { type NextFunction, type Request, type Response } from "express
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
 import { type Actor, requireAdministrator } from "../../sandbox/operations/input.js";
-import { checkInput, checkValue } from "../../scenario/problems/check-shape.js";
+import { checkInput } from "../../scenario/check-input.js";
+import { checkValue } from "../../schema/check.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { controlPath } from "../server/read-request.js";
 import type { ControlCall, ControlPlace } from "./call.js";

@@ -1,5 +1,6 @@
 import { closedObject } from "../../api/endpoint.js";
-import { controlBodySchema, jsonSchemaOf } from "../../scenario/format/json-schema.js";
+import { controlBodySchema } from "../../scenario/format/json-schema.js";
+import { jsonSchemaOf } from "../../schema/json-schema.js";
 import { version } from "../package-files.js";
 import { controlPath } from "../server/read-request.js";
 import { answerSchemas } from "./answer-schemas.js";

@@ -1,8 +1,9 @@
 import { SandboxError } from "../../domain/errors.js";
 import type { GivenOptions } from "../../sandbox/runtime.js";
 import { parseScenario, placeOf } from "../../scenario/parse-scenario.js";
-import { type Path, ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
+import { ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import type { Path } from "../../schema/shape.js";
 import { rehearsalProblems, unmarkedSecrets } from "../rehearsal.js";
 
 /** A problem of a text for an editor: lines and columns from 1, the end behind the last character. */

@@ -1,7 +1,7 @@
 import { SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
 import { parseDuration, parseTime } from "../../scenario/format/time.js";
-import { didYouMean, listed } from "../../scenario/problems/words.js";
+import { didYouMean, listed } from "../../schema/words.js";
 import { isInstant } from "../clock.js";
 import type { World } from "../world.js";
 

@@ -14,7 +14,7 @@ import type { Organization } from "../../domain/organization.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { parseDuration } from "../../scenario/format/time.js";
-import { didYouMean, listed } from "../../scenario/problems/words.js";
+import { didYouMean, listed } from "../../schema/words.js";
 import { isInstant } from "../clock.js";
 import { settleUsage, startUsage, type Usage } from "../counters.js";
 import type { KeyEntry } from "../registry.js";

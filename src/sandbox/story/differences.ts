@@ -1,4 +1,4 @@
-import type { Path } from "../../scenario/problems/scenario-error.js";
+import type { Path } from "../../schema/shape.js";
 import type { Difference, Performed, StepResult, StoryAnswer, StoryStep } from "./story.js";
 
 type Expectation = NonNullable<StoryStep["expect"]>;

@@ -1,6 +1,16 @@
 import { assumptionTable, errorCodePattern, profiles } from "../../domain/assumptions.js";
+import {
+  choice,
+  type Fields,
+  flag,
+  list,
+  mapping,
+  optional,
+  orNull,
+  type Shape,
+  text,
+} from "../../schema/shape.js";
 import { durationOrNone, scope } from "./fields.js";
-import { choice, type Fields, flag, list, mapping, optional, orNull, type Shape, text } from "./shape.js";
 
 export const maximumScopes = 100;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;

@@ -1,7 +1,5 @@
 import { profiles } from "../../domain/assumptions.js";
 import { outcomes } from "../../domain/outcomes.js";
-import { assumptionsSchema } from "./assumptions.js";
-import { duration, ref, shortText, time } from "./fields.js";
 import {
   anything,
   choice,
@@ -16,7 +14,9 @@ import {
   type Shape,
   text,
   type ValueOf,
-} from "./shape.js";
+} from "../../schema/shape.js";
+import { assumptionsSchema } from "./assumptions.js";
+import { duration, ref, shortText, time } from "./fields.js";
 import {
   faultsSchema,
   keyCreationFields,

@@ -3,9 +3,19 @@ import { permissions } from "../../domain/attestation.js";
 import { type ConsentAction, consentActions, longestPurpose, purposeCodes } from "../../domain/consent.js";
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
 import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
+import {
+  choice,
+  count,
+  flag,
+  list,
+  mapping,
+  ofSnapshots,
+  optional,
+  record,
+  text,
+} from "../../schema/shape.js";
 import { assumptionsSchema, maximumScopes } from "./assumptions.js";
 import { limits, ref, scope, sha256, shortText, time, timeOrDuration } from "./fields.js";
-import { choice, count, flag, list, mapping, ofSnapshots, optional, record, text } from "./shape.js";
 import { faultsSchema, storySchema, timelineSchema } from "./steps.js";
 
 // The one source of the scenario format: the checks, their messages, the JSON Schema and the types of

@@ -4,8 +4,6 @@ import { type FailureStatus, failures } from "../../domain/fault.js";
 import { liveAccessStates, organizationStatuses } from "../../domain/organization.js";
 import { apiPathIds, mePath, outcomes } from "../../domain/outcomes.js";
 import type { ActionName } from "../../domain/steps.js";
-import { assumptionsSchema } from "./assumptions.js";
-import { duration, limits, ref, scope, shortText, timeOrDuration, wait } from "./fields.js";
 import {
   anything,
   choice,
@@ -21,7 +19,9 @@ import {
   orNull,
   record,
   text,
-} from "./shape.js";
+} from "../../schema/shape.js";
+import { assumptionsSchema } from "./assumptions.js";
+import { duration, limits, ref, scope, shortText, timeOrDuration, wait } from "./fields.js";
 
 // Faults. `rules/faults.ts` checks what their fields say of each other.
 

@@ -1,12 +1,9 @@
 import { isSandboxError, SandboxError } from "../../domain/errors.js";
-import { redactKeys } from "../../domain/redact.js";
+import type { Diagnostic as Mistake } from "../../schema/messages.js";
 import { type Place, redactLine, redactSecrets } from "../read/source.js";
 
 /** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
 export const maximumScenarioBytes = 1024 * 1024;
-
-/** The names of mappings and the positions in lists on the way to a field. */
-export type Path = readonly (string | number)[];
 
 /** The cause of each problem of a scenario, by its code; a closed list, stable for callers. */
 export const problemCauses = {
@@ -102,29 +99,9 @@ export interface ScenarioProblem {
 }
 
 /** A problem before its place in the text is looked up. */
-export interface Diagnostic {
-  readonly code: ScenarioProblemCode;
-  readonly path: Path;
-  readonly message: string;
-  readonly hint?: string | undefined;
-  /** Whether to point at the name of the field instead of its value. */
-  readonly pointAt?: "key" | "value";
-  /** The field that was probably meant. */
-  readonly suggestion?: Path | undefined;
+export interface Diagnostic extends Mistake<ScenarioProblemCode> {
   /** The place, when the path alone does not give it. */
   readonly place?: Place | undefined;
-}
-
-/**
- * A path as people write it.
- *
- * @example
- * pathText(["organizations", "bank", "keys", "main", "scopes", 1]); // "organizations.bank.keys.main.scopes[1]"
- */
-export function pathText(path: Path): string {
-  return path
-    .map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`))
-    .join("");
 }
 
 /** The name of a scenario that has no file. */
@@ -190,16 +167,4 @@ function withoutKeys(problem: ScenarioProblem): ScenarioProblem {
     ...(hint === undefined ? {} : { hint: redactSecrets(hint) }),
     ...(source === undefined ? {} : { source: redactLine(source) }),
   };
-}
-
-/** The refusal of a value that is not from a scenario, with what is wrong with each field in `details.fields`. */
-export function validationError(failure: string, diagnostics: readonly Diagnostic[]): SandboxError {
-  const problems = diagnostics.map(({ path, message, hint }) => [
-    redactKeys(path.join(".")) || "body",
-    redactKeys(hint === undefined ? message : `${message}: ${hint}`),
-  ]);
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-  return new SandboxError("validation_failed", `${failure}: ${problems[0]?.[1]}${more}.`, {
-    fields: Object.fromEntries(problems),
-  });
 }

@@ -1,6 +1,7 @@
+import type { Path } from "../../schema/shape.js";
+import { quote } from "../../schema/words.js";
 import { forbiddenNames } from "../format/fields.js";
-import type { Diagnostic, Path } from "../problems/scenario-error.js";
-import { quote } from "../problems/words.js";
+import type { Diagnostic } from "../problems/scenario-error.js";
 import type { Place } from "./source.js";
 
 /** The fields of a scenario, as yet unchecked. */

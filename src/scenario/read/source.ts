@@ -1,6 +1,6 @@
 import { printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
-import { nearest } from "../problems/words.js";
+import { nearest } from "../../schema/words.js";
 
 /** The text of a scenario and the name under which problems speak of it. */
 export interface ScenarioSource {

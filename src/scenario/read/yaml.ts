@@ -13,8 +13,9 @@ import {
   stringify,
   visit,
 } from "yaml";
-import { maximumScenarioBytes, type Path, type ScenarioProblemCode } from "../problems/scenario-error.js";
-import { quote } from "../problems/words.js";
+import type { Path } from "../../schema/shape.js";
+import { quote } from "../../schema/words.js";
+import { maximumScenarioBytes, type ScenarioProblemCode } from "../problems/scenario-error.js";
 import { type FoundScenario, maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
 import { describePlace, type Place, type ScenarioSource } from "./source.js";
 

@@ -1,4 +1,6 @@
 import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
+import type { Path } from "../../schema/shape.js";
+import { type KnownRefs, knownRefsHint, quote } from "../../schema/words.js";
 import { freeRefIn, isReserved } from "../format/fields.js";
 import { parseDuration, parseTime } from "../format/time.js";
 import {
@@ -8,8 +10,7 @@ import {
   populatedNumbers,
   populatedRef,
 } from "../population.js";
-import type { Diagnostic, Path, ScenarioProblemCode } from "../problems/scenario-error.js";
-import { type KnownRefs, knownRefsHint, quote } from "../problems/words.js";
+import type { Diagnostic, ScenarioProblemCode } from "../problems/scenario-error.js";
 import type { Scenario } from "../scenario.generated.js";
 
 type OrganizationFields = NonNullable<Scenario["organizations"]>[string];

@@ -1,7 +1,8 @@
 import { outcomeOf } from "../../domain/outcomes.js";
+import type { Path } from "../../schema/shape.js";
+import { listed, quote } from "../../schema/words.js";
 import { parseDuration } from "../format/time.js";
-import type { Diagnostic, Path } from "../problems/scenario-error.js";
-import { listed, quote } from "../problems/words.js";
+import type { Diagnostic } from "../problems/scenario-error.js";
 import type { Scenario } from "../scenario.generated.js";
 import { between, checkRef, type Facts, type ScenarioRule, type Wrong } from "./facts.js";
 

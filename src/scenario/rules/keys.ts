@@ -6,8 +6,8 @@ import {
   parseApiKey,
   prefixOf,
 } from "../../domain/api-key.js";
-import type { Path } from "../problems/scenario-error.js";
-import { listed, nearest, quote } from "../problems/words.js";
+import type { Path } from "../../schema/shape.js";
+import { listed, nearest, quote } from "../../schema/words.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
 // Keys by themselves.

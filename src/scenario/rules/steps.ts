@@ -9,9 +9,9 @@ import {
 import { personaOf } from "../../domain/farmer.js";
 import { defaultSeed } from "../../domain/seed.js";
 import { type ActionName, actionNames, stepKinds } from "../../domain/steps.js";
+import type { Path } from "../../schema/shape.js";
+import { listed, quote } from "../../schema/words.js";
 import { isReserved } from "../format/fields.js";
-import type { Path } from "../problems/scenario-error.js";
-import { listed, quote } from "../problems/words.js";
 import type { Scenario } from "../scenario.generated.js";
 import { between, checkRef, type Facts, type ScenarioRule } from "./facts.js";
 

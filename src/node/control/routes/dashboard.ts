@@ -6,7 +6,7 @@ import { operations } from "../../../sandbox/operations/operations.js";
 import { viewConsent } from "../../../sandbox/preview/consent-views.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
 import { described, query } from "../../../scenario/format/control-bodies.js";
-import { count } from "../../../scenario/format/shape.js";
+import { count } from "../../../schema/shape.js";
 import { listOf, one } from "../answer-schemas.js";
 import { type Route, route } from "./route.js";
 

@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../../api/endpoint.js";
 import type { Actor } from "../../../sandbox/operations/input.js";
 import type { World } from "../../../sandbox/world.js";
 import type { ControlBody, ControlBodyName, Query } from "../../../scenario/format/control-bodies.js";
-import type { ValueOf } from "../../../scenario/format/shape.js";
+import type { ValueOf } from "../../../schema/shape.js";
 import type { ControlContext, ControlSurroundings } from "../../server/http-server.js";
 import type { ControlPlace } from "../call.js";
 

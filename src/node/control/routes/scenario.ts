@@ -10,9 +10,9 @@ import {
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { parseScenario, placeOf } from "../../../scenario/parse-scenario.js";
 import { populatedKeys } from "../../../scenario/population.js";
-import type { Path } from "../../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
+import type { Path } from "../../../schema/shape.js";
 import { rehearsalProblems } from "../../rehearsal.js";
 import { scenarioText } from "../../scenario-text.js";
 import { listOf, one } from "../answer-schemas.js";

@@ -15,7 +15,7 @@ import { listRequests } from "../../../sandbox/views.js";
 import type { World } from "../../../sandbox/world.js";
 import { described, query, requestQuery } from "../../../scenario/format/control-bodies.js";
 import { ref } from "../../../scenario/format/fields.js";
-import { choice, count, text } from "../../../scenario/format/shape.js";
+import { choice, count, text } from "../../../schema/shape.js";
 import { version } from "../../package-files.js";
 import { stepJson } from "../../step-data.js";
 import { listOf, one } from "../answer-schemas.js";

@@ -1,5 +1,5 @@
 import { SandboxError } from "../../../domain/errors.js";
-import { listed } from "../../../scenario/problems/words.js";
+import { listed } from "../../../schema/words.js";
 import type { RedisLink, Reply } from "./link.js";
 
 /** What a store needs first had: XTRIM MINID. */

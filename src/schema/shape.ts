@@ -1,7 +1,21 @@
-import type { Path, ScenarioProblemCode } from "../problems/scenario-error.js";
+// The parts of everything that has a form: plain data, from which the checks, their messages, the JSON Schema and the
+// types are made (docs/decisions/0011).
 
-// The parts of the scenario format and of the control plane's bodies: plain data, from which the checks, their
-// messages, the JSON Schema and the types are made (docs/decisions/0011).
+/** The names of mappings and the positions in lists on the way to a field. */
+export type Path = readonly (string | number)[];
+
+/** The kinds of mistakes. */
+export type ShapeCode =
+  | "unsupported_version"
+  | "unknown_field"
+  | "missing_field"
+  | "wrong_type"
+  | "bad_choice"
+  | "bad_format"
+  | "bad_ref"
+  | "bad_time"
+  | "out_of_range"
+  | "empty_list";
 
 /** The form of a value; `Value` is the type of those that have it. */
 export type Shape<Value = unknown> = Kind & {
@@ -33,7 +47,7 @@ export interface NumberKind extends Limits {
 export interface ChoiceKind {
   readonly kind: "choice";
   readonly choices: readonly (string | number)[];
-  readonly code: ScenarioProblemCode;
+  readonly code: ShapeCode;
 }
 
 export interface ListKind extends Limits {
@@ -71,7 +85,7 @@ export interface Wording {
   readonly noun?: string;
   readonly example?: string;
   /** Default: `bad_format`, or what the kind of mistake gives. */
-  readonly code?: ScenarioProblemCode;
+  readonly code?: ShapeCode;
   /** The way to mend a text; `undefined` leaves it with the example. */
   readonly hint?: (text: string) => string | undefined;
 }
@@ -104,7 +118,7 @@ export const flag = (): Shape<boolean> => ({ kind: "boolean" });
 export const anything = (): Shape => ({ kind: "anything" });
 export const choice = <const Choice extends string | number>(
   choices: readonly Choice[],
-  code: ScenarioProblemCode = "bad_choice",
+  code: ShapeCode = "bad_choice",
 ): Shape<Choice> => ({ kind: "choice", choices, code });
 export const list = <Item>(item: Shape<Item>, of: Limits = {}): Shape<Item[]> => ({
   ...of,
@@ -158,4 +172,16 @@ export function shapeAt(root: Shape, path: Path): Shape | undefined {
     else shape = shape.kind === "record" ? shape.member : undefined;
   }
   return shape;
+}
+
+/**
+ * A path as people write it.
+ *
+ * @example
+ * pathText(["organizations", "bank", "keys", "main", "scopes", 1]); // "organizations.bank.keys.main.scopes[1]"
+ */
+export function pathText(path: Path): string {
+  return path
+    .map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`))
+    .join("");
 }

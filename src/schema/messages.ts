@@ -1,151 +1,36 @@
-import { redactKeys } from "../../domain/redact.js";
-import {
-  type ControlBody,
-  type ControlBodyName,
-  controlBodies,
-  requestQuery,
-} from "../format/control-bodies.js";
+import type { Mistake } from "./mistakes.js";
 import {
   type ChoiceKind,
   fieldsOf,
   type Limits,
-  type MappingKind,
   type NumberKind,
-  type RecordKind,
+  type Path,
   type Shape,
-  shapeOf,
+  type ShapeCode,
   type TextKind,
-  type ValueOf,
   type Wording,
-} from "../format/shape.js";
-import { type Diagnostic, type Path, pathText, validationError } from "./scenario-error.js";
+} from "./shape.js";
 import { meaningsOf, unknownField } from "./unknown-field.js";
 import { listed, nearest, quote } from "./words.js";
 
-/** The largest number of mistakes of shape that are reported. */
-const maximumDiagnostics = 500;
-
-/** Finds everything that is wrong with the shape of a value, in words. */
-export function shapeProblems(root: Shape, whole: unknown): Diagnostic[] {
-  const found: Diagnostic[] = [];
-  check(root, whole, []);
-  // A field that is only misspelt is not missing as well.
-  const suggested = new Set(found.map(({ suggestion }) => suggestion && pathText(suggestion)));
-  return found.filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));
-
-  function add(diagnostic: Diagnostic): void {
-    if (found.length < maximumDiagnostics) found.push(diagnostic);
-  }
-
-  function check(shape: Shape, value: unknown, path: Path): void {
-    if (found.length >= maximumDiagnostics || shape.kind === "anything") return;
-    if (shape.kind === "either") {
-      // Of several kinds of value, what is wrong with one of this kind.
-      const meant = shape.options.find((option) => isOfKind(option, value)) ?? shape.options[0];
-      check(meant as Shape, value, path);
-      return;
-    }
-    if (value === undefined) add(missingField(path, shape));
-    else if (!isAllowed(shape, value)) add({ path, ...wrongValue(labelOf(path), value, shape) });
-    if (isOfKind(shape, value)) checkInside(shape, value, path);
-  }
-
-  function checkInside(shape: Shape, value: unknown, path: Path): void {
-    if (shape.kind === "mapping") checkMapping(shape, value as Members, path);
-    if (shape.kind === "record") checkRecord(shape, value as Members, path);
-    if (shape.kind !== "list") return;
-    for (const [index, item] of (value as unknown[]).entries()) check(shape.item, item, [...path, index]);
-  }
-
-  function checkMapping({ fields }: MappingKind, members: Members, path: Path): void {
-    for (const [name, field] of Object.entries(fields)) {
-      const member = Object.hasOwn(members, name) ? members[name] : undefined;
-      if (member !== undefined || !("optional" in field)) check(shapeOf(field), member, [...path, name]);
-    }
-    const unknown = Object.keys(members).filter((name) => !Object.hasOwn(fields, name));
-    for (const name of unknown.slice(0, maximumDiagnostics)) add(unknownField(root, path, name, members));
-  }
-
-  function checkRecord({ name, member }: RecordKind, members: Members, path: Path): void {
-    for (const [given, value] of Object.entries(members)) {
-      const inner = [...path, given];
-      if (!isAllowed(name, given)) add({ path: inner, pointAt: "key", ...wrongText(undefined, given, name) });
-      check(member, value, inner);
-    }
-  }
+/** A mistake in words for the author of the value. */
+export interface Diagnostic<Code extends string = ShapeCode> {
+  readonly code: Code;
+  readonly path: Path;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** Whether to point at the name of the field instead of its value. */
+  readonly pointAt?: "key" | "value";
+  /** The field that was probably meant. */
+  readonly suggestion?: Path | undefined;
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-function isOfKind({ kind }: Shape, value: unknown): boolean {
-  if (kind === "text") return typeof value === "string";
-  if (kind === "null") return value === null;
-  if (kind === "list") return Array.isArray(value);
-  if (kind !== "mapping" && kind !== "record") return typeof value === kind;
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-// Of lists and mappings without what is in them.
-function isAllowed(shape: Shape, value: unknown): boolean {
-  if (shape.kind === "choice") return (shape.choices as readonly unknown[]).includes(value);
-  if (!isOfKind(shape, value)) return false;
-  if (shape.kind === "list") return isWithin(shape, (value as unknown[]).length);
-  if (shape.kind === "number") {
-    const isFine = shape.isWhole ? Number.isSafeInteger(value) : Number.isFinite(value);
-    return isFine && isWithin(shape, value as number);
-  }
-  if (shape.kind !== "text") return true;
-  const text = value as string;
-  return (
-    isWithin(shape, text.length) && shape.pattern?.test(text) !== false && shape.isAllowed?.(text) !== false
-  );
-}
-
-function isWithin({ least = -Infinity, most = Infinity }: Limits, size: number): boolean {
-  return size >= least && size <= most;
-}
-
-/** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
-export function checkValue<Of extends Shape>(
-  shape: Of,
-  value: unknown,
-  failure = "The body is not valid",
-): ValueOf<Of> {
-  const problems = shapeProblems(shape, value);
-  if (problems.length > 0) throw validationError(failure, problems);
-  // A copy, since the caller may change its own; plain data by now, also where it came in a proxy.
-  return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
-}
-
-/** Reads an input of an operation; to hold an API key is a mistake, too: names and codes are shown again (R46). */
-export function checkInput<Name extends ControlBodyName>(
-  name: Name,
-  value: unknown,
-  failure = "The body is not valid",
-): ControlBody<Name> {
-  const input = checkValue(controlBodies[name], value, failure);
-  const leaks = leakedKeys(value, []);
-  if (leaks.length > 0) throw validationError(failure, leaks);
-  return input as ControlBody<Name>;
-}
-
-/** Reads which requests to list. */
-export function checkRequestQuery(value: unknown, failure: string): ValueOf<typeof requestQuery> {
-  return checkValue(requestQuery, value, failure);
-}
-
-function leakedKeys(value: unknown, path: Path): Diagnostic[] {
-  if (typeof value === "string" && redactKeys(value) !== value) {
-    const message = `${path.at(-1) ?? "body"} must not hold an API key`;
-    return [{ code: "forbidden_field", path, message }];
-  }
-  if (typeof value !== "object" || value === null) return [];
-  return (
-    Object.entries(value)
-      // A scenario may pin its keys; it has checks of its own.
-      .filter(([name]) => path.length > 0 || name !== "scenario")
-      .flatMap(([name, member]) => leakedKeys(member, [...path, name]))
-  );
+/** Says what is wrong and how to fix it. */
+export function inWords({ kind, path, shape, value, holder }: Mistake): Diagnostic {
+  if (kind === "missing") return missingField(path, shape);
+  if (kind === "unknown") return unknownField(path, shape, holder);
+  if (kind === "value") return { path, ...wrongValue(labelOf(path), value, shape) };
+  return { path, pointAt: "key", ...wrongText(undefined, value as string, shape as TextKind) };
 }
 
 type Explanation = Pick<Diagnostic, "code" | "message" | "hint">;

@@ -1,23 +1,23 @@
-import { fieldsOf, type Shape, shapeAt } from "../format/shape.js";
 import aliases from "./aliases.json" with { type: "json" };
-import { type Diagnostic, type Path, pathText } from "./scenario-error.js";
+import { fieldsOf, type Path, pathText, type Shape } from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
 /**
- * A field that the format does not have at this place, with the probable one or those that are known.
+ * A field that a mapping does not have, with the probable one or those that are known.
  *
  * `holder` is the mapping that has the field.
  */
-export function unknownField(root: Shape, parent: Path, name: string, holder: unknown): Diagnostic {
+export function unknownField(path: Path, shape: Shape, holder: unknown) {
+  const parent = path.slice(0, -1);
+  const name = String(path.at(-1));
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
   const diagnostic = {
     code: "unknown_field",
-    path: [...parent, name],
+    path,
     pointAt: "key",
     message: `unknown field ${quote(name)} ${where}`,
   } as const;
-  const shape = shapeAt(root, parent);
-  const fields = Object.keys((shape && fieldsOf(shape)) ?? {});
+  const fields = Object.keys(fieldsOf(shape) ?? {});
   const suggest = (field: string) => ({
     ...diagnostic,
     hint: `did you mean ${quote(field)}?`,

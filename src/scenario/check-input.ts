@@ -1,0 +1,40 @@
+import { redactKeys } from "../domain/redact.js";
+import { checkValue, validationError } from "../schema/check.js";
+import type { Path, ValueOf } from "../schema/shape.js";
+import {
+  type ControlBody,
+  type ControlBodyName,
+  controlBodies,
+  requestQuery,
+} from "./format/control-bodies.js";
+
+/** Reads an input of an operation; to hold an API key is a mistake, too: names and codes are shown again (R46). */
+export function checkInput<Name extends ControlBodyName>(
+  name: Name,
+  value: unknown,
+  failure = "The body is not valid",
+): ControlBody<Name> {
+  const input = checkValue(controlBodies[name], value, failure);
+  const leaks = leakedKeys(value, []);
+  if (leaks.length > 0) throw validationError(failure, leaks);
+  return input as ControlBody<Name>;
+}
+
+/** Reads which requests to list. */
+export function checkRequestQuery(value: unknown, failure: string): ValueOf<typeof requestQuery> {
+  return checkValue(requestQuery, value, failure);
+}
+
+function leakedKeys(value: unknown, path: Path): { path: Path; message: string }[] {
+  if (typeof value === "string" && redactKeys(value) !== value) {
+    const message = `${path.at(-1) ?? "body"} must not hold an API key`;
+    return [{ path, message }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return (
+    Object.entries(value)
+      // A scenario may pin its keys; it has checks of its own.
+      .filter(([name]) => path.length > 0 || name !== "scenario")
+      .flatMap(([name, member]) => leakedKeys(member, [...path, name]))
+  );
+}
