@@ -112,7 +112,8 @@ function detailsOf(
       return { limit: path.slice("429.".length), retry_after_seconds: seconds };
     }
     default:
-      // A 401 never says why (R14).
+      // A 401 never says why (R14); a 403 or 429 without a case above is a type error.
+      path satisfies Exclude<PathId, `403.${string}` | `429.${string}`>;
       return undefined;
   }
 }
