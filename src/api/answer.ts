@@ -1,67 +1,65 @@
+import type { Assumptions } from "../domain/assumptions.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../domain/authorize.js";
-import { type ApiPathId, outcomeOf } from "../domain/outcomes.js";
+import { type ApiPathId, type FaultPathId, outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
 import { countRequest, settleUsage } from "../sandbox/counters.js";
+import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
-import type { Call } from "./call.js";
-import type { Endpoint, EndpointInput } from "./endpoint.js";
-import type { ApiAnswer, ApiRequest } from "./messages.js";
-import { codeOf, errorReply, type Refusal, successReply } from "./reply.js";
+import { asChosen, type Call } from "./call.js";
+import type { Endpoint, EndpointInput, Success } from "./endpoint.js";
+import {
+  challengeHeaders,
+  type FlatHeaders,
+  rateLimitHeaders,
+  readLimits,
+  retryAfterHeaders,
+  secondsToRetry,
+} from "./limits.js";
+import { codeOf, errorBody, type TextBody } from "./messages.js";
 import { readInput } from "./request-input.js";
-import { parametersIn, type Route } from "./routes.js";
-import { asChosen } from "./variation/chosen.js";
+import { parametersIn } from "./routes.js";
+import { vary } from "./variation/vary.js";
 
-/** The route and endpoint of a request, as far as the API has them. */
-export interface Target {
-  readonly request: ApiRequest;
-  readonly route: Route | undefined;
-  readonly endpoint: Endpoint | undefined;
-}
-
-/** The path and the answer on which a call ended. */
-export interface Ending {
-  readonly pathId: ApiPathId;
+/** The path and the response on which a call ended. */
+export interface Ending<Path = PathId> {
+  readonly pathId: Path;
   readonly answer: ApiAnswer;
-  /** The error code of the answer; `null` when it has none. */
+  /** The error code of the response; `null` without one. */
   readonly code: string | null;
-  /** Makes the changes to the world that the answer tells of. */
+  /** Makes the changes to the world that the response reports. */
   readonly commit?: (() => void) | undefined;
+  /** The fault that hit it, with the delivery that it changed. */
+  readonly fault?: FaultPathId;
+  readonly delivery?: Delivery;
 }
 
 /** Authorizes, counts and answers a call (R24). */
-export function answerCall(world: World, call: Call, target: Target): Ending {
-  const decided = decide(world, call, target);
-  decided.commit?.();
-  return decided;
-}
-
-/** Answers a call without counting it, for an answer that does not arrive whole. Its changes are made all the same. */
-export function answerUncounted(world: World, call: Call, target: Target): Ending {
-  const decided = evaluateAnswer(world, call, target);
-  decided.commit?.();
-  return decided;
+export function answerCall(world: World, call: Call): Ending {
+  const ending = decide(world, call);
+  ending.commit?.();
+  return ending;
 }
 
 /** The dry run of a call: counts and changes nothing. */
-export function evaluateAnswer(world: World, call: Call, target: Target): Ending {
+export function evaluateAnswer(world: World, call: Call): Ending<ApiPathId> {
   const { entry } = call;
-  if (entry === undefined) return decide(world, call, target);
+  if (entry === undefined) return decide(world, call);
   // Counted in a copy, so that a success shows the usage that the caller would have seen.
   const usage = { ...entry.usage, recent: [...entry.usage.recent] };
-  return decide(world, { ...call, entry: { ...entry, usage } }, target);
+  return decide(world, { ...call, entry: { ...entry, usage } });
 }
 
-function decide(world: World, call: Call, { request, route, endpoint }: Target): Ending {
+function decide(world: World, call: Call): Ending<ApiPathId> {
+  const { request, route, endpoint } = call;
   if (route === undefined) return refuse(world, call, { path: "404.unknown_path" });
   if (endpoint === undefined) return refuse(world, call, { path: "405.method", allow: route.allow });
-  const scope = endpoint.scope(world.assumptions);
-  const pathId = authorizeAndCount(world, call, scope);
-  if (!isAdmitted(pathId)) return refuse(world, call, { path: pathId, scope });
-  // Written out: spreading an object would take longer than the rest of the answer.
+  const admitted = admit(world, call, endpoint.scope(world.assumptions));
+  if (typeof admitted !== "string") return admitted;
+  // Written out: spreading an object would take longer than the rest of the response.
   const plain: EndpointInput = {
     now: call.now,
-    params: parametersIn(route, request.path),
-    query: noQuery,
+    params: route.isPattern ? parametersIn(route, request.path) : nothing,
+    query: nothing,
     body: undefined,
     idempotencyKey: undefined,
   };
@@ -70,31 +68,21 @@ function decide(world: World, call: Call, { request, route, endpoint }: Target):
   if ("refused" in responded) {
     return refuse(world, call, { path: responded.refused, details: responded.details });
   }
-  const answer = successReply(world, call, endpoint, responded);
-  return { pathId, answer, code: null, commit: responded.commit };
+  const answer = successAnswer(world, call, endpoint, responded);
+  return { pathId: admitted, answer, code: null, commit: responded.commit };
 }
 
-const noQuery: EndpointInput["query"] = Object.freeze({});
+const nothing: Readonly<Record<string, string>> = Object.freeze({});
 
-function refuse(world: World, call: Call, refusal: Refusal & { readonly path: ApiPathId }): Ending {
-  const { path } = refusal;
-  const { assumptions } = asChosen(world, call, outcomeOf(path).status);
-  return { pathId: path, answer: errorReply(world, call, refusal), code: codeOf(path, assumptions) };
-}
-
-/** Authorizes a call and counts it if it is let in (R24); returns its path. */
-export function authorizeAndCount(
-  world: World,
-  { presented, entry, now }: Call,
-  scope: string | null,
-): ApiPathId {
+/** Authorizes a call and counts it if it is let in (R24); returns its path then, or the refusal. */
+export function admit(world: World, call: Call, scope: string | null): ApiPathId | Ending<ApiPathId> {
   const { assumptions, windows } = world;
+  const { presented, entry, now } = call;
   const pathId = authorize(authorizationFacts(world, presented, entry, scope, now));
+  const isLetIn = isAdmitted(pathId);
   // Only keys of this world have counters.
-  if (entry !== undefined && (isAdmitted(pathId) || assumptions.count_refused)) {
-    countRequest(entry.usage, windows, now);
-  }
-  return pathId;
+  if (entry !== undefined && (isLetIn || assumptions.count_refused)) countRequest(entry.usage, windows, now);
+  return isLetIn ? pathId : refuse(world, call, { path: pathId, scope });
 }
 
 /** Whether a request on this path was let in. */
@@ -119,5 +107,120 @@ export function authorizationFacts(
     scope,
     usedThisMinute: entry?.usage.minuteCount ?? 0,
     usedToday: entry?.usage.dayCount ?? 0,
+  };
+}
+
+/** The success of a call that was let in (R1, R7). */
+export function successAnswer(world: World, begun: Call, endpoint: Endpoint, success: Success): ApiAnswer {
+  const status = endpoint.status ?? 200;
+  const isContext = endpoint.answersContext === true;
+  const call = begun.variation === undefined ? begun : asChosen(world, begun, status, isContext);
+  const form = call.assumptions.rate_limit_headers;
+  const limits =
+    form === "none" || call.entry === undefined
+      ? []
+      : rateLimitHeaders(form, readLimits(call.entry, world, call.now));
+  const more = success.headers === undefined ? limits : [...limits, ...success.headers];
+  const answer = answerOf(status, success, ["X-Request-Id", call.id, ...more]);
+  return call.variation === undefined ? answer : vary(answer, call.variation, { isContext });
+}
+
+/** A refusal, with the parts that its response may need. */
+export interface Refusal {
+  readonly path: ApiPathId;
+  /** The scope that the endpoint needs. */
+  readonly scope?: string | null;
+  /** The methods that the path accepts, for a 405. */
+  readonly allow?: string;
+  /** Details of the endpoint's own refusal. */
+  readonly details?: Details | undefined;
+}
+
+type Details = Readonly<Record<string, unknown>>;
+
+/** Refuses a call. Rows that share a code share their bytes, so that nothing tells them apart (R14). */
+export function refuse(world: World, begun: Call, refusal: Refusal): Ending<ApiPathId> {
+  const call = asChosen(world, begun, outcomeOf(refusal.path).status);
+  const { path, allow, details = detailsOf(world, call, refusal) } = refusal;
+  const { assumptions, variation } = call;
+  const isPlain = variation === undefined && details === undefined;
+  const own = isPlain ? plainRefusal(path, assumptions) : ownRefusal(path, assumptions, details);
+  const headers = openHeaders(world, call, path);
+  if (allow !== undefined) headers.unshift("Allow", allow);
+  const answer = headers.length === 0 ? own : { ...own, headers: [...own.headers, ...headers] };
+  return {
+    pathId: path,
+    answer: variation === undefined ? answer : vary(answer, variation),
+    code: codeOf(path, assumptions),
+  };
+}
+
+// A refusal without open parts depends only on its path and the assumptions, so that it is made once.
+const plainRefusals = new WeakMap<Assumptions, Map<PathId, ApiAnswer>>();
+
+function plainRefusal(path: PathId, assumptions: Assumptions): ApiAnswer {
+  let refusals = plainRefusals.get(assumptions);
+  if (refusals === undefined) {
+    const refused = outcomes.filter(({ code }) => code !== null);
+    refusals = new Map(refused.map((row) => [row.path, ownRefusal(row.path, assumptions)]));
+    plainRefusals.set(assumptions, refusals);
+  }
+  return refusals.get(path) as ApiAnswer;
+}
+
+function ownRefusal(path: PathId, assumptions: Assumptions, details?: Details): ApiAnswer {
+  const { status, message } = outcomeOf(path);
+  return answerOf(status, errorBody(String(codeOf(path, assumptions)), String(message), details), []);
+}
+
+// Which headers a refusal carries depends only on its status, never on why a key was rejected (R14).
+function openHeaders(world: World, { id, entry, now, assumptions }: Call, path: PathId): string[] {
+  const { status } = outcomeOf(path);
+  const headers: string[] = [];
+  if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
+  if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
+  if (status === 429 && entry !== undefined) {
+    const limits = readLimits(entry, world, now);
+    headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
+    headers.push(...retryAfterHeaders(assumptions.retry_after, limits, world.platform.time));
+  }
+  return headers;
+}
+
+function detailsOf(world: World, call: Call, { path, scope = null }: Refusal): Details | undefined {
+  const { entry, now, assumptions } = call;
+  if (!assumptions.error_details || entry === undefined) return undefined;
+  const { organization } = entry.holder;
+  switch (path) {
+    case "403.access_denied":
+      return { organization_status: organization.status };
+    case "403.live_not_approved":
+    case "403.live_suspended":
+      return { live_access: organization.liveAccess };
+    case "403.insufficient_scope":
+      return { required_scope: scope };
+    case "429.per_minute":
+    case "429.per_day": {
+      const seconds = secondsToRetry(readLimits(entry, world, now));
+      return { limit: path.slice("429.".length), retry_after_seconds: seconds };
+    }
+    default:
+      // A 401 never shows why (R14); a 403 or 429 without a case above is a type error.
+      path satisfies Exclude<ApiPathId, `403.${string}` | `429.${string}`>;
+      return undefined;
+  }
+}
+
+/** A response with its fixed headers. */
+export function answerOf(
+  status: number,
+  { text, bytes }: TextBody,
+  headers: FlatHeaders,
+  type = "application/json",
+): ApiAnswer {
+  return {
+    status,
+    headers: ["Content-Type", type, ...headers, "Content-Length", String(bytes)],
+    body: text,
   };
 }

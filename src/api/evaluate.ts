@@ -10,9 +10,9 @@ import { matchingFaults } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import { authorizationFacts } from "./answer.js";
-import { presentedAs } from "./call.js";
 import type { Endpoint } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
+import { presentedAs } from "./handle.js";
 
 /** The result of one check: passed, refused on a path, or not reached. */
 export interface EvaluatedCheck {

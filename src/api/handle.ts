@@ -1,5 +1,7 @@
-import type { FaultPathId, PathId } from "../domain/outcomes.js";
-import { redactKeys, redactPath } from "../domain/redact.js";
+import { fingerprintOf, isWellFormedKey, noKey } from "../domain/api-key.js";
+import type { Presented } from "../domain/authorize.js";
+import { outcomeOf, type PathId } from "../domain/outcomes.js";
+import { containsKey, redactKeys, redactPath } from "../domain/redact.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -8,22 +10,172 @@ import {
   type RequestTraits,
   shows,
 } from "../domain/request-traits.js";
+import { noAdvice, observe } from "../sandbox/behaviour/client-behaviour.js";
+import type {
+  ApiAnswer,
+  ApiRequest,
+  Exchange,
+  NamedLimit,
+  RequestContent,
+} from "../sandbox/history/exchange.js";
 import type { World } from "../sandbox/world.js";
-import { answerCall } from "./answer.js";
-import { beginCall, recordCall } from "./call.js";
+import { answerCall, type Ending } from "./answer.js";
+import { asChosen, type Call } from "./call.js";
 import type { InputSchema } from "./endpoint.js";
-import { applyFault, type Delivery } from "./faults.js";
-import type { ApiAnswer, ApiRequest } from "./messages.js";
+import { applyFault } from "./faults.js";
+import { limitNamedBy, readLimits } from "./limits.js";
+import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
 import { routeAt } from "./routes.js";
+import { variationOf } from "./variation/vary.js";
 
-/** An answer and its path; the path is for journals and adapters, not for the caller. */
-export interface Handled {
-  readonly answer: ApiAnswer;
-  readonly pathId: PathId;
-  /** The fault that hit the request, also when it only delayed the answer. */
-  readonly fault: FaultPathId | null;
-  /** The delivery as a fault changed it; `undefined` to send the answer as it is. */
-  readonly delivery: Delivery | undefined;
+/**
+ * Answers one request to the API and records it.
+ *
+ * Synchronous, and never throws by itself: every request has a response. Counts the request against the key's limits
+ * (R24). A response that a fault hit must be delivered as `delivery` describes.
+ *
+ * @example
+ * handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined }).status; // 401
+ */
+export function handle(world: World, request: ApiRequest): Exchange {
+  const call = beginCall(world, request);
+  const faulty = world.faults.active.length === 0 ? undefined : applyFault(world, call);
+  return completeCall(world, call, faulty ?? answerCall(world, call));
+}
+
+/** Begins a call: looks up its key and gives it its number. A handler of the user's responds to a guarded one. */
+export function beginCall(world: World, request: ApiRequest, { isGuarded = false } = {}): Call {
+  const { apiKey } = request;
+  const started = world.platform.stopwatch();
+  const now = world.clock.now();
+  // The timeline is as far as this instant, even if the clock moved on since it was settled.
+  if (world.timeline.dueAt <= now) world.settle();
+  // Hashed and looked up in every case, so that the time taken does not tell the rejections apart (R14).
+  const sha256 = world.platform.sha256(apiKey ?? noKey);
+  const madeBefore = world.registry.made();
+  const entry = world.registry.find(sha256);
+  const isNewEntry = world.registry.made() > madeBefore;
+  const number = world.requestIds.next();
+  const variation = isVaried(world) ? variationOf(world, number) : undefined;
+  const route = isGuarded ? undefined : routeAt(request.path, world.preview);
+  return {
+    request,
+    route,
+    endpoint: route?.methods.get(request.method),
+    isGuarded,
+    started,
+    now,
+    delivery: request.delivery ?? { at: started },
+    presented: presentedAs(apiKey),
+    sha256,
+    entry,
+    isNewEntry,
+    number,
+    id: variation === undefined ? world.requestIds.idOf(number) : variation.requestId,
+    assumptions: variation === undefined ? world.assumptions : variation.assumptions,
+    variation,
+  };
+}
+
+// Whether responses are varied, or chosen point by point in a trial of a client.
+function isVaried({ profile, trial }: World): boolean {
+  return profile === "varied" || (profile === "typical" && trial?.choose !== undefined);
+}
+
+/** The kind of key that was presented (R9, R10). An empty header is present, but malformed. */
+export function presentedAs(apiKey: string | undefined): Presented {
+  // Checked in every case: a missing key takes as long as any other (R14).
+  const isWellFormed = isWellFormedKey(apiKey ?? noKey);
+  if (apiKey === undefined) return "missing";
+  return isWellFormed ? "well_formed" : "malformed";
+}
+
+/** Makes the record of a call that has ended; journal, report, advice and events read it. */
+export function completeCall(world: World, begun: Call, ending: Ending): Exchange {
+  const { request, route, endpoint, isGuarded, entry } = begun;
+  const { pathId, fault = null, delivery } = ending;
+  const answer = sentAs(ending.answer, begun);
+  const status = isGuarded ? outcomeOf(pathId).status : answer.status;
+  const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
+  const misplaced = misplacedKeys(world, begun, pathId);
+  const content = contentOf(begun);
+  const delayMs = delivery === undefined ? 0 : delivery.delayMs;
+  if (request.delivery === undefined) begun.delivery.at += delayMs;
+  const exchange: Exchange & { advice: Exchange["advice"] } = {
+    number: begun.number,
+    id: call.id,
+    at: begun.now,
+    // Methods and paths that the API does not have may hold anything, keys included.
+    method: endpoint === undefined ? redactKeys(request.method) : request.method,
+    path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
+    content: content === "unrepeatable" ? undefined : content,
+    isRepeatable: content !== "unrepeatable",
+    fromStory: request.fromStory === true,
+    isPreview: route?.preview ?? false,
+    isMisdirected: endpoint === undefined && !isGuarded,
+    traits: misplaced?.isNotAlone === true ? traitsOf(begun) | hasKeyInOtherHeader : traitsOf(begun),
+    leaksRealKey: misplaced?.hasRealKey === true,
+    presented: begun.presented,
+    key: entry === undefined ? null : entry.key.ref,
+    fingerprint: request.apiKey === undefined ? null : fingerprintOf(begun.sha256),
+    pathId,
+    fault,
+    status,
+    code: ending.code,
+    namedLimit: pathId.startsWith("429") ? limitNamedTo(call, world) : undefined,
+    answer,
+    delivery,
+    durationMs: world.platform.stopwatch() - begun.started + delayMs,
+    advice: noAdvice,
+  };
+  const isUnjudged = exchange.fromStory || (hasUnknownPath(begun) && isForTools(request));
+  if (!isUnjudged) exchange.advice = observe(world, begun, exchange);
+  world.journal.record(exchange);
+  world.recording.request(exchange);
+  if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
+  if (world.events.isHeard()) world.events.announce({ type: "request", exchange });
+  return exchange;
+}
+
+// The service will have no such header.
+const previewMark = ["X-Sandbox-Preview", "true"];
+
+function sentAs(answer: ApiAnswer, { request, route }: Call): ApiAnswer {
+  const marked = route?.preview ? { ...answer, headers: [...answer.headers, ...previewMark] } : answer;
+  return request.method === "HEAD" ? { ...marked, body: "" } : marked;
+}
+
+function hasUnknownPath({ route, isGuarded }: Call): boolean {
+  return route === undefined && !isGuarded;
+}
+
+// Each 401 takes as long (R14).
+function misplacedKeys(world: World, call: Call, pathId: PathId): MisplacedKeys | undefined {
+  const { request, entry } = call;
+  const isRejected = entry === undefined || pathId.startsWith("401");
+  if (!isRejected && request.evidence === undefined && !hasUnknownPath(call)) return undefined;
+  return findMisplacedKeys(world, call);
+}
+
+// Nothing is kept of a body with a key in it (R46), or that could not be read.
+function contentOf({ request, endpoint, isGuarded }: Call): RequestContent | undefined | "unrepeatable" {
+  if (isGuarded) return "unrepeatable";
+  if (endpoint?.input === undefined || request.content === undefined) return undefined;
+  const { query, contentType = "", idempotencyKey = "", body } = request.content;
+  const isKept =
+    body.problem === undefined && ![query, contentType, idempotencyKey, body.text].some(containsKey);
+  return isKept ? request.content : "unrepeatable";
+}
+
+function limitNamedTo({ request, entry, assumptions, now }: Call, world: World): NamedLimit {
+  if (entry === undefined) return undefined;
+  return limitNamedBy(assumptions, readLimits(entry, world, now), { hasBody: request.method !== "HEAD" });
+}
+
+// Input that the endpoint declares earns no advice.
+function traitsOf({ request: { traits = 0 }, endpoint }: Call): RequestTraits {
+  const { query, body }: InputSchema = endpoint?.input ?? {};
+  return traits & ~((query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody));
 }
 
 // The paths of our own tools, under any base URL: no client of the API calls them.
@@ -32,69 +184,9 @@ const ownPaths = "/__sandbox/";
 // The paths that browsers, tools and watchdogs ask of any server.
 const probedPaths: ReadonlySet<string> = new Set(["/", "/favicon.ico", "/health", "/robots.txt"]);
 
-// The service will have no such header.
-const previewMark = ["X-Sandbox-Preview", "true"];
-
-/**
- * Answers one request to the API and writes it into the journal.
- *
- * Synchronous, and never throws by itself: every request has an answer. Counts the request against the key's limits
- * (R24). The answer to a request that meets a fault has to be delivered as `delivery` says.
- *
- * @example
- * handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined }).answer.status; // 401
- */
-export function handle(world: World, request: ApiRequest): Handled {
-  const { method, path, apiKey, traits = 0, evidence } = request;
-  const call = beginCall(world, apiKey);
-  const route = routeAt(path, world.preview);
-  const endpoint = route?.methods.get(method);
-  const target = { request, route, endpoint };
-
-  const faulty = world.faults.active.length === 0 ? undefined : applyFault(world, call, target);
-  const { pathId, answer: given, code } = faulty ?? answerCall(world, call, target);
-  const marked = route?.preview === true ? { ...given, headers: [...given.headers, ...previewMark] } : given;
-  const answer = method === "HEAD" ? { ...marked, body: "" } : marked;
-  const unknownPath = route === undefined ? path : undefined;
-  recordCall(world, call, {
-    // Methods and paths that the API does not have may hold anything, keys included.
-    method: endpoint === undefined ? redactKeys(method) : method,
-    path: route === undefined || route.isPattern ? redactPath(path) : route.path,
-    pathId,
-    status: answer.status,
-    code,
-    traits: endpoint?.input === undefined ? traits : traits & ~traitsOf(endpoint.input),
-    isMisdirected: endpoint === undefined,
-    isPreview: route?.preview === true,
-    evidence,
-    unknownPath,
-    keysInPath: request.keysInPath,
-    isUnjudged:
-      request.isTold === true ||
-      (unknownPath !== undefined && (unknownPath.includes(ownPaths) || isProbe(request))),
-    isTold: request.isTold === true,
-    answer,
-    cutAfter: faulty?.delivery.cutAfter,
-    content: endpoint?.input === undefined ? undefined : request.content,
-    connection: request.connection,
-    delivery: request.delivery,
-    fault: faulty?.fault ?? null,
-    delayMs: faulty?.delivery.delayMs ?? 0,
-  });
-  return {
-    pathId,
-    answer,
-    fault: faulty?.fault ?? null,
-    delivery: faulty?.delivery,
-  };
-}
-
-function isProbe({ method, path, apiKey, traits = 0 }: ApiRequest): boolean {
+/** Whether no client is judged by a request to an unknown path: a tool of ours or a probe of any server sent it. */
+function isForTools({ method, path, apiKey, traits = 0 }: ApiRequest): boolean {
+  if (path.includes(ownPaths)) return true;
   const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
   return !hasKey && (method === "GET" || method === "HEAD") && probedPaths.has(path);
-}
-
-// Input that the endpoint declares earns no advice.
-function traitsOf({ query, body }: InputSchema): RequestTraits {
-  return (query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody);
 }

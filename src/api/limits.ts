@@ -1,6 +1,6 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { day, minute } from "../domain/limits.js";
-import type { NamedLimit } from "../sandbox/behaviour/client-behaviour.js";
+import type { NamedLimit } from "../sandbox/history/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 

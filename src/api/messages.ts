@@ -1,57 +1,8 @@
-import type { RequestEvidence, RequestTraits } from "../domain/request-traits.js";
-import type { AnswerDelivery, Connection } from "../sandbox/behaviour/known-answers.js";
+import type { Assumptions } from "../domain/assumptions.js";
+import { outcomeOf, type PathId } from "../domain/outcomes.js";
+import type { World } from "../sandbox/world.js";
 
-/** A request to the API as plain data, made by every adapter. */
-export interface ApiRequest {
-  /** Upper case, as HTTP sends it. */
-  readonly method: string;
-  /** The path alone: no query, still percent-encoded. */
-  readonly path: string;
-  /** The `x-api-key` header, white space around it stripped; several joined by `, `; `undefined` when there is none. */
-  readonly apiKey: string | undefined;
-  /** The keys in its path, where that holds none any more. Default: looked for in the path. */
-  readonly keysInPath?: readonly string[] | undefined;
-  /** Its other traits, for advice. Default: none. */
-  readonly traits?: RequestTraits;
-  /** Details that its traits tell of. Default: none. */
-  readonly evidence?: RequestEvidence | undefined;
-  /** Its connection, for advice. Default: unknown. */
-  readonly connection?: Connection | undefined;
-  /** The delivery of its answer, which the adapter marks. Default: delivered at once, or after the latency of a fault. */
-  readonly delivery?: AnswerDelivery | undefined;
-  /** Its query, body and headers, for an endpoint that takes any of them. Default: none. */
-  readonly content?: RequestContent;
-  /** Whether a story or the control plane sends it, so that nothing is said of the client. Default: false. */
-  readonly isTold?: boolean;
-}
-
-/** The body of a request as text, or the reason why there is none. */
-export interface ReadBody {
-  /** Empty without a body. */
-  readonly text: string;
-  /** `undefined` for a readable body. */
-  readonly problem?: string;
-}
-
-/** The parts of a request beside its method, path and key, which adapters read for endpoints with an input schema. */
-export interface RequestContent {
-  /** Without its question mark. */
-  readonly query: string;
-  readonly contentType: string | undefined;
-  readonly idempotencyKey: string | undefined;
-  readonly body: ReadBody;
-}
-
-/** An answer of the API as plain data. */
-export interface ApiAnswer {
-  readonly status: number;
-  /** Names and values in turn, `Content-Length` included. */
-  readonly headers: readonly string[];
-  /** Empty for HEAD. */
-  readonly body: string;
-}
-
-/** The reason phrases of refusals (RFC 9110). */
+/** The reason phrases of error responses (RFC 9110). */
 export const reasonPhrases: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",
@@ -69,12 +20,12 @@ export interface TextBody {
   readonly bytes: number;
 }
 
-/** A text as the body of an answer. */
+/** A text as the body of a response. */
 export function textBody(text: string): TextBody {
   return { text, bytes: utf8Length(text) };
 }
 
-/** A value as the body of an answer, in JSON. */
+/** A value as the body of a response, in JSON. */
 export function jsonBody(value: unknown): TextBody {
   return textBody(JSON.stringify(value));
 }
@@ -91,4 +42,26 @@ export function utf8Length(text: string): number {
     bytes += isPair || unit >= 0x800 ? 2 : 1;
   }
   return bytes;
+}
+
+/** The error body of the API (section 7 of the specification; R27). */
+export function errorBody(
+  code: string,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): TextBody {
+  return jsonBody({ error: { code, message, ...(details !== undefined && { details }) } });
+}
+
+/** The error code of a path; `null` on success. The code of 429 is an assumption. */
+export function codeOf(path: PathId, assumptions: Assumptions): string | null {
+  const { status, code } = outcomeOf(path);
+  return status === 429 ? assumptions.rate_limit_code : code;
+}
+
+/** The code of the next response on this path; `null` on success, and if it varies from response to response. */
+export function expectedCode(world: World, path: PathId): string | null {
+  const { profile, assumptions, givenAssumptions } = world;
+  const varies = profile === "varied" && givenAssumptions.rate_limit_code === undefined;
+  return varies && outcomeOf(path).status === 429 ? null : codeOf(path, assumptions);
 }

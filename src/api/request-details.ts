@@ -1,26 +1,24 @@
 import { adviceTable } from "../domain/advice.js";
 import { SandboxError } from "../domain/errors.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import { entryOf } from "../sandbox/journal.js";
 import type { World } from "../sandbox/world.js";
 import { gateResults } from "./gate.js";
 import { requestLine } from "./snake-case.js";
 import { sentAnswer } from "./story-sender.js";
 
 /** Everything that the journal knows of a request; throws `not_found` when it knows none of this id. */
-export function requestDetails({ journal, requestIds, preview }: World, id: string): Record<string, unknown> {
-  const note = journal.find(id);
-  if (note === undefined) {
+export function requestDetails({ journal, preview }: World, id: string): Record<string, unknown> {
+  const exchange = journal.find(id);
+  if (exchange === undefined) {
     const message = `There is no request ${JSON.stringify(id)}; the journal keeps the last 1,000 of the running scenario.`;
     throw new SandboxError("not_found", message);
   }
-  const { pathId, advice, answer, cutAfter } = note;
+  const { pathId, advice, answer, delivery } = exchange;
   const { when, whatToDo } = outcomeOf(pathId);
-  const isSent = answer !== undefined && answer.status !== 0;
   return {
-    ...requestLine(entryOf(note, requestIds.idOf)),
+    ...requestLine(exchange),
     checks: gateResults(pathId, preview),
-    answer: isSent ? sentAnswer(answer, cutAfter) : null,
+    answer: answer.status !== 0 ? sentAnswer(answer, delivery) : null,
     when,
     what_to_do: whatToDo,
     advice_details: adviceTable

@@ -1,7 +1,7 @@
 import { containsKey } from "../domain/redact.js";
+import type { RequestContent } from "../sandbox/history/exchange.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
 import { type FieldProblems, fieldProblems, invalid } from "./field-problems.js";
-import type { RequestContent } from "./messages.js";
 import { noBody } from "./request-body.js";
 
 /** The content of a request without any. */

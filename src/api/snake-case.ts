@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../sandbox/journal.js";
+import type { Exchange } from "../sandbox/history/exchange.js";
 import { viewRequest } from "../sandbox/views.js";
 
 /** Plain data with the members of its objects spelled as YAML, HTTP and JSON spell them: `perMinute` as `per_minute`. */
@@ -13,8 +13,11 @@ export function snakeCase(value: unknown): unknown {
   );
 }
 
-/** A journal entry as JSON outside this process spells it; its duration to the microsecond. */
-export function requestLine(entry: JournalEntry): Record<string, unknown> {
-  const durationMs = Math.round(entry.durationMs * 1000) / 1000;
-  return snakeCase(viewRequest({ ...entry, durationMs })) as Record<string, unknown>;
+/** A request as JSON outside this process spells it; its duration to the microsecond. */
+export function requestLine(exchange: Exchange): Record<string, unknown> {
+  const shown = viewRequest(exchange);
+  return snakeCase({ ...shown, durationMs: Math.round(shown.durationMs * 1000) / 1000 }) as Record<
+    string,
+    unknown
+  >;
 }

@@ -1,5 +1,5 @@
 import { hasBody, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
-import type { KeptAnswer } from "../sandbox/journal.js";
+import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
 import type { SendStoryRequest, StoryAnswer } from "../sandbox/story/story.js";
 import type { World } from "../sandbox/world.js";
 import { partsOf } from "./faults.js";
@@ -22,7 +22,7 @@ export function storySender(world: World): (request: Parameters<SendStoryRequest
       path,
       apiKey: headers["x-api-key"],
       traits,
-      isTold: true,
+      fromStory: true,
       content: {
         query: query ?? "",
         contentType: headers["content-type"],
@@ -30,19 +30,19 @@ export function storySender(world: World): (request: Parameters<SendStoryRequest
         body: body === undefined ? noBody : bodyOf(new TextEncoder().encode(body)),
       },
     });
-    return { ...sentAnswer(answer, delivery?.cutAfter), pathId, fault };
+    return { ...sentAnswer(answer, delivery), pathId, fault };
   };
 }
 
 /** An answer as it was sent: its headers by names in lower case, its body as far as it went. */
 export function sentAnswer(
-  { status, headers, body }: KeptAnswer,
-  cutAfter: number | undefined,
+  { status, headers, body }: ApiAnswer,
+  delivery: Delivery | undefined,
 ): Pick<StoryAnswer, "status" | "headers" | "body"> {
   return {
     status,
     headers: status === 0 ? {} : headersOf(headers),
-    body: cutAfter === undefined ? body : cut(body, cutAfter),
+    body: delivery?.cutAfter === undefined ? body : cut(body, delivery.cutAfter),
   };
 }
 

@@ -1,5 +1,5 @@
 import { evaluateKey } from "../api/evaluate.js";
-import { expectedCode } from "../api/reply.js";
+import { expectedCode } from "../api/messages.js";
 import { keyStateAt } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import { alignColumns, visibleLength } from "../report/plain-text.js";

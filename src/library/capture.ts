@@ -3,7 +3,6 @@ import { SandboxError } from "../domain/errors.js";
 import { redactKeys } from "../domain/redact.js";
 import { isoOf } from "../sandbox/clock.js";
 import { createWorld } from "../sandbox/create-world.js";
-import type { RequestNote } from "../sandbox/journal.js";
 import { requireFields } from "../sandbox/operations/input.js";
 import type { Beginning } from "../sandbox/recording.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
@@ -39,15 +38,15 @@ export interface CaptureOptions {
  */
 export function captureWorld(world: World, { from, to, key }: CaptureOptions = {}): Scenario {
   const { beginning, steps } = recordedSteps(world);
-  const first = from === undefined ? 0 : placeOf(from, steps, world);
-  const last = to === undefined ? steps.length - 1 : placeOf(to, steps, world);
+  const first = from === undefined ? 0 : indexOf(from, steps);
+  const last = to === undefined ? steps.length - 1 : indexOf(to, steps);
   requireFields("capture the requests", {
     from: first > last ? `is ${from}, which came after ${to}: exchange the two` : undefined,
   });
   if (key !== undefined && !isReserved(key)) world.registry.key(key);
   const chosen = steps.slice(first, last + 1);
   const { start, timeline, differs } = repeat(world, beginning, steps.slice(0, last + 1), first);
-  if (differs !== undefined) throw notTheSame(differs, world);
+  if (differs !== undefined) throw notTheSame(differs);
   const kept = key === undefined ? chosen : ofKey(world, start, chosen, key);
   const base = { ...start, scenario: { ...start.scenario, ...(timeline.length > 0 && { timeline }) } };
   const facts = { number: firstNumber(kept, world), about: aboutOf(world, kept) };
@@ -55,7 +54,7 @@ export function captureWorld(world: World, { from, to, key }: CaptureOptions = {
 }
 
 function firstNumber(steps: readonly CapturedStep[], { requestIds }: World): number {
-  return steps.find(({ note }) => note !== undefined)?.note?.number ?? requestIds.answered() + 1;
+  return steps.find(({ exchange }) => exchange !== undefined)?.exchange?.number ?? requestIds.answered() + 1;
 }
 
 /** Everything that is recorded of a world, in the order in which it happened. */
@@ -67,21 +66,21 @@ function recordedSteps(world: World): { beginning: Beginning; steps: readonly Ca
       "what came before its last requests is not known any more, since a world of so many keys is not copied. Reset it, and capture within a thousand requests",
     );
   }
-  const notes = journal.after(beginning.requests);
+  const requests = journal.after(beginning.requests);
   const steps: CapturedStep[] = [];
-  let told = 0;
-  const tellOperations = (requests: number) => {
-    for (; told < operations.length && (operations[told]?.requests ?? 0) <= requests; told++) {
-      const step = operationStep(operations[told] as (typeof operations)[number]);
+  let added = 0;
+  const addOperations = (requests: number) => {
+    for (; added < operations.length && (operations[added]?.requests ?? 0) <= requests; added++) {
+      const step = operationStep(operations[added] as (typeof operations)[number]);
       if (step !== undefined) steps.push(step);
     }
   };
-  for (const [index, note] of notes.entries()) {
-    tellOperations(beginning.requests + index);
-    steps.push(requestStep(note));
+  for (const [index, exchange] of requests.entries()) {
+    addOperations(beginning.requests + index);
+    steps.push(requestStep(exchange));
   }
-  tellOperations(Number.POSITIVE_INFINITY);
-  if (notes.length > 0) return { beginning, steps };
+  addOperations(Number.POSITIVE_INFINITY);
+  if (requests.length > 0) return { beginning, steps };
   const why =
     journal.total() === 0
       ? "it has seen no request yet, or none since it was reset"
@@ -89,16 +88,16 @@ function recordedSteps(world: World): { beginning: Beginning; steps: readonly Ca
   throw impossible(why);
 }
 
-function placeOf(id: string, steps: readonly CapturedStep[], world: World): number {
-  const place = steps.findIndex(({ note }) => note !== undefined && idOf(note, world) === id);
-  if (place !== -1) return place;
-  const ids = steps.flatMap(({ note }) => (note === undefined ? [] : idOf(note, world)));
+function indexOf(id: string, steps: readonly CapturedStep[]): number {
+  const index = steps.findIndex(({ exchange }) => exchange?.id === id);
+  if (index !== -1) return index;
+  const ids = idsOf(steps);
   const message = `There is no request ${JSON.stringify(id)} to capture; the first one is ${ids[0]}, the last one ${ids.at(-1)}.`;
   throw new SandboxError("not_found", message);
 }
 
-function idOf({ variedId, number }: RequestNote, { requestIds }: World): string {
-  return variedId ?? requestIds.idOf(number);
+function idsOf(steps: readonly CapturedStep[]): string[] {
+  return steps.flatMap(({ exchange }) => exchange?.id ?? []);
 }
 
 interface Repeated {
@@ -146,9 +145,9 @@ function repeat(
     if (index < first) continue;
     const { answer = null, performed = null, failure = null } = result ?? {};
     const isSame =
-      one.note === undefined
+      one.exchange === undefined
         ? failure === null && performed?.refusal?.code === one.step.expect?.error
-        : answer !== null && differenceBetween(one.note, answer, { ignoresIds }) === undefined;
+        : answer !== null && differenceBetween(one.exchange, answer, { ignoresIds }) === undefined;
     if (!isSame) {
       differs = one;
       break;
@@ -169,9 +168,9 @@ function ofKey(
   chosen: readonly CapturedStep[],
   key: string,
 ): readonly CapturedStep[] {
-  const isOthers = ({ note, step }: CapturedStep) => note !== undefined && step.request?.key !== key;
+  const isOthers = ({ exchange, step }: CapturedStep) => exchange !== undefined && step.request?.key !== key;
   const own = chosen.filter((one) => !isOthers(one));
-  if (!own.some(({ note }) => note !== undefined))
+  if (!own.some(({ exchange }) => exchange !== undefined))
     throw impossible(`it has seen no request with the key ${key} there`);
   if (repeat(world, start, own, 0, { ignoresIds: true }).differs === undefined) return own;
   return chosen.map((one) =>
@@ -217,7 +216,7 @@ function withoutSecrets(organizations: Organizations): Organizations {
 }
 
 function aboutOf(world: World, steps: readonly CapturedStep[]): Pick<Scenario, "name" | "description"> {
-  const ids = steps.flatMap(({ note }) => (note === undefined ? [] : idOf(note, world)));
+  const ids = idsOf(steps);
   const requests =
     ids.length === 1 ? `the request ${ids[0]}` : `${ids.length} requests, ${ids[0]} to ${ids.at(-1)}`;
   const operations = steps.length - ids.length;
@@ -231,9 +230,9 @@ function aboutOf(world: World, steps: readonly CapturedStep[]): Pick<Scenario, "
   };
 }
 
-function notTheSame({ note, step }: CapturedStep, world: World): SandboxError {
+function notTheSame({ exchange, step }: CapturedStep): SandboxError {
   const what =
-    note === undefined ? `the operation ${Object.keys(step)[0]}` : `the request ${idOf(note, world)}`;
+    exchange === undefined ? `the operation ${Object.keys(step)[0]}` : `the request ${exchange.id}`;
   return impossible(
     `${what} does not come out the same when it is repeated. Capture what came later, with from`,
   );

@@ -2,7 +2,7 @@ import { sentAnswer } from "../api/story-sender.js";
 import { adviceIds } from "../domain/advice.js";
 import { mePath } from "../domain/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
-import type { KeptContent, RequestNote } from "../sandbox/journal.js";
+import type { Exchange, RequestContent } from "../sandbox/history/exchange.js";
 import { durationOf, type Instant, instantFrom } from "../sandbox/operations/input.js";
 import type { RecordedOperation } from "../sandbox/recording.js";
 import type { Action, StoryAnswer, StoryStep } from "../sandbox/story/story.js";
@@ -15,28 +15,28 @@ export interface CapturedStep {
   /** Without the time that passes before it. */
   readonly step: StoryStep;
   /** The request that it repeats; `undefined` for an operation. */
-  readonly note?: RequestNote;
+  readonly exchange?: Exchange;
 }
 
 type GivenRequest = NonNullable<StoryStep["request"]>;
 type Expectation = NonNullable<StoryStep["expect"]>;
 
 /** The step that sends a request again and expects the answer that it got. */
-export function requestStep(note: RequestNote): CapturedStep {
-  const { key, presented, unknownKey, method, content } = note;
-  const withoutRef = unknownKey === null ? "none" : presented === "malformed" ? "malformed" : "unknown";
-  const path = pathOf(note);
+export function requestStep(exchange: Exchange): CapturedStep {
+  const { key, presented, method, content } = exchange;
+  const withoutRef = { missing: "none", malformed: "malformed", well_formed: "unknown" }[presented];
+  const path = pathOf(exchange);
   const request: GivenRequest = {
-    key: key?.ref ?? withoutRef,
+    key: key ?? withoutRef,
     ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
     ...(path !== mePath && { path }),
     ...(content !== undefined && contentOf(content)),
   };
-  return { at: note.at, step: { request, expect: expectationOf(note) }, note };
+  return { at: exchange.at, step: { request, expect: expectationOf(exchange) }, exchange };
 }
 
 // What was cut out of a path, and what no story can write, changes no answer.
-function pathOf({ path: shown, content }: RequestNote): string {
+function pathOf({ path: shown, content }: Exchange): string {
   const encoded = shown
     .replaceAll("…", "*")
     .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`)
@@ -45,7 +45,7 @@ function pathOf({ path: shown, content }: RequestNote): string {
   return content === undefined || content.query === "" ? path : `${path}?${content.query}`;
 }
 
-function contentOf({ contentType, idempotencyKey, body: { text } }: KeptContent): Partial<GivenRequest> {
+function contentOf({ contentType, idempotencyKey, body: { text } }: RequestContent): Partial<GivenRequest> {
   const isJson = contentType === "application/json";
   const body = text === "" ? undefined : ((isJson ? mappingIn(text) : undefined) ?? text);
   const isUsual =
@@ -73,10 +73,10 @@ function mappingIn(text: string): object | undefined {
   }
 }
 
-function expectationOf({ answer, cutAfter, fault, pathId, status }: RequestNote): Expectation {
-  const sent = answer && sentAnswer(answer, cutAfter);
-  const headers = answer === undefined || status === 0 ? [] : telling(answer.headers);
-  const body = sent === undefined || sent.body === "" ? undefined : jsonOrText(sent.body);
+function expectationOf({ answer, delivery, fault, pathId, status }: Exchange): Expectation {
+  const sent = sentAnswer(answer, delivery);
+  const headers = telling(answer.headers);
+  const body = sent.body === "" ? undefined : jsonOrText(sent.body);
   return {
     status,
     path: fault ?? pathId,
@@ -115,7 +115,7 @@ function isOfRealClock(name: string, value = ""): boolean {
 
 /** What differs between an answer and the one of a repetition; `undefined` when nothing does. */
 export function differenceBetween(
-  { answer, cutAfter, pathId, fault }: RequestNote,
+  { answer, delivery, pathId, fault }: Exchange,
   again: StoryAnswer,
   { ignoresIds }: { readonly ignoresIds: boolean },
 ): string | undefined {
@@ -127,14 +127,12 @@ export function differenceBetween(
       .filter(([name, value]) => !isOfRealClock(name, value) && !(ignoresIds && name === "x-request-id"))
       .sort(),
   });
-  const before = comparable({ ...sentAnswer(answer ?? noAnswer, cutAfter), pathId, fault });
+  const before = comparable({ ...sentAnswer(answer, delivery), pathId, fault });
   const now = comparable(again);
   return (["status", "path", "body", "headers"] as const).find(
     (part) => JSON.stringify(before[part]) !== JSON.stringify(now[part]),
   );
 }
-
-const noAnswer = { status: 0, headers: [], body: "" };
 
 /** The step that repeats an operation; `undefined` for one that changed nothing and that no story can write. */
 export function operationStep(operation: RecordedOperation): CapturedStep | undefined {
@@ -209,8 +207,8 @@ export function storyOf(captured: readonly CapturedStep[], start: number): Story
   const advised = new Set<string>();
   let now = start;
   let last: StoryStep | undefined;
-  for (const { at, step, note } of captured) {
-    const news = step.expect === undefined ? [] : (note?.advice ?? []).filter((id) => !advised.has(id));
+  for (const { at, step, exchange } of captured) {
+    const news = step.expect === undefined ? [] : (exchange?.advice ?? []).filter((id) => !advised.has(id));
     for (const id of news) advised.add(id);
     if (news.length > 0)
       story.push({ say: `The client earns advice with the next request: ${adviceIn(news)}.` });
@@ -230,6 +228,6 @@ export function storyOf(captured: readonly CapturedStep[], start: number): Story
   return story;
 }
 
-function adviceIn(ids: RequestNote["advice"]): string {
+function adviceIn(ids: Exchange["advice"]): string {
   return adviceIds.filter((id) => ids.includes(id)).join(", ");
 }

@@ -1,9 +1,7 @@
-import { authorizeAndCount, isAdmitted } from "../api/answer.js";
-import { beginCall, recordCall, requestIdOf } from "../api/call.js";
-import { codeOf, errorReply } from "../api/reply.js";
-import { outcomeOf } from "../domain/outcomes.js";
-import { redactKeys, redactPath } from "../domain/redact.js";
+import { admit } from "../api/answer.js";
+import { beginCall, completeCall } from "../api/handle.js";
 import { evidenceOf, hasBody, hasQuery, traitsOfWebRequest } from "../domain/request-traits.js";
+import { noAnswer } from "../sandbox/history/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
 import { currentSandbox, runtimeOf } from "./current-sandbox.js";
@@ -44,33 +42,29 @@ export type Guarded =
  */
 export function guard(request: Request, { scope = null, sandbox }: GuardOptions = {}): Guarded {
   const world = runtimeOf(sandbox ?? currentSandbox()).world();
-  const call = beginCall(world, request.headers.get("x-api-key") ?? undefined);
-  const pathId = authorizeAndCount(world, call, scope);
   const { pathname, search } = new URL(request.url);
-  const { entry } = call;
-  // The endpoint may take a query and a body.
+  // The endpoint may accept a query and a body.
   const traits = traitsOfWebRequest(request, search) & ~(hasQuery | hasBody);
   const delivery = { at: Number.POSITIVE_INFINITY };
-  const answer = isAdmitted(pathId) ? undefined : errorReply(world, call, { path: pathId, scope });
-  recordCall(world, call, {
-    method: redactKeys(request.method),
-    path: redactPath(pathname),
-    pathId,
-    status: outcomeOf(pathId).status,
-    code: codeOf(pathId, call.assumptions),
+  const asked = {
+    method: request.method,
+    path: pathname,
+    apiKey: request.headers.get("x-api-key") ?? undefined,
     traits,
     evidence: evidenceOf(traits, search, () => request.headers),
-    isMisdirected: false,
-    isGuarded: true,
-    answer: answer && request.method === "HEAD" ? { ...answer, body: "" } : answer,
     // Handlers of a server do not know the connection.
     connection: sandbox === undefined ? undefined : connectionOf(request),
     delivery,
-  });
+  };
+  const call = beginCall(world, asked, { isGuarded: true });
+  const admitted = admit(world, call, scope);
+  const isLetIn = typeof admitted === "string";
+  const ending = isLetIn ? { pathId: admitted, answer: noAnswer, code: null } : admitted;
+  const { answer, id } = completeCall(world, call, ending);
   markDelivered(delivery, undefined, world);
-  if (answer !== undefined) return { refusal: toResponse(answer, request.method), caller: undefined };
-  const admitted = entry as KeyEntry;
-  const organization = viewOrganization(admitted.holder.organization);
-  const caller = { organization, key: viewKey(admitted, world), requestId: requestIdOf(world, call) };
+  if (!isLetIn) return { refusal: toResponse(answer, request.method), caller: undefined };
+  const entry = call.entry as KeyEntry;
+  const organization = viewOrganization(entry.holder.organization);
+  const caller = { organization, key: viewKey(entry, world), requestId: id };
   return { refusal: undefined, caller };
 }

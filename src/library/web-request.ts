@@ -1,9 +1,15 @@
 import { handle } from "../api/handle.js";
-import type { ApiRequest, ReadBody, RequestContent } from "../api/messages.js";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../api/request-body.js";
 import { inputAt } from "../api/routes.js";
 import { evidenceOf, traitsOfWebRequest } from "../domain/request-traits.js";
-import { type AnswerDelivery, type Connection, inProcess } from "../sandbox/behaviour/known-answers.js";
+import { inProcess } from "../sandbox/behaviour/known-answers.js";
+import type {
+  AnswerDelivery,
+  ApiRequest,
+  Connection,
+  ReadBody,
+  RequestContent,
+} from "../sandbox/history/exchange.js";
 import type { World } from "../sandbox/world.js";
 import { deliverOverWeb, isInMiddleware, toResponse } from "./web-response.js";
 

@@ -31,7 +31,7 @@ export function createJsonLog(write: (line: string) => void): Log {
     write(`${redactKeys(JSON.stringify({ level, time: isoOf(nodePlatform.time()), ...members }))}\n`);
   return {
     event(event, instance) {
-      const data = event.type === "request" ? requestLine(event.request()) : stepData(event);
+      const data = event.type === "request" ? requestLine(event.exchange) : stepData(event);
       const place = instance && { instance: instance.id, label: instance.label };
       line("info", { event: event.type, ...place, ...data });
     },

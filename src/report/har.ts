@@ -1,7 +1,7 @@
 import { sentAnswer } from "../api/story-sender.js";
-import { type KeyRecord, prefixOf } from "../domain/api-key.js";
+import { prefixOf } from "../domain/api-key.js";
 import { isoOf } from "../sandbox/clock.js";
-import { entryOf, type RequestNote } from "../sandbox/journal.js";
+import type { Exchange } from "../sandbox/history/exchange.js";
 import type { World } from "../sandbox/world.js";
 
 interface NameValue {
@@ -21,18 +21,15 @@ interface HarOptions {
  * Headers that the journal does not keep are left out, as are bodies for endpoints that take none.
  */
 export function harOf(world: World, options: HarOptions): object {
-  const entries = world.journal.after(0).map((note) => entry(note, world, options));
+  const entries = world.journal.list().map((exchange) => entry(exchange, world, options));
   const creator = { name: "svc-sandbox", version: options.version };
   return { log: { version: "1.2", creator, pages: [], entries, comment: world.name } };
 }
 
-function entry(note: RequestNote, { requestIds }: World, { baseUrl }: HarOptions): object {
-  const { id, at, method, path, status, pathId, fault, advice, durationMs, key, fingerprint } = entryOf(
-    note,
-    requestIds.idOf,
-  );
-  const { content, answer, cutAfter } = note;
-  const sent = sentAnswer(answer ?? { status, headers: [], body: "" }, cutAfter);
+function entry(exchange: Exchange, world: World, { baseUrl }: HarOptions): object {
+  const { id, at, method, path, status, pathId, fault, advice, durationMs, key, fingerprint } = exchange;
+  const { content, answer, delivery } = exchange;
+  const sent = sentAnswer(answer, delivery);
   const headers = namesAndValues(sent.headers);
   const query = content?.query ?? "";
   const text = content?.body.text ?? "";
@@ -46,7 +43,7 @@ function entry(note: RequestNote, { requestIds }: World, { baseUrl }: HarOptions
       method,
       url: `${baseUrl}${path}${query === "" ? "" : `?${query}`}`,
       ...{ httpVersion: "HTTP/1.1", cookies: [] },
-      headers: [...keyHeader(note), ...contentHeaders(note)],
+      headers: [...keyHeader(exchange, world), ...contentHeaders(exchange)],
       queryString: namesAndValues(new URLSearchParams(query)),
       ...(text !== "" && { postData: { mimeType: content?.contentType ?? "", params: [], text } }),
       ...{ headersSize: -1, bodySize: new TextEncoder().encode(text).length },
@@ -70,15 +67,14 @@ function namesAndValues(
 }
 
 // Of a key no more than its prefix is shown (R46).
-function keyHeader({ key, presented }: RequestNote): NameValue[] {
-  return presented === "missing" ? [] : [{ name: "x-api-key", value: shownKey(key) }];
+function keyHeader({ key, presented }: Exchange, { registry }: World): NameValue[] {
+  if (presented === "missing") return [];
+  const record = key === null ? undefined : registry.key(key).key;
+  const prefix = record === undefined ? "" : prefixOf(record.environment, record.legacy);
+  return [{ name: "x-api-key", value: `${prefix}…` }];
 }
 
-function shownKey(key: KeyRecord | undefined): string {
-  return key === undefined ? "…" : `${prefixOf(key.environment, key.legacy)}…`;
-}
-
-function contentHeaders({ content }: RequestNote): NameValue[] {
+function contentHeaders({ content }: Exchange): NameValue[] {
   const { contentType, idempotencyKey } = content ?? {};
   return [
     ...(contentType === undefined ? [] : [{ name: "content-type", value: contentType }]),

@@ -2,18 +2,18 @@ import { type AdviceId, adviceIds } from "../domain/advice.js";
 import type { Assumptions } from "../domain/assumptions.js";
 import { day, dayStart, minute, minuteStart, timeOfDay } from "../domain/limits.js";
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
-import { entryOf, type JournalEntry, type RequestNote } from "./journal.js";
+import type { Exchange } from "./history/exchange.js";
 
 // All that is counted: requests by path and advice, for the report; and the usage of each key, for its limits.
 
 /** A key as it may be shown: its ref, when it is one of the world, and its fingerprint (R46). */
-export type ShownKey = Pick<JournalEntry, "key" | "fingerprint">;
+export type ShownKey = Pick<Exchange, "key" | "fingerprint">;
 
 /**
  * A request that earned an advice; holds no key (R46). Its `key` and `fingerprint` are those of the key that the advice is
  * about: of one in the query, that one rather than what came in the header.
  */
-export type AdviceExample = Pick<JournalEntry, "id" | "at" | "method" | "path"> & ShownKey;
+export type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path"> & ShownKey;
 
 /** The number of times that an advice was earned, and the first requests that earned it. */
 export interface AdviceCount {
@@ -40,14 +40,10 @@ export interface Counts {
 /** Counts requests by path and by advice; unlike the journal it forgets none. It is about the client, not the world. */
 export interface Counters {
   /**
-   * Counts a request; one that a fault let wait counts for its path and for the fault. `idOf` gives its id, and `keys` the
-   * key that an advice is about where it is not the one that was presented.
+   * Counts a request; one that a fault delayed counts for its path and for the fault. `keys` has the key that an advice
+   * is about, if it is not the one that was presented.
    */
-  readonly count: (
-    note: RequestNote,
-    idOf: (number: number) => string,
-    keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>,
-  ) => void;
+  readonly count: (exchange: Exchange, keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>) => void;
   /** Counts an answer whose client had gone before it was whole, because a fault let it wait. */
   readonly countUnread: () => void;
   /** Counts everything there, too. */
@@ -79,7 +75,7 @@ export function createCounters(): Counters {
   let unread = 0;
   let others: Counters | undefined;
 
-  const countPath = (pathId: PathId, isMet: boolean, isPreview = false) => {
+  const countPath = (pathId: PathId, isMet: boolean, isPreview: boolean) => {
     let box = paths.get(pathId);
     if (box === undefined) {
       box = { ...notCounted };
@@ -102,15 +98,16 @@ export function createCounters(): Counters {
   };
   return {
     curlOptions: "",
-    count(note, idOf, keys) {
+    count(exchange, keys) {
+      const { pathId, fault, isPreview, advice: earned } = exchange;
       requests += 1;
-      countPath(note.pathId, !isByMistake(note), note.isPreview);
-      if (note.fault !== null && note.fault !== note.pathId) countPath(note.fault, true, note.isPreview);
-      for (const id of note.advice) countAdvice(rowOf(id), note, idOf, keys?.[id]);
+      countPath(pathId, !isByMistake(exchange), isPreview);
+      if (fault !== null && fault !== pathId) countPath(fault, true, isPreview);
+      for (const id of earned) countAdvice(rowOf(id), exchange, keys?.[id]);
       // As much work as for an unknown key, about which there is one advice more (R14).
-      const isRejected = note.pathId.startsWith("401");
-      if (isRejected && !note.advice.includes("key-of-another-sandbox")) countAdvice(decoy, note, idOf);
-      others?.count(note, idOf, keys);
+      const isRejected = pathId.startsWith("401");
+      if (isRejected && !earned.includes("key-of-another-sandbox")) countAdvice(decoy, exchange);
+      others?.count(exchange, keys);
     },
     countUnread() {
       unread += 1;
@@ -150,20 +147,15 @@ export function createCounters(): Counters {
   };
 }
 
-function countAdvice(
-  row: AdviceRow,
-  note: RequestNote,
-  idOf: (number: number) => string,
-  shown?: ShownKey,
-): void {
+function countAdvice(row: AdviceRow, exchange: Exchange, shown?: ShownKey): void {
   row.count += 1;
   if (row.examples.length === mostExamples) return;
-  const { id, at, method, path, key, fingerprint } = entryOf(note, idOf);
+  const { id, at, method, path, key, fingerprint } = exchange;
   row.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }
 
 // A client whose key is not alone in `x-api-key` gets 401 without having meant to.
-function isByMistake({ pathId, advice }: RequestNote): boolean {
+function isByMistake({ pathId, advice }: Exchange): boolean {
   const hasNoKey = pathId === "401.missing" || pathId === "401.malformed";
   return hasNoKey && advice.includes("key-in-authorization");
 }

@@ -72,7 +72,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     ),
     events: createAnnouncements(),
     requestIds,
-    journal: createJournal(requestIds.idOf),
+    journal: createJournal(),
     recording: createRecording({ scenario, at: start, requests: 0 }, () => beginningOf(world)),
     behaviour: {
       rejected: new Map(),

@@ -1,12 +1,11 @@
-import type { JournalEntry } from "./journal.js";
+import type { Exchange } from "./history/exchange.js";
 import type { ConsentView } from "./preview/consent-views.js";
 import type { StepResult, TimelineResult } from "./story/story.js";
 import type { KeyView, OrganizationView } from "./views.js";
 
 /** An event of a world. Holds no keys (R34). */
 export type WorldEvent =
-  /** Made when asked for: of a flood of requests, not every one is told. */
-  | { readonly type: "request"; readonly request: () => JournalEntry }
+  | { readonly type: "request"; readonly exchange: Exchange }
   | { readonly type: "key.created"; readonly key: KeyView }
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
   | { readonly type: "key.revoked"; readonly key: KeyView }

@@ -1,11 +1,11 @@
 import type { ActionName } from "../domain/steps.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { RequestNote } from "./journal.js";
+import type { Exchange } from "./history/exchange.js";
 
 /** What may be repeated of a world: the world as it was, and the operations since then. Its requests are in the journal. */
 export interface Recording {
   /** Takes note of the request that the journal has just recorded. */
-  readonly request: (note: Pick<RequestNote, "at" | "isUnrepeatable">) => void;
+  readonly request: (exchange: Pick<Exchange, "at" | "isRepeatable">) => void;
   readonly operation: (operation: RecordedOperation) => void;
   /** Begins anew with the world as it is, after something that cannot be repeated. */
   readonly restart: () => void;
@@ -79,9 +79,9 @@ export function createRecording(first: Beginning, look: () => Beginning | undefi
     length = 0;
   };
   return {
-    request(note) {
-      if (note.isUnrepeatable) restart();
-      else count(note.at);
+    request({ at, isRepeatable }) {
+      if (isRepeatable) count(at);
+      else restart();
     },
     operation(operation) {
       stretches.at(-1)?.operations.push(operation);

@@ -2,7 +2,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { lastClockInstant } from "./clock.js";
 import type { Counts } from "./counters.js";
 import { createWorld } from "./create-world.js";
-import type { PlainNote } from "./journal.js";
+import type { Exchange } from "./history/exchange.js";
 import { createRuntime, type Runtime, type RuntimeOptions } from "./runtime.js";
 import { snapshotWorld } from "./snapshot.js";
 import { createStory, type StepResult, type Timeline } from "./story/story.js";
@@ -28,7 +28,7 @@ export interface WorldState {
   readonly stepsRun: number;
   readonly verdicts: readonly (readonly [step: number, asExpected: boolean])[];
   readonly lastStep: StepResult | undefined;
-  readonly notes: readonly PlainNote[];
+  readonly exchanges: readonly Exchange[];
   readonly recorded: number;
 }
 
@@ -53,7 +53,7 @@ export function describeWorld(world: World): WorldState {
     stepsRun: story.next,
     verdicts: [...story.verdicts],
     lastStep: story.last,
-    notes: journal.describe(),
+    exchanges: journal.list(),
     recorded: journal.total(),
   };
 }
@@ -75,7 +75,7 @@ export function restoreWorld(state: WorldState, platform: Platform): World {
   for (const [step, asExpected] of verdicts) story.verdicts.set(step, asExpected);
   story.last = lastStep;
   Object.assign(world, { scenario, story });
-  journal.restore(state.notes, state.recorded, (ref) => registry.keys.get(ref)?.key);
+  journal.restore(state.exchanges, state.recorded);
   const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
   world.recording.restart();

@@ -1,11 +1,14 @@
+import type { AdviceId } from "../domain/advice.js";
 import { type Environment, fingerprintOf, type KeyState, keyStateAt } from "../domain/api-key.js";
 import type { KeyLimits } from "../domain/limits.js";
 import type { Organization } from "../domain/organization.js";
+import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import type { requestQuery } from "../scenario/format/control-bodies.js";
 import type { ValueOf } from "../schema/shape.js";
 import type { Clock } from "./clock.js";
 import { settleUsage, type Windows } from "./counters.js";
-import type { Journal, JournalEntry } from "./journal.js";
+import type { Exchange } from "./history/exchange.js";
+import type { Journal } from "./journal.js";
 import type { Entries, KeyEntry, Registry } from "./registry.js";
 
 interface ViewedWorld {
@@ -46,11 +49,33 @@ export interface ClockView {
   readonly frozen: boolean;
 }
 
-/** A request as the journal shows it; `at` is ISO 8601. */
-export type RequestView = Omit<JournalEntry, "at" | "key"> & {
+/** A request as the journal shows it. Holds no key: a ref and a fingerprint instead (R46). */
+export interface RequestView {
+  /** The request id, whether or not the response carried it. */
+  readonly id: string;
+  /** On the sandbox's clock; ISO 8601. */
   readonly at: string;
+  readonly method: string;
+  /** Without its query, and with everything that looks like a key cut short. */
+  readonly path: string;
+  /** 0 when a fault left the request without a response. */
+  readonly status: number;
+  /** The API's error code. */
+  readonly code: string | null;
+  readonly pathId: PathId;
+  /** The fault that hit the request, also when it only delayed the response; `pathId` is that of the response then. */
+  readonly fault: FaultPathId | null;
+  /** The advice that its client earned; nearly always none. */
+  readonly advice: readonly AdviceId[];
+  /** Milliseconds that the response took, with the latency of a fault. */
+  readonly durationMs: number;
+  /** Whether the story or `POST /send` sent it, and no client. */
+  readonly told: boolean;
+  /** The ref of the key, if it is one of this world. */
   readonly key: ListedKeyRef | null;
-};
+  /** The first 12 hex digits of the SHA-256 of what was presented as the key. */
+  readonly fingerprint: string | null;
+}
 
 export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld): KeyView {
   const now = world.clock.now();
@@ -116,14 +141,19 @@ export function viewOrganization(organization: Organization): OrganizationView {
 export function listRequests(
   { journal, registry }: ViewedWorld & { readonly journal: Journal },
   { limit, path_id: pathId, key }: ValueOf<typeof requestQuery>,
-): JournalEntry[] {
+): Exchange[] {
   if (key !== undefined) registry.key(key);
   return journal.list({ limit, pathId, key });
 }
 
-/** A journal entry, for people. */
-export function viewRequest(entry: JournalEntry): RequestView {
-  return { ...entry, key: entry.key as ListedKeyRef | null, at: new Date(entry.at).toISOString() };
+export function viewRequest(exchange: Exchange): RequestView {
+  const { id, at, method, path, status, code, pathId, fault, advice, durationMs, fromStory } = exchange;
+  return {
+    ...{ id, at: new Date(at).toISOString(), method, path, status, code, pathId, fault, advice, durationMs },
+    told: fromStory,
+    key: exchange.key as ListedKeyRef | null,
+    fingerprint: exchange.fingerprint,
+  };
 }
 
 function isoTime(instant: number | undefined): string | null {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { pick, randomStream } from "../../src/domain/seed.js";
 import { openWorld } from "../../src/node/platform.js";
 import { type RunningServer, serveRuntime } from "../../src/node/server/serve-runtime.js";
-import type { JournalEntry } from "../../src/sandbox/journal.js";
+import type { Exchange } from "../../src/sandbox/history/exchange.js";
 import { createRuntime } from "../../src/sandbox/runtime.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import type { World } from "../../src/sandbox/world.js";
@@ -21,12 +21,12 @@ let world: World;
 let server: RunningServer;
 let port: number;
 const defects: unknown[] = [];
-const journaled: JournalEntry[] = [];
+const journaled: Exchange[] = [];
 
 beforeAll(async () => {
   world = openWorld(bundledScenarios["key-states"]);
   world.events.subscribe((event) => {
-    if (event.type === "request") journaled.push(event.request());
+    if (event.type === "request") journaled.push(event.exchange);
   });
   server = await serveRuntime(
     createRuntime(() => world),

@@ -201,7 +201,8 @@ test("an answer to HEAD has the same head and no body", () => {
     const apiKey = scenarioSecret(world, "main");
     const get = handle(world, { method: "GET", path: mePath, apiKey });
     const head = handle(twin, { method: "HEAD", path: mePath, apiKey });
-    expect(head).toEqual({ ...get, answer: { ...get.answer, body: "" } });
+    const { pathId, fault, status, delivery } = get;
+    expect(head).toMatchObject({ pathId, fault, status, delivery, answer: { ...get.answer, body: "" } });
   }
 });
 

@@ -7,7 +7,7 @@ import { captureText } from "../../src/library/capture-text.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { type SandboxServer, startServer } from "../../src/node/index.js";
 import { openWorld } from "../../src/node/platform.js";
-import type { RequestNote } from "../../src/sandbox/journal.js";
+import type { Exchange } from "../../src/sandbox/history/exchange.js";
 import { stepProblems } from "../../src/sandbox/story/differences.js";
 import { runStory } from "../../src/sandbox/story/run-step.js";
 import type { World } from "../../src/sandbox/world.js";
@@ -31,11 +31,10 @@ function verified(text: string): World {
 }
 
 /** The requests as the client saw them: byte for byte, but for a date that clients compare with their own clock. */
-function answersOf({ journal, requestIds }: World, notes: readonly RequestNote[] = journal.after(0)) {
-  return notes.map(({ number, variedId, at, status, pathId, fault, answer, cutAfter }) => ({
-    id: variedId ?? requestIds.idOf(number),
-    ...{ at, status, pathId, fault, cutAfter, body: answer?.body },
-    headers: answer?.headers.map((value, i, all) =>
+function answersOf({ journal }: World, exchanges: readonly Exchange[] = journal.list()) {
+  return exchanges.map(({ id, at, status, pathId, fault, answer, delivery }) => ({
+    ...{ id, at, status, pathId, fault, cutAfter: delivery?.cutAfter, body: answer.body },
+    headers: answer.headers.map((value, i, all) =>
       /^retry-after$/i.test(all[i - 1] ?? "") && /GMT/.test(value) ? "a date" : value,
     ),
   }));
@@ -50,14 +49,14 @@ const captured = (world: World, options: CaptureOptions = {}) => {
 /** Captures a session, wholly and in part, and proves each file. */
 function captures(world: World, keys: ReadonlySet<string>, [from, to]: readonly [number, number]): void {
   const { beginning } = world.recording.read();
-  const notes = world.journal.after(beginning?.requests ?? 0);
-  if (notes.length === 0) {
+  const exchanges = world.journal.after(beginning?.requests ?? 0);
+  if (exchanges.length === 0) {
     expect(() => captureText(world)).toThrow(expect.objectContaining({ code: "capture_impossible" }));
     return;
   }
   const text = captured(world);
   for (const key of keys) expect(text).not.toContain(key);
-  const seen = answersOf(world, notes);
+  const seen = answersOf(world, exchanges);
   expect(answersOf(verified(text))).toEqual(seen);
 
   const [first, last] = [from % seen.length, to % seen.length].toSorted((one, other) => one - other) as [
@@ -67,12 +66,12 @@ function captures(world: World, keys: ReadonlySet<string>, [from, to]: readonly 
   const part = captured(world, { from: seen[first]?.id, to: seen[last]?.id });
   expect(answersOf(verified(part))).toEqual(seen.slice(first, last + 1));
 
-  const ref = notes[first]?.key?.ref;
-  if (ref === undefined) return;
+  const ref = exchanges[first]?.key;
+  if (typeof ref !== "string") return;
   const ofKey = answersOf(verified(captured(world, { key: ref })));
   const own = answersOf(
     world,
-    notes.filter(({ key }) => key?.ref === ref),
+    exchanges.filter(({ key }) => key === ref),
   );
   // Others may be left out, and ids are those of the numbers then.
   const withoutIds = (all: typeof own) =>

@@ -5,7 +5,7 @@ import { createInstances, newInstanceId } from "../../src/node/control/instances
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { reportOf } from "../../src/report/build-report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
-import type { JournalEntry } from "../../src/sandbox/journal.js";
+import type { Exchange } from "../../src/sandbox/history/exchange.js";
 import { advanceClock, clearRequests } from "../../src/sandbox/operations/world.js";
 import { createRuntime, type Runtime } from "../../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
@@ -58,10 +58,10 @@ function ask(runtime: Runtime, { times, key, odd: form }: Happening): void {
 interface Place {
   readonly id: string | undefined;
   readonly runtime: Runtime;
-  heard: JournalEntry[];
+  heard: Exchange[];
 }
 
-function countOf(heard: readonly JournalEntry[]): Record<string, number> {
+function countOf(heard: readonly Exchange[]): Record<string, number> {
   const counts: Record<string, number> = { requests: heard.length };
   for (const { pathId, fault, advice } of heard) {
     for (const id of new Set([pathId, ...(fault === null ? [] : [fault]), ...advice])) {
@@ -94,8 +94,8 @@ function play(happenings: readonly Happening[]): number {
   const listen = (place: Place) =>
     place.runtime.subscribe((event) => {
       if (event.type !== "request") return;
-      place.heard.push(event.request());
-      if (place !== server) server.heard.push(event.request());
+      place.heard.push(event.exchange);
+      if (place !== server) server.heard.push(event.exchange);
     });
   listen(server);
   let most = 0;

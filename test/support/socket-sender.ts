@@ -9,7 +9,7 @@ export function socketSender(port: number, world: World): (request: StoryRequest
     const gaveUp = new AbortController();
     // A client with a time limit gives up some time; this one knows at once that nothing will come.
     const unsubscribe = world.events.subscribe((event) => {
-      if (event.type === "request" && event.request().fault === "fault.hang") gaveUp.abort();
+      if (event.type === "request" && event.exchange.fault === "fault.hang") gaveUp.abort();
     });
     const sent = { method, path, headers, ...(body !== undefined && { body }) };
     const received = await exchange(`http://127.0.0.1:${port}`, {

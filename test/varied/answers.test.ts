@@ -1,15 +1,15 @@
 import { parseList } from "structured-headers";
 import { expect, test } from "vitest";
-import { beginCall } from "../../src/api/call.js";
+import { refuse, successAnswer } from "../../src/api/answer.js";
 import type { Success } from "../../src/api/endpoint.js";
 import { me } from "../../src/api/endpoints/me.js";
-import type { ApiAnswer } from "../../src/api/messages.js";
-import { errorReply, successReply } from "../../src/api/reply.js";
+import { beginCall } from "../../src/api/handle.js";
 import { type VariationRow, variationTable } from "../../src/api/variation/table.js";
 import { type Select, selector, variationOf } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/check/answer.js";
 import type { Profile } from "../../src/domain/assumptions.js";
-import { type Outcome, outcomes, type PathId } from "../../src/domain/outcomes.js";
+import { type ApiPathId, type Outcome, outcomes } from "../../src/domain/outcomes.js";
+import type { ApiAnswer } from "../../src/sandbox/history/exchange.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { World } from "../../src/sandbox/world.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -192,7 +192,7 @@ const scenario: Scenario = {
     },
   },
 };
-const paths: readonly PathId[] = [
+const paths: readonly ApiPathId[] = [
   "200.test",
   "401.revoked",
   "403.insufficient_scope",
@@ -205,17 +205,18 @@ const paths: readonly PathId[] = [
 function answersOf(profile: Profile, choose: Select): ApiAnswer[] {
   return paths.map((path) => {
     const world = openTestWorld(scenario, { profile });
-    const begun = beginCall(world, scenarioSecret(world, "key"));
+    const begun = beginCall(world, { method: "GET", path: me.path, apiKey: scenarioSecret(world, "key") });
     const variation = begun.variation && variationOf(world, begun.number, choose);
-    const call = { ...begun, variation, assumptions: variation?.assumptions ?? begun.assumptions };
+    const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
+    const call = { ...begun, variation, id, assumptions };
     if (call.entry !== undefined && path === "200.test") {
-      return successReply(world, call, me, me.respond(call.entry, world, nothingAsked) as Success);
+      return successAnswer(world, call, me, me.respond(call.entry, world, nothingAsked) as Success);
     }
-    return errorReply(world, call, {
+    return refuse(world, call, {
       path,
       scope: null,
       ...(path === "405.method" && { allow: "GET, HEAD" }),
-    });
+    }).answer;
   });
 }
 
@@ -257,9 +258,8 @@ test("every row that an assumption can fix is tried here", () => {
 
 test.each(givable)("%s does not vary when its assumption is given", (id, given) => {
   const world = openTestWorld({ ...scenario, assumptions: { profile: "varied", ...given } });
-  const { selected, assumptions } = beginCall(world, undefined).variation as NonNullable<
-    ReturnType<typeof beginCall>["variation"]
-  >;
+  const call = beginCall(world, { method: "GET", path: me.path, apiKey: undefined });
+  const { selected, assumptions } = call.variation as NonNullable<typeof call.variation>;
   expect(selected.map(({ row }) => row.id)).not.toContain(id);
   expect(assumptions).toMatchObject(given);
 });

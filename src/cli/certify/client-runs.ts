@@ -7,7 +7,7 @@ import type { CommandEnd } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/build-report.js";
 import type { Report } from "../../report/report.js";
 import { createCounters } from "../../sandbox/counters.js";
-import type { JournalEntry } from "../../sandbox/journal.js";
+import type { Exchange } from "../../sandbox/history/exchange.js";
 import type { GivenOptions, Runtime } from "../../sandbox/runtime.js";
 import type { Trial } from "../../sandbox/world.js";
 import type { Call } from "../command.js";
@@ -121,20 +121,20 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
 
 /** Remembers the last request of each status, in all worlds and instances of a run. */
 function listenTo(runtime: Runtime) {
-  const entries = new Map<number, JournalEntry>();
+  const exchanges = new Map<number, Exchange>();
   const add = ({ subscribe }: Runtime) => {
     subscribe((event) => {
-      const entry = event.type === "request" ? event.request() : undefined;
-      if (entry === undefined || entry.told) return;
+      if (event.type !== "request" || event.exchange.fromStory) return;
+      const { exchange } = event;
       // The latest one is the last of the map.
-      entries.delete(entry.status);
-      entries.set(entry.status, entry);
+      exchanges.delete(exchange.status);
+      exchanges.set(exchange.status, exchange);
     });
   };
   add(runtime);
   const last = (statuses?: readonly number[]): Run["lastRequest"] => {
-    const entry = [...entries.values()].filter(({ status }) => statuses?.includes(status) ?? true).at(-1);
-    return entry && { id: entry.id, pathId: entry.pathId, status: entry.status };
+    const last = [...exchanges.values()].filter(({ status }) => statuses?.includes(status) ?? true).at(-1);
+    return last && { id: last.id, pathId: last.pathId, status: last.status };
   };
   return { add, last };
 }

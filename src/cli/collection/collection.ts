@@ -1,4 +1,4 @@
-import { expectedCode } from "../../api/reply.js";
+import { expectedCode } from "../../api/messages.js";
 import { failures } from "../../domain/fault.js";
 import { outcomeOf, outcomes, type PathId } from "../../domain/outcomes.js";
 import { type Reproduction, reproductionsIn } from "../../report/reproduce.js";

@@ -1,6 +1,6 @@
 import { me } from "../../api/endpoints/me.js";
 import { evaluate } from "../../api/evaluate.js";
-import { expectedCode } from "../../api/reply.js";
+import { expectedCode } from "../../api/messages.js";
 import { adviceOf } from "../../domain/advice.js";
 import { fingerprintOf, isSandboxKey, parseApiKey } from "../../domain/api-key.js";
 import { outcomeOf } from "../../domain/outcomes.js";

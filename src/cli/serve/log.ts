@@ -4,7 +4,7 @@ import { escapeControls, printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { Log, LoggedInstance } from "../../node/log.js";
 import { pluralize } from "../../report/plain-text.js";
-import type { JournalEntry } from "../../sandbox/journal.js";
+import type { Exchange } from "../../sandbox/history/exchange.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
@@ -90,7 +90,7 @@ function textLog(
       const place = instance ? `  ${palette.dim(`in ${escapeControls(instance.label ?? instance.id)}`)}` : "";
       if (event.type === "request") {
         const options = { verbose, isNarrow: isNarrow() };
-        write(`${requestLine(event.request(), palette, options)}${place}\n`);
+        write(`${requestLine(event.exchange, palette, options)}${place}\n`);
       } else line(stepLogLine(event, palette) + place);
     },
     note: (message) => line(printable(message)),
@@ -110,11 +110,11 @@ const pathWidth = "/v1/relying-party/me".length;
  * which the path id says as well, and the milliseconds.
  */
 export function requestLine(
-  entry: JournalEntry,
+  exchange: Exchange,
   palette: Palette,
   { verbose = false, isNarrow = false }: { verbose?: boolean; isNarrow?: boolean } = {},
 ): string {
-  const { at, method, path, status, pathId, fault, key, fingerprint, advice, durationMs } = entry;
+  const { at, method, path, status, pathId, fault, key, fingerprint, advice, durationMs } = exchange;
   const adviceColour = { error: palette.red, warning: palette.yellow, note: palette.dim };
   // Without fractions of a second: the order of the lines says what they would.
   const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
@@ -126,7 +126,7 @@ export function requestLine(
     ...(isNarrow
       ? [paint(pathId.padEnd(pathIdWidth))]
       : [
-          paint(answerText(entry).padEnd(answerWidth)),
+          paint(answerText(exchange).padEnd(answerWidth)),
           pathId.padEnd(pathIdWidth),
           palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
         ]),
@@ -134,6 +134,6 @@ export function requestLine(
     // A fault that only delays the answer; any other is the path itself.
     ...(fault === null || fault === pathId ? [] : [palette.dim(fault)]),
     ...advice.map((id) => adviceColour[adviceOf(id).level](id)),
-    ...(verbose ? [palette.dim(entry.id)] : []),
+    ...(verbose ? [palette.dim(exchange.id)] : []),
   ].join(isNarrow ? " " : "  ");
 }

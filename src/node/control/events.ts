@@ -192,7 +192,7 @@ function lostText(id: number, last: number): string {
 }
 
 function dataOf(event: WorldEvent): unknown {
-  if (event.type === "request") return requestLine(event.request());
+  if (event.type === "request") return requestLine(event.exchange);
   if (event.type === "timeline.step" || event.type === "story.step") return stepData(event);
   const { type: _, ...data } = event;
   return snakeCase(data);

@@ -1,5 +1,5 @@
 import type { Response } from "express";
-import { errorBody } from "../../api/reply.js";
+import { errorBody } from "../../api/messages.js";
 import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 import { refusals } from "../../domain/outcomes.js";
 import { redactEncoded } from "../../domain/redact.js";

@@ -2,11 +2,10 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onlyWaits } from "../../api/faults.js";
-import { type Handled, handle } from "../../api/handle.js";
-import type { ApiRequest } from "../../api/messages.js";
+import { handle } from "../../api/handle.js";
 import { inputAt, routeAt } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
-import type { AnswerDelivery } from "../../sandbox/behaviour/known-answers.js";
+import type { AnswerDelivery, ApiRequest, Exchange } from "../../sandbox/history/exchange.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type { Instance, Instances } from "../control/instances.js";
@@ -113,7 +112,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
 
   const dateOf = createDate();
   const send = (
-    { answer, pathId, delivery }: Handled,
+    { answer, pathId, delivery }: Exchange,
     world: World,
     response: ServerResponse,
     countUnread: () => void,
@@ -148,7 +147,9 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     }
     replica
       .answer(read, instance)
-      .then((answered) => send(answered, answered.world, response, () => replica.countUnread(instance)))
+      .then(({ exchange, world: there }) =>
+        send(exchange, there, response, () => replica.countUnread(instance)),
+      )
       .catch((error) => failWith(error, response));
   };
   // The world may have been exchanged meanwhile.

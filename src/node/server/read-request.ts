@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { ApiRequest, ReadBody, RequestContent } from "../../api/messages.js";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-body.js";
 import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
-import { type Connection, repeatsOfDirectLoop } from "../../sandbox/behaviour/known-answers.js";
+import { repeatsOfDirectLoop } from "../../sandbox/behaviour/known-answers.js";
+import type { ApiRequest, Connection, ReadBody, RequestContent } from "../../sandbox/history/exchange.js";
 
 /** The path of the control plane; every other path belongs to the API. */
 export const controlPath = "/__sandbox";

@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type Delivery, partsOf } from "../../api/faults.js";
-import type { ApiAnswer, TextBody } from "../../api/messages.js";
-import { errorBody } from "../../api/reply.js";
+import { partsOf } from "../../api/faults.js";
+import { errorBody, type TextBody } from "../../api/messages.js";
 import { SandboxError } from "../../domain/errors.js";
 import { failures } from "../../domain/fault.js";
 import { refusals } from "../../domain/outcomes.js";
+import type { ApiAnswer, Delivery } from "../../sandbox/history/exchange.js";
 import { clearTimeout, setTimeout } from "../platform.js";
 
 /** Sends an answer with more headers, by names and values in turn; give the same array again for the same headers. */

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { presentedAs } from "../../api/call.js";
+import { presentedAs } from "../../api/handle.js";
 import { isSandboxKey, keyPrefixes, parseApiKey } from "../../domain/api-key.js";
 import { findKeys, redactPath } from "../../domain/redact.js";
 import { isMeantAsKey } from "../../domain/request-traits.js";

@@ -1,7 +1,7 @@
-import type { ApiRequest, RequestContent } from "../../api/messages.js";
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../../domain/api-key.js";
 import { findKeys, redactEncoded, redactKeys } from "../../domain/redact.js";
 import { isMeantAsKey } from "../../domain/request-traits.js";
+import type { ApiRequest, RequestContent } from "../../sandbox/history/exchange.js";
 import type { ControlCall } from "../control/call.js";
 
 /** A request without any key that its client sent: a mask stands for each. */
@@ -21,7 +21,7 @@ const longMask = 5;
  * alone. Whoever handles the request has to take the given hash for that of the mask.
  */
 export function maskRequest(request: ApiRequest, sha256: (text: string) => string): MaskedRequest {
-  const { method, path, apiKey, traits, evidence, content, isTold } = request;
+  const { method, path, apiKey, traits, evidence, content, fromStory } = request;
   const hashes: Record<string, string> = {};
   const mask = (key: string): string => {
     const hash = sha256(key);
@@ -44,7 +44,7 @@ export function maskRequest(request: ApiRequest, sha256: (text: string) => strin
       },
     }),
     ...(content !== undefined && { content: maskContent(content) }),
-    ...(isTold === true && { isTold }),
+    ...(fromStory === true && { fromStory }),
     hashes,
   };
 

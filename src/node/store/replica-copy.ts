@@ -1,7 +1,7 @@
-import { type Handled, handle } from "../../api/handle.js";
+import { handle } from "../../api/handle.js";
 import { type Environment, environments } from "../../domain/api-key.js";
 import { type RandomStream, randomStream } from "../../domain/seed.js";
-import type { Connection } from "../../sandbox/behaviour/known-answers.js";
+import type { Connection, Exchange } from "../../sandbox/history/exchange.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
 import { secretFrom } from "../../sandbox/scenario-keys.js";
 import { restoreRuntime } from "../../sandbox/state.js";
@@ -13,8 +13,9 @@ import type { Entry, NewKeyHashes } from "./entries.js";
 import type { LogSnapshot, LogStart } from "./log.js";
 import { describeServer, type ServerState } from "./server-state.js";
 
-/** An answer of the API, and the world that gave it. */
-export interface AnsweredRequest extends Handled {
+/** A request to the API, and the world that answered it. */
+export interface AnsweredRequest {
+  readonly exchange: Exchange;
   readonly world: World;
 }
 
@@ -148,7 +149,7 @@ export function createCopy({ start, given, maxInstances, runCall, onInstance }: 
         // What leads into an instance that is gone is an unknown path.
         const path = isGone ? `/i/${entry.instance}${request.path}` : request.path;
         const asked = { ...request, path, connection: connection && connectionOf(connection) };
-        return { ...handle(world, asked), world } satisfies AnsweredRequest;
+        return { exchange: handle(world, asked), world } satisfies AnsweredRequest;
       }
       case "call":
         newId = entry.newId;

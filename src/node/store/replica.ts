@@ -1,7 +1,6 @@
-import type { ApiRequest } from "../../api/messages.js";
 import { type Environment, environments } from "../../domain/api-key.js";
 import { base62From, type RandomStream } from "../../domain/seed.js";
-import type { Connection } from "../../sandbox/behaviour/known-answers.js";
+import type { ApiRequest, Connection } from "../../sandbox/history/exchange.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { secretFrom } from "../../sandbox/scenario-keys.js";
 import type { ControlCall, ControlPlace } from "../control/call.js";

@@ -1,8 +1,6 @@
 import type { AdviceId } from "../../domain/advice.js";
 import { isMarked, isSandboxKey, type KeyRecord, keyStateAt, noKey } from "../../domain/api-key.js";
-import type { Presented } from "../../domain/authorize.js";
 import { minute, minuteStart } from "../../domain/limits.js";
-import type { PathId } from "../../domain/outcomes.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -12,10 +10,10 @@ import {
   isFromPage,
   isPreflight,
   isPreflightForKey,
-  type RequestTraits,
   shows,
 } from "../../domain/request-traits.js";
 import type { Usage, Windows } from "../counters.js";
+import type { ApiRequest, Exchange } from "../history/exchange.js";
 import type { KeyEntry, Registry, UsedKey } from "../registry.js";
 import { isKnown, type KnownAnswer, learn, type SentRequest } from "./known-answers.js";
 
@@ -38,36 +36,13 @@ const mostRepeats = 5;
 /** Milliseconds after which retries without a pause are no longer those of one burst. */
 const longBurst = 3000;
 
-/** The limit whose end a 429 names; `undefined` when it names none. */
-export type NamedLimit = "minute" | "day" | undefined;
-
-/** A call to the API, as far as advice depends on it. */
-export interface ObservedCall {
-  /** On the stopwatch. */
-  readonly started: number;
-  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
-  readonly now: number;
-  readonly apiKey: string | undefined;
-  readonly presented: Presented;
+/** A request in progress, as far as advice depends on it. */
+export interface ObservedCall extends SentRequest {
+  readonly request: ApiRequest;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
   /** Whether the entry was made for this call. */
   readonly isNewEntry: boolean;
-}
-
-/** A call and how it ended, as far as advice depends on it. */
-export interface ObservedRequest extends SentRequest {
-  readonly call: ObservedCall;
-  readonly traits: RequestTraits;
-  /** The origin of the page that a browser sent it from. */
-  readonly page: string | undefined;
-  /** Whether a key that may be a real one leaked: it was in another place than the header, or not alone in it. */
-  readonly hasLeakedRealKey: boolean;
-  /** Whether the API does not have its path, or not with its method. */
-  readonly isMisdirected: boolean;
-  /** The path of a fault if one replaced the answer. */
-  readonly pathId: PathId;
-  readonly namedLimit: NamedLimit;
 }
 
 interface ObservingWorld {
@@ -81,16 +56,17 @@ interface ObservingWorld {
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
 /** Returns the advice that a request earns by what its client knew, and remembers what the client learns. */
-export function observe(world: ObservingWorld, request: ObservedRequest): readonly AdviceId[] {
-  if (isUnremarkable(request)) return noAdvice;
-  const { entry, apiKey = noKey, presented, sha256 } = request.call;
-  const advice = adviceOnTraits(request, world.behaviour.pages);
-  const looksReal = !isMarked(apiKey) && presented === "well_formed";
-  if ((looksReal && entry === undefined) || request.hasLeakedRealKey) advice.push("real-key-suspected");
-  if (wasRejected(world, request)) advice.push("same-key-after-401");
-  const adviceOnKey = observeKey(world, entry ?? world.registry.decoy, request);
+export function observe(world: ObservingWorld, call: ObservedCall, exchange: Exchange): readonly AdviceId[] {
+  const { entry, sha256 } = call;
+  if (isUnremarkable(exchange, entry)) return noAdvice;
+  const { apiKey = noKey } = call.request;
+  const advice = adviceOnTraits(call, exchange, world.behaviour.pages);
+  const looksReal = !isMarked(apiKey) && exchange.presented === "well_formed";
+  if ((looksReal && entry === undefined) || exchange.leaksRealKey) advice.push("real-key-suspected");
+  if (wasRejected(world, call, exchange)) advice.push("same-key-after-401");
+  const adviceOnKey = observeKey(world, entry ?? world.registry.decoy, call, exchange);
   if (entry !== undefined) advice.push(...adviceOnKey);
-  if (!request.pathId.startsWith("401")) return advice.length === 0 ? noAdvice : Object.freeze(advice);
+  if (!exchange.pathId.startsWith("401")) return advice.length === 0 ? noAdvice : Object.freeze(advice);
   // Made for every 401, so that an unknown key takes no longer (R14).
   const withStray = Object.freeze<AdviceId[]>([...advice, "key-of-another-sandbox"]);
   const isStray = isSandboxKey(apiKey) && sha256 !== world.behaviour.unknownKey;
@@ -99,25 +75,25 @@ export function observe(world: ObservingWorld, request: ObservedRequest): readon
 }
 
 // Nearly every request that gets 200.
-function isUnremarkable({ traits, pathId, call: { entry }, hasLeakedRealKey }: ObservedRequest): boolean {
+function isUnremarkable({ traits, pathId, leaksRealKey }: Exchange, entry: KeyEntry | undefined): boolean {
   return (
     traits === 0 &&
     (pathId === "200.test" || pathId === "200.live") &&
     entry?.behaviour === undefined &&
     entry?.key.replaces === undefined &&
-    !hasLeakedRealKey
+    !leaksRealKey
   );
 }
 
-function adviceOnTraits(request: ObservedRequest, pages: Set<string>): AdviceId[] {
-  const { traits, isMisdirected } = request;
+function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
+  const { traits, isMisdirected } = exchange;
   const advice: AdviceId[] = [];
   if (traits === 0 && !isMisdirected) return advice;
   if (shows(traits, hasKeyInQuery)) advice.push("key-in-query");
   if (shows(traits, hasKeyInOtherHeader)) advice.push("key-in-authorization");
-  const hasKey = hasKeyAnywhere(request);
+  const hasKey = hasKeyAnywhere(call, exchange);
   const isBrowser = shows(traits, isFromBrowser);
-  if (isPageWithKey(request, pages)) advice.push("key-from-browser");
+  if (isPageWithKey(call, exchange, pages)) advice.push("key-from-browser");
   else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
   if (isMisdirected) {
     // Preflights are the browser's own; a person who opens the server in a browser is no client.
@@ -128,68 +104,81 @@ function adviceOnTraits(request: ObservedRequest, pages: Set<string>): AdviceId[
   return advice;
 }
 
-function hasKeyAnywhere({ traits, call: { apiKey } }: ObservedRequest): boolean {
-  return apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
+function hasKeyAnywhere({ request }: ObservedCall, { traits }: Exchange): boolean {
+  return request.apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
 }
 
 // A proxy passes on what browsers send and adds the key itself; but none asks whether it may send one.
-function isPageWithKey(request: ObservedRequest, pages: Set<string>): boolean {
-  const { traits, page } = request;
+function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string>): boolean {
+  const { traits } = exchange;
+  const page = call.request.evidence?.page;
   if (shows(traits, isPreflightForKey)) {
     if (page !== undefined && pages.size < pagesCapacity) pages.add(page);
     return true;
   }
-  return hasKeyAnywhere(request) && (shows(traits, isFromPage) || (page !== undefined && pages.has(page)));
+  return (
+    hasKeyAnywhere(call, exchange) && (shows(traits, isFromPage) || (page !== undefined && pages.has(page)))
+  );
 }
 
 // The same work for every 401, whatever its cause and whether or not there was a key (R14).
 function wasRejected(
   { behaviour: { rejected }, registry }: ObservingWorld,
-  request: ObservedRequest,
+  call: ObservedCall,
+  { pathId }: Exchange,
 ): boolean {
-  const { pathId, call } = request;
-  const { apiKey, sha256 } = call;
+  const { request, sha256 } = call;
   const earlier = rejected.get(sha256);
-  const isRepeated = earlier !== undefined && isKnown(earlier, request);
+  const isRepeated = earlier !== undefined && isKnown(earlier, call);
   // An answer that a fault replaced teaches nothing: to repeat the request is right then.
   if (pathId.startsWith("401")) {
     if (earlier === undefined) registry.workInVain(sha256, call);
     if (earlier !== undefined) rejected.delete(sha256);
     else if (rejected.size >= rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
-    rejected.set(sha256, learn(earlier, request));
+    rejected.set(sha256, learn(earlier, call));
   }
-  return isRepeated && apiKey !== undefined;
+  return isRepeated && request.apiKey !== undefined;
 }
 
-function observeKey(world: ObservingWorld, entry: UsedKey, request: ObservedRequest): AdviceId[] {
-  const { pathId } = request;
+function observeKey(
+  world: ObservingWorld,
+  entry: UsedKey,
+  call: ObservedCall,
+  exchange: Exchange,
+): AdviceId[] {
+  const { pathId } = exchange;
   const advice: AdviceId[] = [];
-  if (isTooSoon(world, entry, request)) advice.push("too-soon-after-429");
-  if (isHammering(entry, request)) advice.push("no-pause-after-failure");
-  if (hasSeenReplacement(world.registry, entry, request)) advice.push("old-key-after-replacement-seen");
+  if (isTooSoon(world, entry, call, exchange)) advice.push("too-soon-after-429");
+  if (isHammering(entry, call, exchange)) advice.push("no-pause-after-failure");
+  if (hasSeenReplacement(world.registry, entry, call, exchange))
+    advice.push("old-key-after-replacement-seen");
   else if (pathId === "200.retiring") advice.push("retiring-key-in-use");
   if (pathId === "200.legacy") advice.push("legacy-key-in-use");
   return advice;
 }
 
-function isTooSoon({ windows, platform }: ObservingWorld, entry: UsedKey, request: ObservedRequest): boolean {
-  const { pathId } = request;
-  const { now } = request.call;
+function isTooSoon(
+  { windows, platform }: ObservingWorld,
+  entry: UsedKey,
+  call: ObservedCall,
+  exchange: Exchange,
+): boolean {
+  const { pathId, at: now } = exchange;
   const limit = entry.behaviour?.limit;
   // A request that gets 200 has waited long enough.
   const mustWait =
     limit !== undefined && now >= limit.since && now < limit.until && !pathId.startsWith("200");
   // Where no limit was named, a client may have waited for the turn of the minute on its own clock.
   const hasWaited = mustWait && platform.time() >= limit.untilOnWall;
-  const knewLimit = limit !== undefined && isKnown(limit.answer, request);
+  const knewLimit = limit !== undefined && isKnown(limit.answer, call);
   if (pathId.startsWith("429")) {
-    const until = waitUntil(entry.usage, windows, request);
+    const until = waitUntil(entry.usage, windows, exchange);
     const earlier = limit?.until === until ? limit.answer : undefined;
     const untilOnWall =
-      request.namedLimit === undefined ? minuteStart(platform.time()) + minute : Number.POSITIVE_INFINITY;
+      exchange.namedLimit === undefined ? minuteStart(platform.time()) + minute : Number.POSITIVE_INFINITY;
     entry.behaviour = {
       ...entry.behaviour,
-      limit: { answer: learn(earlier, request), since: now, until, untilOnWall },
+      limit: { answer: learn(earlier, call), since: now, until, untilOnWall },
     };
   }
   return mustWait && knewLimit && !hasWaited;
@@ -197,11 +186,7 @@ function isTooSoon({ windows, platform }: ObservingWorld, entry: UsedKey, reques
 
 // An answer that names no limit may be about the minute, whose end is all that a client can wait for. The instant, not
 // the seconds in the answer: simultaneous requests get the same one.
-function waitUntil(
-  usage: Usage,
-  { sliding }: Windows,
-  { call: { now }, namedLimit }: ObservedRequest,
-): number {
+function waitUntil(usage: Usage, { sliding }: Windows, { at: now, namedLimit }: Exchange): number {
   if (namedLimit === "day") return usage.dayEndsAt;
   if (!sliding) return usage.minuteEndsAt;
   // A sliding minute has more as soon as its oldest request is a minute old.
@@ -210,39 +195,50 @@ function waitUntil(
 }
 
 // One request at a time, or for longer than the retries of a burst take.
-function isHammering(entry: UsedKey, request: ObservedRequest): boolean {
-  const { pathId, started } = request;
+function isHammering(entry: UsedKey, call: ObservedCall, exchange: Exchange): boolean {
+  const { pathId } = exchange;
+  const { started } = call;
   const failure = entry.behaviour?.failure;
   if (!pathId.startsWith("403") && pathId !== "fault.status") {
     if (failure !== undefined) entry.behaviour = { ...entry.behaviour, failure: undefined };
     return false;
   }
   if (failure === undefined || started - failure.answer.latest.at >= pauseTime) {
-    const answer = learn(undefined, request);
+    const answer = learn(undefined, call);
     entry.behaviour = { ...entry.behaviour, failure: { answer, since: started, repeats: 0 } };
     return false;
   }
-  if (isKnown(failure.answer, request)) failure.repeats += 1;
+  if (isKnown(failure.answer, call)) failure.repeats += 1;
   const isSteady = !failure.answer.isParallel || started - failure.since >= longBurst;
   return isSteady && failure.repeats > mostRepeats;
 }
 
-function hasSeenReplacement({ keys }: Registry, entry: UsedKey, request: ObservedRequest): boolean {
-  if (entry.key.replaces !== undefined) observeReplacement(keys, entry, request);
+function hasSeenReplacement(
+  { keys }: Registry,
+  entry: UsedKey,
+  call: ObservedCall,
+  exchange: Exchange,
+): boolean {
+  if (entry.key.replaces !== undefined) observeReplacement(keys, entry, call, exchange);
   let isSeen = false;
   for (const { key, behaviour } of entry.behaviour?.replacements ?? []) {
-    const isKnownToWork = behaviour?.worked !== undefined && isKnown(behaviour.worked, request);
+    const isKnownToWork = behaviour?.worked !== undefined && isKnown(behaviour.worked, call);
     // A client cannot change over to a key that works no more.
-    if (isKnownToWork && works(key, request.call.now)) isSeen = true;
+    if (isKnownToWork && works(key, exchange.at)) isSeen = true;
   }
   return isSeen;
 }
 
-function observeReplacement({ get }: Registry["keys"], entry: UsedKey, request: ObservedRequest): void {
+function observeReplacement(
+  { get }: Registry["keys"],
+  entry: UsedKey,
+  call: ObservedCall,
+  exchange: Exchange,
+): void {
   const worked = entry.behaviour?.worked;
-  if (worked !== undefined) isKnown(worked, request);
-  if (!request.pathId.startsWith("200")) return;
-  entry.behaviour = { ...entry.behaviour, worked: learn(worked, request) };
+  if (worked !== undefined) isKnown(worked, call);
+  if (!exchange.pathId.startsWith("200")) return;
+  entry.behaviour = { ...entry.behaviour, worked: learn(worked, call) };
   if (worked !== undefined) return;
   // Told to the replaced keys now: a rejected one is to take no longer for having been replaced.
   for (let old = get(entry.key.replaces ?? ""); old !== undefined; old = get(old.key.replaces ?? "")) {

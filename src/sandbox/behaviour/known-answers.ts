@@ -1,16 +1,4 @@
-/**
- * A connection on which requests come one after the other. Compared by identity.
- *
- * Without one nothing is known of what a request came on: it passed a server or a service worker of others.
- */
-export interface Connection {
-  /**
-   * The number of repeated requests that show a client with one request at a time, and not a burst.
-   *
-   * `Infinity` where a proxy may be at the other end, which sends requests of several clients on one connection.
-   */
-  readonly repeatsOfLoop: number;
-}
+import type { AnswerDelivery, ApiRequest, Connection } from "../history/exchange.js";
 
 /** The connection of all calls in this process: an adapter says when it hands over an answer. */
 export const inProcess: Connection = Object.freeze({ repeatsOfLoop: 1 });
@@ -18,17 +6,12 @@ export const inProcess: Connection = Object.freeze({ repeatsOfLoop: 1 });
 /** Repeats of a loop on a client's own connection: a burst of some clients uses a connection twice, as soon as it is free. */
 export const repeatsOfDirectLoop = 5;
 
-/** The handing over of an answer. Changed in place. */
-export interface AnswerDelivery {
-  /** Instant on the stopwatch at which the answer went out; `Infinity` before. */
-  at: number;
-}
-
-/** A request as far as it tells which answers its client knew. */
+/** A request, as far as it shows which answers its client knew. */
 export interface SentRequest {
-  /** Instant on the stopwatch at which it arrived. */
+  readonly request: Pick<ApiRequest, "connection">;
+  /** Instant on the stopwatch when it arrived. */
   readonly started: number;
-  readonly connection: Connection | undefined;
+  /** The handing over of its response. */
   readonly delivery: AnswerDelivery;
 }
 
@@ -63,7 +46,9 @@ const longAgo: AnswerDelivery = Object.freeze({ at: Number.NEGATIVE_INFINITY });
  * It knew it after a pause of its key, or a second later, or if it sends one request at a time: then it repeats itself
  * on the same connection, often enough or for longer than a burst takes.
  */
-export function isKnown(answer: KnownAnswer, { started, connection, delivery }: SentRequest): boolean {
+export function isKnown(answer: KnownAnswer, sent: SentRequest): boolean {
+  const { started, delivery } = sent;
+  const { connection } = sent.request;
   const age = started - answer.delivery.at;
   const pause = started - answer.latest.at;
   const isRepeat = connection !== undefined && answer.connections.includes(connection);
@@ -85,7 +70,7 @@ export function isKnown(answer: KnownAnswer, { started, connection, delivery }: 
 /** Returns what is known after the answer to a request; an earlier answer counts once it has gone out. */
 export function learn(
   earlier: KnownAnswer | undefined,
-  { started, connection, delivery }: SentRequest,
+  { request: { connection }, started, delivery }: SentRequest,
 ): KnownAnswer {
   if (earlier === undefined) {
     const connections = connection === undefined ? [] : [connection];

@@ -283,7 +283,7 @@ test("of the requests to all replicas, each logs its own", async () => {
     const lines: string[] = [];
     const log = ownLog(
       {
-        event: (event) => lines.push(event.type === "request" ? event.request().path : event.type),
+        event: (event) => lines.push(event.type === "request" ? event.exchange.path : event.type),
         note() {},
         problem() {},
       },

@@ -4,7 +4,7 @@ import { requestLine } from "../../../api/snake-case.js";
 import { storySender } from "../../../api/story-sender.js";
 import { SandboxError } from "../../../domain/errors.js";
 import { faultPathIds } from "../../../domain/outcomes.js";
-import type { JournalEntry } from "../../../sandbox/journal.js";
+import type { Exchange } from "../../../sandbox/history/exchange.js";
 import { storyRequest } from "../../../sandbox/story/run-step.js";
 import type { World } from "../../../sandbox/world.js";
 import type { ControlBody } from "../../../scenario/format/control-bodies.js";
@@ -33,9 +33,9 @@ export const gateRoutes: readonly Route[] = [
     answer: one("Sent"),
     run({ world, body }) {
       const { status, headers, body: text } = storySender(world)(sendable(world, body));
-      const [entry] = world.journal.list({ limit: 1 });
+      const [exchange] = world.journal.list({ limit: 1 });
       return {
-        request: requestLine(entry as JournalEntry),
+        request: requestLine(exchange as Exchange),
         answer: status === 0 ? null : { status, headers, body: text },
       };
     },

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { handle } from "../../src/api/handle.js";
+import type { ApiRequest } from "../../src/sandbox/history/exchange.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { mePath, openTestWorld } from "../support/doors.js";
+
+const unknown = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
+const content = {
+  query: "",
+  contentType: "application/json",
+  idempotencyKey: undefined,
+  body: { text: "{}" },
+};
+
+test("a request has the ref and the fingerprint of its key, the fingerprint alone of an unknown one", () => {
+  const world = openTestWorld("key-states");
+  const ask = (apiKey: string | undefined) => {
+    const { key, fingerprint, presented } = handle(world, { method: "GET", path: mePath, apiKey });
+    return { key, fingerprint, presented };
+  };
+  const fingerprint = (key: string) => world.platform.sha256(key).slice(0, 12);
+  const active = scenarioSecret(world, "active");
+  expect([active, unknown, "", undefined].map(ask)).toEqual([
+    { key: "active", fingerprint: fingerprint(active), presented: "well_formed" },
+    { key: null, fingerprint: fingerprint(unknown), presented: "well_formed" },
+    { key: null, fingerprint: fingerprint(""), presented: "malformed" },
+    { key: null, fingerprint: null, presented: "missing" },
+  ]);
+});
+
+test.each<[string, (key: string) => Partial<ApiRequest>]>([
+  ["the header", (apiKey) => ({ apiKey })],
+  ["the method", (key) => ({ method: key })],
+  ["the path", (key) => ({ path: `/v1/${key}` })],
+  ["a path with a parameter", (key) => ({ path: `/v1/relying-party/consent-requests/${key}` })],
+  ["an encoded path", (key) => ({ path: `/v1/${key.replaceAll("_", "%255F")}` })],
+  ["the query", (key) => ({ traits: 3, evidence: { inQuery: [key], inHeaders: [], page: undefined } })],
+  ["another header", (key) => ({ traits: 4, evidence: { inQuery: [], inHeaders: [key], page: undefined } })],
+  ["the body", (key) => ({ content: { ...content, body: { text: JSON.stringify({ note: key }) } } })],
+  ["the query of an input", (key) => ({ content: { ...content, query: `a=${key}` } })],
+  ["the idempotency key", (key) => ({ content: { ...content, idempotencyKey: key } })],
+  ["the content type", (key) => ({ content: { ...content, contentType: key } })],
+])("R46 nothing of a key in %s is in the record of its request", (_place, sent) => {
+  const world = openTestWorld("announced-endpoints");
+  const good = scenarioSecret(world, "lending");
+  for (const key of [good, unknown]) {
+    const path = "/v1/relying-party/consent-requests";
+    const record = JSON.stringify(
+      handle(world, { method: "POST", path, apiKey: good, content, ...sent(key) }),
+    );
+    expect(record).not.toContain(key.slice(-12));
+    expect(record).not.toContain(world.platform.sha256(key).slice(0, 20));
+  }
+});
