@@ -1,36 +1,19 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
-import { afterAll, expect, onTestFinished } from "vitest";
+import type { BrowserContextOptions, Page, Request } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
 import type { ServerOptions } from "../../src/node/server/start-server.js";
 import { type ServedControl, serveControl } from "../control/client.js";
-import { chromiumFlags, chromiumPath } from "../support/chromium-page.js";
+import { takePage } from "../support/chromium-page.js";
 
 const built = join(import.meta.dirname, "../../dist/dashboard/index.html");
-
-let browser: Promise<Browser> | undefined;
-
-/** The browser of a test file; it ends with the file. */
-function theBrowser(): Promise<Browser> {
-  browser ??= chromium.launch({
-    executablePath: chromiumPath,
-    chromiumSandbox: false,
-    args: ["--no-first-run", ...chromiumFlags],
-  });
-  return browser;
-}
-
-afterAll(async () => {
-  await (await browser)?.close();
-  browser = undefined;
-});
 
 /** A page of the dashboard, and the sandbox that it shows. */
 export interface Dashboard extends ServedControl {
   readonly page: Page;
   /** Shows another view: `go("keys/active")`. */
   readonly go: (view: string) => Promise<void>;
-  /** Opens one more page of the same sandbox, in a browser profile of its own. */
+  /** Opens one more page of the same sandbox, in its own browser profile. */
   readonly another: (context?: BrowserContextOptions) => Promise<Page>;
 }
 
@@ -70,12 +53,8 @@ export async function openDashboard(options: DashboardOptions = {}): Promise<Das
   };
 }
 
-async function openPage(address: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await (await theBrowser()).newContext({
-    viewport: { width: 1280, height: 900 },
-    ...options,
-  });
-  const page = await context.newPage();
+async function openPage(address: string, options?: BrowserContextOptions): Promise<Page> {
+  const page = await takePage(options);
   noteCalls(page);
   const wrong: string[] = [];
   page.on("pageerror", (error) => wrong.push(String(error)));
@@ -87,10 +66,7 @@ async function openPage(address: string, options: BrowserContextOptions = {}): P
   page.on("request", (request) => {
     if (!request.url().startsWith(new URL(address).origin)) wrong.push(`asked ${request.url()}`);
   });
-  onTestFinished(async () => {
-    await context.close();
-    expect(wrong).toEqual([]);
-  });
+  onTestFinished(() => expect(wrong).toEqual([]));
   await page.goto(address);
   return page;
 }

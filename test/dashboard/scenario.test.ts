@@ -156,7 +156,6 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await page.getByRole("button", { name: "Load rotation" }).press("Enter");
     await page.getByRole("dialog", { name: "Load rotation?" }).waitFor();
     await page.keyboard.press("Escape");
-    // It says that it is closed a moment after Escape.
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await running()).toBe("revoked");
     await page.getByRole("button", { name: "Load rotation" }).press("Enter");

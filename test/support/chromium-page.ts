@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { rolldown } from "rolldown";
+import { onTestFinished } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -20,6 +21,54 @@ export const chromiumFlags = ["gpu", "quic", "background-networking", "component
   (one) => `--disable-${one}`,
 );
 
+let launched: Promise<Browser> | undefined;
+
+/** The browser of all test files that run in this process; it ends with the process. */
+export function theBrowser(): Promise<Browser> {
+  if (!existsSync(chromiumPath)) throw new Error(howToGetChromium);
+  launched ??= chromium.launch({
+    executablePath: chromiumPath,
+    chromiumSandbox: false,
+    args: ["--no-first-run", ...chromiumFlags],
+  });
+  return launched;
+}
+
+const desk = { width: 1280, height: 900 };
+
+/** Pages that earlier tests have left: a browser opens one of them again in a third of the time of a new one. */
+const left: Page[] = [];
+
+/** An empty page of a profile that it shares with no other page, until the test is over. */
+export async function takePage(options?: BrowserContextOptions): Promise<Page> {
+  const page = (options === undefined && left.pop()) || (await newPage(options));
+  onTestFinished(async ({ task }) => {
+    if (options !== undefined || task.result?.state === "fail") await page.context().close();
+    else left.push(await emptied(page));
+  });
+  return page;
+}
+
+async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+  return (await (await theBrowser()).newContext({ viewport: desk, ...options })).newPage();
+}
+
+/** A page as a new one is. */
+async function emptied(page: Page): Promise<Page> {
+  for (const one of page.context().pages()) if (one !== page) await one.close();
+  for (const heard of ["request", "requestfinished", "requestfailed", "response", "console", "pageerror"])
+    page.removeAllListeners(heard);
+  await page.unrouteAll();
+  await page.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
+  await page.goto("about:blank");
+  await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null });
+  await page.setViewportSize(desk);
+  return page;
+}
+
 /** A page of a Chromium with a new and empty profile. */
 export interface ChromiumPage {
   readonly page: Page;
@@ -32,7 +81,6 @@ export interface ChromiumPage {
  * Waits until the module has set `globalThis.ready`; throws what it throws.
  */
 export async function openPage(module: string): Promise<ChromiumPage> {
-  if (!existsSync(chromiumPath)) throw new Error(howToGetChromium);
   const site = await serveSite({
     "/": ["text/html", '<!doctype html><script type="module" src="/page.js"></script>'],
     "/page.js": ["text/javascript", await bundle(module)],
@@ -41,17 +89,12 @@ export async function openPage(module: string): Promise<ChromiumPage> {
       await readFile(join(root, "node_modules/msw/lib/mockServiceWorker.js"), "utf8"),
     ],
   });
-  const browser = await chromium.launch({
-    executablePath: chromiumPath,
-    chromiumSandbox: false,
-    args: ["--no-first-run", ...chromiumFlags],
-  });
+  const page = await newPage();
   const close = async () => {
-    await browser.close();
+    await page.context().close();
     await site.close();
   };
   try {
-    const page = await browser.newPage();
     const broken = new Promise<never>((_resolve, reject) => page.on("pageerror", reject));
     await page.goto(site.url);
     await Promise.race([page.waitForFunction("globalThis.ready", undefined, { timeout: 20_000 }), broken]);

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Refusal, useAction } from "./action.js";
 
 interface DialogProps {
@@ -12,19 +12,27 @@ interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
     // A form begins at its first field; Enter on "Close" would drop it.
     shown?.querySelector<HTMLElement>("input, select, textarea")?.focus();
-    // Gives the focus back to where it was.
+    // Gives the focus back to where it was, while the dialog is still in the page.
     return () => shown?.close();
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={titleId} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      aria-labelledby={titleId}
+      // Removed while it is still open: a hidden dialog would keep what it shows, such as a secret, in the page.
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
       <header>
         <h2 id={titleId}>{title}</h2>
-        <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+        <button type="button" class="quiet" onClick={onClose}>
           Close
         </button>
       </header>
