@@ -15,8 +15,8 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     const [row, ...others] = reports.flatMap((report) => report.advice.filter((one) => one.id === id));
     return row === undefined ? [] : [mergeAdvice([row, ...others])];
   });
-  return {
-    ...first,
+  // Complete by its type: what is left out here would be that of the first run alone.
+  const merged: Omit<Report, "seed" | "profile" | "pinned"> = {
     scenario: [...new Set(runs.map(({ scenario }) => scenario))].join(", "),
     runs,
     requests: sum(reports, ({ requests }) => requests),
@@ -28,6 +28,7 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     paths,
     advice,
   };
+  return { ...first, ...merged };
 }
 
 function rowsOf(reports: readonly Report[], pathId: string): [ReportedPath, ...ReportedPath[]] {

@@ -24,7 +24,10 @@ export function snapshotWorld(world: World): Scenario {
   const faults = describeFaults(world.faults);
   const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
   const described = describedKeys(world.scenario);
-  const organizations: Record<string, ScenarioOrganization & { keys: Record<string, ScenarioKey> }> = {};
+  const organizations: Record<
+    string,
+    Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }
+  > = {};
   for (const { organization } of registry.organizations.values()) {
     const { ref, id, type, status, sandboxAccess, liveAccess } = organization;
     const name = organization.name.slice(0, organization.name.length - endingOfName(world, ref).length);
@@ -65,7 +68,7 @@ function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, w
   const state = keyStateAt(key, now);
   // A pinned secret stays pinned, and the seed gives a derived one again; keys made since have only a hash.
   const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };
-  return {
+  const written: { [Name in keyof Required<ScenarioKey>]: ScenarioKey[Name] | undefined } = {
     environment: key.environment,
     name: key.name,
     scopes: [...withoutGrantedScopes(world, key.scopes)],
@@ -76,13 +79,17 @@ function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, w
       ...(windows.sliding && { counted_at: usage.recent.map(isoOf) }),
     },
     legacy: key.legacy,
-    ...(state !== "active" && { state }),
+    state: state === "active" ? undefined : state,
     // Left out, it is the start of the clock.
-    ...(key.revokedAt !== undefined && key.revokedAt !== now && { revoked_at: isoOf(key.revokedAt) }),
-    ...(key.expiresAt !== undefined && { expires: isoOf(key.expiresAt) }),
-    ...(key.overlapEndsAt !== undefined && { overlap_ends: isoOf(key.overlapEndsAt) }),
-    ...(key.replacedBy !== undefined && { replaced_by: key.replacedBy }),
-    ...(secret !== undefined && { secret }),
-    ...(secret === undefined && sha256 !== undefined && { sha256 }),
+    revoked_at: key.revokedAt === now ? undefined : timeOf(key.revokedAt),
+    expires: timeOf(key.expiresAt),
+    overlap_ends: timeOf(key.overlapEndsAt),
+    replaced_by: key.replacedBy,
+    secret,
+    sha256: secret === undefined ? sha256 : undefined,
   };
+  const present = Object.entries(written).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as unknown as ScenarioKey;
 }
+
+const timeOf = (instant: number | undefined) => (instant === undefined ? undefined : isoOf(instant));
