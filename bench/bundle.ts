@@ -4,42 +4,30 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
-/** The programs that run in processes of their own, as files that any Node can run. */
+/** The programs that run in their own processes, as files that any Node can run. */
 export interface Bundle {
   readonly server: string;
   readonly client: string;
-  readonly library: string;
-  readonly farmers: string;
-  /** Where they lie; other files of a run may lie there too. */
+  /** Their folder, which takes other files of a run as well. */
   readonly folder: string;
   readonly remove: () => Promise<void>;
 }
 
-/**
- * Bundles the server, the client, the user of the library and the maker of farmers into the system's temporary folder, with the options of the package's own build.
- *
- * What a command line cannot do is measured with these: a scenario of a million keys, a look at the heap.
- */
+/** Bundles the server and the client into the system's temporary folder. */
 export async function bundlePrograms(): Promise<Bundle> {
-  const root = fileURLToPath(new URL("..", import.meta.url));
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-bench-"));
   const bundle = await rolldown({
-    cwd: root,
-    input: {
-      server: "bench/server.ts",
-      client: "bench/client.ts",
-      library: "bench/library-program.ts",
-      farmers: "bench/farmers-program.ts",
-    },
+    cwd: fileURLToPath(new URL("..", import.meta.url)),
+    input: { server: "bench/server.ts", client: "bench/client.ts" },
     platform: "node",
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
-    treeshake: true,
   });
   await bundle.write({
     dir: folder,
     format: "esm",
     entryFileNames: "[name].mjs",
     chunkFileNames: "[name]-[hash].mjs",
+    // As the package's own build does.
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     keepNames: true,
   });
@@ -47,8 +35,6 @@ export async function bundlePrograms(): Promise<Bundle> {
   return {
     server: join(folder, "server.mjs"),
     client: join(folder, "client.mjs"),
-    library: join(folder, "library.mjs"),
-    farmers: join(folder, "farmers.mjs"),
     folder,
     remove: () => rm(folder, { recursive: true, force: true }),
   };

@@ -1,67 +1,68 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import type {
-  ClientOrder,
-  ClientReading,
-  FarmersOrder,
-  FarmersReading,
-  LibraryOrder,
-  LibraryReading,
-  ServerOrder,
-  ServerReady,
-} from "./messages.js";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import type { ClientOrder, ClientReading, ServerOrder, ServerReady } from "./messages.js";
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface ServerChild extends ServerReady {
-  readonly pid: number;
   readonly stop: () => Promise<void>;
 }
 
-/** A server that tells its memory. */
-export interface MeasuredServer extends ServerChild {
-  /** Bytes in use after a full collection; the server must have been started with `--expose-gc`. */
-  readonly heapUsed: () => Promise<number>;
-}
-
-/** A client in a process of its own, so that it shares no event loop with a server. */
+/** A client in its own process, so that it shares no event loop with a server. */
 export interface ClientChild {
   readonly load: (order: ClientOrder) => Promise<ClientReading>;
   readonly stop: () => Promise<void>;
 }
 
-/** The library in a process of its own. */
-export interface LibraryChild {
-  readonly measure: (order: LibraryOrder) => Promise<LibraryReading>;
-  readonly stop: () => Promise<void>;
-}
+/** The command as it is installed. */
+export const commandFile = fileURLToPath(new URL("../bin/svc-sandbox.js", import.meta.url));
 
-/** The maker of farmers in a process of its own. */
-export interface FarmersChild {
-  readonly measure: (order: FarmersOrder) => Promise<FarmersReading>;
-  readonly stop: () => Promise<void>;
-}
-
-/** The environment of a child: without what makes a start slow and has nothing to do with us. */
+/** The environment of a child: without variables that make a start slow and are none of ours. */
 export function childEnvironment(): NodeJS.ProcessEnv {
   const { NODE_EXTRA_CA_CERTS: _certificates, NODE_OPTIONS: _options, ...environment } = process.env;
   return environment;
 }
 
-/** Starts a server on the given Node; resolves once it accepts requests. */
+/** Starts a server of the bench on the given Node; resolves once it accepts requests. */
 export async function startServer(
   file: string,
   node: string,
   order: ServerOrder,
   flags: readonly string[] = [],
-): Promise<MeasuredServer> {
+): Promise<ServerChild> {
   const child = fork(file, { execPath: node, execArgv: [...flags], env: childEnvironment() });
   const ready = (await ask(child, order)) as ServerReady;
-  return {
-    ...ready,
-    pid: child.pid as number,
-    heapUsed: () => ask(child, "heap") as Promise<number>,
-    stop: () => stop(child),
-  };
+  return { ...ready, stop: () => stop(child) };
+}
+
+/**
+ * Runs `svc-sandbox start` with its default settings but no log, and these flags; resolves once it accepts requests.
+ */
+export async function startCommand(
+  node: string,
+  scenario: string,
+  flags: readonly string[] = [],
+): Promise<ServerChild> {
+  const argv = [commandFile, "start", scenario, "--port", "0", "--json", "--log", "off", ...flags];
+  const child = spawn(node, argv, { env: childEnvironment(), stdio: ["ignore", "pipe", "pipe"] });
+  // A bench that fails must not leave its servers behind.
+  const orphaned = () => child.kill();
+  process.once("exit", orphaned);
+  const ended = new AbortController();
+  child.once("exit", () => {
+    process.off("exit", orphaned);
+    ended.abort();
+  });
+  const notes = text(child.stderr);
+  try {
+    const [line] = await once(createInterface({ input: child.stdout }), "line", { signal: ended.signal });
+    const { base_url, keys } = JSON.parse(line) as { base_url: string; keys: Record<string, string> };
+    return { port: Number(new URL(base_url).port), keys: Object.values(keys), stop: () => stop(child) };
+  } catch {
+    throw new Error(`svc-sandbox did not start: ${await notes}`);
+  }
 }
 
 /** Starts a client. It runs on the bench's own Node, whichever Node runs the servers. */
@@ -70,36 +71,21 @@ export function startClient(file: string): ClientChild {
   return { load: (order) => ask(child, order) as Promise<ClientReading>, stop: () => stop(child) };
 }
 
-/** Starts the program that uses the library, on the given Node. */
-export function startLibrary(file: string, node: string): LibraryChild {
-  const child = fork(file, { execPath: node, execArgv: ["--expose-gc"], env: childEnvironment() });
-  return { measure: (order) => ask(child, order) as Promise<LibraryReading>, stop: () => stop(child) };
-}
-
-/** Starts the program that makes farmers, on the given Node. */
-export function startFarmers(file: string, node: string): FarmersChild {
-  const child = fork(file, { execPath: node, execArgv: [], env: childEnvironment() });
-  return { measure: (order) => ask(child, order) as Promise<FarmersReading>, stop: () => stop(child) };
-}
-
-/** Ends a child process that this bench started; resolves when it is gone. */
-export async function stop(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   child.kill();
   await ended;
 }
 
-function ask(child: ChildProcess, question: object | string): Promise<unknown> {
+function ask(child: ChildProcess, question: object): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) => reject(new Error(`a child process ended with code ${code}`));
     child.once("exit", onExit);
-    child.once("message", (answer) => {
+    child.once("message", (reply) => {
       child.off("exit", onExit);
-      resolve(answer);
+      resolve(reply);
     });
-    child.send(question, (error) => {
-      if (error !== null) reject(error);
-    });
+    child.send(question, (error) => error !== null && reject(error));
   });
 }

@@ -1,12 +1,11 @@
 import { connect, type Socket } from "node:net";
-import { loadHttp2 } from "./http2-client.js";
 import type { ClientOrder, ClientReading } from "./messages.js";
 
 // A client library would take longer for each request than the servers do, and hide the difference between them.
 const firstDigit = "HTTP/1.1 ".length;
 const letterH = "H".charCodeAt(0);
 
-/** Keeps one request under way on each connection until `requests` are answered; rejects on any other status than is due. */
+/** Keeps one request in progress on each connection until `requests` are done; rejects on a status that is not due. */
 function load(order: ClientOrder): Promise<ClientReading> {
   const { port, connections, keys, requests, headerLines, statuses } = order;
   const texts = keys.map((key, index) => {
@@ -16,8 +15,8 @@ function load(order: ClientOrder): Promise<ClientReading> {
     );
   });
   const closing = Buffer.from(order.closing ?? "}}}");
-  const isDue = (answer: Buffer, index: number) => {
-    const at = (place: number) => (answer[firstDigit + place] as number) - 48;
+  const isDue = (response: Buffer, index: number) => {
+    const at = (place: number) => (response[firstDigit + place] as number) - 48;
     return at(0) * 100 + at(1) * 10 + at(2) === (statuses?.[index] ?? 200);
   };
   const latencies = new Float64Array(requests);
@@ -30,8 +29,7 @@ function load(order: ClientOrder): Promise<ClientReading> {
       const seconds = (performance.now() - started) / 1000;
       for (const socket of sockets) socket.destroy();
       latencies.sort();
-      const latencyOf = (share: number) => latencies[Math.floor(requests * share)] as number;
-      resolve({ perSecond: requests / seconds, p50: latencyOf(0.5), p99: latencyOf(0.99) });
+      resolve({ perSecond: requests / seconds, p99: latencies[Math.floor(requests * 0.99)] as number });
     };
     const converse = (socket: Socket) => {
       let sentAt = 0;
@@ -49,7 +47,7 @@ function load(order: ClientOrder): Promise<ClientReading> {
           reject(new Error(`expected a ${statuses?.[index] ?? 200} and got ${line}`));
           return;
         }
-        // The body's end stands nowhere else in the answer, so there is no need to read its length.
+        // The body's end occurs nowhere else in the response, so its length need not be read.
         if (chunk.length < closing.length) return;
         if (chunk.compare(closing, 0, closing.length, chunk.length - closing.length) !== 0) return;
         latencies[answered] = performance.now() - sentAt;
@@ -78,5 +76,5 @@ function load(order: ClientOrder): Promise<ClientReading> {
 }
 
 process.on("message", (order: ClientOrder) => {
-  (order.streams === undefined ? load : loadHttp2)(order).then((reading) => process.send?.(reading));
+  load(order).then((reading) => process.send?.(reading));
 });

@@ -1,43 +1,38 @@
-import { median } from "./median.js";
-
-/** One line of the bench's table: what was measured again and again, always as a ratio, and what was hoped for. */
+/** One line of the bench's table: a measurement of several rounds, mostly a ratio, and its target. */
 export interface Figure {
   readonly name: string;
-  readonly ratio: number;
-  /** The smallest and the largest ratio of all rounds; of one round, only itself. */
-  readonly spread: readonly [smallest: number, largest: number];
-  /** Left out where a figure is taken for information alone. */
-  readonly target?: Target;
+  readonly rounds: readonly number[];
+  /** Left out for a figure that is only for information. */
+  readonly target?: Target | undefined;
 }
 
 type Target = { readonly atLeast: number } | { readonly atMost: number };
 
-/** The figure of many rounds: their median. */
-export function figureOf(name: string, ratios: readonly number[], target?: Target): Figure {
-  const spread = [Math.min(...ratios), Math.max(...ratios)] as const;
-  return { name, ratio: median(ratios), spread, ...(target !== undefined && { target }) };
+export function figureOf(name: string, rounds: readonly number[], target?: Target): Figure {
+  return { name, rounds, target };
 }
 
-/** The figures as a table for people, each that has a target with the word whether it is met. */
+/** The figures as a table: the median of the rounds, the smallest and the largest, and whether the target is met. */
 export function figureTable(figures: readonly Figure[]): string {
-  const rows = [["", "ratio", "spread", "target", ""], ...figures.map(figureRow)];
-  const widths = [0, 1, 2, 3, 4].map((column) =>
-    Math.max(...rows.map((row) => (row[column] as string).length)),
-  );
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] as number))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  const rows = [["", "median", "spread", "target", ""], ...figures.map(figureRow)];
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  return lines.map((line) => line.trimEnd()).join("\n");
 }
 
-function figureRow({ name, ratio, spread: [smallest, largest], target }: Figure): string[] {
-  const range = smallest === largest ? "" : `${smallest.toFixed(2)}–${largest.toFixed(2)}`;
-  if (target === undefined) return [name, ratio.toFixed(2), range, "", ""];
-  const isMet = "atLeast" in target ? ratio >= target.atLeast : ratio <= target.atMost;
-  const hope = "atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
-  return [name, ratio.toFixed(2), range, hope, isMet ? "met" : "missed"];
+function figureRow({ name, rounds, target }: Figure): string[] {
+  const value = median(rounds);
+  const spread = `${Math.min(...rounds).toFixed(2)}–${Math.max(...rounds).toFixed(2)}`;
+  if (target === undefined) return [name, value.toFixed(2), spread, "", ""];
+  const isMet = "atLeast" in target ? value >= target.atLeast : value <= target.atMost;
+  const sign = "atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
+  return [name, value.toFixed(2), spread, sign, isMet ? "met" : "missed"];
+}
+
+/** The value in the middle; the mean of the two in the middle if their number is even. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }

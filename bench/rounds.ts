@@ -1,42 +1,46 @@
+import type { BenchArguments } from "./arguments.js";
 import type { Bundle } from "./bundle.js";
 import { type ServerChild, startClient } from "./children.js";
 import type { ClientReading } from "./messages.js";
 
-/** One round on each of two servers, close together, so that what else the machine does meets both. */
+/** One round on each of two servers, close together, so that other work of the machine affects both. */
 export interface Round {
   readonly ours: ClientReading;
   readonly theirs: ClientReading;
 }
 
-/** How many connections a load keeps open. */
+/** How many connections a load keeps open, with one request in progress on each. */
 export const connections = 32;
 const warmUpRounds = 2;
 
 interface Amount {
   readonly rounds: number;
   readonly requests: number;
-  /** Default: 32 connections that stay open, one request under way on each. */
-  readonly load?: { readonly connections: number; readonly streams?: number };
+}
+
+/** The rounds and requests of a measurement. */
+export function amountOf({ quick }: BenchArguments): Amount {
+  return quick ? { rounds: 3, requests: 5000 } : { rounds: 11, requests: 30_000 };
 }
 
 /** Loads two servers in turn. Stops them afterwards. */
 export async function alternate(
   bundle: Bundle,
-  servers: { readonly ours: ServerChild; readonly theirs: ServerChild },
-  { rounds, requests, load: how = { connections } }: Amount,
+  { ours, theirs }: { readonly ours: ServerChild; readonly theirs: ServerChild },
+  { rounds, requests }: Amount,
 ): Promise<Round[]> {
   const client = startClient(bundle.client);
-  const { ours, theirs } = servers;
   // Both get the same requests, byte for byte, as far as their keys allow.
-  const keysOf = (server: ServerChild) => (server.keys.length > 0 ? server.keys : ours.keys);
-  const load = (server: ServerChild) => () =>
-    client.load({ ...how, port: server.port, keys: keysOf(server), requests });
+  const load = ({ port, keys }: ServerChild) => {
+    const order = { connections, port, keys: keys.length > 0 ? keys : ours.keys, requests };
+    return () => client.load(order);
+  };
   const readings = await takeTurns({ ours: load(ours), theirs: load(theirs) }, rounds);
   await Promise.all([client.stop(), ours.stop(), theirs.stop()]);
   return readings;
 }
 
-/** Runs two loads in turn: two rounds that warm up, then those that count. */
+/** Runs two loads in turn: two rounds that warm up, then the rounds that count. */
 export async function takeTurns(
   { ours, theirs }: { readonly [side in keyof Round]: () => Promise<ClientReading> },
   rounds: number,

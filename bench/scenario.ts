@@ -1,4 +1,8 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { stringify } from "yaml";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
+import type { Bundle } from "./bundle.js";
 
 /** Limits that no load reaches. */
 export const noLimits = { perMinute: 1e9, perDay: 1e9 };
@@ -23,4 +27,11 @@ export function benchScenario(keys: number): Scenario {
     };
   }
   return { version: 1, name: "Bench", organizations };
+}
+
+/** Writes a scenario as YAML; returns its path. */
+export async function scenarioFile({ folder }: Pick<Bundle, "folder">, scenario: Scenario): Promise<string> {
+  const file = join(folder, `${performance.now()}.yaml`);
+  await writeFile(file, stringify(scenario));
+  return file;
 }

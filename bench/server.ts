@@ -1,7 +1,5 @@
-import { createServer, type OutgoingHttpHeaders } from "node:http";
-import { createSecureServer } from "node:http2";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createClient } from "@redis/client";
 import { randomStream } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/platform.js";
 import { serveRuntime } from "../src/node/server/serve-runtime.js";
@@ -34,51 +32,18 @@ async function serveSandbox({ keys: count, isPopulation = false }: SandboxOrder)
   return { port: Number(new URL(url).port), keys: used.map((one) => secretOf(one, world.seed)) };
 }
 
-type BareOrder = Extract<ServerOrder, { kind: "bare" }>;
-
-async function serveBare({ headers, body, redis, tls }: BareOrder): Promise<ServerReady> {
-  if (tls !== undefined) return serveBareHttp2({ headers, body, tls });
-  const client = redis === undefined ? undefined : await createClient({ url: redis }).connect();
+function serveBare({ headers, body }: Extract<ServerOrder, { kind: "bare" }>): Promise<ServerReady> {
   const server = createServer((_request, response) => {
-    const answer = () => {
-      response.writeHead(200, headers as string[]);
-      response.end(body);
-    };
-    if (client === undefined) answer();
-    else void client.incr("requests").then(answer);
+    response.writeHead(200, headers as string[]);
+    response.end(body);
   });
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => resolve({ port: (server.address() as AddressInfo).port, keys: [] }));
   });
-}
-
-function serveBareHttp2({ headers, body, tls }: Omit<BareOrder, "kind">): Promise<ServerReady> {
-  const sent: OutgoingHttpHeaders = { ":status": 200 };
-  for (let i = 0; i < headers.length; i += 2) sent[(headers[i] as string).toLowerCase()] = headers[i + 1];
-  const server = createSecureServer({ ...tls });
-  server.on("stream", (stream) => {
-    stream.respond(sent);
-    stream.end(body);
-  });
-  return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => resolve({ port: (server.address() as AddressInfo).port, keys: [] }));
-  });
-}
-
-/** Bytes in use after a full collection. */
-function memoryUsed(): number {
-  if (globalThis.gc === undefined) throw new Error("the server was started without --expose-gc");
-  globalThis.gc();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
 }
 
 // A bench that fails must not leave its servers behind.
 process.once("disconnect", () => process.exit());
-process.once("message", (order: ServerOrder) => {
-  const serving = order.kind === "bare" ? serveBare(order) : serveSandbox(order);
-  serving.then((ready) => {
-    process.send?.(ready);
-    process.on("message", () => process.send?.(memoryUsed()));
-  });
+process.once("message", async (order: ServerOrder) => {
+  process.send?.(await (order.kind === "bare" ? serveBare(order) : serveSandbox(order)));
 });

@@ -3,7 +3,7 @@ import { createSandbox } from "../../src/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 
-/** A key of the job, and the answer that a server has to give it. */
+/** A key of the job, and the response that a server must send to it. */
 export interface Exchange {
   readonly ref: string;
   readonly key: string;
@@ -12,82 +12,66 @@ export interface Exchange {
   readonly body: string;
 }
 
-/** What every server is asked to do: one endpoint that answers by the key. */
+/** The task of every server: one endpoint whose response depends on the key. */
 export interface Job {
   readonly scenario: Scenario;
   readonly exchanges: readonly Exchange[];
 }
 
-/** The path that every request of the job asks for. */
+/** The path of every request of the job. */
 export const path = "/v1/relying-party/me";
 
-/** The job with that many keys: the organizations and keys of `key-states` over and over, each with its answer. */
+/** The job with that many keys: the organizations and keys of `key-states` repeated, each key with its response. */
 export async function makeJob(keys: number): Promise<Job> {
   const scenario = jobScenario(keys);
   const sandbox = createSandbox({ scenario });
-  const exchanges: Exchange[] = [];
-  for (const { keys: ofOne = {} } of Object.values(scenario.organizations ?? {})) {
-    for (const ref of Object.keys(ofOne)) {
-      const key = sandbox.secret(ref);
-      const response = await sandbox.fetch(`http://sandbox.example${path}`, {
-        headers: { "x-api-key": key },
-      });
-      exchanges.push({ ref, key, status: response.status, body: await response.text() });
-    }
-  }
-  return { scenario, exchanges };
+  const exchanges = sandbox.keys.list().map(async ({ ref }) => {
+    const key = sandbox.secret(ref);
+    const headers = { "x-api-key": key };
+    const response = await sandbox.fetch(`http://sandbox.example${path}`, { headers });
+    return { ref, key, status: response.status, body: await response.text() };
+  });
+  return { scenario, exchanges: await Promise.all(exchanges) };
 }
 
-// Keys that answer 200 have to do so for a whole load, and a key of 429 may not recover in the middle of it.
+// Keys with a 200 must keep it for a whole load, and a key with a 429 must not recover during one.
 const limits = { per_minute: 1e9, per_day: 1e9 };
-// One rotation has the same limits throughout.
+// All keys of a rotation have the same limits.
 const lasting = ["active", "live", "legacy", "legacy-live", "rotated", "retiring", "replacement"];
 
 function jobScenario(keys: number): Scenario {
   const { organizations: bundled = {}, ...world } = bundledScenarios["key-states"] as Scenario;
   const organizations: NonNullable<Scenario["organizations"]> = {};
   const scenario = { ...world, clock: { ...world.clock, frozen: true }, organizations };
-  let made = 0;
-  for (let copy = 1; ; copy++) {
-    for (const [ref, organization] of Object.entries(bundled)) {
-      const own = Object.entries(organization.keys ?? {});
-      if (made + own.length > keys) return scenario;
-      made += own.length;
-      organizations[numbered(ref, copy)] = {
-        ...organization,
-        keys: Object.fromEntries(
-          own.map(([key, { replaced_by, ...state }]) => [
-            numbered(key, copy),
-            {
-              ...state,
-              ...(lasting.includes(key) && { limits }),
-              ...(replaced_by !== undefined && { replaced_by: numbered(replaced_by, copy) }),
-            },
-          ]),
-        ),
-      };
+  for (let copy = 1, made = 0; ; copy++) {
+    const numbered = (ref: string) => (copy === 1 ? ref : `${ref}-${copy}`);
+    for (const [ref, { keys: own = {}, ...organization }] of Object.entries(bundled)) {
+      made += Object.keys(own).length;
+      if (made > keys) return scenario;
+      const copies = Object.entries(own).map(([key, { replaced_by: next, ...state }]) => {
+        const replacement = next === undefined ? {} : { replaced_by: numbered(next) };
+        return [numbered(key), { ...state, ...(lasting.includes(key) && { limits }), ...replacement }];
+      });
+      organizations[numbered(ref)] = { ...organization, keys: Object.fromEntries(copies) };
     }
   }
 }
 
-function numbered(ref: string, copy: number): string {
-  return copy === 1 ? ref : `${ref}-${copy}`;
-}
-
-/** The exchanges in the order in which a load asks for them: mixed, so that a short round meets early and late keys alike. */
+/** The exchanges in the order of a load: mixed, so that a short round uses early and late keys alike. */
 export function mixed(exchanges: readonly Exchange[]): Exchange[] {
   const draw = randomStream(1, "bench.peers");
-  return exchanges
-    .map((exchange) => ({ exchange, at: draw() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ exchange }) => exchange);
+  const drawn = exchanges.map((exchange) => ({ exchange, order: draw() }));
+  return drawn.sort((one, other) => one.order - other.order).map(({ exchange }) => exchange);
 }
 
-/** What is wrong with an answer, in words; `undefined` when it is right. Usage is counted by the sandbox alone. */
-export function faultOf({ status, body }: Exchange, answer: { status: number; type: string; body: string }) {
-  if (answer.status !== status) return `status ${answer.status} instead of ${status}`;
-  if (!answer.type.startsWith("application/json")) return `content type ${answer.type || "missing"}`;
-  if (withoutUsage(answer.body) !== withoutUsage(body)) return `body ${answer.body} instead of ${body}`;
+/** What is wrong with a response; `undefined` if nothing is. Only the sandbox counts usage. */
+export function faultOf(
+  { status, body }: Exchange,
+  response: { readonly status: number; readonly type: string; readonly body: string },
+): string | undefined {
+  if (response.status !== status) return `status ${response.status} instead of ${status}`;
+  if (!response.type.startsWith("application/json")) return `content type ${response.type || "missing"}`;
+  if (withoutUsage(response.body) !== withoutUsage(body)) return `body ${response.body} instead of ${body}`;
   return undefined;
 }
 

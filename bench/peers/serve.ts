@@ -1,66 +1,35 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { Agent, get } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { exchange as send } from "../../test/support/exchange.js";
+import { freePort } from "../../test/support/redis-server.js";
 import { childEnvironment } from "../children.js";
-import { commandFile } from "../command.js";
 import { type Exchange, faultOf, type Job, path } from "./job.js";
-import type { Peer } from "./peer.js";
-
-/** A peer that answers. */
-export interface Served {
-  readonly port: number;
-  /** Milliseconds from the start of its command to its first right answer. */
-  readonly firstAnswer: number;
-  /** Bytes in memory (RSS) of its process and all that this started. */
-  readonly memory: () => number;
-  readonly stop: () => Promise<void>;
-}
-
-/** What a peer answered to one request of the job. */
-export interface Answer {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-  readonly isChunked: boolean;
-  readonly closes: boolean;
-}
+import type { Peer } from "./peers.js";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-/** The packages of the peers. */
-export const modules = join(here, "node_modules");
-
-/** Milliseconds after which a peer that has not answered is given up. */
+/** Milliseconds after which a peer without a correct response is given up. */
 const patience = 120_000;
 
-/** Writes a peer's files and starts it. Resolves at its first right answer; throws with what it printed when none comes. */
-export async function serve(peer: Peer, job: Job, node: string): Promise<Served> {
-  const folder = await mkdtemp(join(tmpdir(), `svc-sandbox-peer-${peer.name}-`));
-  const [port, spare] = await freePorts();
+/** Writes a peer's files and starts it. Resolves at its first correct response. */
+export async function serve(peer: Peer, job: Job) {
+  const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-peer-"));
+  const [port, spare] = [await freePort(), await freePort()];
   for (const [file, text] of Object.entries(peer.files(job, port))) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
   }
-  const place = {
-    node,
-    folder,
-    modules,
-    programs: join(here, "programs"),
-    sandbox: commandFile,
-    port,
-    spare,
-  };
-  const { program, argv } = peer.start(place, job);
+  const [program, ...argv] = peer.command(port, spare).map(inPlace);
   const started = performance.now();
-  const child = spawn(program, argv, {
+  const child = spawn(program as string, argv, {
     cwd: folder,
     env: { ...childEnvironment(), NODE_ENV: "production" },
-    // A group of its own, which is measured and ended as a whole.
+    // Its own group, which is measured and ended as a whole.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -69,7 +38,7 @@ export async function serve(peer: Peer, job: Job, node: string): Promise<Served>
   process.once("exit", orphaned);
   child.once("exit", () => process.off("exit", orphaned));
   let printed = "";
-  const keep = (text: Buffer) => {
+  const keep = (text: Buffer | Error) => {
     printed = (printed + text).slice(-4000);
   };
   child.stdout.on("data", keep);
@@ -80,65 +49,64 @@ export async function serve(peer: Peer, job: Job, node: string): Promise<Served>
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await rightAnswer(child, peer, job.exchanges[0] as Exchange, port);
+    await firstCorrect(child, peer, job.exchanges[0] as Exchange, port);
   } catch (error) {
     await stop();
     throw new Error(`${peer.title}: ${(error as Error).message}\n${printed}`);
   }
-  const firstAnswer = performance.now() - started;
-  return { port, firstAnswer, memory: () => memoryOf(child), stop };
+  return { port, firstResponse: performance.now() - started, memory: () => memoryOf(child), stop };
 }
 
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer().listen(0, "127.0.0.1"), createServer().listen(0, "127.0.0.1")];
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return ports as [number, number];
+function inPlace(word: string): string {
+  if (word === "node") return process.execPath;
+  return word.replace(/^modules\//, `${here}node_modules/`).replace(/^programs\//, `${here}programs/`);
 }
 
-async function rightAnswer(child: ChildProcess, peer: Peer, exchange: Exchange, port: number): Promise<void> {
-  const until = performance.now() + patience;
+async function firstCorrect(
+  child: ChildProcess,
+  peer: Peer,
+  exchange: Exchange,
+  port: number,
+): Promise<void> {
   let fault: string | undefined = "it did not listen";
-  while (performance.now() < until) {
-    if (child.exitCode !== null || child.pid === undefined) throw new Error("ended before it answered");
-    try {
-      fault = faultOf(exchange, await ask(peer, exchange, port));
-      if (fault === undefined) return;
-    } catch {
-      // It does not listen yet.
-    }
-    await wait(2);
+  for (const until = performance.now() + patience; performance.now() < until; await wait(2)) {
+    if (child.exitCode !== null || child.pid === undefined) throw new Error("ended before it responded");
+    const response = await ask(peer, exchange, port).catch(() => undefined);
+    if (response === undefined) continue;
+    fault = faultOf(exchange, response);
+    if (fault === undefined) return;
   }
-  throw new Error(`no right answer in ${patience / 1000} s: ${fault}`);
+  throw new Error(`no correct response in ${patience / 1000} s: ${fault}`);
+}
+
+/** The response of a peer to one request of the job. */
+export interface Response {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly isChunked: boolean;
+  readonly closes: boolean;
 }
 
 const agent = new Agent({ keepAlive: true });
 
 /** Sends a request of the job. */
-export function ask({ headerLine }: Peer, exchange: Exchange, port: number): Promise<Answer> {
+export async function ask({ headerLine }: Peer, exchange: Exchange, port: number): Promise<Response> {
   const [name = "", value = ""] = headerLine?.(exchange).split(": ") ?? [];
-  const headers = { "x-api-key": exchange.key, ...(name !== "" && { [name]: value }) };
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(10_000);
-    get({ host: "127.0.0.1", port, path, headers, agent, signal }, (response) => {
-      let body = "";
-      response.setEncoding("utf8").on("data", (text) => {
-        body += text;
-      });
-      response.on("error", reject).on("end", () =>
-        resolve({
-          status: response.statusCode as number,
-          type: response.headers["content-type"] ?? "",
-          body,
-          isChunked: response.headers["transfer-encoding"] === "chunked",
-          closes: response.headers.connection === "close",
-        }),
-      );
-    }).on("error", reject);
-  });
+  const own: Record<string, string> = name === "" ? {} : { [name]: value };
+  const headers = { "x-api-key": exchange.key, ...own };
+  const signal = AbortSignal.timeout(10_000);
+  const got = await send(`http://127.0.0.1:${port}${path}`, { headers, agent, signal });
+  return {
+    status: got.status,
+    type: got.headers["content-type"] ?? "",
+    body: got.bytes.toString(),
+    isChunked: got.headers["transfer-encoding"] === "chunked",
+    closes: got.headers.connection === "close",
+  };
 }
 
+/** Bytes in memory (RSS) of a process and its children. */
 function memoryOf({ pid }: ChildProcess): number {
   const rows = execFileSync("ps", ["-A", "-o", "pgid=,rss="], { encoding: "utf8" }).trim().split("\n");
   const sizes = rows.map((row) => row.trim().split(/\s+/).map(Number)).filter(([group]) => group === pid);

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import peerResults from "../../bench/peers/results.json" with { type: "json" };
+import { partOf, type Results } from "../../bench/peers/table.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
 import { adviceTable } from "../../src/domain/advice.js";
@@ -21,6 +23,7 @@ import { runCli } from "../support/run-cli.js";
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/assumptions.md": { assumptions: assumptionsPart },
+  "docs/benchmarks.md": { peers: () => partOf(peerResults as unknown as Results) },
   "docs/check.md": { example: checkPart },
   "docs/cli.md": { help: helpPart },
   "docs/control-plane.md": { calls: callsPart },

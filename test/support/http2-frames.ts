@@ -1,7 +1,7 @@
 import { connect } from "node:tls";
 
 /** Types of frames (RFC 9113 §6). */
-export const frameTypes = {
+const frameTypes = {
   data: 0,
   headers: 1,
   priority: 2,
@@ -18,7 +18,7 @@ const endStream = 0x1;
 const endHeaders = 0x4;
 
 /** A frame; whatever is given goes out, also what is malformed. */
-export function frame(
+function frame(
   type: number,
   { flags = 0, stream = 0, payload = Buffer.alloc(0) }: { flags?: number; stream?: number; payload?: Buffer },
 ): Buffer {
@@ -50,15 +50,15 @@ function field(name: string, value: string): Buffer {
 }
 
 /** What a client sends first. */
-export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 /** A frame of settings, by their numbers. */
-export const settings = (...pairs: (readonly [id: number, value: number])[]) =>
+const settings = (...pairs: (readonly [id: number, value: number])[]) =>
   frame(frameTypes.settings, {
     payload: Buffer.concat(pairs.map(([id, value]) => Buffer.concat([Buffer.from([0, id]), number(value)]))),
   });
 
 /** The headers of a request. */
-export const fields = (method: string, path: string, more: readonly (readonly [string, string])[] = []) =>
+const fields = (method: string, path: string, more: readonly (readonly [string, string])[] = []) =>
   Buffer.concat(
     [[":method", method], [":path", path], [":scheme", "https"], [":authority", "x"], ...more].map(
       ([name = "", value = ""]) => field(name, value),
@@ -66,7 +66,7 @@ export const fields = (method: string, path: string, more: readonly (readonly [s
   );
 const me = fields("GET", "/v1/relying-party/me", [["x-api-key", "SVC_test_none"]]);
 /** A request without a body. */
-export const ask = (stream: number, payload: Buffer = me, flags = endHeaders | endStream) =>
+const ask = (stream: number, payload: Buffer = me, flags = endHeaders | endStream) =>
   frame(frameTypes.headers, { flags, stream, payload });
 
 /** What a hostile client sends on one connection. */
