@@ -69,6 +69,7 @@ export async function bundle({ root, entries, into, format, texts = {} }: Bundli
         load: (id) => (id.startsWith(textMark) ? texts[id.slice(textMark.length)] : null),
       },
       cutParts(root, parts, cut),
+      withoutWaiting(isPage),
       ...(isPage ? [] : [plainExports, inAscii]),
       needs.plugin,
     ],
@@ -125,6 +126,20 @@ function findNeeds<Name extends string>(from: Readonly<Record<Name, readonly str
     },
   };
   return { ...sets, plugin };
+}
+
+/** Loads packages of the user at once: CommonJS cannot wait for them, and a page has them in its bundle. */
+function withoutWaiting(isPage: boolean): Plugin {
+  return {
+    name: "without-waiting",
+    transform(code) {
+      const [load, name] = /\(\) => import\("([^"]+)"\)/.exec(code) ?? [];
+      if (load === undefined || !code.includes("await usersPackage(")) return null;
+      const loaded = isPage ? "loaded" : `require("${name}")`;
+      const start = isPage ? `import * as loaded from "${name}";\n` : "";
+      return start + code.replace("await usersPackage(", "usersPackage(").replace(load, `() => ${loaded}`);
+    },
+  };
 }
 
 /** Exports constants from chunks of CommonJS as values: a getter is a function to read, and to make, for each. */

@@ -3,9 +3,8 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-// Builds what is missing or out of date, after `npm ci` and before `npm pack`. `npx svc-sandbox` in a clone runs it, too,
-// hides what it prints, and leaves a broken installation in ~/.npm/_npx when it fails: for want of the development
-// packages, which is why this is plain JavaScript, it fails for `npm pack` alone.
+// Builds what is missing or out of date, after `npm ci`, in a git dependency, and before `npm pack`. Without the
+// development packages, which is why this is plain JavaScript, it fails for `npm pack` alone.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 

@@ -34,7 +34,10 @@ const inRunner = ["library", "server", ...mswOnly];
 /** Every cell, those that share an installation next to each other. */
 export const cells: readonly Cell[] = [
   ...nodeMajors.flatMap((node) => nodeTest(node, [], withoutMsw)),
-  ...nodeMajors.flatMap((node) => nodeTest(node, [versions.mswOldest], mswOnly)),
+  ...(["esm", "cjs"] as const).map((format): Cell => {
+    return { node: 20, packages: [versions.mswOldest], format, runner: "node:test", tests: ["msw"] };
+  }),
+  ...nodeMajors.flatMap((node) => nodeTest(node, [versions.mswOldestHandlers], mswOnly)),
   ...nodeMajors.flatMap((node) => nodeTest(node, [versions.msw2], mswOnly)),
   ...nodeMajors.filter((node) => node >= 22).flatMap((node) => nodeTest(node, [versions.msw3], mswOnly)),
 
@@ -62,6 +65,10 @@ export const cells: readonly Cell[] = [
     argv: ["--env", "jest-fixed-jsdom"],
   }),
 
+  {
+    ...{ node: 20, packages: [versions.vitest3, versions.msw2], format: "esm", runner: "vitest" },
+    tests: [...inRunner, "fixtures-vitest-3"],
+  },
   ...([20, 24] as const).flatMap((node) => vitest(node, [versions.vitest4, versions.jsdom26, versions.msw2])),
   ...([24, 26] as const).flatMap((node) => vitest(node, [versions.vitest5, versions.jsdom31, versions.msw3])),
 
@@ -72,7 +79,8 @@ export const cells: readonly Cell[] = [
     ...(node >= 22 ? undici(node, versions.undici8) : []),
   ]),
   ...([20, 24] as const).flatMap((node) => playwright(node, versions.playwright)),
-  ...playwright(20, versions.playwrightOldest),
+  // It takes no `.cjs` for tests.
+  ...playwright(20, versions.playwrightOldest).slice(0, 1),
 
   // They run the tests themselves, and Node the commands that the tests start.
   ...(["bun", "deno"] as const).map((runner): Cell => {

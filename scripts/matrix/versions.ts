@@ -1,24 +1,27 @@
 // Exact, so that a release of somebody else changes no result of ours; moved by hand.
 /** The packages that the cells are made of. */
 export const versions = {
-  /** The oldest msw that the package allows. */
-  mswOldest: "msw@2.10.0",
+  /** The oldest msw that `svc-sandbox/msw` works with, and the oldest for handlers of one's own. */
+  mswOldest: "msw@2.0.0",
+  mswOldestHandlers: "msw@2.10.0",
   /** The last msw whose packages are all CommonJS: what Jest loads in its default setup. */
   mswCommonJs: "msw@2.11.2",
   msw2: "msw@2.15.0",
   /** Needs Node 22.12 or later. */
   msw3: "msw@3.0.5",
-  /** The oldest undici that the package allows, and the newest of each major. */
-  undiciOldest: "undici@6.20.0",
+  /** The oldest undici that works, and the newest of each later major. */
+  undiciOldest: "undici@5.20.0",
   undici6: "undici@6.29.1",
   undici7: "undici@7.30.2",
   /** Needs Node 22.19 or later. */
   undici8: "undici@8.12.4",
-  playwrightOldest: "@playwright/test@1.50.0",
+  playwrightOldest: "@playwright/test@1.18.0",
   playwright: "@playwright/test@1.65.1",
   jest: "jest@30.5.2",
   jestJsdom: "jest-fixed-jsdom@0.0.11",
   babelCommonJs: "@babel/plugin-transform-modules-commonjs@7.29.14",
+  /** The oldest vitest that works. */
+  vitest3: "vitest@3.2.0",
   vitest4: "vitest@4.1.12",
   jsdom26: "jsdom@26.1.0",
   /** Needs Node 22.12 or later. */

@@ -58,6 +58,8 @@ export const errorCauses = {
   store_unusable: "The store answers and cannot be used: too old, wrongly set, or its keys belong to others.",
   store_mismatch:
     "The store was begun with other things, which the message names. Use the same, or `--store-prefix`.",
+  package_unusable:
+    "A package of yours that the entry point needs is missing or too old; the message names the version.",
   certificate_unusable: "The certificate and the key for HTTPS do not fit together or cannot be used.",
   clock_backwards: "The clock would run backwards. Move it on, or reset the sandbox.",
   secret_not_kept:

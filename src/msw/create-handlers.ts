@@ -1,9 +1,10 @@
-import { type HttpHandler, http } from "msw";
+import type { HttpHandler } from "msw";
 import { SandboxError } from "../domain/errors.js";
 import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { answerWebRequest } from "../library/web-request.js";
 import { requireKnownOptions } from "../sandbox/operations/input.js";
+import { http } from "./http.js";
 
 /** The address of the API for the client under test. */
 export interface HandlerOptions {

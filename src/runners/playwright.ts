@@ -1,21 +1,29 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  test as base,
-  type PlaywrightTestArgs,
-  type PlaywrightTestOptions,
-  type PlaywrightWorkerArgs,
-  type PlaywrightWorkerOptions,
+import type {
+  PlaywrightTestArgs,
+  PlaywrightTestOptions,
+  PlaywrightWorkerArgs,
+  PlaywrightWorkerOptions,
   expect as playwrightExpect,
-  type TestType,
+  TestType,
 } from "@playwright/test";
 import type { Sandbox } from "../library/sandbox.js";
+import { usersPackage } from "../library/users-package.js";
+import { olderVersion } from "../node/older-version.js";
 import { mergeReports } from "../report/merge-reports.js";
 import type { Report } from "../report/report.js";
 import { renderReport } from "../report/report-document.js";
 import { makeSandbox, type SandboxFixtures, type SharedFixtures, serveWhile } from "./fixtures.js";
 
 export type { FixtureOptions, SandboxFixtures, SharedFixtures } from "./fixtures.js";
+
+const wanted = { entry: "svc-sandbox/playwright", name: "@playwright/test", since: "1.18" };
+const playwright = await usersPackage(
+  wanted,
+  () => import("@playwright/test"),
+  () => olderVersion(wanted),
+);
 
 /** What all tests of a worker have met, by the sandbox that they share. */
 const totals = new WeakMap<Sandbox, Report>();
@@ -43,7 +51,7 @@ function addToTotal(sandbox: Sandbox, report: Report): void {
 export const test: TestType<
   PlaywrightTestArgs & PlaywrightTestOptions & SandboxFixtures,
   PlaywrightWorkerArgs & PlaywrightWorkerOptions & SharedFixtures
-> = base.extend<SandboxFixtures, SharedFixtures>({
+> = playwright.test.extend<SandboxFixtures, SharedFixtures>({
   sandboxOptions: [{}, { scope: "worker", option: true }],
   sharedSandbox: [
     async ({ sandboxOptions }, use, { project, workerIndex }) => {
@@ -80,4 +88,4 @@ export const test: TestType<
 });
 
 /** Playwright's own. */
-export const expect: typeof playwrightExpect = playwrightExpect;
+export const expect: typeof playwrightExpect = playwright.expect;

@@ -1,7 +1,16 @@
-import { test as base, type ExpectStatic, type TestAPI, expect as vitestExpect } from "vitest";
+import type { ExpectStatic, TestAPI } from "vitest";
+import { usersPackage } from "../library/users-package.js";
+import { olderVersion } from "../node/older-version.js";
 import { makeSandbox, type SandboxFixtures, type SharedFixtures, serveWhile } from "./fixtures.js";
 
 export type { FixtureOptions, SandboxFixtures, SharedFixtures } from "./fixtures.js";
+
+const wanted = { entry: "svc-sandbox/vitest", name: "vitest", since: "3.2" };
+const vitest = await usersPackage(
+  wanted,
+  () => import("vitest"),
+  () => olderVersion(wanted),
+);
 
 /**
  * Vitest's `test` with a sandbox and a server of it, both of the file; `sandbox` is reset before each test.
@@ -14,7 +23,7 @@ export type { FixtureOptions, SandboxFixtures, SharedFixtures } from "./fixtures
  *   expect((await fetch(`${server.url}/v1/relying-party/me`, { headers })).status).toBe(401);
  * });
  */
-export const test: TestAPI<SandboxFixtures & SharedFixtures> = base.extend<{
+export const test: TestAPI<SandboxFixtures & SharedFixtures> = vitest.test.extend<{
   $test: SandboxFixtures;
   $file: SharedFixtures;
 }>({
@@ -36,4 +45,4 @@ export const test: TestAPI<SandboxFixtures & SharedFixtures> = base.extend<{
 });
 
 /** Vitest's own. */
-export const expect: ExpectStatic = vitestExpect;
+export const expect: ExpectStatic = vitest.expect;

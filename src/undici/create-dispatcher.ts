@@ -1,13 +1,22 @@
-import { Agent, type Dispatcher, getGlobalDispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { SandboxError } from "../domain/errors.js";
 import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
+import { usersPackage } from "../library/users-package.js";
+import { olderVersion } from "../node/older-version.js";
 import { nextTick } from "../node/platform.js";
 import { readBaseUrl } from "../node/server/addresses.js";
 import { connectionPair } from "../node/server/connection-pair.js";
 import { createHttpServer } from "../node/server/http-server.js";
 import { createTraffic } from "../node/server/traffic.js";
 import { requireKnownOptions } from "../sandbox/operations/input.js";
+
+const wanted = { entry: "svc-sandbox/undici", name: "undici", since: "5.20" };
+const { Agent, getGlobalDispatcher } = await usersPackage(
+  wanted,
+  () => import("undici"),
+  () => olderVersion(wanted),
+);
 
 /** The address of the API for the client under test. */
 export interface DispatcherOptions {

@@ -141,3 +141,14 @@ test.each([
   const says = /msw is not installed where \S+h\.[mc]js looks for it\. Run `npm install --save-dev msw`\.\n$/;
   expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
 });
+
+test("an msw without getResponse ends with 2, and the message has the version that is needed", async () => {
+  const old = { "node_modules/msw/package.json": '{ "version": "2.1.0" }', "node_modules/msw/index.js": "" };
+  const folder = userFolder({ ...old, "h.mjs": "export default [];" }, []);
+  const ran = await start("h.mjs", folder).ended;
+  expect(ran).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringContaining("they need msw 2.10 or later."),
+  });
+});

@@ -48,10 +48,13 @@ test("faults end calls as on a socket", async () => {
 
 test("a signal ends a hang, which keeps the process alive until then", async () => {
   sandbox.reset();
-  const names = (await failures(ask("hanging", { signal: AbortSignal.timeout(100) }))).map(
-    ({ name }) => name,
+  const [ofRequest, ...others] = await failures(ask("hanging", { signal: AbortSignal.timeout(100) }));
+  // undici 5 and the first versions of 6 name every end by a signal so.
+  assert.match(ofRequest.name, /^(?:Timeout|Abort)Error$/);
+  assert.deepEqual(
+    others.map(({ name }) => name),
+    Array(2).fill("TimeoutError"),
   );
-  assert.deepEqual(names, Array(3).fill("TimeoutError"));
 });
 
 test("what is not under the base URL goes on", async () => {

@@ -135,11 +135,60 @@ describe("an installation", () => {
   test("is one package, which runs no script while it is installed", async () => {
     const packages = readdirSync(join(folder, "user/node_modules")).filter((name) => !name.startsWith("."));
     expect(packages).toEqual(["svc-sandbox"]);
-    expect(Object.keys(project).filter((name) => /dependencies$/i.test(name))).toEqual([
-      "peerDependencies",
-      "devDependencies",
-    ]);
-    expect(Object.keys(project.scripts).filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
+    const { scripts, ...manifest } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+    expect(Object.keys(manifest).filter((name) => /dependencies$/i.test(name))).toEqual(["devDependencies"]);
+    const runByNpm = /^(?:pre|post)?(?:install|prepare)$/;
+    expect(Object.keys(scripts).filter((name) => runByNpm.test(name))).toEqual([]);
+  });
+
+  const needed = [
+    ["msw", "msw 2.0"],
+    ["undici", "undici 5.20"],
+    ["vitest", "vitest 3.2"],
+    ["playwright", "@playwright/test 1.18"],
+  ];
+
+  /** What the entry points that need packages of the user reject with, or throw, in a folder. */
+  const failures = async (place: string) => {
+    const code = `import { createRequire } from "node:module";
+      const told = ({ name, code, message }) => [name, code, message];
+      const tries = ${JSON.stringify(needed.map(([entry]) => `svc-sandbox/${entry}`))}.map(async (entry) => [
+        await import(entry).then(() => "loaded", told),
+        await Promise.resolve(entry).then(createRequire(process.cwd() + "/x.js")).then(() => "loaded", told)]);
+      console.log(JSON.stringify(await Promise.all(tries)));`;
+    const cwd = join(folder, place);
+    return JSON.parse((await runProgram("node", ["--input-type=module", "-e", code], { cwd })).stdout);
+  };
+  const sentence = (text: string) => {
+    const failure = ["SandboxError", "package_unusable", expect.stringMatching(text)];
+    return [failure, failure];
+  };
+
+  test("an entry point whose package is missing rejects with package_unusable, imported and required", async () => {
+    expect(await failures("user")).toEqual(
+      needed.map(([entry, version]) =>
+        sentence(
+          `^svc-sandbox/${entry} needs ${version} or later, which is not installed: run \`npm [^.]+\`\\.$`,
+        ),
+      ),
+    );
+  });
+
+  test("an entry point whose package is too old rejects with package_unusable, imported and required", async () => {
+    await install(join(folder, "old"), [packed.tarball]);
+    const old = { msw: "1.3.5", undici: "5.19.1", vitest: "3.1.4", "@playwright/test": "1.9.0" };
+    for (const [name, version] of Object.entries(old)) {
+      const place = join(folder, "old/node_modules", name);
+      mkdirSync(place, { recursive: true });
+      writeFileSync(join(place, "package.json"), JSON.stringify({ name, version }));
+      writeFileSync(join(place, "index.js"), "");
+    }
+    const found = ["an older one", "5.19.1", "3.1.4", "1.9.0"];
+    expect(await failures("old")).toEqual(
+      needed.map(([entry, version], index) =>
+        sentence(`^svc-sandbox/${entry} needs ${version} or later, and ${found[index]} is installed: run`),
+      ),
+    );
   });
 
   test("has a command that can be executed", async () => {

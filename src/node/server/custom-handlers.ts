@@ -131,7 +131,11 @@ function loadMsw(from: string): Msw {
     throw mswMissing(from);
   }
   // Not `import()`, which Jest's default setup does not allow; Node can require msw 3 as well, an ES module.
-  return require(file);
+  const msw: Partial<Msw> = require(file);
+  if (msw.getResponse === undefined) {
+    throw unusable("they need msw 2.10 or later. Run `npm install --save-dev msw`.");
+  }
+  return msw as Msw;
 }
 
 /** Makes the error for a file that cannot find msw. */
