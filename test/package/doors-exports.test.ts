@@ -113,7 +113,8 @@ function neededBy(file: string, found = new Set<string>()): Set<string> {
   found.add(file);
   if (!file.startsWith("./")) return found;
   const text = readFileSync(join(dist, "esm", file), "utf8");
-  for (const [, next] of text.matchAll(/\b(?:from|import\(?)["`]([^"`]+)["`]/g)) neededBy(next as string, found);
+  for (const [, next] of text.matchAll(/\b(?:from|import\(?)["`]([^"`]+)["`]/g))
+    neededBy(next as string, found);
   return found;
 }
 
