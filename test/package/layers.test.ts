@@ -180,7 +180,7 @@ test("CONTRIBUTING lists each layer with the packages that it imports, and why e
     ),
   );
   expect(unused).toEqual([]);
-  const bundled = [...packagesOf.values()].flat().filter((name) => !(name in project.peerDependencies));
+  const bundled = [...packagesOf.values()].flat().filter((name) => !(name in project.peerDependenciesMeta));
   const explained = rowsOf("Why each package", /^[@a-z]/)
     .flatMap(([names]) => packagesIn(names))
     .slice(1);
