@@ -44,7 +44,7 @@ export const toneOfVerdict: Readonly<Record<CertifyVerdict, Tone>> = {
   unusable: "quiet",
 };
 
-function certificateDocument({ result, digest, json }: Certificate): ReportDocument {
+function certificateDocument({ result, json }: Certificate): ReportDocument {
   const { runs, report, verdict, scenario, command } = result;
   const ofReport = reportDocument(report, []);
   const sections: Section[] = [
@@ -62,7 +62,7 @@ function certificateDocument({ result, digest, json }: Certificate): ReportDocum
       picture: runsPicture(runs),
     },
     ...ofReport.sections.slice(1),
-    { title: "Certificate", columns: ["what", "value"], rows: factsOf(result, digest) },
+    { title: "Certificate", columns: ["what", "value"], rows: factsOf(result) },
   ];
   return {
     kind: "certificate",
@@ -177,7 +177,7 @@ function runsPicture(runs: readonly Run[]): Picture {
   };
 }
 
-function factsOf(result: CertifyResult, digest: string): Row[] {
+function factsOf(result: CertifyResult): Row[] {
   const { like = {}, seeds, faults, clientVersion, durationMs } = result;
   const facts: [string, string | undefined][] = [
     ["verdict", result.verdict],
@@ -196,7 +196,6 @@ function factsOf(result: CertifyResult, digest: string): Row[] {
     ["svc-sandbox", result.sandbox],
     ["started", result.startedAt],
     ["took", seconds(durationMs)],
-    ["digest", digest],
   ];
   return facts.flatMap(([what, value]) => (value ? [{ cells: [what, value] }] : []));
 }

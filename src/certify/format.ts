@@ -7,7 +7,7 @@ import { choice, count, flag, list, mapping, number, optional, orNull, text } fr
 import { certifyVerdicts, runOutcomes } from "./result.js";
 
 /** The version of the certificate's format: another one when a reader of this one could misread it. */
-export const certificateFormat = 1;
+export const certificateFormat = 2;
 
 // Names are texts, not choices: those of another version of svc-sandbox are no mistake.
 
@@ -129,7 +129,7 @@ export const certificateShape = mapping({
     "passed: every run. failed: some run. flaky: some run passed once and failed once. unusable: nothing can be said of the client, since its baseline does not pass.",
   ),
   scenario: described(text(), "The name of the scenario, or its file as it was given."),
-  scenario_digest: described(sha256(), "SHA-256 in hex of the canonical JSON of the scenario."),
+  scenario_digest: described(sha256(), "SHA-256 in hex of the scenario as JSON with sorted members."),
   specification: described(text(), "The version of the API's specification."),
   sandbox: described(text(), "The version of svc-sandbox."),
   client_version: optional(described(text(), "The version of the client, as the caller gave it.")),
@@ -143,5 +143,4 @@ export const certificateShape = mapping({
   duration_ms: described(count(), "The real time that all runs took, in milliseconds."),
   runs: described(list(run), "Every run, in the order of the plan."),
   report: described(report, "Coverage and advice over all runs."),
-  digest: described(sha256(), "SHA-256 in hex of the canonical JSON (RFC 8785) of all other members."),
 });

@@ -73,7 +73,6 @@ test("the badge says the verdict and the coverage", async () => {
 test("a certificate that was written can be read, and says the same", () => {
   for (const result of [failed, passed]) {
     const read = readCertificate(textOf(result));
-    expect(read).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect("result" in read && read.result).toEqual(result);
     expect("result" in read && renderCertificate(read.result, "html")).toBe(
       renderCertificate(result, "html"),
@@ -102,26 +101,14 @@ test("a certificate is valid against the schema, which describes every member", 
   });
 });
 
-describe("a certificate that was changed", () => {
+describe("the file of a certificate", () => {
   const written = plain(certificateOf(failed).json);
-  const leaves = leavesOf(written);
 
-  it("is refused for every value that is another one, or gone", () => {
-    expect(leaves.length).toBeGreaterThan(150);
-    for (const steps of leaves) {
-      const where = steps.join(".");
-      const [value, none] = [changed(written, steps, another), changed(written, steps)].map(problemOf);
-      const refused = /^(?:digest_differs|not_a_certificate|newer_format)$/;
-      expect([where, value]).toEqual([where, expect.stringMatching(refused)]);
-      expect([where, none]).toEqual([where, expect.stringMatching(refused)]);
-    }
-  });
-
-  it("is refused for a member or an item more, and for items in another order", () => {
+  it("is refused with a member more, or without one that every certificate has", () => {
     expect(problemOf({ ...written, note: "x" })).toBe("not_a_certificate");
-    expect(problemOf({ ...written, seeds: [...failed.seeds, 4] })).toBe("digest_differs");
-    expect(problemOf({ ...written, seeds: [...failed.seeds].reverse() })).toBe("digest_differs");
-    expect(problemOf({ ...written, like: { ...failed.like, error_details: true } })).toBe("digest_differs");
+    for (const member of Object.keys(certificateOf(passed).json)) {
+      expect([member, problemOf(changed(written, [member]))]).toEqual([member, "not_a_certificate"]);
+    }
   });
 
   it("is the same one with its members in another order and other spaces", () => {
@@ -137,8 +124,8 @@ describe("a certificate that was changed", () => {
     ["[]", "not_a_certificate", "It is not a certificate"],
     ['{"scenario":"x"}', "not_a_certificate", "certify --certificate writes one"],
     [JSON.stringify({ ...written, verdict: "good" }), "not_a_certificate", "verdict"],
-    [JSON.stringify({ ...written, svc_sandbox_certificate: 2, sandbox: "9.1.0" }), "newer_format", '"9.1.0"'],
-    [JSON.stringify({ ...written, scenario: "x" }), "digest_differs", "was changed after it was written"],
+    [JSON.stringify({ ...written, svc_sandbox_certificate: 1, sandbox: "0.0.9" }), "other_format", '"0.0.9"'],
+    [JSON.stringify({ ...written, svc_sandbox_certificate: 3, sandbox: "9.1.0" }), "other_format", '"9.1.0"'],
   ])("%.20s is refused, and it is said why", (text, problem, says) => {
     expect(readCertificate(text)).toEqual({ problem, sentence: expect.stringContaining(says) });
   });
@@ -160,7 +147,7 @@ describe("verifying by running again", () => {
     expect(renderVerification(verification, "text")).toContain("Verified: all 39 facts are the same.");
   });
 
-  it("finds every fact that somebody has changed, with a digest made anew, but for what the machine decides", () => {
+  it("finds every fact that somebody changed, except what the machine decides", () => {
     const facts = plain(whole);
     const unseen = leavesOf(facts).filter((steps) => {
       const forged = changed(facts, steps, another) as never as CertifyResult;
@@ -310,7 +297,6 @@ describe("R46 a caller who writes what could break out", () => {
     if (format === "html") expect(text).not.toMatch(/<script/i);
     if (format === "markdown") expect(text).not.toMatch(/<script|`c`|@you/);
     if (format === "junit") expect(elementsOf(text).map(({ name }) => name)).not.toContain("script");
-    // What writes files redacts once more: the digest has to hold after that.
     expect(redactKeys(text)).toBe(text);
   });
 

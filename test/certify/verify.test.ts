@@ -23,7 +23,7 @@ async function certified(mistake: string, flags: readonly string[] = [], files =
   return { cwd, file, code, stderr, result: read.result };
 }
 
-/** Writes the certificate of a changed result, with a digest that matches. */
+/** Writes the certificate of a changed result. */
 function forge(file: string, result: CertifyResult): void {
   writeFileSync(file, JSON.stringify(certificateOf(result).json));
 }
@@ -42,7 +42,7 @@ test("a certificate verifies in another folder, time zone and language, by its o
     const { code, stdout, stderr } = await ended;
     expect([code, stdout]).toEqual([0, expect.stringMatching(/\nVerified: all \d+ facts are the same\.\n$/)]);
     expect(stderr).toMatch(
-      /is whole: failed, 12 runs against key-states, .* made again\.\nRunning .*planted-client/,
+      /^Verifying .*certificate\.json" by the same runs: failed, 12 runs against key-states, .*\nRunning .*planted-client/,
     );
   }
 });
@@ -78,7 +78,7 @@ describe("a certificate does not verify", () => {
     ]);
   });
 
-  test("when it was changed, and its digest made anew", async () => {
+  test("when somebody changed it", async () => {
     const { file, cwd, result } = await certified("content_type", ["--seeds", "1"]);
     const runs = result.runs.map(({ cause: _, ...run }) => ({ ...run, outcome: "passed" as const, code: 0 }));
     forge(file, { ...result, verdict: "passed", runs });
@@ -88,9 +88,8 @@ describe("a certificate does not verify", () => {
   });
 
   test.each([
-    ["changed", (text: string) => text.replace('"failed"', '"passed"'), /changed after it was written/],
     ["cut short", (text: string) => text.slice(0, -20), /not JSON, or only a part/],
-    ["newer", (text: string) => text.replace('certificate": 1', 'certificate": 2'), /has format 2/],
+    ["newer", (text: string) => text.replace('certificate": 2', 'certificate": 3'), /has format 3/],
     ["something else", () => '{"verdict":"passed"}', /is not a certificate/],
   ])("when it is %s: nothing is run", async (_what, change, says) => {
     const text = JSON.stringify(certificateOf(forgery).json, null, 2);

@@ -8,6 +8,7 @@ import {
   type PurposeCode,
   purposeCodes,
 } from "../../domain/consent.js";
+import { canonicalJson } from "../../domain/json.js";
 import { containsKey } from "../../domain/redact.js";
 import { changeConsent } from "../../sandbox/operations/consents.js";
 import { viewConsent } from "../../sandbox/preview/consent-views.js";
@@ -177,14 +178,6 @@ export const createConsentRequest: Endpoint = {
     };
   },
 };
-
-/** A JSON value as text, the same text however its members were ordered and spaced. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_name, member) => {
-    if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
-    return Object.fromEntries(Object.entries(member).sort());
-  });
-}
 
 function replayed(earlier: ConsentEntry, sha256: string, world: World, now: number) {
   if (earlier.idempotency?.sha256 !== sha256) return { refused: "422.idempotency_key" } satisfies OwnRefusal;

@@ -1,16 +1,17 @@
 import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
-import { digestOf } from "../../certify/certificate.js";
 import { commandLine } from "../../certify/document.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
 import { faultsOn, type PlannedRun, planOf, verdictOf } from "../../certify/plan.js";
 import type { CertifyResult, Run } from "../../certify/result.js";
 import type { Assumptions } from "../../domain/assumptions.js";
+import { canonicalJson } from "../../domain/json.js";
 import { defaultSeed } from "../../domain/seed.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
+import { nodePlatform } from "../../node/platform.js";
 import { mergeReports } from "../../report/merge-reports.js";
 import type { Report } from "../../report/report.js";
 import type { Trial } from "../../sandbox/world.js";
@@ -111,7 +112,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
   }
   const result = report && {
     scenario: loaded.name,
-    scenarioDigest: digestOf(loaded.scenario),
+    scenarioDigest: nodePlatform.sha256(canonicalJson(loaded.scenario)),
     specification: apiVersion,
     sandbox: version,
     ...{ seeds, faults, ...(like !== undefined && { like }), command, startedAt },

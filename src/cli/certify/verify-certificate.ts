@@ -43,7 +43,7 @@ export async function verifyFile({ file, command, flags, io, runAgain }: VerifyC
   if (!flags.quiet) {
     const { verdict, scenario, startedAt, sandbox, runs } = result;
     const what = `${verdict}, ${pluralize(runs.length, "run")} against ${scenario}`;
-    say(`${quote(file)} is whole: ${what}, ${startedAt}, svc-sandbox ${sandbox}. Its runs are made again.\n`);
+    say(`Verifying ${quote(file)} by the same runs: ${what}, ${startedAt}, svc-sandbox ${sandbox}.\n`);
   }
   const again = await runAgain(result, words);
   if (typeof again === "number") {
