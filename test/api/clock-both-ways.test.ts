@@ -4,7 +4,7 @@ import { createSandbox, type Sandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { changeAssumptions } from "../../src/sandbox/operations/world.js";
 import { mePath } from "../support/doors.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 
 // A fake Date takes the clock of a sandbox forth and back: what was counted in another minute or on another day is
 // forgotten then, be it earlier or later.
@@ -88,7 +88,7 @@ test("usage is what a history of the requests says, however the clock jumps", as
         });
       }
     }),
-    { ...propertySeed, numRuns: 300 },
+    runs(80),
   );
 });
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { goldenFiles } from "../../scripts/golden.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 
 /** What a world is made of: everything that is derived from the seed, by ref. */
 function world(scenario: Scenario, seed: number): Record<string, object> {
@@ -74,7 +74,7 @@ test("an organization or a key that is added anywhere, also to the population, c
         expect(after).toMatchObject(before);
       },
     ),
-    { numRuns: 500, ...propertySeed },
+    runs(100),
   );
 });
 
@@ -92,7 +92,7 @@ test("the same scenario and seed give the same world, and another seed other ids
         expect(otherId ?? otherSecret).not.toBe(id ?? secret);
       }
     }),
-    { numRuns: 500, ...propertySeed },
+    runs(100),
   );
 });
 

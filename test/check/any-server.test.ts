@@ -6,7 +6,7 @@ import { renderCheck } from "../../src/check/document.js";
 import { runCheck } from "../../src/check/run.js";
 import { reportFormats } from "../../src/report/render/document.js";
 import { probeKeys } from "../support/probed-server.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 
 const headerName = fc.constantFrom(
   "Content-Type",
@@ -84,6 +84,6 @@ test("whatever a server answers, a check ends, keeps to its budget, and prints n
         );
       },
     ),
-    { ...propertySeed, numRuns: 400 },
+    runs(80),
   );
 });

@@ -11,7 +11,7 @@ import { describeRuntime, restoreRuntime } from "../../src/sandbox/state.js";
 import type { World } from "../../src/sandbox/world.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 
 // A Retry-After that is a date follows the real time, whose second must not turn between two answers.
 beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
@@ -69,7 +69,7 @@ test("whatever happened in a world, its state can be read again and goes on exac
         expect(await transcript(continued, following)).toEqual(await transcript(game, following));
       },
     ),
-    { numRuns: 200, ...propertySeed },
+    runs(40),
   );
 });
 

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 import { expectUnchanged, type ServedControl, serveControl } from "./client.js";
 import { description, realPath } from "./described.js";
 import { newKey, validYaml, type Write, writeNames, writesFor } from "./writes.js";
@@ -262,7 +262,7 @@ test("any body is accepted as described, or refused with nothing changed", async
       control.server.sandbox.reset();
       control.server.sandbox.clock.freeze();
     }),
-    { numRuns: 800, ...propertySeed },
+    runs(150),
   );
-  expect(Math.min(...outcomes)).toBeGreaterThan(100);
+  expect(Math.min(...outcomes)).toBeGreaterThan(20);
 });

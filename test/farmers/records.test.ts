@@ -12,7 +12,7 @@ import { indexOfFarmer } from "../../src/synthetic/farmer-id.js";
 import { farmerFeatures } from "../../src/synthetic/farmers/farmer-export.js";
 import { type Farmer, farmerSchema, type Parcel } from "../../src/synthetic/farmers/farmer-schema.js";
 import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 import expected from "./expected.json" with { type: "json" };
 import { geojsonFaults, subdivisionName } from "./judges.js";
 import { everyFarmer, farmers, holds, parcels, seasons, start, today } from "./sample.js";
@@ -278,7 +278,7 @@ test("a farmer depends on seed, index, locales and start alone, not on the farme
         expect(other.farmer_id).not.toBe(farmer.farmer_id);
       },
     ),
-    { numRuns: 300, ...propertySeed },
+    runs(80),
   );
 });
 

@@ -6,7 +6,7 @@ import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { World } from "../../src/sandbox/world.js";
 import { mePath, openTestWorld } from "../support/doors.js";
 import { met, scenarioWith, send, unavailable, used, worldWith } from "../support/faulty.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 
 const conditions = {
   key: fc.constantFrom("main", "other", "revoked", "third"),
@@ -64,7 +64,7 @@ test("a fault counts the requests that match all its conditions, and the first f
       });
       expect(met).toEqual(modelled(given, sent));
     }),
-    { numRuns: 500, ...propertySeed },
+    runs(100),
   );
 });
 
@@ -237,7 +237,7 @@ test("what happens is a function of the seed and the requests so far, however ma
     fc.property(seeds, someFaults, keys, fc.nat({ max: 40 }), (seed, faults, sent, length) => {
       expect(play(seed, faults, sent).slice(0, length)).toEqual(play(seed, faults, sent.slice(0, length)));
     }),
-    { numRuns: 200, ...propertySeed },
+    runs(50),
   );
 });
 
@@ -250,7 +250,7 @@ test("a fault more at the end of the list changes nothing for those before it", 
         if (delivery !== undefined) expect(more[index]).toMatchObject({ pathId, delivery });
       }
     }),
-    { numRuns: 200, ...propertySeed },
+    runs(50),
   );
 });
 
@@ -261,7 +261,7 @@ test("R24 no request counts but those whose own answer comes whole", () => {
       const whole = sent.filter((key) => send(world, { key }).pathId === "200.test" && key === "main");
       expect(used(world)).toBe(whole.length);
     }),
-    { numRuns: 200, ...propertySeed },
+    runs(50),
   );
 });
 

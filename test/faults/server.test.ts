@@ -7,6 +7,7 @@ import type { Fault } from "../../src/index.js";
 import { startServer } from "../../src/node/index.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
+import { isNightly } from "../support/property-seed.js";
 
 test.each<Fault["then"]>([
   { hang: true },
@@ -84,23 +85,18 @@ test("faults under TLS: a connection that ends, a body that breaks off, and the 
   expect(await call("other")).toBe("200");
 });
 
-const requestsEach = 700;
-
-test("thousands of requests that meet each fault leave nothing behind", { timeout: 240_000 }, async () => {
+test("requests that meet each fault leave nothing behind", async () => {
   const script = join(import.meta.dirname, "../support/fault-memory.ts");
-  const flags = ["--expose-gc", "--import", "tsx", script, String(requestsEach), "600", "100"];
-  const { stdout } = await promisify(execFile)(process.execPath, flags, { timeout: 230_000 });
+  const [requestsEach, warmUp] = isNightly ? [700, 600] : [0, 40];
+  const flags = ["--expose-gc", "--import", "tsx", script, String(requestsEach), String(warmUp), "100"];
+  const { stdout } = await promisify(execFile)(process.execPath, flags);
   const { grown, arrived, each, ended, timers, today } = JSON.parse(stdout);
-  process.stdout.write(`bytes for each request: ${JSON.stringify(grown)}\n`);
   expect(Object.keys(grown)).toHaveLength(14);
   // One request, its socket and its answer take some kilobytes. What is less than this is the noise of the heap.
-  for (const [name, bytes] of Object.entries(grown)) expect(bytes, name).toBeLessThan(500);
+  if (isNightly) for (const [name, bytes] of Object.entries(grown)) expect(bytes, name).toBeLessThan(500);
   expect(ended).toBe(true);
   expect(timers).toBe(0);
-  // On a busy machine some clients give up before their request has arrived.
-  const { "hang on a socket": hung, ...all } = arrived;
-  expect(Object.values(all)).toEqual(new Array(13).fill(each));
-  expect(hung).toBeGreaterThan(each / 2);
+  expect(Object.values(arrived)).toEqual(new Array(14).fill(each));
   // Only what came late or slowly, and whole, has counted: two faults of seven, on sockets and in process.
   expect(today).toBe(each * 4);
 });

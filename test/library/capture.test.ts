@@ -14,12 +14,8 @@ import type { World } from "../../src/sandbox/world.js";
 import { yamlText } from "../../src/scenario/read/yaml.js";
 import { anyScenario, command } from "../model/commands.js";
 import { played, transcript } from "../model/transcript.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 import { type Action, actions, type Place, perform, sessionScenario } from "./capture-sessions.js";
-
-// `CAPTURE_RUNS=2000 npx vitest run test/library/capture.test.ts` tries more sessions than the suite has time for.
-const runs = Number(process.env.CAPTURE_RUNS ?? 120);
-const timeout = 60_000 + runs * 500;
 
 /** Runs a captured file as `verify` does, and returns the world after it; all has to be as expected. */
 function verified(text: string): World {
@@ -91,7 +87,7 @@ async function session(
 
 const part = fc.tuple(fc.nat(30), fc.nat(30));
 
-test("what a sandbox of the model has seen comes out the same", { timeout }, async () => {
+test("what a sandbox of the model has seen comes out the same", async () => {
   const commands = fc.array(command, { minLength: 1, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(anyScenario, commands, part, async (scenario, steps, chosen) => {
@@ -99,16 +95,16 @@ test("what a sandbox of the model has seen comes out the same", { timeout }, asy
       await transcript(played(sandbox), steps);
       captures(runtimeOf(sandbox).world(), new Set(), chosen);
     }),
-    { numRuns: Math.ceil(runs / 4), ...propertySeed },
+    runs(10),
   );
 });
 
-test("what happens through the library comes out the same", { timeout }, async () => {
+test("what happens through the library comes out the same", async () => {
   await fc.assert(
     fc.asyncProperty(sessionScenario, actions, part, async (scenario, steps, chosen) => {
       await session({ sandbox: createSandbox({ scenario }), url: undefined, keys: new Set() }, steps, chosen);
     }),
-    { numRuns: Math.ceil(runs / 2), ...propertySeed },
+    runs(15),
   );
 });
 
@@ -118,14 +114,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test("what happens over HTTP comes out the same", { timeout }, async () => {
+test("what happens over HTTP comes out the same", async () => {
   const { sandbox, url } = server;
   await fc.assert(
     fc.asyncProperty(sessionScenario, actions, part, async (scenario, steps, chosen) => {
       await startOver(scenario);
       await session({ sandbox, url, keys: new Set() }, steps, chosen);
     }),
-    { numRuns: Math.ceil(runs / 4), ...propertySeed },
+    runs(10),
   );
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { anyScenario, type Command, command } from "../model/commands.js";
 import { carryOut, played, transcript } from "../model/transcript.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 
 test("twenty sandboxes side by side go each as it would alone", async () => {
   const game = fc.record({ scenario: anyScenario, steps: fc.array(command, { maxLength: 10 }) });
@@ -30,6 +30,6 @@ test("twenty sandboxes side by side go each as it would alone", async () => {
         expect(running[index]?.game.sandbox.requests.total()).toBe(alone.sandbox.requests.total());
       }
     }),
-    { numRuns: 100, ...propertySeed },
+    runs(10),
   );
 });

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { createSandbox, parseScenario, type RequestView, type Scenario } from "../../src/index.js";
 import { anyScenario, command, modelScenario } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript, visible } from "../model/transcript.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 
 const commands = fc.array(command, { minLength: 1, maxLength: 25 });
 const throughYaml = (scenario: Scenario) => parseScenario(stringify(scenario));
@@ -28,7 +28,7 @@ test("a snapshot starts a sandbox that goes on exactly as the first one does, al
         expect(await transcript(continued, following)).toEqual(await transcript(game, following));
       },
     ),
-    { numRuns: 500, ...propertySeed },
+    runs(60),
   );
 });
 
@@ -92,7 +92,7 @@ test("a reset sandbox goes on exactly as a new one does, with request ids of its
       expect(new Set([...own, ...others].map(({ id }) => id)).size).toBe(own.length + others.length);
       expect(used.keys.list().map(visible)).toEqual(fresh.keys.list().map(visible));
     }),
-    { numRuns: 250, ...propertySeed },
+    runs(40),
   );
 });
 

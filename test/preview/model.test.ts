@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type ConsentView, createSandbox, type Sandbox } from "../../src/index.js";
 import { clientInProcess } from "../support/doors.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 import { openPreview, previewClient } from "./client.js";
 
 const permissions = ["identity", "land", "production", "livestock", "insurance", "loans"];
@@ -190,5 +190,5 @@ async function play(steps: readonly Step[]): Promise<void> {
 
 test("consent requests live as the model does, whatever the order, before and after every restart", async () => {
   const steps = fc.array(step, { maxLength: 20, size: "max" });
-  await fc.assert(fc.asyncProperty(steps, play), { numRuns: 500, ...propertySeed });
+  await fc.assert(fc.asyncProperty(steps, play), runs(80));
 });

@@ -10,7 +10,7 @@ import { advanceClock, clearRequests } from "../../src/sandbox/operations/world.
 import { createRuntime, type Runtime } from "../../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 import { mePath } from "../support/send.js";
 
 const faults: Fault[] = [
@@ -130,7 +130,7 @@ test("the report counts every request, whatever happens to the worlds, the insta
     fc.property(fc.array(happening, { minLength: 150, maxLength: 200, size: "max" }), (happenings) => {
       most = Math.max(most, play(happenings));
     }),
-    { ...propertySeed, numRuns: 25 },
+    runs(8),
   );
   // More than the journal holds.
   expect(most).toBeGreaterThan(1000);

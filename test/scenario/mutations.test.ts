@@ -3,6 +3,7 @@ import { test } from "vitest";
 import { parse, stringify } from "yaml";
 import { parseScenario, ScenarioError } from "../../src/index.js";
 import { starterScenario } from "../../src/scenario/starter.generated.js";
+import { runs } from "../support/property-seed.js";
 
 type Mapping = Record<string, unknown>;
 type Step = readonly [holder: Mapping | unknown[], name: string];
@@ -90,7 +91,7 @@ test("a mutated scenario parses, or every problem has its place in the file", ()
       for (const one of mutations) mutate(scenario, one);
       return pointsIntoTheText(stringify(scenario, { collectionStyle: flow ? "flow" : "block" }));
     }),
-    { seed: 20260302, numRuns: 400 },
+    runs(100),
   );
 });
 
@@ -103,6 +104,6 @@ test("a text with characters put in or cut out parses, or every problem has its 
     fc.property(fc.nat(starterScenario.length), fc.nat(40), pieces, (at, cut, piece) =>
       pointsIntoTheText(starterScenario.slice(0, at) + piece + starterScenario.slice(at + cut)),
     ),
-    { seed: 20260302, numRuns: 400 },
+    runs(100),
   );
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { mePath } from "../support/doors.js";
-import { propertySeed } from "../support/property-seed.js";
+import { runs } from "../support/property-seed.js";
 
 const minute = 60_000;
 const hours = 10;
@@ -99,7 +99,7 @@ test("however the clock is moved, and whoever looks, the same things happen at t
       const instants = walked.told.map((one) => one.split(" ")[0]);
       expect(instants).toEqual(instants.toSorted());
     }),
-    { ...propertySeed, numRuns: 500 },
+    runs(100),
   );
 });
 
@@ -111,6 +111,6 @@ test("a snapshot in the middle ends as the world does that it was taken of", () 
       const again = createSandbox({ scenario: sandbox.snapshot() });
       expect(end(again)).toEqual(end(sandbox));
     }),
-    { ...propertySeed, numRuns: 300 },
+    runs(60),
   );
 });

@@ -1,11 +1,13 @@
 import { Agent, request } from "node:http";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { startServer } from "../../src/node/server/start-server.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import { scenarioWith } from "./faulty.js";
 import { mePath } from "./send.js";
 
 // Sends so many requests for each fault, over sockets and through `sandbox.fetch`, and prints by how many bytes each
-// of them made the heap grow, and what else they left behind. Clients give up on a request that hangs.
+// of them made the heap grow, and what else they left behind. Clients give up on a request that hangs. With a count of 0
+// only the requests of the warm-up are sent, and no heap is measured.
 
 const [count = 4_000, warmUp = 1_500, atOnce = 40] = process.argv.slice(2).map(Number);
 
@@ -24,7 +26,17 @@ const port = Number(new URL(server.url).port);
 const headers = { "x-api-key": server.sandbox.secret("main") };
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
-/** A request whose answer, however it ends, is of no interest; `givesUp` after it was sent. */
+/** Resolves when the server gets its next request. */
+function nextRequest(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = runtimeOf(server.sandbox).subscribe(() => {
+      stop();
+      resolve();
+    });
+  });
+}
+
+/** A request whose answer, however it ends, is of no interest; `givesUp` once it has arrived. */
 function callOnSocket(givesUp: boolean): Promise<void> {
   return new Promise((resolve) => {
     const options = {
@@ -40,7 +52,8 @@ function callOnSocket(givesUp: boolean): Promise<void> {
       response.resume();
     });
     sending.on("error", () => resolve());
-    sending.end(() => givesUp && setTimeout(() => sending.destroy(), 4));
+    if (givesUp) nextRequest().then(() => sending.destroy());
+    sending.end();
   });
 }
 
@@ -51,12 +64,12 @@ async function callInProcess(givesUp: boolean): Promise<void> {
   await answer.then((response) => response.text()).catch(() => {});
 }
 
-async function repeat(times: number, work: () => Promise<void>): Promise<void> {
+async function repeat(times: number, work: () => Promise<void>, workers: number): Promise<void> {
   let left = times;
   const worker = async () => {
     while (left-- > 0) await work();
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: workers }, worker));
 }
 
 async function settled(): Promise<number> {
@@ -71,12 +84,12 @@ async function settled(): Promise<number> {
  * By how many bytes each request makes the heap grow: the least of three passes, as a leak grows in each of them, and
  * what V8 or Node keeps once (a table that doubles, code that is compiled anew) in one.
  */
-async function growth(work: () => Promise<void>): Promise<number> {
-  await repeat(warmUp, work);
+async function growth(work: () => Promise<void>, workers: number): Promise<number> {
+  await repeat(warmUp, work, workers);
   let least = Number.POSITIVE_INFINITY;
-  for (let pass = 0; pass < 3; pass++) {
+  for (let pass = 0; pass < (count === 0 ? 0 : 3); pass++) {
     const before = await settled();
-    await repeat(count, work);
+    await repeat(count, work, workers);
     least = Math.min(least, Math.round(((await settled()) - before) / count));
   }
   return least;
@@ -89,7 +102,7 @@ for (const [name, then] of Object.entries(faults)) {
   const givesUp = then.hang === true;
   for (const [where, call] of Object.entries({ "on a socket": callOnSocket, "in process": callInProcess })) {
     const before = server.sandbox.requests.total();
-    grown[`${name} ${where}`] = await growth(() => call(givesUp));
+    grown[`${name} ${where}`] = await growth(() => call(givesUp), givesUp ? 1 : atOnce);
     arrived[`${name} ${where}`] = server.sandbox.requests.total() - before;
   }
 }

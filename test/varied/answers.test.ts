@@ -15,6 +15,7 @@ import type { World } from "../../src/sandbox/world.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { openTestWorld } from "../support/doors.js";
 import { expectDescribed } from "../support/expect-described.js";
+import { isNightly } from "../support/property-seed.js";
 import { type Answered, ask, everyQuestion, rejectedKeys } from "../support/varied.js";
 
 const varied = (seed: number) => openTestWorld("key-states", { profile: "varied", seed });
@@ -95,7 +96,7 @@ function* compared(wanted: number): Generator<Compared> {
     const worlds = profiles.map((profile) => openTestWorld("key-states", { profile, seed }));
     const [world] = worlds as [World];
     // As many rounds as the overlap of the key that is being replaced lasts, and a few more.
-    for (let round = 0; round < 75; round++) {
+    for (let round = 0; round < 20; round++) {
       for (const question of everyQuestion(world)) {
         const askedAt = Date.now();
         const answers = worlds.map((one) => ask(one, question)) as unknown as Compared["answers"];
@@ -103,7 +104,7 @@ function* compared(wanted: number): Generator<Compared> {
         count += 1;
         if (count === wanted) return;
       }
-      for (const { clock } of worlds) clock.advance(25_000);
+      for (const { clock } of worlds) clock.advance(95_000);
     }
   }
 }
@@ -116,12 +117,12 @@ function variantsIn({ seed, requestIds }: World, status: number): string[] {
     .map((row) => `${row.id}: ${choose(row).variant.id}`);
 }
 
-test("R1–R7 R27 R28 R48 10,000 varied answers on every path say what is promised, and nearly all variants are seen", {
-  timeout: 240_000,
-}, ({ annotate }) => {
+test("R1–R7 R27 R28 R48 thousands of varied answers on every path say what is promised, and nearly all variants are seen", ({
+  annotate,
+}) => {
   const seen = new Set<string>();
   const paths = new Set<string>();
-  for (const { world, answers, askedAt } of compared(10_000)) {
+  for (const { world, answers, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
     expectPromised(...answers, askedAt);
     paths.add(answers[0].pathId);
     for (const one of variantsIn(world, answers[0].status)) seen.add(one);

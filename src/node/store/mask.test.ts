@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { runs } from "../../../test/support/property-seed.js";
 import { presentedAs } from "../../api/handle.js";
 import { isSandboxKey, keyPrefixes, parseApiKey } from "../../domain/api-key.js";
 import { findKeys, redactPath } from "../../domain/redact.js";
@@ -64,7 +65,7 @@ test("a mask has the form of what it stands for, and its hash is known", () => {
       }
       for (const key of found) if (key.length > 40) expect(JSON.stringify(masked)).not.toContain(key);
     }),
-    { numRuns: 2000 },
+    runs(300),
   );
 });
 
@@ -79,7 +80,7 @@ test("a masked path is shown as the path itself, with its keys beside it", () =>
       );
       expect(findKeys(masked.path)).toEqual([]);
     }),
-    { numRuns: 2000 },
+    runs(300),
   );
 });
 

@@ -4,7 +4,7 @@ import { randomStream } from "../../../src/domain/seed.js";
 import { startServer } from "../../../src/node/index.js";
 import { control } from "../../support/call-control.js";
 import { createMemoryStore, type MemoryStore } from "../../support/memory-log.js";
-import { propertySeed } from "../../support/property-seed.js";
+import { runs } from "../../support/property-seed.js";
 import { type ReplicaServer, startReplica } from "../../support/replicas.js";
 import { headerOf, mePath, type Sent } from "../../support/send.js";
 import { sendOnSocket } from "../../support/send-on-socket.js";
@@ -225,6 +225,6 @@ test("what is asked of any replica is answered as one server answers it, and all
         }
       },
     ),
-    { ...propertySeed, numRuns: 20 },
+    runs(6),
   );
 });
