@@ -4,21 +4,21 @@ import { pick, type RandomStream, randomStream } from "../../src/domain/seed.js"
 import { exchange } from "../../test/support/exchange.js";
 import { below } from "../../test/support/hostile-requests.js";
 import type { History, Seen } from "./linearize.js";
-import { type Answer, limitOfNew, listOf, newRefs, type Operation, organizations } from "./model.js";
+import { limitOfNew, listOf, newRefs, type Operation, organizations } from "./model.js";
 import type { Process } from "./replicas.js";
 
-/** How long a client tries to get an instance, and its last answers; milliseconds. */
+/** How long a client tries to get an instance, and its last responses; milliseconds. */
 const lastPatience = 30_000;
 
-/** What has come of a call. `never`: it has not reached a server, so it did not happen. Another text: why it is not known. */
-type Outcome = { readonly status: number; readonly body: string } | string;
+/** The response to a call. `never`: it did not reach a server, so nothing happened. Another text: why it is unknown. */
+type Response = { readonly status: number; readonly body: string } | string;
 
 interface Asking {
   readonly body?: object;
   readonly key?: string;
   /** Default: 5000 ms. */
   readonly timeout?: number;
-  /** Default: a connection of its own. */
+  /** Default: its own connection. */
   readonly agent?: Agent;
 }
 
@@ -27,22 +27,21 @@ export async function ask(
   { url }: Process,
   call: string,
   { body, key, timeout = 5000, agent }: Asking = {},
-): Promise<Outcome> {
+): Promise<Response> {
   const [method = "", path = ""] = call.split(" ");
   const headers = {
     ...(body !== undefined && { "content-type": "application/json" }),
     ...(key !== undefined && { "x-api-key": key }),
   };
-  const sent = {
-    ...{ method, headers },
+  const options = {
+    ...{ method, headers, signal: AbortSignal.timeout(timeout) },
     ...(agent !== undefined && { agent }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   };
   try {
-    const got = await exchange(`${url}${path}`, { ...sent, signal: AbortSignal.timeout(timeout) });
-    // The store was away: what was appended may be there nevertheless.
-    const body = String(got.bytes);
-    return got.status === 503 ? `503 ${body}` : { status: got.status, body };
+    const { status, bytes } = await exchange(`${url}${path}`, options);
+    // The store did not respond, but may have stored the operation.
+    return status === 503 ? `503 ${bytes}` : { status, body: String(bytes) };
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     return code === "ECONNREFUSED" ? "never" : message;
@@ -54,70 +53,61 @@ export interface Recording {
   readonly seed: number;
   readonly number: number;
   readonly replicas: readonly Process[];
-  /** The most milliseconds for which a client rests behind an operation. */
+  /** A client rests for at most so many milliseconds after an operation. */
   readonly rest: number;
-  /** How many milliseconds it waits for an answer. */
+  /** A client waits for a response for so many milliseconds. */
   readonly patience: number;
 }
 
-/** What all clients of a history know. */
-interface Shared {
+/** Common to all clients of a history. */
+interface Shared extends Recording {
   readonly instance: string;
-  /** Used for this history alone: an old connection may be closed just when something is sent on it. */
+  /** For this history only: a server may close an old connection just as something is sent on it. */
   readonly agent: Agent;
-  readonly patience: number;
   readonly secrets: Map<string, string>;
   readonly seen: Seen[];
 }
 
-/** Lets four to six clients use a sandbox of their own, and returns what they saw. */
+/** Lets four to six clients use their own sandbox, and returns what they saw. */
 export async function record(recording: Recording): Promise<History> {
   const { seed, number, replicas, patience } = recording;
   const draw = randomStream(seed, "history", String(number));
-  const { id, keys } = await makeInstance(replicas, draw, patience);
+  const made = await untilKnown("no instance was made", async () => {
+    const got = await ask(pick(draw, replicas), "POST /__sandbox/instances", { body: {}, timeout: patience });
+    return typeof got === "object" && got.status === 201 && JSON.parse(got.body).data;
+  });
+  const secrets = new Map<string, string>(Object.entries(made.keys));
   const agent = new Agent({ keepAlive: true });
-  const shared: Shared = { instance: id, agent, patience, secrets: new Map(Object.entries(keys)), seen: [] };
+  const shared: Shared = { ...recording, instance: made.id, agent, secrets, seen: [] };
   const names = Array.from({ length: 4 + below(draw, 3) }, (_, index) => `client ${index}`);
-  await Promise.all(names.map((name) => useAs(name, shared, recording)));
-  // What was acknowledged has to be there, whichever replica is asked.
-  for (const replica of replicas) await readAtLast(replica, shared);
+  await Promise.all(names.map((name) => useAs(name, shared)));
+  // Every replica must have what was acknowledged.
+  for (const replica of replicas) {
+    const list = () => perform("reader", replica, { do: "list" }, shared);
+    await untilKnown(`replica ${replica.index} did not list the keys`, list);
+  }
   agent.destroy();
-  await ask(pick(draw, replicas), `DELETE /__sandbox/instances/${id}`);
+  await ask(pick(draw, replicas), `DELETE /__sandbox/instances/${made.id}`);
   return shared.seen;
 }
 
-async function makeInstance(
-  replicas: readonly Process[],
-  draw: RandomStream,
-  timeout: number,
-): Promise<{ id: string; keys: Readonly<Record<string, string>> }> {
+async function untilKnown<Result>(problem: string, act: () => Promise<Result | false>): Promise<Result> {
   for (const until = performance.now() + lastPatience; performance.now() < until; await sleep(100)) {
-    const made = await ask(pick(draw, replicas), "POST /__sandbox/instances", { body: {}, timeout });
-    if (typeof made === "object" && made.status === 201) return JSON.parse(made.body).data;
-    if (typeof made === "object") throw new Error(`no instance was made: ${made.status} ${made.body}`);
+    const result = await act();
+    if (result !== false) return result;
   }
-  throw new Error(`no instance was made within ${lastPatience} ms`);
+  throw new Error(`${problem} within ${lastPatience} ms`);
 }
 
-async function useAs(
-  client: string,
-  shared: Shared,
-  { seed, number, replicas, rest }: Recording,
-): Promise<void> {
+async function useAs(client: string, shared: Shared): Promise<void> {
+  const { seed, number, replicas, rest, secrets } = shared;
   const draw = randomStream(seed, "history", String(number), client);
   for (let left = 5 + below(draw, 4); left > 0; left -= 1) {
-    const operation = drawOperation(draw, [...shared.secrets.keys()]);
+    const operation = drawOperation(draw, [...secrets.keys()]);
     const isKnown = await perform(client, pick(draw, replicas), operation, shared);
     const pause = (isKnown ? 0 : rest) + (rest === 0 ? 0 : below(draw, rest));
     if (pause > 0) await sleep(pause);
   }
-}
-
-async function readAtLast(replica: Process, shared: Shared): Promise<void> {
-  for (const until = performance.now() + lastPatience; performance.now() < until; await sleep(100)) {
-    if (await perform("reader", replica, { do: "list" }, shared)) return;
-  }
-  throw new Error(`replica ${replica.index} did not list the keys within ${lastPatience} ms`);
 }
 
 /** Does one operation and records it; resolves to whether its outcome is known. */
@@ -129,28 +119,23 @@ async function perform(
 ): Promise<boolean> {
   const [call, options] = callOf(operation, secrets);
   const sent = performance.now();
-  const outcome = await ask(replica, call.replace(" ", ` /i/${instance}`), {
-    ...options,
-    agent,
-    timeout: patience,
-  });
-  const answered = performance.now();
-  if (outcome === "never") return false;
-  const of = { client, replica: replica.index, operation, sent };
-  if (typeof outcome === "string") {
-    seen.push({ ...of, answered: Number.POSITIVE_INFINITY, answer: undefined, reason: outcome });
+  const path = call.replace(" ", ` /i/${instance}`);
+  const got = await ask(replica, path, { ...options, agent, timeout: patience });
+  if (got === "never") return false;
+  const entry = { client, replica: replica.index, operation, sent };
+  if (typeof got === "string") {
+    seen.push({ ...entry, answered: Number.POSITIVE_INFINITY, outcome: undefined, reason: got });
     return false;
   }
-  const { data, error } = JSON.parse(outcome.body);
-  const answer =
-    outcome.status >= 400 ? `${outcome.status} ${error.code}` : answerOf(operation, outcome, data);
-  seen.push({ ...of, answered, answer });
+  const { data, error } = JSON.parse(got.body);
+  const shown = got.status >= 400 ? error.code : shownOf(operation, data);
+  seen.push({ ...entry, answered: performance.now(), outcome: `${got.status} ${shown}`.trim() });
   if (data?.secret !== undefined) secrets.set(data.key.ref, data.secret);
   return true;
 }
 
 function drawOperation(draw: RandomStream, known: readonly string[]): Operation {
-  // Few keys get most of it, so that operations meet.
+  // Few keys get most operations, so that operations meet.
   const key = below(draw, 2) === 0 ? pick(draw, ["a", "b"]) : pick(draw, known.filter(isInModel));
   const made = pick(draw, newRefs);
   const dice = below(draw, 100);
@@ -160,7 +145,6 @@ function drawOperation(draw: RandomStream, known: readonly string[]): Operation 
   if (dice < 76) return { do: "revoke", key };
   if (dice < 82) return { do: "organization", ref: pick(draw, organizations), active: below(draw, 3) > 0 };
   if (dice < 86) return { do: "advance", by: pick(draw, [1, 10]) };
-  if (dice < 94) return { do: "read", key: pick(draw, [key, made]) };
   return { do: "list" };
 }
 
@@ -177,8 +161,8 @@ function callOf(operation: Operation, secrets: ReadonlyMap<string, string>): [ca
       return ["POST /__sandbox/keys", { body }];
     }
     case "rotate": {
-      const { key, as, overlap } = operation;
-      return [`POST /__sandbox/keys/${key}/rotate`, { body: { as, overlap_minutes: overlap } }];
+      const body = { as: operation.as, overlap_minutes: operation.overlap };
+      return [`POST /__sandbox/keys/${operation.key}/rotate`, { body }];
     }
     case "revoke":
       return [`POST /__sandbox/keys/${operation.key}/revoke`, { body: {} }];
@@ -188,28 +172,23 @@ function callOf(operation: Operation, secrets: ReadonlyMap<string, string>): [ca
     }
     case "advance":
       return ["POST /__sandbox/clock/advance", { body: { by: `${operation.by}m` } }];
-    case "read":
-      return [`GET /__sandbox/keys/${operation.key}`, {}];
     case "list":
       return ["GET /__sandbox/keys", {}];
   }
 }
 
-interface ToldKey {
+interface ListedKey {
   readonly ref: string;
   readonly state: string;
   readonly usage: { readonly this_minute: number; readonly today: number };
 }
 
-const shown = ({ state, usage }: ToldKey) => `${state} ${usage.this_minute}/${usage.today}`;
-
-// biome-ignore lint/suspicious/noExplicitAny: what is read of it is there when the status says so
-function answerOf({ do: what }: Operation, { status }: { status: number }, data: any): Answer {
-  if (what === "request") return `${status} today ${data.usage.today}`;
-  if (what === "organization") return `${status} ${data.status}`;
-  if (what === "advance") return `${status} ${data.now}`;
-  if (what === "read") return `${status} ${shown(data)}`;
-  if (what !== "list") return String(status);
-  const keys = (data as readonly ToldKey[]).filter(({ ref }) => isInModel(ref));
-  return `${status} ${listOf(keys.map((key) => [key.ref, shown(key)]))}`;
+// biome-ignore lint/suspicious/noExplicitAny: the members that are read exist if the operation succeeded
+function shownOf({ do: what }: Operation, data: any): string {
+  if (what === "request") return `today ${data.usage.today}`;
+  if (what === "organization") return data.status;
+  if (what === "advance") return data.now;
+  if (what !== "list") return "";
+  const keys = (data as readonly ListedKey[]).filter(({ ref }) => isInModel(ref));
+  return listOf(keys.map(({ ref, state, usage }) => `${ref} ${state} ${usage.this_minute}/${usage.today}`));
 }

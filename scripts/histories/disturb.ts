@@ -4,67 +4,63 @@ import { below } from "../../test/support/hostile-requests.js";
 import { ask } from "./clients.js";
 import type { Process, Replicas } from "./replicas.js";
 
-/** Makes something fail; resolves when that is over. */
+/** Makes something fail; resolves when it works again. */
 type Disturbance = (replicas: Replicas, one: Process, draw: RandomStream) => Promise<void>;
 
-const disturbances: Readonly<Record<string, Disturbance>> = {
-  "a replica killed": async (_, one, draw) => {
+const disturbances: readonly Disturbance[] = [
+  async function killReplica(_, one, draw) {
     await one.kill();
     await sleep(below(draw, 1000));
     await one.start();
   },
-  "a replica paused": async (_, one, draw) => {
+  async function pauseReplica(_, one, draw) {
     one.signal("SIGSTOP");
     await sleep(1000 + below(draw, 2000));
     one.signal("SIGCONT");
   },
-  "a replica cut off": async (_, { proxy }, draw) => {
+  async function cutOff(_, { proxy }, draw) {
     proxy.cut();
     await sleep(100 + below(draw, 3000));
     proxy.mend();
   },
-  "a replica's connections stalled": async (_, { proxy }, draw) => {
+  async function stallConnections(_, { proxy }, draw) {
     proxy.stall();
     await sleep(100 + below(draw, 4000));
     proxy.mend();
   },
-  "replies lost on the way to a replica": async (_, { proxy }, draw) => {
+  async function loseReplies(_, { proxy }, draw) {
     proxy.loseReplies();
     await sleep(100 + below(draw, 500));
     proxy.mend();
   },
-  "Redis killed": async ({ redis }, _, draw) => {
+  async function killRedis({ redis }, _, draw) {
     await redis.crash();
     await sleep(below(draw, 1500));
     await redis.restart();
   },
-};
+];
 
-/** Longer than this to come back is a failure; milliseconds. */
+/** Replicas that need longer to come back have failed; milliseconds. */
 const mostRecovery = 15_000;
 
-/** How often each disturbance was, and how long the replicas took to come back. */
-export type Recoveries = ReadonlyMap<string, readonly number[]>;
-
-/** Disturbs one thing after the other until it is stopped. */
-export function startDisturbing(replicas: Replicas, seed: number) {
+/** Disturbs one thing after the other until it is stopped, which resolves to the times until all replicas were back. */
+export function startDisturbing(replicas: Replicas, seed: number): { stop: () => Promise<number[]> } {
   const draw = randomStream(seed, "disturb");
-  const recoveries = new Map<string, number[]>();
+  const recoveries: number[] = [];
   let isStopped = false;
   const run = async () => {
     while (!isStopped) {
       await sleep(below(draw, 1500));
-      const name = pick(draw, Object.keys(disturbances));
-      await disturbances[name]?.(replicas, pick(draw, replicas.all), draw);
-      const took = await recovery(replicas);
-      recoveries.set(name, [...(recoveries.get(name) ?? []), took]);
+      const disturb = pick(draw, disturbances);
+      await disturb(replicas, pick(draw, replicas.all), draw);
+      recoveries.push(await recovery(replicas, disturb.name));
     }
+    return recoveries;
   };
   const running = run();
-  // Whoever stops it hears of it.
+  // The one who stops it gets the error.
   running.catch(() => {});
   return {
-    recoveries: recoveries as Recoveries,
     stop() {
       isStopped = true;
       return running;
@@ -72,8 +68,8 @@ export function startDisturbing(replicas: Replicas, seed: number) {
   };
 }
 
-/** Resolves to the milliseconds until every replica answers a request with 200 again. */
-async function recovery({ all, probeKey }: Replicas): Promise<number> {
+/** Resolves to the milliseconds until every replica responds with 200 again. */
+async function recovery({ all, probeKey }: Replicas, after: string): Promise<number> {
   const from = performance.now();
   const probe = async (replica: Process): Promise<void> => {
     while (performance.now() - from < mostRecovery) {
@@ -81,7 +77,7 @@ async function recovery({ all, probeKey }: Replicas): Promise<number> {
       if (typeof got === "object" && got.status === 200) return;
       await sleep(20);
     }
-    throw new Error(`replica ${replica.index} did not come back within ${mostRecovery} ms`);
+    throw new Error(`${after}: replica ${replica.index} did not come back within ${mostRecovery} ms`);
   };
   await Promise.all(all.map(probe));
   return performance.now() - from;

@@ -10,13 +10,13 @@ import { historyScenario } from "./model.js";
 
 const bin = fileURLToPath(new URL("../../bin/svc-sandbox.js", import.meta.url));
 
-/** A process of the built product, which reaches Redis through a proxy of its own. */
+/** A process of the built product, which reaches Redis through its own proxy. */
 export interface Process {
   readonly index: number;
   readonly url: string;
   readonly proxy: TcpProxy;
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Ends it as `kill -9` does, and resolves when it is gone. */
+  /** Ends it as `kill -9` does. */
   readonly kill: () => Promise<void>;
   /** Starts it again at the same address; resolves when it accepts requests. */
   readonly start: () => Promise<void>;
@@ -28,7 +28,7 @@ export interface Replicas {
   readonly all: readonly Process[];
   /** The key that is in no history. */
   readonly probeKey: string;
-  /** Each line in which one of them told of a defect, or that it has lost data, and each time that one ended by itself. */
+  /** Reports of a defect or of lost data, and unexpected ends. */
   readonly complaints: () => readonly string[];
   readonly close: () => Promise<void>;
 }
@@ -44,30 +44,25 @@ export async function startReplicas(fsync: string, storeTimeout: number): Promis
 
   const startProcess = async (index: number): Promise<Process> => {
     const [proxy, port] = await Promise.all([startProxy(redis.port), freePort()]);
-    const store = `redis://127.0.0.1:${proxy.port}`;
     const argv = [
-      ...["start", file, "--port", String(port), "--json", "--log", "off"],
-      ...["--store", store, "--store-timeout", `${storeTimeout}ms`],
+      ...[bin, "start", file, "--port", String(port), "--json", "--log", "off"],
+      ...["--store", `redis://127.0.0.1:${proxy.port}`, "--store-timeout", `${storeTimeout}ms`],
     ];
     const { PATH, HOME } = process.env;
     let child: ChildProcess;
     let isEnding = false;
     const start = async () => {
       isEnding = false;
-      child = spawn(process.execPath, [bin, ...argv], {
-        cwd: folder,
-        env: { PATH, HOME },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
+      child = spawn(process.execPath, argv, { env: { PATH, HOME }, stdio: ["ignore", "pipe", "pipe"] });
       child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-        const told = text.split("\n").filter((line) => /defect|has lost data|Failed to start/.test(line));
-        complaints.push(...told.map((line) => `replica ${index} said: ${line}`));
+        const found = text.split("\n").filter((line) => /defect|has lost data|Failed to start/.test(line));
+        complaints.push(...found.map((line) => `replica ${index}: ${line}`));
       });
       const listening = await new Promise<string>((resolve, reject) => {
         child.stdout?.setEncoding("utf8").once("data", resolve);
         child.once("exit", (code, signal) => {
-          if (!isEnding) complaints.push(`replica ${index} ended by itself with ${code ?? signal}`);
-          reject(new Error(`replica ${index} ended with ${code ?? signal}: ${complaints.join("\n")}`));
+          if (!isEnding) complaints.push(`replica ${index} ended with ${code ?? signal}`);
+          reject(new Error(complaints.join("\n")));
         });
       });
       probeKey = JSON.parse(listening).keys.probe;
@@ -79,8 +74,8 @@ export async function startReplicas(fsync: string, storeTimeout: number): Promis
       signal: (name) => void child.kill(name),
       async kill() {
         isEnding = true;
-        const gone = once(child, "exit");
         if (child.exitCode !== null || child.signalCode !== null) return;
+        const gone = once(child, "exit");
         child.kill("SIGKILL");
         await gone;
       },
@@ -88,9 +83,7 @@ export async function startReplicas(fsync: string, storeTimeout: number): Promis
   };
   const all = await Promise.all([0, 1, 2].map(startProcess));
   return {
-    redis,
-    all,
-    probeKey,
+    ...{ redis, all, probeKey },
     complaints: () => complaints,
     async close() {
       await Promise.all(all.map((one) => one.kill()));
