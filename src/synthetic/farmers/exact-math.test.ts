@@ -1,13 +1,6 @@
 import { expect, test } from "vitest";
 import { randomStream } from "../../domain/seed.js";
-import { cosine, direction, logNormal, normal, pickWeighted, radians, sine } from "./exact-math.js";
-
-test("sine and cosine are those of the engine, but for the last digits", () => {
-  for (let degrees = -90; degrees <= 90; degrees += 0.7) {
-    expect(sine(radians(degrees))).toBeCloseTo(Math.sin((degrees * Math.PI) / 180), 14);
-    expect(cosine(radians(degrees))).toBeCloseTo(Math.cos((degrees * Math.PI) / 180), 14);
-  }
-});
+import { direction, logNormal, normal, pickWeighted } from "./exact-math.js";
 
 test("a normal number has mean 0 and deviation 1, and half of the log-normal ones are below the median", () => {
   const draw = randomStream(1, "test");

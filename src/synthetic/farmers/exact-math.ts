@@ -55,30 +55,6 @@ export function pickWeighted<Item>(
   return items.at(-1) as Item;
 }
 
-const radiansPerDegree = 0.017453292519943295;
-
-export function radians(degrees: number): number {
-  return degrees * radiansPerDegree;
-}
-
-/** The sine of an angle between -90° and 90°, by its series. */
-export function sine(angle: number): number {
-  const square = angle * angle;
-  let term = angle;
-  let sum = angle;
-  for (let n = 2; Math.abs(term) > 1e-17; n += 2) {
-    term *= -square / (n * (n + 1));
-    sum += term;
-  }
-  return sum;
-}
-
-/** The cosine of an angle between -90° and 90°. */
-export function cosine(angle: number): number {
-  const half = sine(angle / 2);
-  return 1 - 2 * half * half;
-}
-
 /** A random direction, as the cosine and the sine of its angle. */
 export function direction(draw: RandomStream): readonly [number, number] {
   for (;;) {
@@ -114,26 +90,49 @@ export function flatArea(points: readonly Point[]): number {
   return sum / 2;
 }
 
+const radiansPerDegree = 0.017453292519943295;
+
+/** The sine of a latitude in degrees, by its series. */
+function sine(latitude: number): number {
+  const angle = latitude * radiansPerDegree;
+  const square = angle * angle;
+  let term = angle;
+  let sum = angle;
+  for (let n = 2; Math.abs(term) > 1e-17; n += 2) {
+    term *= -square / (n * (n + 1));
+    sum += term;
+  }
+  return sum;
+}
+
 // The ellipsoid of WGS 84: its longer half axis in metres, and the square of its eccentricity.
 const equatorRadius = 6_378_137;
 const eccentricity2 = 0.0066943799901413165;
 
+/** The metres in a degree to the east and to the north, at a latitude. */
+export function metresPerDegree(latitude: number): Point {
+  const sin = sine(latitude);
+  const bend = 1 - eccentricity2 * sin * sin;
+  const across = (equatorRadius * radiansPerDegree) / Math.sqrt(bend);
+  return [across * Math.sqrt(1 - sin * sin), (across * (1 - eccentricity2)) / bend];
+}
+
 /**
- * The area in m² and the length in metres of a closed ring on the ellipsoid of WGS 84; the area is positive when the
- * ring runs counter-clockwise.
+ * The area in m² and the length in metres of a closed ring; the area is positive when the ring runs counter-clockwise.
  *
- * Both are measured on the plane that touches the ellipsoid at the first corner. Over a few kilometres that differs by less
- * than a millionth from what geodesics give.
+ * Both are measured on a plane with the scale of the ring's middle latitude. For a field of a few kilometres the area
+ * differs by less than 0.1% from its area on the ellipsoid.
  */
 export function measureRing(ring: readonly Position[]): { readonly area: number; readonly length: number } {
   const [origin] = ring as readonly [Position, ...Position[]];
-  const [, latitude] = origin;
-  const [sin, cos] = [sine(radians(latitude)), cosine(radians(latitude))];
-  const [firstOut, , firstUp] = pointInSpace(origin, origin);
-  const points = ring.map((corner): Point => {
-    const [out, east, up] = pointInSpace(corner, origin);
-    return [east, (up - firstUp) * cos - (out - firstOut) * sin];
-  });
+  const latitudes = ring.map(([, latitude]) => latitude);
+  const [metresEast, metresNorth] = metresPerDegree((Math.min(...latitudes) + Math.max(...latitudes)) / 2);
+  const points = ring.map(
+    ([longitude, latitude]): Point => [
+      (longitude - origin[0]) * metresEast,
+      (latitude - origin[1]) * metresNorth,
+    ],
+  );
   let length = 0;
   for (let i = 1; i < points.length; i++) {
     const [[fromX, fromY], [x, y]] = [points[i - 1] as Point, points[i] as Point];
@@ -142,24 +141,8 @@ export function measureRing(ring: readonly Position[]): { readonly area: number;
   return { area: flatArea(points), length };
 }
 
-/** Metres from the middle of the earth: towards the origin's meridian at the equator, east of it, towards the north. */
-function pointInSpace([longitude, latitude]: Position, [meridian]: Position) {
-  const sin = sine(radians(latitude));
-  const across = equatorRadius / Math.sqrt(1 - eccentricity2 * sin * sin);
-  const fromAxis = across * Math.sqrt(1 - sin * sin);
-  const angle = radians(longitude - meridian);
-  return [fromAxis * cosine(angle), fromAxis * sine(angle), across * (1 - eccentricity2) * sin] as const;
-}
-
 /** Metres east and north of a position, as a position of seven digits: a centimetre. */
 export function positionAt([longitude, latitude]: Position, east: number, north: number): Position {
-  const angle = radians(latitude);
-  const sin = sine(angle);
-  // The radii of the curves to the east and to the north.
-  const across = equatorRadius / Math.sqrt(1 - eccentricity2 * sin * sin);
-  const along = (across * (1 - eccentricity2)) / (1 - eccentricity2 * sin * sin);
-  return [
-    rounded(longitude + east / (across * cosine(angle) * radiansPerDegree), 7),
-    rounded(latitude + north / (along * radiansPerDegree), 7),
-  ];
+  const [metresEast, metresNorth] = metresPerDegree(latitude);
+  return [rounded(longitude + east / metresEast, 7), rounded(latitude + north / metresNorth, 7)];
 }
