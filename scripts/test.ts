@@ -5,7 +5,7 @@ import { noBrowser } from "../test/support/chromium-page.js";
 import { noRedis } from "../test/support/redis-server.js";
 import { runProgram } from "./run-program.js";
 
-// `npm test`: lint, types and build side by side, then all tests.
+// `npm test`: lint, types and build (unless it is up to date) side by side, then all tests.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -25,7 +25,7 @@ function runTests(): Promise<boolean> {
 }
 
 console.log("… lint, types, build");
-const steps = [step("lint", ["lint"]), step("types", ["types"]), step("build", ["build"])];
+const steps = [step("lint", ["lint"]), step("types", ["types"]), step("build", ["prepare"])];
 const passed = (await Promise.all(steps)).every(Boolean) && (await runTests());
 if (noBrowser) console.log(`The tests in a browser were skipped: ${noBrowser}`);
 if (noRedis) console.log(`The tests of the shared store were skipped: ${noRedis}`);
