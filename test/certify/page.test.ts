@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium, type Page } from "playwright-core";
-import { describe, expect, onTestFinished, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { certificateBadge } from "../../src/certify/badge.js";
 import { renderCertificate } from "../../src/certify/document.js";
 import type { CertifyResult } from "../../src/certify/result.js";
 import { axeProblems } from "../support/axe.js";
-import { chromiumFlags, chromiumPath, noBrowser } from "../support/chromium-page.js";
+import { noBrowser, takePage } from "../support/chromium-page.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { failed, passed } from "./certified.js";
 
@@ -23,13 +23,7 @@ const hostile: CertifyResult = {
 
 /** A page without a network, on which a file is open until the test is over. */
 async function open(file: string, requests: string[]): Promise<Page> {
-  const browser = await chromium.launch({
-    executablePath: chromiumPath,
-    chromiumSandbox: false,
-    args: ["--no-first-run", ...chromiumFlags],
-  });
-  onTestFinished(() => browser.close());
-  const page = await (await browser.newContext({ offline: true })).newPage();
+  const page = await takePage({ offline: true });
   page.on("request", (request) => requests.push(request.url()));
   page.on("dialog", (dialog) => requests.push(`dialog ${dialog.message()}`));
   await page.goto(file);

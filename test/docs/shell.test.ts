@@ -86,12 +86,11 @@ test("README.md: its first screen works in a clean clone with an empty HOME, and
   }
   expect((await inClone("npm pack").ended).code).not.toBe(0);
 
-  // What is left of `npm ci` when the packages are there.
+  // The result of `npm ci`, which leaves a build that is up to date alone; install-check builds a clone.
   symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
-  const ready = { ...(await inClone("node scripts/prepare.js").ended), stdout: "" };
-  expect(ready).toMatchObject({ code: 0, stderr: "" });
+  cpSync(join(root, "dist"), join(clone, "dist"), { recursive: true });
   const builtAt = statSync(join(clone, "dist/openapi.json")).mtimeMs;
-  await inClone("node scripts/prepare.js").ended;
+  expect(await inClone("node scripts/prepare.js").ended).toMatchObject({ code: 0, stdout: "", stderr: "" });
   expect(statSync(join(clone, "dist/openapi.json")).mtimeMs).toBe(builtAt);
 
   const start = readme("npm start").replace("npm ci && ", "");
@@ -108,10 +107,10 @@ test("README.md: its first screen works in a clean clone with an empty HOME, and
 
   expect((await inClone("npx svc-sandbox lits").ended).stderr).toContain("`npx svc-sandbox list`");
 
-  const elsewhere = await inClone(readme("npm pack")).ended;
+  const elsewhere = await inClone(`export npm_config_ignore_scripts=true\n${readme("npm pack")}`).ended;
   expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringMatching(/^key-states /m) });
   expect(existsSync(join(folder, "your-project/node_modules/svc-sandbox/dist/cjs/cli.js"))).toBe(true);
-}, 240_000);
+});
 
 test("README.md: list and show print what it says of them", async () => {
   const listed = await ended(readme("svc-sandbox list\nnpx"), userFolder());

@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { pathToFileURL } from "node:url";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { buildSite } from "../../scripts/site.js";
 import { aboutAdvice, aboutPath, aboutRefusal } from "../../src/dashboard/elements/docs-link.js";
 import { adviceTable } from "../../src/domain/advice.js";
@@ -9,10 +11,12 @@ import { errorCauses } from "../../src/domain/errors.js";
 import { outcomes } from "../../src/index.js";
 import { httpRefusals } from "../../src/node/control/refusals.js";
 import { problemCauses } from "../../src/scenario/problems/scenario-error.js";
+import { axeProblems } from "../support/axe.js";
+import { noBrowser, takePage } from "../support/chromium-page.js";
 import { pageNames, root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The site as its files: what it holds, and where its links lead.
+// The site as its files, and in Chromium from its folder: no server, no other host.
 
 let folder: string;
 const fileOf = (name: string) => readFileSync(join(folder, name), "utf8");
@@ -128,4 +132,91 @@ test("both OpenAPI documents are there, call by call", () => {
   expect(fileOf("api.html")).toMatch(/<code>data\.limits\.per_minute<\/code><\/td><td>integer<\/td>/);
   expect(fileOf("control-api.html")).toContain("<code>POST /__sandbox/keys/{ref}/rotate</code>");
   expect(fileOf("control-api.html")).toMatch(/<code>overlap_minutes<\/code>/);
+});
+
+describe.skipIf(noBrowser)("in Chromium, from files", () => {
+  /** Opens a page; the test fails when it throws, or asks for what is not a file of the site. */
+  async function open(file: string, options?: BrowserContextOptions): Promise<Page> {
+    const page = await takePage(options);
+    const wrong: string[] = [];
+    page.on("pageerror", (error) => wrong.push(String(error)));
+    page.on("console", (message) => wrong.push(message.text()));
+    page.on("request", (request) => {
+      if (!request.url().startsWith(pathToFileURL(folder).href)) wrong.push(request.url());
+    });
+    page.on("requestfailed", (request) => {
+      // A picture that comes late is given up when the next page is opened.
+      if (request.failure()?.errorText !== "net::ERR_ABORTED") wrong.push(`no ${request.url()}`);
+    });
+    onTestFinished(() => expect(wrong).toEqual([]));
+    await page.goto(pathToFileURL(join(folder, file)).href);
+    return page;
+  }
+
+  const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
+
+  test("no page scrolls sideways on a phone", async () => {
+    const page = await open("index.html");
+    await page.setViewportSize({ width: 360, height: 800 });
+    for (const file of pages()) {
+      await page.goto(pathToFileURL(join(folder, file)).href);
+      expect([file, await widthOf(page)]).toEqual([file, 360]);
+    }
+  });
+
+  // One page of each kind: words and code, a picture, tables with and without anchors, one that is only linked to.
+  test.each([
+    "index",
+    "dashboard",
+    "error-codes",
+    "benchmarks",
+    "api",
+    "0001-answer-the-api-before-express",
+  ])("axe finds nothing on %s.html, light and wide, dark and narrow, and nothing scrolls sideways", async (name) => {
+    const page = await open(`${name}.html`);
+    for (const [colorScheme, width] of [
+      ["light", 1920],
+      ["dark", 768],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await axeProblems(page), await widthOf(page)]).toEqual([colorScheme, [], width]);
+    }
+  });
+
+  test("search finds a code by its name, its parts and its message, and leads to its row", async () => {
+    const page = await open("index.html");
+    const input = page.getByRole("searchbox");
+    const first = page.locator("#search li a").first();
+    await page.keyboard.press("/");
+    for (const [query, href] of [
+      ["live_access_not_approved", "error-codes.html#code-live_access_not_approved"],
+      ["live access not approved for this organization", "error-codes.html#code-live_access_not_approved"],
+      ["Too many requests.", "error-codes.html#code-rate_limited"],
+      ["same-key-after-401", "report.html#advice-same-key-after-401"],
+      ["address_in", "error-codes.html#refusal-address_in_use"],
+      ["401.revoked", "errors.html#401revoked"],
+      ["problem bad_ref", "error-codes.html#problem-bad_ref"],
+    ]) {
+      await input.fill(query as string);
+      await expect.poll(() => first.getAttribute("href")).toBe(href);
+    }
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/error-codes\.html#problem-bad_ref$/);
+    expect(await page.locator(":target").textContent()).toContain("kebab-case");
+    await input.fill("qqqq");
+    await expect.poll(() => page.locator("#search output").textContent()).toBe("Nothing found");
+    await input.fill("rotate");
+    expect(await axeProblems(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    expect([await input.inputValue(), await page.locator("#search ul").isVisible()]).toEqual(["", false]);
+  });
+
+  test("without JavaScript everything but the search is there", async () => {
+    const page = await open("error-codes.html", { javaScriptEnabled: false });
+    expect(await page.getByRole("searchbox").isVisible()).toBe(false);
+    await page.locator("nav").getByText("Ways a request ends").click();
+    await page.waitForURL(/errors\.html$/);
+    expect(await page.locator("h1").isVisible()).toBe(true);
+  });
 });

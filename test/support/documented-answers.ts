@@ -20,6 +20,15 @@ export async function withDocumentedAnswers(given: string): Promise<string> {
   return text;
 }
 
+/** The keys of a scenario as an environment. */
+const environments = new Map<string, Promise<Record<string, string>>>();
+
+async function keysOf(scenario: string): Promise<Record<string, string>> {
+  const { stdout } = await runCli(["keys", scenario, "--format", "env"]);
+  const lines = stdout.trim().split("\n");
+  return Object.fromEntries(lines.map((line) => line.split("=", 2)));
+}
+
 /** With what curl ends when a fault leaves it without a whole answer. */
 const curlFailures: Partial<Record<PathId, number>> = {
   "fault.reset": 56,
@@ -34,12 +43,11 @@ async function answerOf(path: PathId): Promise<string> {
   const [, line = ""] = /```sh\n(curl .*)\n```/.exec(section) ?? [];
   const server = await startServer({ scenario: scenario as ScenarioName, frozen: true });
   try {
-    const { stdout: keys } = await runCli(["keys", scenario, "--format", "env"]);
+    if (!environments.has(scenario)) environments.set(scenario, keysOf(scenario));
     // The line stays as it is: curl's own settings lead to another port.
     const connectTo = `connect-to = "127.0.0.1:4747:127.0.0.1:${new URL(server.url).port}"\nnoproxy = "*"\n`;
     const cwd = temporaryFolder({ ".curlrc": connectTo });
-    const lines = keys.trim().split("\n");
-    const env = { ...Object.fromEntries(lines.map((one) => one.split("=", 2))), CURL_HOME: cwd };
+    const env = { ...(await environments.get(scenario)), CURL_HOME: cwd };
     const { code, stdout } = await runCommand(line, { cwd, env }).ended;
     const [met] = server.sandbox.requests.list();
     if ((met?.pathId !== path && met?.fault !== path) || code !== (curlFailures[path] ?? 0)) {
