@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { randomStream } from "../src/domain/seed.js";
+import { pick, randomStream } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/platform.js";
 import { serveRuntime } from "../src/node/server/serve-runtime.js";
-import { describedKeys } from "../src/sandbox/described.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
 import { secretOf } from "../src/sandbox/scenario-keys.js";
+import { describedKeys } from "../src/scenario/population.js";
 import type { ServerOrder, ServerReady } from "./messages.js";
 import { benchScenario, noLimits, populatedScenario } from "./scenario.js";
 
@@ -20,10 +20,8 @@ async function serveSandbox({ keys: count, isPopulation = false }: SandboxOrder)
     { port: 0 },
   );
   const draw = randomStream(1, "bench.keys");
-  const described = describedKeys(world.scenario);
-  const used = Array.from({ length: Math.min(usedKeys, count) }, () =>
-    described.at(Math.floor((draw() / 2 ** 32) * described.size)),
-  );
+  const described = [...describedKeys(world.scenario)];
+  const used = Array.from({ length: Math.min(usedKeys, count) }, () => pick(draw, described));
   // A population cannot say so.
   for (const { ref } of isPopulation ? used : []) {
     const entry = world.registry.key(ref);

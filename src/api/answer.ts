@@ -98,7 +98,7 @@ export function authorizationFacts(
   scope: string | null,
   now: number,
 ): AuthorizationFacts {
-  settleUsage((entry ?? world.registry.decoy).usage, world.windows, now);
+  if (entry !== undefined) settleUsage(entry.usage, world.windows, now);
   return {
     presented,
     key: entry?.key,

@@ -52,9 +52,7 @@ export function beginCall(world: World, request: ApiRequest, { isGuarded = false
   if (world.timeline.dueAt <= now) world.settle();
   // Hashed and looked up in every case, so that the time taken does not tell the rejections apart (R14).
   const sha256 = world.platform.sha256(apiKey ?? noKey);
-  const madeBefore = world.registry.made();
   const entry = world.registry.find(sha256);
-  const isNewEntry = world.registry.made() > madeBefore;
   const number = world.requestIds.next();
   const variation = isVaried(world) ? variationOf(world, number) : undefined;
   const route = isGuarded ? undefined : routeAt(request.path, world.preview);
@@ -69,7 +67,6 @@ export function beginCall(world: World, request: ApiRequest, { isGuarded = false
     presented: presentedAs(apiKey),
     sha256,
     entry,
-    isNewEntry,
     number,
     id: variation === undefined ? world.requestIds.idOf(number) : variation.requestId,
     assumptions: variation === undefined ? world.assumptions : variation.assumptions,

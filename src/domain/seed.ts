@@ -15,13 +15,7 @@ export const defaultSeed = 1;
  * draw(); // the same number in every process
  */
 export function randomStream(seed: number, ...labels: readonly string[]): RandomStream {
-  return sfc32(finish(absorb(startOfHash, [String(seed), ...labels].join("\u0000"))));
-}
-
-/** Returns the streams of labels that begin alike, by the last of them: for many of them, the beginning is hashed once. */
-export function randomStreams(seed: number, ...labels: readonly string[]): (label: string) => RandomStream {
-  const begun = absorb(startOfHash, [String(seed), ...labels, ""].join("\u0000"));
-  return (label) => sfc32(finish(absorb(begun, label)));
+  return sfc32(hash128([String(seed), ...labels].join("\u0000")));
 }
 
 /** One of the items, each equally likely. */
@@ -29,25 +23,16 @@ export function pick<Item>(draw: RandomStream, items: readonly Item[]): Item {
   return items[Math.floor((draw() / 4_294_967_296) * items.length)] as Item;
 }
 
-const base62 = Uint8Array.from(
-  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-  (character) => character.charCodeAt(0),
-);
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** `length` characters of `0-9A-Za-z`, each equally likely. */
 export function base62From(draw: RandomStream, length: number): string {
-  const codes = new Uint8Array(length);
-  fillBase62(draw, codes, 0);
-  return String.fromCharCode(...codes);
-}
-
-/** Writes the codes of such characters from an index on, up to the end. */
-export function fillBase62(draw: RandomStream, codes: Uint8Array, from: number): void {
-  for (let index = from; index < codes.length; ) {
-    // Six bits give 0–63; the two values too many are thrown away, so that no character is favoured.
-    const value = draw() >>> 26;
-    if (value < 62) codes[index++] = base62[value] as number;
+  let text = "";
+  while (text.length < length) {
+    // Six bits give 0–63; `charAt` drops the two values too many, so that no character is favored.
+    text += base62.charAt(draw() >>> 26);
   }
+  return text;
 }
 
 /** A UUID (version 4 in form) from the stream. */
@@ -71,15 +56,13 @@ export function mix32(value: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** The state of a hash: four lanes, and the number of characters so far. */
-type HashState = readonly [a: number, b: number, c: number, d: number, length: number];
-
-const startOfHash: HashState = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35, 0];
-
 // Four independent FNV-1a-like lanes over UTF-16 units, each finished with a full mix. Not cryptographic: it has to
 // spread short labels well, not to resist an attacker.
-function absorb(state: HashState, text: string): HashState {
-  let [a, b, c, d] = state;
+function hash128(text: string): [number, number, number, number] {
+  let a = 0x811c9dc5;
+  let b = 0x9e3779b9;
+  let c = 0x85ebca6b;
+  let d = 0xc2b2ae35;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     a = Math.imul(a ^ unit, 0x01000193);
@@ -87,12 +70,8 @@ function absorb(state: HashState, text: string): HashState {
     c = Math.imul(c ^ unit, 0xc2b2ae3d) ^ (c >>> 13);
     d = Math.imul(d ^ unit, 0x27d4eb2f) ^ (d >>> 16);
   }
-  return [a, b, c, d, state[4] + text.length];
-}
-
-function finish([a, b, c, d, length]: HashState): [number, number, number, number] {
-  const first = a ^ length;
-  return [mix32(first ^ d), mix32(b ^ first), mix32(c ^ b), mix32(d ^ c)];
+  a ^= text.length;
+  return [mix32(a ^ d), mix32(b ^ a), mix32(c ^ b), mix32(d ^ c)];
 }
 
 // Chris Doty-Humphrey's small fast counting generator (PractRand), 32-bit, public domain algorithm.

@@ -1,3 +1,5 @@
+import { sha256 as digestOf } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Profile } from "../domain/assumptions.js";
 import { createWorld } from "../sandbox/create-world.js";
 import { type Instant, instantOf, requireKnownOptions } from "../sandbox/operations/input.js";
@@ -11,7 +13,6 @@ import { makeFarmers } from "../synthetic/farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "./sandbox.js";
 import { sandboxOn } from "./sandbox-on.js";
-import { sha256 } from "./sha256.js";
 
 /** Options of `createSandbox`. */
 export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> {
@@ -88,3 +89,19 @@ const webPlatform: Platform = {
   farmers: makeFarmers,
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
+
+/** SHA-256 of a text's UTF-8 bytes, as 64 lower-case hex digits. */
+export function sha256(text: string): string {
+  return bytesToHex(digestOf(utf8Of(text)));
+}
+
+// jsdom has no `TextEncoder`, and keys do not need one.
+function utf8Of(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0x80) return new TextEncoder().encode(text);
+    bytes[i] = unit;
+  }
+  return bytes;
+}

@@ -1,31 +1,18 @@
 import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
-import { sha256 as ownSha256 } from "../library/sha256.js";
 import { createWorld } from "../sandbox/create-world.js";
 import type { Platform, World, WorldOptions } from "../sandbox/world.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { makeFarmers } from "../synthetic/farmers/farmers.js";
-import { withMemory } from "./hash-memory.js";
 
-/** `node:crypto`, loaded when it is used: that takes 2 to 4 ms, a twentieth of a start. */
-export const nodeCrypto = (): typeof import("node:crypto") => process.getBuiltinModule("node:crypto");
+/** `node:crypto`; an import of it takes longer. */
+export const nodeCrypto = process.getBuiltinModule("node:crypto");
 
-/** So many hashes are made by our own code, in less time than it takes to load Node's, which is twice as fast. */
-const firstHashes = 1000;
-let hashes = 0;
-let hashNatively: Platform["sha256"] | undefined;
-
-const sha256: Platform["sha256"] = (text) => {
-  if (hashNatively !== undefined) return hashNatively(text);
-  hashes += 1;
-  if (hashes <= firstHashes) return ownSha256(text);
-  const { hash, createHash } = nodeCrypto();
-  // The one-shot hash takes half the time of createHash; other runtimes may not have it.
-  hashNatively =
-    typeof hash === "function"
-      ? (one) => hash("sha256", one, "hex")
-      : (one) => createHash("sha256").update(one).digest("hex");
-  return hashNatively(text);
-};
+// The one-shot hash takes half the time of createHash; other runtimes may lack it.
+const { createHash, hash, randomBytes } = nodeCrypto;
+const sha256: Platform["sha256"] =
+  typeof hash === "function"
+    ? (text) => hash("sha256", text, "hex")
+    : (text) => createHash("sha256").update(text).digest("hex");
 
 /** Kept as it is now: some fake timers replace it. */
 export const { nextTick } = process;
@@ -34,17 +21,14 @@ export const { nextTick } = process;
 export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } =
   process.getBuiltinModule("node:timers");
 
-// Good enough for a hash that no one is shown.
-const randomWord = () => (Math.random() * 2 ** 32) | 0;
-
 /** The platform of a world in Node. */
 export const nodePlatform: Platform = {
-  sha256: withMemory(sha256, randomWord(), randomWord()),
+  sha256,
   time: wallTime,
   steadyTime,
   stopwatch,
   farmers: makeFarmers,
-  random: () => nodeCrypto().randomBytes(4).readUInt32LE(),
+  random: () => randomBytes(4).readUInt32LE(),
 };
 
 export type OpenWorldOptions = Omit<WorldOptions, "platform">;

@@ -70,7 +70,6 @@ export function createCounters(): Counters {
   // Boxes, because writing into a map takes longer than reading from it; each made when it is first counted in.
   const paths = new Map<PathId, { count: number; previewCount: number; isMet: boolean }>();
   const advice = new Map<AdviceId, AdviceRow>();
-  const decoy: AdviceRow = { count: 0, examples: [] };
   let requests = 0;
   let unread = 0;
   let others: Counters | undefined;
@@ -104,9 +103,6 @@ export function createCounters(): Counters {
       countPath(pathId, !isByMistake(exchange), isPreview);
       if (fault !== null && fault !== pathId) countPath(fault, true, isPreview);
       for (const id of earned) countAdvice(rowOf(id), exchange, keys?.[id]);
-      // As much work as for an unknown key, about which there is one advice more (R14).
-      const isRejected = pathId.startsWith("401");
-      if (isRejected && !earned.includes("key-of-another-sandbox")) countAdvice(decoy, exchange);
       others?.count(exchange, keys);
     },
     countUnread() {

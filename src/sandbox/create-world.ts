@@ -1,11 +1,8 @@
 import { assumptionsFor } from "../domain/assumptions.js";
-import type { Organization } from "../domain/organization.js";
-import { defaultSeed, randomStream, uuidFrom } from "../domain/seed.js";
+import { defaultSeed } from "../domain/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { inventOrganizationName } from "../synthetic/names.js";
 import { createClock, isoOf } from "./clock.js";
 import { createCounters, windowsOf } from "./counters.js";
-import { type DescribedOrganization, describedOrganizations } from "./described.js";
 import { createAnnouncements } from "./events.js";
 import { activateFaults } from "./faults.js";
 import { createJournal, createRequestIds } from "./journal.js";
@@ -13,11 +10,11 @@ import { buildConsents, type Consents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import { type Beginning, createRecording } from "./recording.js";
 import { createRegistry } from "./registry.js";
-import { scenarioKeys } from "./scenario-keys.js";
+import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { snapshotWorld } from "./snapshot.js";
 import { createStory } from "./story/story.js";
 import { createTimeline, settleTimeline } from "./story/timeline.js";
-import { endingOfName, withGrantedScopes } from "./varied-records.js";
+import { withGrantedScopes, withNameEnding } from "./varied-records.js";
 import type { World, WorldOptions } from "./world.js";
 
 /**
@@ -36,11 +33,11 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const windows = windowsOf(assumptions);
 
   const profiled = { seed, profile, givenAssumptions: assumed, trial };
-  const keys = scenarioKeys(scenario, {
-    ...{ seed, start, sha256: platform.sha256, windows },
-    withGranted: (first, scopes) => withGrantedScopes(profiled, first, scopes),
-  });
-  const { described, make } = sharedOrganizations(scenario, seed);
+  const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
+  const isVaried = profile === "varied";
+  const withGranted = isVaried
+    ? (first: string, scopes: readonly string[]) => withGrantedScopes(profiled, first, scopes)
+    : undefined;
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
@@ -60,15 +57,8 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     settle: () => settleTimeline(world),
     story: createStory(scenario.story ?? []),
     registry: createRegistry(
-      {
-        described,
-        make(place) {
-          const made = make(place);
-          const ending = endingOfName(profiled, made.ref);
-          return ending === "" ? made : { ...made, name: made.name + ending };
-        },
-      },
-      keys,
+      isVaried ? organizations.map((one) => withNameEnding(profiled, one)) : organizations,
+      keys.map((one) => startKey(one, { start, windows, withGranted })),
     ),
     events: createAnnouncements(),
     requestIds,
@@ -77,7 +67,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     behaviour: {
       rejected: new Map(),
       pages: new Set(),
-      unknownKey: keys.unknownKey,
+      unknownKey,
     },
     counters: createCounters(),
     platform,
@@ -108,46 +98,6 @@ const noConsents: Consents = {
 
 function refuseConsent(): never {
   throw new Error("a world without the preview has no consent requests");
-}
-
-interface SharedOrganizations {
-  readonly seed: number;
-  readonly population: Scenario["population"];
-  readonly described: ReturnType<typeof describedOrganizations>;
-  readonly make: (place: number) => Organization;
-}
-
-// By the organizations of the scenario, which nothing changes: worlds of one scenario and seed share their records.
-const builtOrganizations = new WeakMap<object, SharedOrganizations>();
-
-function sharedOrganizations(scenario: Scenario, seed: number): SharedOrganizations {
-  const { population } = scenario;
-  const owner = scenario.organizations ?? population;
-  const known = owner && builtOrganizations.get(owner);
-  if (known?.seed === seed && known.population === population) return known;
-  const described = describedOrganizations(scenario);
-  const built = new Map<number, Organization>();
-  const make = (place: number) => {
-    const one = built.get(place) ?? buildOrganization(described.at(place), seed);
-    built.set(place, one);
-    return one;
-  };
-  const shared = { seed, population, described, make };
-  if (owner !== undefined) builtOrganizations.set(owner, shared);
-  return shared;
-}
-
-/** The record of an organization; what its scenario leaves out is derived from the seed and the ref. */
-export function buildOrganization({ ref, given }: DescribedOrganization, seed: number): Organization {
-  return {
-    ref,
-    id: given.id ?? uuidFrom(randomStream(seed, "organization.id", ref)),
-    name: given.name ?? inventOrganizationName(seed, ref, given.type),
-    type: given.type,
-    status: given.status ?? "active",
-    sandboxAccess: given.sandbox_access ?? true,
-    liveAccess: given.live_access ?? "not_approved",
-  };
 }
 
 // A copy of the scenario that starts the same world without the options as this one with them.

@@ -1,22 +1,18 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import type { ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName } from "../synthetic/names.js";
-import type { ScenarioKey } from "./described.js";
-import { deriveSecret, scenarioKeys } from "./scenario-keys.js";
+import { deriveSecret, scenarioRecords, startKey } from "./scenario-keys.js";
 
 const start = Date.parse("2026-03-02T09:00:00Z");
-const building = {
-  seed: 1,
-  start,
-  sha256: (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex"),
-  windows: { sliding: false, dayResetsAt: 0 },
-};
+const windows = { sliding: false, dayResetsAt: 0 };
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-function build(keys: Record<string, ScenarioKey>) {
-  const scenario: Scenario = { version: 1, organizations: { bank: { type: "bank", keys } } };
-  const { described, hashAt, make } = scenarioKeys(scenario, building);
-  return Object.fromEntries(Array.from(described, ({ ref }, place) => [ref, make(place, hashAt(place)).key]));
+function build(keys: Record<string, ScenarioKey>, population?: Scenario["population"]) {
+  const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, population } as Scenario;
+  const started = scenarioRecords(scenario, 1, sha256).keys.map((one) => startKey(one, { start, windows }));
+  return Object.fromEntries(started.map(({ key }) => [key.ref, key]));
 }
 
 test("what is left out has its default", () => {
@@ -28,7 +24,7 @@ test("what is left out has its default", () => {
     legacy: false,
     scopes: ["attestations:read"],
     limits: { perMinute: 60, perDay: 1000 },
-    sha256: building.sha256(deriveSecret(1, { ref: "key", environment: "test", legacy: false })),
+    sha256: sha256(deriveSecret(1, { ref: "key", environment: "test", legacy: false })),
   });
 });
 
@@ -73,27 +69,14 @@ test("R26 R37 the keys of a rotation share what one of them says, and the name o
 test("a pinned secret says by its prefix whether the key is a legacy one", () => {
   expect(build({ key: { environment: "test", secret: "legacysvc_test_mine" } }).key).toMatchObject({
     legacy: true,
-    sha256: building.sha256("legacysvc_test_mine"),
+    sha256: sha256("legacysvc_test_mine"),
   });
 });
 
-test("a population has its keys behind those that are written out, each with the hash of the secret that the seed gives", () => {
-  const keys: Record<string, ScenarioKey> = { "organization-3-key-1": { environment: "live", legacy: true } };
-  const scenario: Scenario = {
-    version: 1,
-    organizations: { bank: { type: "bank", keys } },
-    population: { organizations: 2, keys_per_organization: 2 },
-  };
-  const { described, hashAt } = scenarioKeys(scenario, building);
+test("a population has its keys after those written out, each with the hash of the secret that the seed gives", () => {
+  const written = { "organization-3-key-1": { environment: "live", legacy: true } } as const;
+  const keys = build(written, { organizations: 2, keys_per_organization: 2 });
   const refs = [1, 2].flatMap((one) => [1, 2].map((key) => `organization-${one}-key-${key}`));
-  expect(Array.from(described, ({ ref }) => ref)).toEqual(["organization-3-key-1", ...refs]);
-  expect(Array.from(described, ({ ref }) => described.placeOf(ref))).toEqual([0, 1, 2, 3, 4]);
-  for (const ref of ["organization-1-key-3", "organization-3-key-2", "organization-1", "no such ref"])
-    expect(described.placeOf(ref)).toBeUndefined();
-  const places = ["bank", "organization-1", "organization-2", "organization-3"].map(described.placesOf);
-  expect(places).toEqual([[0], [1, 2], [3, 4], []]);
-  for (const [place, { ref, given }] of [...described].entries()) {
-    const { environment, legacy = false } = given;
-    expect(hashAt(place)).toBe(building.sha256(deriveSecret(1, { ref, environment, legacy })));
-  }
+  expect(Object.keys(keys)).toEqual(["organization-3-key-1", ...refs]);
+  for (const key of Object.values(keys)) expect(key.sha256).toBe(sha256(deriveSecret(1, key)));
 });

@@ -9,13 +9,20 @@ import {
   sandboxMark,
 } from "../domain/api-key.js";
 import { defaultLimits } from "../domain/limits.js";
-import { base62From, fillBase62, type RandomStream, randomStream, randomStreams } from "../domain/seed.js";
+import type { Organization } from "../domain/organization.js";
+import { base62From, type RandomStream, randomStream, uuidFrom } from "../domain/seed.js";
 import { parseWhen } from "../scenario/format/time.js";
+import {
+  type DescribedKey,
+  describedKeys,
+  describedOrganizations,
+  type ScenarioKey,
+  type ScenarioOrganization,
+} from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { inventKeyName } from "../synthetic/names.js";
+import { inventKeyName, inventOrganizationName } from "../synthetic/names.js";
 import { startUsage, type Windows } from "./counters.js";
-import { type DescribedKey, type DescribedKeyList, describedKeys, type ScenarioKey } from "./described.js";
-import { createHashIndex, type KeySource, type UsedKey } from "./registry.js";
+import type { UsedKey } from "./registry.js";
 
 type KeyKind = Pick<KeyRecord, "environment" | "legacy">;
 
@@ -35,137 +42,120 @@ export function unknownSecret(seed: number): string {
   return deriveSecret(seed, { ref: "no such key", environment: "test", legacy: false });
 }
 
-/**
- * Returns a function that hashes the key that the seed gives, by way of bytes: for a million keys that takes a quarter of
- * the time of texts.
- */
-function derivedHashes(seed: number, sha256: KeyBuilding["sha256"]): (key: DescribedKey) => string {
-  const streamOf = randomStreams(seed, "key.secret");
-  const forms = new Map<string, { readonly bytes: Uint8Array; readonly start: number }>();
-  return ({ ref, given: { environment, legacy = false } }) => {
-    const prefix = prefixOf(environment, legacy);
-    let form = forms.get(prefix);
-    if (form === undefined) {
-      const { length } = prefix + sandboxMark;
-      const codes = Array.from(prefix + sandboxMark, (character) => character.charCodeAt(0));
-      const bytes = new Uint8Array(length + randomLength);
-      bytes.set(codes);
-      form = { bytes, start: length };
-      forms.set(prefix, form);
-    }
-    const { bytes, start } = form;
-    fillBase62(streamOf(ref), bytes, start);
-    const hash = sha256(bytes);
-    // No key is kept (R35).
-    bytes.fill(0, start);
-    return hash;
-  };
-}
-
 /** The full key: the pinned one, or the one that the seed and the ref give. */
 export function secretOf({ ref, given }: DescribedKey, seed: number): string {
   if (given.secret !== undefined) return given.secret;
   return deriveSecret(seed, { ref, environment: given.environment, legacy: given.legacy ?? false });
 }
 
-/** The settings that the keys of a scenario start with. */
-export interface KeyBuilding {
-  readonly seed: number;
-  /** The start of the clock (epoch milliseconds): durations in the scenario count from here. */
-  readonly start: number;
-  readonly sha256: (text: string | Uint8Array) => string;
-  readonly windows: Windows;
-  /** Returns the scopes of a key with those that the world grants beside them. Default: no more. */
-  readonly withGranted?: (first: string, scopes: readonly string[]) => readonly string[];
-}
+type Hash = (text: string) => string;
 
-/** What no clock and no request changes about the keys of a scenario under a seed. */
-interface Foundation extends Pick<KeySource, "described" | "hashes"> {
+/** The organizations and keys that a scenario describes under a seed: the part that no clock changes. */
+interface ScenarioRecords {
   readonly seed: number;
   readonly population: Scenario["population"];
-  readonly rotations: ReadonlyMap<string, Rotation>;
-  readonly hashOf: (one: DescribedKey) => string;
+  readonly organizations: readonly Organization[];
+  readonly keys: readonly ScenarioKeyRecord[];
   /** The SHA-256 of the key that the seed gives and no world holds. */
   readonly unknownKey: string;
 }
 
-// By the organizations of the scenario, which nothing changes: worlds of one scenario and seed share it.
-const foundations = new WeakMap<object, Foundation>();
-
-function foundationOf(scenario: Scenario, seed: number, sha256: KeyBuilding["sha256"]): Foundation {
-  const { population } = scenario;
-  const owner = scenario.organizations ?? population;
-  const known = owner && foundations.get(owner);
-  if (known?.seed === seed && known.population === population) return known;
-  const described = describedKeys(scenario);
-  const derived = derivedHashes(seed, sha256);
-  // A key made at run time before a snapshot has only its hash.
-  const hashOf = (one: DescribedKey) =>
-    one.given.sha256 ?? (one.given.secret === undefined ? derived(one) : sha256(one.given.secret));
-  const hashes = createHashIndex(described.size);
-  for (const one of described) hashes.add(hashOf(one));
-  const foundation = {
-    ...{ seed, population, described, hashes, hashOf },
-    rotations: rotationsOf(described),
-    unknownKey: sha256(unknownSecret(seed)),
-  };
-  if (owner !== undefined) foundations.set(owner, foundation);
-  return foundation;
+interface ScenarioKeyRecord {
+  /** Without what ends the key. */
+  readonly record: KeyRecord;
+  readonly given: ScenarioKey;
+  /** Ref of the first key of its rotations; its own if it replaced none. */
+  readonly first: string;
 }
 
-/** The keys of a scenario as a registry takes them: all hashes now, each record when it is first used. */
-export function scenarioKeys(
-  scenario: Scenario,
-  { seed, start, sha256, windows, withGranted = (_first, scopes) => scopes }: KeyBuilding,
-): KeySource & Pick<Foundation, "unknownKey"> {
-  const { described, hashes, hashOf, rotations, unknownKey } = foundationOf(scenario, seed, sha256);
-  const recordOf = (one: DescribedKey, hash: string): KeyRecord => {
+// By the organizations of the scenario, which nothing changes: worlds of one scenario and seed share it.
+const known = new WeakMap<object, ScenarioRecords>();
+
+/** Returns the records of a scenario, the same ones for each world of one scenario and seed. */
+export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+  const { population } = scenario;
+  const owner = scenario.organizations ?? population;
+  const earlier = owner && known.get(owner);
+  if (earlier?.seed === seed && earlier.population === population) return earlier;
+  const records = {
+    ...{ seed, population },
+    organizations: Array.from(describedOrganizations(scenario), ([ref, given]) =>
+      buildOrganization(ref, given, seed),
+    ),
+    keys: buildKeys([...describedKeys(scenario)], seed, sha256),
+    unknownKey: sha256(unknownSecret(seed)),
+  };
+  if (owner !== undefined) known.set(owner, records);
+  return records;
+}
+
+/** The record of an organization; what its scenario leaves out is derived from the seed and the ref. */
+export function buildOrganization(ref: string, given: ScenarioOrganization, seed: number): Organization {
+  return {
+    ref,
+    id: given.id ?? uuidFrom(randomStream(seed, "organization.id", ref)),
+    name: given.name ?? inventOrganizationName(seed, ref, given.type),
+    type: given.type,
+    status: given.status ?? "active",
+    sandboxAccess: given.sandbox_access ?? true,
+    liveAccess: given.live_access ?? "not_approved",
+  };
+}
+
+function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Hash): ScenarioKeyRecord[] {
+  const rotations = rotationsOf(described);
+  return described.map((one) => {
     const { ref, organization, given } = one;
     const { replaces, shared } = rotations.get(ref) ?? { replaces: undefined, shared: sharedBy([one]) };
-    return {
+    const record = {
       ref,
       organization,
       name: shared.name ?? inventKeyName(seed, shared.first),
       environment: given.environment,
       legacy: given.legacy ?? (given.secret !== undefined && parseApiKey(given.secret)?.legacy === true),
-      scopes: withGranted(shared.first, shared.scopes ?? defaultScopes),
-      limits: {
-        perMinute: shared.perMinute ?? defaultLimits.perMinute,
-        perDay: shared.perDay ?? defaultLimits.perDay,
-      },
-      sha256: hash,
-      ...endsOf(given, start),
+      scopes: shared.scopes ?? defaultScopes,
+      limits: limitsOf(shared),
+      // A key made at run time before a snapshot has only its hash.
+      sha256: given.sha256 ?? sha256(secretOf(one, seed)),
       ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
       ...(replaces !== undefined && { replaces }),
     };
-  };
-  const make = (one: DescribedKey, hash: string): UsedKey => {
-    const { this_minute: thisMinute, today, counted_at: times } = one.given.usage ?? {};
-    const past = { thisMinute, today, countedAt: times?.map(Date.parse) };
-    return { key: recordOf(one, hash), usage: startUsage(windows, start, past) };
-  };
-  const ended = { environment: "test", state: "revoked", name: "" } as const;
-  return {
-    described,
-    hashes,
-    unknownKey,
-    hashAt: (place) => hashOf(described.at(place)),
-    make: (place, hash) => make(described.at(place), hash),
-    endsAt: (place) => endsOf(described.at(place).given, start),
-    decoy: make({ ref: "", organization: "", given: ended }, ""),
-  };
+    return { record, given, first: shared.first };
+  });
+}
+
+/** The settings that the keys of a world start with. */
+interface KeyStart {
+  /** The start of the clock (epoch milliseconds): durations in the scenario count from here. */
+  readonly start: number;
+  readonly windows: Windows;
+  /** Returns the scopes of a key with those that the world grants in addition. Default: none are added. */
+  readonly withGranted?: ((first: string, scopes: readonly string[]) => readonly string[]) | undefined;
+}
+
+/** Returns a key of a scenario as it is when the clock starts. */
+export function startKey(
+  { record, given, first }: ScenarioKeyRecord,
+  { start, windows, withGranted }: KeyStart,
+): UsedKey {
+  const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
+  const past = { thisMinute, today, countedAt: times?.map(Date.parse) };
+  const ends = endsOf(given, start);
+  const isChanged = ends !== endless || withGranted !== undefined;
+  const scopes = withGranted?.(first, record.scopes) ?? record.scopes;
+  const key = isChanged ? { ...record, scopes, ...ends } : record;
+  return { key, usage: startUsage(windows, start, past) };
 }
 
 const endless: KeyEnds = {};
 
 function endsOf(given: ScenarioKey, start: number): KeyEnds {
-  // Nearly every key, and there may be a million.
   const { state = "active", expires, overlap_ends: overlapEnds, replaced_by: replacement } = given;
   if (state === "active" && (expires ?? overlapEnds ?? replacement) === undefined) return endless;
-  const expiresAt = instantOf(given.expires, start) ?? (given.state === "expired" ? start : undefined);
+  const expiresAt = instantOf(expires, start) ?? (state === "expired" ? start : undefined);
   const overlapEndsAt = overlapEnd(given, start, expiresAt);
   return {
-    ...(given.state === "revoked" && { revokedAt: instantOf(given.revoked_at, start) ?? start }),
+    ...(state === "revoked" && { revokedAt: instantOf(given.revoked_at, start) ?? start }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(overlapEndsAt !== undefined && { overlapEndsAt }),
   };
@@ -182,13 +172,6 @@ function overlapEnd(given: ScenarioKey, start: number, expiresAt = start): numbe
 
 function instantOf(text: string | undefined, start: number): number | undefined {
   return text === undefined ? undefined : parseWhen(text, start);
-}
-
-/** The rotation that a key is part of. */
-interface Rotation {
-  /** Ref of the key that this one replaced. */
-  readonly replaces: string | undefined;
-  readonly shared: Shared;
 }
 
 /** The settings that all keys of a rotation share. */
@@ -215,29 +198,32 @@ function sharedBy(chain: readonly [DescribedKey, ...DescribedKey[]]): Shared {
   );
 }
 
-// By ref, the keys that were rotated or came from a rotation. The scenario's checks refuse circles and keys that
+function limitsOf({ perMinute, perDay }: Shared): KeyRecord["limits"] {
+  // One object for the many keys of a population.
+  if (perMinute === undefined && perDay === undefined) return defaultLimits;
+  return {
+    perMinute: perMinute ?? defaultLimits.perMinute,
+    perDay: perDay ?? defaultLimits.perDay,
+  };
+}
+
+/** The rotation that a key is part of; `replaces` is the ref of the key that it replaced. */
+interface Rotation {
+  readonly replaces: string | undefined;
+  readonly shared: Shared;
+}
+
+// By ref, the keys that were rotated or came from a rotation. The scenario's checks reject circles and keys that
 // replace two.
-function rotationsOf(described: DescribedKeyList): ReadonlyMap<string, Rotation> {
+function rotationsOf(described: readonly DescribedKey[]): ReadonlyMap<string, Rotation> {
+  const replaced = described.filter(({ given }) => given.replaced_by !== undefined);
+  const refs = new Set(replaced.map(({ given }) => given.replaced_by));
+  const replacements = new Map(described.filter(({ ref }) => refs.has(ref)).map((one) => [one.ref, one]));
   const rotations = new Map<string, Rotation>();
-  const replacements = new Map<string | undefined, DescribedKey | undefined>();
-  const replaced: DescribedKey[] = [];
-  // No key of a population was replaced.
-  for (let place = 0; place < described.written; place++) {
-    const one = described.at(place);
-    if (one.given.replaced_by === undefined) continue;
-    replaced.push(one);
-    replacements.set(one.given.replaced_by, undefined);
-  }
-  if (replaced.length === 0) return rotations;
-  for (const ref of replacements.keys()) {
-    const place = described.placeOf(ref as string);
-    if (place !== undefined) replacements.set(ref, described.at(place));
-  }
-  for (const first of replaced) {
-    if (replacements.has(first.ref)) continue;
+  for (const first of replaced.filter(({ ref }) => !refs.has(ref))) {
     const chain: [DescribedKey, ...DescribedKey[]] = [first];
     for (let last: DescribedKey | undefined = first; last !== undefined; ) {
-      last = replacements.get(last.given.replaced_by);
+      last = replacements.get(last.given.replaced_by ?? "");
       if (last !== undefined) chain.push(last);
     }
     const shared = sharedBy(chain);

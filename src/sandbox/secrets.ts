@@ -1,7 +1,6 @@
 import { SandboxError } from "../domain/errors.js";
-import { populatedNumbers } from "../scenario/population.js";
+import { type DescribedKey, describedKeys, populatedNumbers } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type DescribedKey, describedKeys } from "./described.js";
 import { deriveSecret, secretOf } from "./scenario-keys.js";
 import type { World } from "./world.js";
 
@@ -11,7 +10,7 @@ export function secretsOf(keys: readonly DescribedKey[], { seed }: { seed: numbe
 }
 
 export function scenarioSecrets(world: World): Record<string, string> {
-  return secretsOf([...describedKeys(world.scenario)].filter(hasSecret), world);
+  return secretsOf(keysWithSecrets(world.scenario), world);
 }
 
 /**
@@ -35,62 +34,41 @@ export function scenarioSecret(world: World, ref: string): string {
 /** The ref of the default key; `undefined` when the scenario has no key. */
 export function defaultKeyRef(scenario: Scenario): string | undefined {
   if (scenario.default_key !== undefined) return scenario.default_key;
-  const [first] = describedKeys(scenario);
-  return first?.ref;
+  for (const { ref } of describedKeys(scenario)) return ref;
+  return undefined;
 }
 
 /** The full key of the default ref; `undefined` when the scenario does not give it. */
 export function defaultSecret({ scenario, seed }: World): string | undefined {
   const ref = defaultKeyRef(scenario);
-  const described = describedKeys(scenario);
-  const place = ref === undefined ? undefined : described.placeOf(ref);
-  if (place === undefined) return undefined;
-  const key = described.at(place);
-  return hasSecret(key) ? secretOf(key, seed) : undefined;
+  const key = keysWithSecrets(scenario).find((one) => one.ref === ref);
+  return key && secretOf(key, seed);
 }
 
 /** The most keys that are announced, of those of a population. */
 const mostAnnounced = 1000;
 
 /** Every key that is written out, then those of the population up to 1,000 keys altogether. */
-export function announcedKeys(world: World) {
-  const { written, populated, all } = keysWithSecrets(world);
+export function announcedKeys({ scenario }: World) {
+  const { written, populated } = byOrigin(scenario);
   const keys = [...written, ...populated.slice(0, Math.max(0, mostAnnounced - written.length))];
-  return { keys, leftOut: all - keys.length };
+  return { keys, leftOut: written.length + populated.length - keys.length };
 }
 
 /** The first `most` keys that are written out; where there is none, a few of the population. */
-export function firstKeys(world: World, most: number) {
-  const { written, populated, all } = keysWithSecrets(world);
+export function firstKeys({ scenario }: World, most: number) {
+  const { written, populated } = byOrigin(scenario);
   const keys = written.length > 0 ? written.slice(0, most) : populated.slice(0, 5);
-  return { keys, leftOut: all - keys.length };
+  return { keys, leftOut: written.length + populated.length - keys.length };
 }
 
-interface KeysWithSecrets {
-  readonly written: DescribedKey[];
-  /** The first of the population. */
-  readonly populated: DescribedKey[];
-  /** The number of all. */
-  readonly all: number;
+function byOrigin(scenario: Scenario) {
+  const keys = keysWithSecrets(scenario);
+  // By its ref: a world restored from a snapshot no longer says which keys are of the population.
+  const isPopulation = ({ ref }: DescribedKey) => populatedNumbers(ref)?.key !== undefined;
+  return { written: keys.filter((one) => !isPopulation(one)), populated: keys.filter(isPopulation) };
 }
 
-function keysWithSecrets({ scenario }: World): KeysWithSecrets {
-  const described = describedKeys(scenario);
-  const written: DescribedKey[] = [];
-  const populated: DescribedKey[] = [];
-  let all = described.size;
-  for (let place = 0; place < described.size; place++) {
-    // From here on all are of the population, and enough of them are known.
-    if (place >= described.written && populated.length >= mostAnnounced) break;
-    const one = described.at(place);
-    // By its ref: a world restored from a snapshot no longer says which keys are of the population.
-    if (!hasSecret(one)) all -= 1;
-    else if (populatedNumbers(one.ref)?.key === undefined) written.push(one);
-    else if (populated.length < mostAnnounced) populated.push(one);
-  }
-  return { written, populated, all };
-}
-
-function hasSecret({ given }: DescribedKey): boolean {
-  return given.sha256 === undefined;
+function keysWithSecrets(scenario: Scenario): DescribedKey[] {
+  return [...describedKeys(scenario)].filter(({ given }) => given.sha256 === undefined);
 }

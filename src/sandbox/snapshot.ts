@@ -1,8 +1,8 @@
 import { keyStateAt } from "../domain/api-key.js";
+import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isoOf } from "./clock.js";
 import { settleUsage } from "./counters.js";
-import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "./described.js";
 import { describeFaults } from "./faults.js";
 import { placeInSeries } from "./journal.js";
 import { describeConsents } from "./preview/consents.js";
@@ -23,7 +23,7 @@ export function snapshotWorld(world: World): Scenario {
   const timeline = remainingSteps(world.timeline);
   const faults = describeFaults(world.faults);
   const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
-  const described = describedKeys(world.scenario);
+  const given = new Map(Array.from(describedKeys(world.scenario), (one) => [one.ref, one.given]));
   const organizations: Record<
     string,
     Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }
@@ -37,9 +37,7 @@ export function snapshotWorld(world: World): Scenario {
   for (const entry of registry.keys.values()) {
     const { ref, organization } = entry.key;
     const { keys } = organizations[organization] as { keys: Record<string, ScenarioKey> };
-    const place = described.placeOf(ref);
-    const given = place === undefined ? undefined : described.at(place).given;
-    keys[ref] = snapshotKey(entry, given, world);
+    keys[ref] = snapshotKey(entry, given.get(ref), world);
   }
   return {
     ...scenario,

@@ -1,4 +1,5 @@
 import type { Assumptions, Profile } from "../domain/assumptions.js";
+import type { Organization } from "../domain/organization.js";
 import { pick, randomStream } from "../domain/seed.js";
 import type { Trial } from "./world.js";
 
@@ -64,6 +65,12 @@ const endingsOfNames: RecordRow<string> = {
   markup: " <b>\"Grain\" \\ 'Co'</b> & {{sons}} %s",
   long: ` ${"of the United Valleys ".repeat(12).trim()}`,
 };
+
+/** An organization with the name that this world gives it. */
+export function withNameEnding(world: ProfiledWorld, organization: Organization): Organization {
+  const ending = endingOfName(world, organization.ref);
+  return ending === "" ? organization : { ...organization, name: organization.name + ending };
+}
 
 /** What this world puts behind the name of an organization; empty in most profiles. */
 export function endingOfName(world: ProfiledWorld, ref: string): string {

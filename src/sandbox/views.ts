@@ -9,7 +9,7 @@ import type { Clock } from "./clock.js";
 import { settleUsage, type Windows } from "./counters.js";
 import type { Exchange } from "./history/exchange.js";
 import type { Journal } from "./journal.js";
-import type { Entries, KeyEntry, Registry } from "./registry.js";
+import type { KeyEntry, Registry } from "./registry.js";
 
 interface ViewedWorld {
   readonly clock: Clock;
@@ -105,17 +105,9 @@ interface Page {
   readonly limit?: number | undefined;
 }
 
-// Nothing is made of the others.
-function pageOf<Entry>(entries: Entries<Entry>, page: Page): Entry[] {
+function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, page: Page): Entry[] {
   const { offset = 0, limit = Number.POSITIVE_INFINITY } = page;
-  const shown: Entry[] = [];
-  let index = 0;
-  for (const ref of entries.keys()) {
-    if (index >= offset + limit) break;
-    if (index >= offset) shown.push(entries.get(ref) as Entry);
-    index += 1;
-  }
-  return shown;
+  return [...entries.values()].slice(offset, offset + limit);
 }
 
 /** The keys, in the scenario's order. */

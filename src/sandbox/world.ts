@@ -15,8 +15,8 @@ import type { Story, Timeline } from "./story/story.js";
 
 /** Time, randomness, a hash and the tables of farmers, passed in so that a world runs in Node and in browsers. */
 export interface Platform {
-  /** SHA-256 of bytes, or of a text's UTF-8 bytes, as 64 lower-case hex digits. */
-  readonly sha256: (text: string | Uint8Array) => string;
+  /** SHA-256 of a text's UTF-8 bytes, as 64 lower-case hex digits. */
+  readonly sha256: (text: string) => string;
   /** The wall clock, in epoch milliseconds. */
   readonly time: () => number;
   /**

@@ -1,17 +1,55 @@
 import { environments } from "../domain/api-key.js";
 import type { Scenario } from "./scenario.generated.js";
 
+// The organizations and keys that a scenario describes: those written out, then those of its population.
+
 /** The part of a scenario about organizations, keys and farmers by their number. */
 type Population = NonNullable<Scenario["population"]>;
 
-type Organization = NonNullable<Scenario["organizations"]>[string];
-type Key = NonNullable<Organization["keys"]>[string];
+export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
+export type ScenarioKey = NonNullable<ScenarioOrganization["keys"]>[string];
 
-/** The number of keys of each organization of a population that does not say. */
+/** A key as a scenario describes it, under its ref and its organization's. */
+export interface DescribedKey {
+  readonly ref: string;
+  readonly organization: string;
+  readonly given: ScenarioKey;
+}
+
+/** The organizations of a scenario by ref, in its order; those of a population are without their keys. */
+export function* describedOrganizations(
+  scenario: Scenario,
+): Generator<readonly [ref: string, given: ScenarioOrganization]> {
+  yield* Object.entries(scenario.organizations ?? {});
+  const { organizations, keysEach } = populationOf(scenario);
+  for (let number = 1; number <= organizations; number++) {
+    yield [populatedRef(number), populatedOrganization(number, keysEach)];
+  }
+}
+
+/** The keys of a scenario, in the order of its organizations. */
+export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
+  for (const [organization, { keys = {} }] of Object.entries(scenario.organizations ?? {})) {
+    for (const [ref, given] of Object.entries(keys)) yield { ref, organization, given };
+  }
+  const { organizations, keysEach } = populationOf(scenario);
+  for (let number = 1; number <= organizations; number++) {
+    const organization = populatedRef(number);
+    for (let key = 1; key <= keysEach; key++) {
+      yield { ref: populatedKeyRef(number, key), organization, given: populatedKey(key) };
+    }
+  }
+}
+
+/** The number of keys of each organization of a population that does not set it. */
 export const defaultKeysPerOrganization = 1;
 
-/** Test, live, test …: of ten keys, five are active in each environment, which is all that R32 allows. */
-const keys: readonly Key[] = environments.map((environment) => ({ environment }));
+const environmentsInTurn: readonly ScenarioKey[] = environments.map((environment) => ({ environment }));
+
+// Test, live, test …: of ten keys, five are active in each environment, which is all that R32 allows.
+function populatedKey(key: number): ScenarioKey {
+  return environmentsInTurn[(key - 1) % environmentsInTurn.length] as ScenarioKey;
+}
 
 /** The ref of the organization with a number, counted from 1. */
 export function populatedRef(organization: number): string {
@@ -23,7 +61,7 @@ export function populatedKeyRef(organization: number, key: number): string {
   return `${populatedRef(organization)}-key-${key}`;
 }
 
-/** A ref as a population gives it, taken apart; `undefined` for any other. */
+/** The numbers in a ref as a population makes it; `undefined` for any other ref. */
 export function populatedNumbers(ref: string): { organization: number; key?: number } | undefined {
   const [, organization, key] = /^organization-([1-9]\d{0,5})(?:-key-([1-9]\d?))?$/.exec(ref) ?? [];
   if (organization === undefined) return undefined;
@@ -34,32 +72,24 @@ export function populatedNumbers(ref: string): { organization: number; key?: num
 export function isPopulated(ref: string, population: Population | undefined): boolean {
   const numbers = populatedNumbers(ref);
   if (numbers === undefined || population === undefined) return false;
-  const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } = population;
+  const { organizations, keysEach } = populationOf({ population });
   return numbers.organization <= organizations && (numbers.key ?? 0) <= keysEach;
 }
 
 /** The number of organizations of a population, and the number of keys that each of them has. */
-export function populationOf({ population = {} }: Scenario): { organizations: number; keysEach: number } {
+export function populationOf({ population = {} }: Pick<Scenario, "population">) {
   const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } = population;
   return { organizations, keysEach };
-}
-
-/** The number of keys that a population stands for. */
-export function populatedKeys(scenario: Scenario): number {
-  const { organizations, keysEach } = populationOf(scenario);
-  return organizations * Math.max(1, keysEach);
-}
-
-/** The key with this number of each organization. */
-export function populatedKey(key: number): Key {
-  return keys[(key - 1) % keys.length] as Key;
 }
 
 /**
  * Returns the organization with this number, without its keys: every third one an insurer, approved if it has a live key.
  * Draws nothing, so that starting a population with another seed changes no more than names, ids and secrets.
  */
-export function populatedOrganization(number: number, keysEach = defaultKeysPerOrganization): Organization {
+export function populatedOrganization(
+  number: number,
+  keysEach = defaultKeysPerOrganization,
+): ScenarioOrganization {
   return {
     type: number % 3 === 0 ? "insurer" : "bank",
     ...(keysEach > 1 && { live_access: "approved" as const }),

@@ -127,6 +127,11 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   // Keys
   ["state_contradiction", `${start}${key("state: active, expires: ▲2026-03-02T09:00:00Z")}`, "R43"],
   ["state_contradiction", key("state: expired, expires: ▲1d"), "R43"],
+  [
+    "too_many_keys",
+    top("population: ▲{ organizations: 10000, keys_per_organization: 10 }"),
+    "lower population.organizations or population.keys_per_organization",
+  ],
   ["too_many_active_keys", keys(...active, "▲f: { environment: test, expires: 2026-03-03T00:00Z }"), "R32"],
   [
     "too_many_active_keys",

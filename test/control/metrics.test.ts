@@ -5,8 +5,6 @@ import { expect, test, vi } from "vitest";
 import { keyStates } from "../../src/domain/api-key.js";
 import { outcomes } from "../../src/domain/outcomes.js";
 import { startServer } from "../../src/node/index.js";
-import { openWorld } from "../../src/node/platform.js";
-import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { type Metrics, readMetrics } from "../support/prometheus.js";
 import { readAnswers } from "../support/raw-socket.js";
 import { mePath } from "../support/send.js";
@@ -169,16 +167,11 @@ test("a request that a fault leaves without an answer has the status 0, and take
   await vi.waitFor(async () => expect(requestsIn(await scrape(control))).toEqual({ "fault.hang 0": 1 }));
 });
 
-test("an instance has no metrics of its own, and a scrape makes no keys", async () => {
+test("an instance has no metrics of its own", async () => {
   const control = await serveControl();
   const { id } = (await control.ask("/instances", { method: "POST", json: {} })).body.data;
   const inside = await control.ask("/metrics", { base: `/i/${id}` });
   expect([inside.status, inside.body.error.code]).toEqual([404, "not_found"]);
-  const { registry, clock } = openWorld(
-    parseScenario("version: 1\npopulation: { organizations: 100, keys_per_organization: 5 }\n"),
-  );
-  expect(registry.countStates(clock.now()).active).toBe(500);
-  expect(registry.made()).toBe(0);
 });
 
 test("a server is ready from its start, which a probe learns without a token and nothing more", async () => {

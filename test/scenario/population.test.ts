@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { createSandbox, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
+import {
+  createSandbox,
+  parseScenario,
+  type Sandbox,
+  type Scenario,
+  type ScenarioError,
+} from "../../src/index.js";
 
 const mePath = "https://any.example/v1/relying-party/me";
 const clock = { now: "2026-03-02T09:00:00Z", frozen: true };
@@ -54,6 +60,23 @@ test("without a word about keys each has one, and without a live key none is app
     "organization-2-key-1",
   ]);
   expect(sandbox.organizations.get("organization-2").liveAccess).toBe("not_approved");
+});
+
+test("a scenario has 100,000 keys at most, its population included; keys of which a snapshot has the hash do not count", () => {
+  const problemsOf = (keys: number, more: Organizations[string]["keys"] = {}) => {
+    const population = { organizations: keys / 10, keys_per_organization: 10 };
+    try {
+      parseScenario(JSON.stringify(scenarioOf(population, { bank: { type: "bank", keys: more } })));
+      return [];
+    } catch (error) {
+      return (error as ScenarioError).problems.map(({ code, path, message }) => [code, path, message]);
+    }
+  };
+  expect(problemsOf(100_000)).toEqual([]);
+  expect(problemsOf(100_000, { made: { environment: "test", sha256: "a".repeat(64) } })).toEqual([]);
+  expect(problemsOf(100_000, { main: { environment: "test" } })).toEqual([
+    ["too_many_keys", "population", "the scenario has 100001 keys, and 100000 is the maximum"],
+  ]);
 });
 
 test("what a scenario says elsewhere may speak of its population", async () => {

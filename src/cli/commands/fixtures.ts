@@ -1,6 +1,6 @@
 import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
 import type { Organization } from "../../domain/organization.js";
-import { buildOrganization } from "../../sandbox/create-world.js";
+import { buildOrganization } from "../../sandbox/scenario-keys.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
 import { listed } from "../../schema/words.js";
@@ -121,8 +121,8 @@ function organizationRecords(seed: number): RecordKind<Pick<Organization, "ref" 
   return {
     at(index) {
       const number = index + 1;
-      const described = { ref: populatedRef(number), given: populatedOrganization(number) };
-      const { ref, id, name, type } = buildOrganization(described, seed);
+      const given = populatedOrganization(number);
+      const { ref, id, name, type } = buildOrganization(populatedRef(number), given, seed);
       return { ref, id, name, type };
     },
     row: (organization) => ({ ...organization }),

@@ -70,8 +70,7 @@ export function listeningLine(world: World, server: RunningServer): string {
 }
 
 function certificateText(certificate: string): string {
-  const { X509Certificate } = nodeCrypto();
-  const { fingerprint256, issuer, subject } = new X509Certificate(certificate);
+  const { fingerprint256, issuer, subject } = new nodeCrypto.X509Certificate(certificate);
   return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
 }
 

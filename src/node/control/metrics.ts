@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Registry } from "prom-client";
+import { keyStateAt, keyStates } from "../../domain/api-key.js";
 import type { World } from "../../sandbox/world.js";
 import { version } from "../package-files.js";
 import type { ControlContext, ControlSurroundings } from "../server/http-server.js";
@@ -88,9 +89,9 @@ function addWorld(registry: Registry, { runtime, server, world }: Scraped, insta
     ...named(registry, "keys", "Keys of the server's own world, by state."),
     labelNames: ["state"],
   });
-  for (const [state, count] of Object.entries(world.registry.countStates(world.clock.now()))) {
-    keys.set({ state }, count);
-  }
+  const now = world.clock.now();
+  for (const state of keyStates) keys.set({ state }, 0);
+  for (const { key } of world.registry.keys.values()) keys.inc({ state: keyStateAt(key, now) });
   const running = instances.list();
   setGauge(registry, "instances", "Instances that there are now.", running.length);
   const followed = [runtime, ...running.map((instance) => instance.runtime)];

@@ -158,7 +158,7 @@ export async function serveRuntime(
   const address = await listen(server, port, bindTo);
   localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   surroundings.loopback = isLoopback(address.address);
-  if (!surroundings.loopback) surroundings.token ??= nodeCrypto().randomBytes(24).toString("base64url");
+  if (!surroundings.loopback) surroundings.token ??= nodeCrypto.randomBytes(24).toString("base64url");
 
   // A replica does both itself, by entries.
   const stopPolling = replica === undefined ? pollTimeline(runtime) : () => {};

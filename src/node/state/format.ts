@@ -1,7 +1,7 @@
 import { SandboxError } from "../../domain/errors.js";
-import { describedKeys } from "../../sandbox/described.js";
 import type { RuntimeState } from "../../sandbox/state.js";
 import { checkScenario } from "../../scenario/parse-scenario.js";
+import { describedKeys } from "../../scenario/population.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { version } from "../package-files.js";
@@ -69,9 +69,9 @@ function scenariosIn(
     }
   };
   const found = { snapshot: checked(snapshot, "snapshot"), scenario: checked(scenario, "scenario") };
-  const there = describedKeys(found.snapshot);
+  const kept = new Set(Array.from(describedKeys(found.snapshot), ({ ref }) => ref));
   for (const { ref } of describedKeys(found.scenario)) {
-    if (there.placeOf(ref) === undefined) {
+    if (!kept.has(ref)) {
       throw unreadableState(given, `its scenario has a key ${JSON.stringify(ref)} that its snapshot lacks`);
     }
   }

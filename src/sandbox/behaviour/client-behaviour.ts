@@ -41,8 +41,6 @@ export interface ObservedCall extends SentRequest {
   readonly request: ApiRequest;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
-  /** Whether the entry was made for this call. */
-  readonly isNewEntry: boolean;
 }
 
 interface ObservingWorld {
@@ -64,13 +62,10 @@ export function observe(world: ObservingWorld, call: ObservedCall, exchange: Exc
   const looksReal = !isMarked(apiKey) && exchange.presented === "well_formed";
   if ((looksReal && entry === undefined) || exchange.leaksRealKey) advice.push("real-key-suspected");
   if (wasRejected(world, call, exchange)) advice.push("same-key-after-401");
-  const adviceOnKey = observeKey(world, entry ?? world.registry.decoy, call, exchange);
-  if (entry !== undefined) advice.push(...adviceOnKey);
-  if (!exchange.pathId.startsWith("401")) return advice.length === 0 ? noAdvice : Object.freeze(advice);
-  // Made for every 401, so that an unknown key takes no longer (R14).
-  const withStray = Object.freeze<AdviceId[]>([...advice, "key-of-another-sandbox"]);
+  if (entry !== undefined) advice.push(...observeKey(world, entry, call, exchange));
   const isStray = isSandboxKey(apiKey) && sha256 !== world.behaviour.unknownKey;
-  if (isStray && entry === undefined) return withStray;
+  if (isStray && exchange.pathId.startsWith("401") && entry === undefined)
+    advice.push("key-of-another-sandbox");
   return advice.length === 0 ? noAdvice : Object.freeze(advice);
 }
 
@@ -123,7 +118,7 @@ function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string
 
 // The same work for every 401, whatever its cause and whether or not there was a key (R14).
 function wasRejected(
-  { behaviour: { rejected }, registry }: ObservingWorld,
+  { behaviour: { rejected } }: ObservingWorld,
   call: ObservedCall,
   { pathId }: Exchange,
 ): boolean {
@@ -132,7 +127,6 @@ function wasRejected(
   const isRepeated = earlier !== undefined && isKnown(earlier, call);
   // An answer that a fault replaced teaches nothing: to repeat the request is right then.
   if (pathId.startsWith("401")) {
-    if (earlier === undefined) registry.workInVain(sha256, call);
     if (earlier !== undefined) rejected.delete(sha256);
     else if (rejected.size >= rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
     rejected.set(sha256, learn(earlier, call));
@@ -230,7 +224,7 @@ function hasSeenReplacement(
 }
 
 function observeReplacement(
-  { get }: Registry["keys"],
+  keys: Registry["keys"],
   entry: UsedKey,
   call: ObservedCall,
   exchange: Exchange,
@@ -241,7 +235,7 @@ function observeReplacement(
   entry.behaviour = { ...entry.behaviour, worked: learn(worked, call) };
   if (worked !== undefined) return;
   // Told to the replaced keys now: a rejected one is to take no longer for having been replaced.
-  for (let old = get(entry.key.replaces ?? ""); old !== undefined; old = get(old.key.replaces ?? "")) {
+  for (let old = keys.get(entry.key.replaces ?? ""); old; old = keys.get(old.key.replaces ?? "")) {
     old.behaviour = { ...old.behaviour, replacements: [...(old.behaviour?.replacements ?? []), entry] };
   }
 }

@@ -152,8 +152,8 @@ function issueKey(
   // A replacement has the scopes of the old key, granted ones among them (R37).
   const scopes = replaces === undefined ? withGrantedScopes(world, ref, described.scopes) : described.scopes;
   const sha256 = platform.sha256(secret);
-  registry.addKey({ ...expiresAt, ...described, scopes, legacy: false, sha256 }, usage);
-  return { key: viewKey(registry.key(ref), world), secret };
+  const key = { ...expiresAt, ...described, scopes, legacy: false, sha256 };
+  return { key: viewKey(registry.addKey({ key, usage }), world), secret };
 }
 
 // A key that works no more is past both, and one that has been replaced is not replaced again (R42).
@@ -210,7 +210,7 @@ function requireRoomForKey(
 ): void {
   const now = clock.now();
   const counted = assumptions.retiring_counts_as_active ? ["active", "retiring"] : ["active"];
-  const keys = registry.keysOf(organization).filter(({ key }) => key.environment === environment);
+  const keys = registry.organization(organization).keys.filter(({ key }) => key.environment === environment);
   const active = keys.filter(({ key }) => counted.includes(keyStateAt(key, now))).length;
   if (active < maximumActiveKeys) return;
   throw new SandboxError(

@@ -43,6 +43,7 @@ export const problemCauses = {
   taken_by_population: "A ref is one that `population` makes.",
   unknown_key_ref: "A field names a key that the scenario does not have.",
   unknown_organization_ref: "A field names an organization that the scenario does not have.",
+  too_many_keys: "The scenario has more than 100,000 keys, those of its population included.",
   too_many_active_keys: "An organization has more than five active keys in one environment (R32).",
   unknown_scope: "A scope is not in the list of `assumptions.scopes`.",
   duplicate_scope: "A scope is listed twice.",

@@ -8,6 +8,7 @@ import {
 } from "../../domain/api-key.js";
 import type { Path } from "../../schema/shape.js";
 import { listed, nearest, quote } from "../../schema/words.js";
+import { populationOf } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
 // Keys by themselves.
@@ -77,6 +78,21 @@ const expiryFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
       contradiction("the key expired before its overlap ended", hint);
     }
   }
+};
+
+/** The most keys of a scenario: all of them are in memory. */
+const maximumKeys = 100_000;
+
+/** A scenario has no more keys than fit in memory; keys made at run time, of which snapshots have the hash, do not count. */
+const keysWithinMaximum: ScenarioRule = ({ scenario, keys, wrong }) => {
+  const { organizations, keysEach } = populationOf(scenario);
+  const populated = organizations * keysEach;
+  const count = populated + keys.filter(({ fields }) => fields.sha256 === undefined).length;
+  if (count <= maximumKeys) return;
+  const message = `the scenario has ${count} keys, and ${maximumKeys} is the maximum`;
+  const hint =
+    populated > 0 ? "lower population.organizations or population.keys_per_organization" : "remove keys";
+  wrong("too_many_keys", [populated > 0 ? "population" : "organizations"], message, hint);
 };
 
 /** Five active keys in one environment of an organization, and no more (R32). */
@@ -275,6 +291,7 @@ export const keyRules: readonly ScenarioRule[] = [
   scopesAreKnown,
   usageAddsUp,
   expiryFitsState,
+  keysWithinMaximum,
   activeKeysWithinLimit,
   secretsFit,
   replacementsFit,

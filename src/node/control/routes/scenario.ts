@@ -9,7 +9,7 @@ import {
 } from "../../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { parseScenario, placeOf } from "../../../scenario/parse-scenario.js";
-import { populatedKeys } from "../../../scenario/population.js";
+import { populationOf } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
 import type { Path } from "../../../schema/shape.js";
@@ -84,7 +84,8 @@ const mostPopulatedKeys = 20_000;
 
 /** Throws `validation_failed` for a scenario whose start would hold up the server: a few bytes ask for a million keys. */
 export function requireQuickStart(scenario: Scenario): void {
-  const keys = populatedKeys(scenario);
+  const { organizations, keysEach } = populationOf(scenario);
+  const keys = organizations * Math.max(1, keysEach);
   if (keys <= mostPopulatedKeys) return;
   const message = `population makes ${keys} keys, and a scenario that is sent may make ${mostPopulatedKeys}. Start the server with it to have more.`;
   throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
