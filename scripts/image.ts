@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { type ProgramEnd, runProgram } from "./run-program.js";
+import { freePort } from "../test/support/redis-server.js";
+import { runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
-// Builds the image of the Dockerfile without a registry and without a daemon, and runs it: as its user, with a file system
-// that nothing can be written to. Its base is made of this machine's Node and of a few packages of this machine's Debian.
+// Builds the image of the Dockerfile without a registry and without a daemon, and runs it as its user, with a read-only file
+// system. Its base is this machine's Node and a few packages of this machine's Debian.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const names = { base: "localhost/node-of-this-machine", image: "localhost/svc-sandbox" };
@@ -42,46 +42,40 @@ if (why === undefined) {
 } else if (process.env.CI === undefined) {
   tally.skip("the image", why);
 } else {
-  // Where nobody looks at the lines, an image that is never built would rot.
+  // Nobody reads the lines of a CI run: an image that is never built would rot.
   tally.count("the image", `Failed to build the image: ${why}.`);
   tally.close();
 }
 
-/** Why no image can be built here; `undefined` when one can. */
+/** Why no image can be built here; `undefined` if one can. */
 async function obstacle(): Promise<string | undefined> {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return "it takes Linux and root";
-  const programs = ["buildah", "dpkg", "unshare"];
-  const missing = await Promise.all(
-    programs.map(async (program) => {
-      const end = await runProgram(program, ["--version"], { cwd: root }).catch(() => undefined);
-      return end?.code === 0 ? [] : [program];
-    }),
-  );
-  return missing.flat().length === 0 ? undefined : `${missing.flat().join(" and ")} is not installed`;
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return "it needs Linux and root";
+  for (const program of ["buildah", "dpkg", "unshare"]) {
+    const end = await runProgram(program, ["--version"], { cwd: root }).catch(() => undefined);
+    if (end?.code !== 0) return `${program} is not installed`;
+  }
+  return undefined;
 }
 
 async function buildAndRun(folder: string): Promise<void> {
-  const buildah = async (...argv: readonly string[]) => {
-    const place = ["--root", join(folder, "storage"), "--runroot", join(folder, "run")];
-    return runProgram("buildah", [...place, "--storage-driver", "vfs", ...argv], {
-      cwd: root,
-      env: { BUILDAH_ISOLATION: "chroot" },
+  const place = ["--root", join(folder, "storage"), "--runroot", join(folder, "run")];
+  const buildah = (...argv: readonly string[]) =>
+    runProgram("buildah", [...place, "--storage-driver", "vfs", ...argv], {
+      ...{ cwd: root, env: { BUILDAH_ISOLATION: "chroot" } },
       // A minute on idle cores.
       timeout: 600_000,
     });
-  };
-  const failureOf = ({ code, output }: ProgramEnd) => (code === 0 ? undefined : output);
   await makeBase(join(folder, "base"));
   const base = await buildah("build", "--tag", names.base, join(folder, "base"));
   if (base.code !== 0) return tally.count("a base of this machine's Node", base.output);
-  // What npm has fetched before is not fetched again.
+  // npm uses its packages from earlier installations.
   const cache = `${join(homedir(), ".npm")}:/root/.npm`;
   await mkdir(join(homedir(), ".npm"), { recursive: true });
   const options = ["--tag", names.image, "--build-arg", `NODE_IMAGE=${names.base}`, "--volume", cache];
-  // npm opens more files at once than this isolation lets it otherwise; only Docker's format has health checks.
+  // npm opens more files than this isolation allows by default; only Docker's format has health checks.
   options.push("--ulimit", "nofile=20000:20000", "--format", "docker");
   const built = await buildah("build", ...options, root);
-  tally.count("the Dockerfile builds", failureOf(built));
+  tally.count("the Dockerfile builds", built.code === 0 ? undefined : built.output);
   if (built.code !== 0) return;
 
   const { config } = JSON.parse((await buildah("inspect", "--type", "image", names.image)).stdout).Docker;
@@ -99,9 +93,11 @@ async function buildAndRun(folder: string): Promise<void> {
 async function makeBase(folder: string): Promise<void> {
   const run = async (program: string, ...argv: readonly string[]) =>
     (await runProgram(program, argv, { cwd: "/" })).stdout.split("\n").filter((line) => line !== "");
+  const pack = (name: string, ...argv: readonly string[]) =>
+    run("tar", "--create", "--dereference", "--file", join(folder, name), "--directory", ...argv);
   await mkdir(folder, { recursive: true });
   const node = await realpath(process.execPath);
-  const npm = (await run("npm", "root", "--global"))[0] as string;
+  const [npm = ""] = await run("npm", "root", "--global");
   const listed = await run("dpkg", "--listfiles", "dash", "coreutils", "tar", "gzip", "libc6");
   const programs = [node, "/bin/sh", "/bin/mkdir", "/bin/tar", "/bin/gzip"];
   const libraries = (await run("ldd", ...programs)).flatMap((line) => /\/\S+(?= \()/.exec(line)?.[0] ?? []);
@@ -110,36 +106,22 @@ async function makeBase(folder: string): Promise<void> {
     (file) => !/^\/usr\/share\/|^\/\.?$/.test(file),
   );
   await writeFile(join(folder, "files"), [...new Set(files)].map((file) => `${file.slice(1)}\n`).join(""));
-  // Of links, what they lead to.
-  const list = ["--no-recursion", "--dereference", "--files-from", join(folder, "files")];
-  await run("tar", "--create", "--file", join(folder, "system.tar"), "--directory", "/", ...list);
-  await run(
-    "tar",
-    "--create",
-    "--file",
-    join(folder, "node.tar"),
-    "--dereference",
-    "--directory",
-    dirname(node),
-    "node",
-  );
-  await run("tar", "--create", "--file", join(folder, "npm.tar"), "--directory", npm, "npm");
-  await writeFile(
-    join(folder, "passwd"),
-    "root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n",
-  );
+  await pack("system.tar", "/", "--no-recursion", "--files-from", join(folder, "files"));
+  await pack("node.tar", dirname(node), "node");
+  await pack("npm.tar", npm, "npm");
+  const users = "root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n";
+  await writeFile(join(folder, "passwd"), users);
   await writeFile(join(folder, "npmrc"), `cafile=${certificates}\n`);
-  const lines = [
-    "FROM scratch",
-    "ADD system.tar /",
-    "ADD node.tar /usr/local/bin/",
-    "ADD npm.tar /usr/local/lib/node_modules/",
-    "COPY passwd /etc/passwd",
-    "COPY npmrc /usr/local/etc/npmrc",
-    "ENV PATH=/usr/local/bin:/usr/bin:/bin",
-    "RUN mkdir -p /tmp /root && chmod 1777 /tmp && ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm",
-  ];
-  await writeFile(join(folder, "Dockerfile"), `${lines.join("\n")}\n`);
+  const dockerfile = `FROM scratch
+ADD system.tar /
+ADD node.tar /usr/local/bin/
+ADD npm.tar /usr/local/lib/node_modules/
+COPY passwd /etc/passwd
+COPY npmrc /usr/local/etc/npmrc
+ENV PATH=/usr/local/bin:/usr/bin:/bin
+RUN mkdir -p /tmp /root && chmod 1777 /tmp && ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
+`;
+  await writeFile(join(folder, "Dockerfile"), dockerfile);
 }
 
 interface ImageConfig {
@@ -153,7 +135,7 @@ interface ImageConfig {
   readonly Healthcheck: { readonly Test: readonly string[] };
 }
 
-/** What is wrong with an image, by what it should be; `undefined` where nothing is. */
+/** What is wrong with an image, by what it should be; `undefined` if nothing is. */
 async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<string, string | undefined>> {
   const port = await freePort();
   const token = "token-of-the-test";
@@ -161,16 +143,13 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
     ...Object.fromEntries(config.Env.map((one) => one.split(/=(.*)/s) as [string, string])),
     ...{ SVC_SANDBOX_PORT: String(port), SVC_SANDBOX_CONTROL_TOKEN: token },
   };
-  const isIn = (command: readonly string[]) => inside(mounted, config, command);
-  const check = (command: readonly string[]) => {
-    const [program, ...argv] = isIn(command);
-    return runProgram(program as string, argv, { cwd: "/", env });
-  };
-  const expect = (what: boolean, found: unknown) => (what ? undefined : JSON.stringify(found));
+  const check = (command: readonly string[]) =>
+    runProgram("unshare", inside(mounted, config, command), { cwd: "/", env });
+  const expect = (isRight: boolean, found: unknown) => (isRight ? undefined : JSON.stringify(found));
   const [kind, ...probe] = config.Healthcheck.Test;
 
-  const [program, ...argv] = isIn([...config.Entrypoint, ...config.Cmd, "--json"]);
-  const server = spawn(program as string, argv, { cwd: "/", env, stdio: ["ignore", "pipe", "pipe"] });
+  const argv = inside(mounted, config, [...config.Entrypoint, ...config.Cmd, "--json"]);
+  const server = spawn("unshare", argv, { cwd: "/", env, stdio: ["ignore", "pipe", "pipe"] });
   let notes = "";
   server.stderr.on("data", (text) => {
     notes += text;
@@ -178,13 +157,11 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
   const ended = once(server, "exit");
   try {
     const first = once(createInterface({ input: server.stdout }), "line");
-    const line = await Promise.race([first, ended.then(() => [undefined])]);
-    if (line[0] === undefined) return { "the image starts": notes };
-    const { keys } = JSON.parse(line[0]);
-    const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
-      fetch(`http://127.0.0.1:${port}${path}`, { headers });
-    const status = async (path: string, headers?: Readonly<Record<string, string>>) =>
-      (await get(path, headers)).status;
+    const [line] = await Promise.race([first, ended.then(() => [undefined])]);
+    if (line === undefined) return { "the image starts": notes };
+    const { keys } = JSON.parse(line);
+    const status = async (path: string, headers: Readonly<Record<string, string>> = {}) =>
+      (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;
     const statuses = await Promise.all([
       ...["/__sandbox/health", "/__sandbox/ready", "/__sandbox/metrics"].map((path) => status(path)),
       status("/__sandbox/metrics", { authorization: `Bearer ${token}` }),
@@ -193,89 +170,60 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
     ]);
     const processes = await readFile(`/proc/${server.pid}/status`, "utf8");
     const uids = /^Uid:\s+(.+)$/m.exec(processes)?.[1]?.split(/\s+/);
+    const isUser = config.User === "1000:1000" && uids?.every((uid) => uid === "1000") === true;
     const healthy = await check(probe);
     const writes = await check(["node", "-e", writeEverywhere]);
     server.kill("SIGTERM");
     const [code] = await ended;
     const unhealthy = await check(probe);
+    const isProbe = kind === "CMD" && healthy.code === 0 && unhealthy.code === 1;
     const labels = Object.keys(config.Labels).filter((name) => name.startsWith("org.opencontainers.image."));
+    const isLabeled = labels.length >= 3 && "4747/tcp" in config.ExposedPorts;
     return {
-      "health, readiness and API answer, metrics with the token": expect(
+      "health, readiness and API respond, metrics with the token": expect(
         String(statuses) === "200,200,401,200,200,401",
         statuses,
       ),
-      "it runs as a user that is not root": expect(
-        config.User === "1000:1000" && uids?.every((uid) => uid === "1000") === true,
-        { user: config.User, uids },
-      ),
+      "it runs as a user that is not root": expect(isUser, { user: config.User, uids }),
       "nothing in it can be written": expect(writes.code === 0, writes.output),
-      "its health check tells a server that runs from one that has ended": expect(
-        kind === "CMD" && healthy.code === 0 && unhealthy.code === 1,
-        { kind, healthy, unhealthy },
-      ),
-      "it ends by itself when it is told to": expect(code === 0, { code, notes }),
-      "it is labelled, and says its port": expect(
-        labels.length >= 3 && "4747/tcp" in config.ExposedPorts,
-        config,
-      ),
-      "it holds the package and no source": await foreignFiles(mounted),
-      "its files belong to root, and nobody else may write to them": await looseFiles(mounted),
+      "its health check tells a running server from one that has ended": expect(isProbe, {
+        ...{ kind, healthy, unhealthy },
+      }),
+      "it ends with 0 after SIGTERM": expect(code === 0, { code, notes }),
+      "it has labels and its port": expect(isLabeled, config),
+      "it contains the package and no source": await foreignFiles(mounted),
+      "its files belong to root, and only root may write to them": await looseFiles(mounted),
     };
   } finally {
     server.kill("SIGKILL");
   }
 }
 
-/** The command line that runs a command in the image as its user, while all of it is read-only. */
+/** The arguments of `unshare` that run a command in the image as its user, while all of it is read-only. */
 function inside(mounted: string, { User, WorkingDir }: ImageConfig, command: readonly string[]): string[] {
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  const line = quoted(`cd ${WorkingDir} && exec ${command.map(quoted).join(" ")}`);
   const script = [
     "set -e",
     `mount --bind ${mounted} ${mounted}`,
     `mount -o remount,bind,ro ${mounted}`,
     `cd ${mounted}`,
-    `exec /usr/sbin/chroot --userspec=${User} ${mounted} /bin/sh -c ${quoted(
-      `cd ${WorkingDir} && exec ${command.map(quoted).join(" ")}`,
-    )}`,
+    `exec /usr/sbin/chroot --userspec=${User} ${mounted} /bin/sh -c ${line}`,
   ];
-  return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script.join("\n")];
+  return ["--mount", "--propagation", "private", "sh", "-c", script.join("\n")];
 }
 
-// What is packed is what is published, which a test of the tarball looks through.
+// The image has what is published; a test of the tarball checks that.
 async function foreignFiles(mounted: string): Promise<string | undefined> {
   const { stdout } = await runProgram("find", ["app", "build", "-maxdepth", "1"], { cwd: mounted });
-  const found = stdout
-    .split("\n")
-    .filter((file) => file !== "")
-    .sort();
-  const expected = [
-    "CHANGELOG.md",
-    "LICENSE",
-    "README.md",
-    "bin",
-    "dist",
-    "docs",
-    "examples",
-    "package.json",
-    "scenarios",
-  ];
-  const wanted = ["app", ...expected.map((name) => `app/${name}`)].sort();
-  return String(found) === String(wanted) ? undefined : found.join("\n");
+  const found = stdout.trim().split("\n").sort().join(" ").replaceAll("app/", "");
+  const expected = "CHANGELOG.md LICENSE README.md bin dist docs examples package.json scenarios";
+  return found === `app ${expected}` ? undefined : found;
 }
 
 async function looseFiles(mounted: string): Promise<string | undefined> {
   const isLoose = ["(", "-not", "-user", "0", "-o", "-perm", "/o+w", ")"];
-  const { output } = await runProgram("find", ["app", "sandbox", "-not", "-type", "l", ...isLoose], {
-    cwd: mounted,
-  });
+  const argv = ["app", "sandbox", "-not", "-type", "l", ...isLoose];
+  const { output } = await runProgram("find", argv, { cwd: mounted });
   return output === "" ? undefined : output;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

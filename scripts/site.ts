@@ -39,7 +39,8 @@ export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<v
   await rm(into, { recursive: true, force: true });
   await mkdir(into, { recursive: true });
   const own = join(root, "scripts/site");
-  const styles = [join(root, "src/dashboard/styles/tokens.css"), join(own, "style.css")];
+  const shared = ["tokens.css", "base.css"].map((name) => join(root, "src/dashboard/styles", name));
+  const styles = [...shared, join(own, "style.css")];
   const resolve = { extensionAlias: { ".js": [".ts", ".js"] } };
   const bundled = await rolldown({ input: join(own, "search.ts"), platform: "browser", resolve });
   await Promise.all([

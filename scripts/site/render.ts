@@ -112,14 +112,8 @@ export function renderPage(page: Page, tokens: readonly Token[], site: Site): st
       table({ header, rows: lines }) {
         const textOf = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
         const head = header.map(textOf).map((text) => (text === "" ? "<td></td>" : `<th>${text}</th>`));
-        // On a narrow screen the cells of a row stand below each other, each with the title of its column.
-        const titles = header.map(({ text }) => escaped(text.replaceAll("`", "")));
-        const cellOf = (cell: Tokens.TableCell, index: number) =>
-          page.isMade || !titles[index]
-            ? `<td>${textOf(cell)}</td>`
-            : `<td data-title="${titles[index]}: ">${textOf(cell)}</td>`;
         const body = lines.map(([first, ...others]) => {
-          const cells = others.map((cell, index) => cellOf(cell, index + 1)).join("");
+          const cells = others.map((cell) => `<td>${textOf(cell)}</td>`).join("");
           const text = first === undefined ? "" : textOf(first);
           if (page.isMade || codeOf(first) === undefined) return `<tr><td>${text}</td>${cells}</tr>`;
           const { id = "" } = rows.next().value ?? {};
