@@ -127,10 +127,8 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
   };
   const isUnjudged = exchange.fromStory || (hasUnknownPath(begun) && isForTools(request));
   if (!isUnjudged) exchange.advice = observe(world, begun, exchange);
-  world.journal.record(exchange);
-  world.recording.request(exchange);
   if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
-  if (world.events.isHeard()) world.events.announce({ type: "request", exchange });
+  world.history.record(exchange);
   return exchange;
 }
 

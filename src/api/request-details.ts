@@ -7,8 +7,8 @@ import { requestLine } from "./snake-case.js";
 import { sentAnswer } from "./story-sender.js";
 
 /** Everything that the journal knows of a request; throws `not_found` when it knows none of this id. */
-export function requestDetails({ journal, preview }: World, id: string): Record<string, unknown> {
-  const exchange = journal.find(id);
+export function requestDetails({ history, preview }: World, id: string): Record<string, unknown> {
+  const exchange = history.find(id);
   if (exchange === undefined) {
     const message = `There is no request ${JSON.stringify(id)}; the journal keeps the last 1,000 of the running scenario.`;
     throw new SandboxError("not_found", message);

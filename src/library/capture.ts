@@ -3,8 +3,8 @@ import { SandboxError } from "../domain/errors.js";
 import { redactKeys } from "../domain/redact.js";
 import { isoOf } from "../sandbox/clock.js";
 import { createWorld } from "../sandbox/create-world.js";
+import type { Beginning } from "../sandbox/history/history.js";
 import { requireFields } from "../sandbox/operations/input.js";
-import type { Beginning } from "../sandbox/recording.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import { tryNextStep } from "../sandbox/story/run-step.js";
 import type { StoryStep, TimelineStep } from "../sandbox/story/story.js";
@@ -57,32 +57,18 @@ function firstNumber(steps: readonly CapturedStep[], { requestIds }: World): num
   return steps.find(({ exchange }) => exchange !== undefined)?.exchange?.number ?? requestIds.answered() + 1;
 }
 
-/** Everything that is recorded of a world, in the order in which it happened. */
-function recordedSteps(world: World): { beginning: Beginning; steps: readonly CapturedStep[] } {
-  const { journal, recording } = world;
-  const { beginning, operations } = recording.read();
+/** Everything that can be repeated of a world, in the order in which it happened. */
+function recordedSteps({ history }: World): { beginning: Beginning; steps: readonly CapturedStep[] } {
+  const { beginning, entries } = history.recorded();
   if (beginning === undefined) {
     throw impossible(
       "what came before its last requests is not known any more, since a world of so many keys is not copied. Reset it, and capture within a thousand requests",
     );
   }
-  const requests = journal.after(beginning.requests);
-  const steps: CapturedStep[] = [];
-  let added = 0;
-  const addOperations = (requests: number) => {
-    for (; added < operations.length && (operations[added]?.requests ?? 0) <= requests; added++) {
-      const step = operationStep(operations[added] as (typeof operations)[number]);
-      if (step !== undefined) steps.push(step);
-    }
-  };
-  for (const [index, exchange] of requests.entries()) {
-    addOperations(beginning.requests + index);
-    steps.push(requestStep(exchange));
-  }
-  addOperations(Number.POSITIVE_INFINITY);
-  if (requests.length > 0) return { beginning, steps };
+  const steps = entries.flatMap((one) => ("pathId" in one ? requestStep(one) : (operationStep(one) ?? [])));
+  if (steps.some(({ exchange }) => exchange !== undefined)) return { beginning, steps };
   const why =
-    journal.total() === 0
+    history.total() === 0
       ? "it has seen no request yet, or none since it was reset"
       : "it has seen no request since the last one that a story cannot repeat: one that a handler of yours answered, or with a key in its body";
   throw impossible(why);
@@ -112,33 +98,31 @@ interface Repeated {
 /** Repeats steps in a world of their own, from a beginning on. */
 function repeat(
   original: World,
-  { scenario: given, at, requests }: Beginning,
+  beginning: Beginning,
   steps: readonly CapturedStep[],
   first: number,
   { ignoresIds = false } = {},
 ): Repeated {
   const story = steps.map(({ at: then, step }, index) => {
-    const before = steps[index - 1]?.at ?? at;
+    const before = steps[index - 1]?.at ?? beginning.at;
     return then > before ? { ...step, after: `${then - before}ms` as const } : step;
   });
-  const scenario = withStory({ scenario: given, at, requests }, story, {
-    number: firstNumber(steps, original),
-  });
+  const scenario = withStory(beginning, story, { number: firstNumber(steps, original) });
   const world = createWorld(scenario, { platform: original.platform });
   const outcomes = new Map<number, TimelineStep>();
-  world.events.subscribe((event) => {
+  world.history.subscribe((event) => {
     if (event.type !== "timeline.step") return;
     const { expect: _, ...step } = event.result.step;
     const { refusal } = event.result.performed;
     outcomes.set(event.result.index, refusal === null ? step : { ...step, expect: { error: refusal.code } });
   });
   const send = storySender(world);
-  let start: Beginning = { scenario: given, at, requests };
+  let start = beginning;
   let passed = 0;
   let differs: CapturedStep | undefined;
   for (const [index, one] of steps.entries()) {
     if (index === first && first > 0) {
-      start = { scenario: snapshotWorld(world), at: world.clock.now(), requests };
+      start = { scenario: snapshotWorld(world), at: world.clock.now() };
       passed = world.timeline.next;
     }
     const result = tryNextStep(world, send);

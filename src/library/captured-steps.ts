@@ -3,8 +3,8 @@ import { adviceIds } from "../domain/advice.js";
 import { mePath } from "../domain/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Exchange, RequestContent } from "../sandbox/history/exchange.js";
+import type { RecordedOperation } from "../sandbox/history/history.js";
 import { durationOf, type Instant, instantFrom } from "../sandbox/operations/input.js";
-import type { RecordedOperation } from "../sandbox/recording.js";
 import type { Action, StoryAnswer, StoryStep } from "../sandbox/story/story.js";
 import { storyPlaceholder } from "../scenario/format/fields.js";
 

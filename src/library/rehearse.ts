@@ -36,7 +36,7 @@ export function rehearse(open: () => World): Diagnostic[] {
 // The results of the steps of the timeline from now on; the list grows as they run.
 function timelineResults(world: World): readonly TimelineResult[] {
   const results: TimelineResult[] = [];
-  world.events.subscribe((event) => {
+  world.history.subscribe((event) => {
     if (event.type === "timeline.step") results.push(event.result);
   });
   return results;

@@ -129,7 +129,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
         const input = checkRequestQuery(snakeCase(query), "Failed to list the requests");
         return listRequests(world(), input).map(viewRequest);
       },
-      total: () => world().journal.total(),
+      total: () => world().history.total(),
       clear: () => operations.clear_requests(world()),
     },
     report: () => reportOf(runtime),

@@ -21,7 +21,7 @@ interface HarOptions {
  * Headers that the journal does not keep are left out, as are bodies for endpoints that take none.
  */
 export function harOf(world: World, options: HarOptions): object {
-  const entries = world.journal.list().map((exchange) => entry(exchange, world, options));
+  const entries = world.history.requests().map((exchange) => entry(exchange, world, options));
   const creator = { name: "svc-sandbox", version: options.version };
   return { log: { version: "1.2", creator, pages: [], entries, comment: world.name } };
 }

@@ -3,13 +3,12 @@ import { defaultSeed } from "../domain/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { createClock, isoOf } from "./clock.js";
 import { createCounters, windowsOf } from "./counters.js";
-import { createAnnouncements } from "./events.js";
 import { activateFaults } from "./faults.js";
-import { createJournal, createRequestIds } from "./journal.js";
+import { type Beginning, createHistory } from "./history/history.js";
 import { buildConsents, type Consents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
-import { type Beginning, createRecording } from "./recording.js";
 import { createRegistry } from "./registry.js";
+import { createRequestIds } from "./request-ids.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { snapshotWorld } from "./snapshot.js";
 import { createStory } from "./story/story.js";
@@ -60,10 +59,8 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
       isVaried ? organizations.map((one) => withNameEnding(profiled, one)) : organizations,
       keys.map((one) => startKey(one, { start, windows, withGranted })),
     ),
-    events: createAnnouncements(),
     requestIds,
-    journal: createJournal(),
-    recording: createRecording({ scenario, at: start, requests: 0 }, () => beginningOf(world)),
+    history: createHistory({ beginning: { scenario, at: start }, look: () => beginningOf(world) }),
     behaviour: {
       rejected: new Map(),
       pages: new Set(),
@@ -83,7 +80,7 @@ function beginningOf(world: World): Beginning | undefined {
   if (world.registry.keys.size > mostCopiedKeys) return undefined;
   const at = world.clock.now();
   const standing = { ...world, clock: { ...world.clock, now: () => at } };
-  return { scenario: snapshotWorld(standing), at, requests: world.journal.total() };
+  return { scenario: snapshotWorld(standing), at };
 }
 
 // Of a world without the preview: nothing gets as far as to add one.

@@ -1,5 +1,6 @@
 import { type Counters, createCounters } from "./counters.js";
-import { type Announcements, createAnnouncements } from "./events.js";
+import type { OtherEvent } from "./events.js";
+import type { History } from "./history/history.js";
 import { settleTimeline } from "./story/timeline.js";
 import type { World, WorldOptions } from "./world.js";
 
@@ -24,7 +25,9 @@ export interface Runtime {
   /** Starts the world of the last exchange again. */
   readonly reset: () => void;
   /** Calls the listener with everything that happens from now on, whichever world runs; answers how to stop that. */
-  readonly subscribe: Announcements["subscribe"];
+  readonly subscribe: History<OtherEvent>["subscribe"];
+  /** What happened, whichever world ran. */
+  readonly history: History<OtherEvent>;
   /** Counts the requests of every world that runs here: the client stays the same when the world does not. */
   readonly counters: Counters;
   /** The last series of request ids; each world has one of its own. Changed in place. */
@@ -52,10 +55,10 @@ export function createRuntime(
   start: () => World,
   { restart = start, given = {}, idSeries: shared, goesOn = false }: RuntimeOptions = {},
 ): Runtime {
-  const announcements = createAnnouncements();
   const counters = createCounters();
   const enter = (entering: World): World => {
-    entering.events.passOnTo(announcements);
+    if (entering.history !== history) history.enter(entering.history.subject());
+    entering.history = history;
     entering.counters = counters;
     return entering;
   };
@@ -65,13 +68,14 @@ export function createRuntime(
     return enter(entering);
   };
   const first = start();
+  const { history } = first;
   const idSeries = shared ?? { last: first.requestIds.series() };
   let world = shared === undefined || goesOn ? enter(first) : inNextSeries(first);
   let startAgain = restart;
   const exchange = (startNext: () => World) => {
     world = inNextSeries(startNext());
     startAgain = startNext;
-    announcements.announce({ type: "world.started", scenario: world.name, seed: world.seed });
+    history.announce({ type: "world.started", scenario: world.name, seed: world.seed });
   };
   return {
     world() {
@@ -85,7 +89,8 @@ export function createRuntime(
     },
     given,
     reset: () => exchange(startAgain),
-    subscribe: announcements.subscribe,
+    history,
+    subscribe: history.subscribe,
     counters,
     idSeries,
   };

@@ -39,7 +39,7 @@ export interface RuntimeState extends WorldState {
 
 /** Describes a world; changes nothing. */
 export function describeWorld(world: World): WorldState {
-  const { name, text, scenario, registry, timeline, story, journal } = world;
+  const { name, text, scenario, registry, timeline, story, history } = world;
   // Read before the clock: a restored clock is a moment ahead rather than behind.
   const at = world.platform.time();
   const counted = [...registry.keys.values()].flatMap(({ key: { ref }, usage: { countedAt } }) =>
@@ -53,8 +53,8 @@ export function describeWorld(world: World): WorldState {
     stepsRun: story.next,
     verdicts: [...story.verdicts],
     lastStep: story.last,
-    exchanges: journal.list(),
-    recorded: journal.total(),
+    exchanges: history.requests(),
+    recorded: history.total(),
   };
 }
 
@@ -66,7 +66,7 @@ export function describeWorld(world: World): WorldState {
 export function restoreWorld(state: WorldState, platform: Platform): World {
   const { at, name, text, scenario, snapshot, stepsRun, verdicts, lastStep } = state;
   const world = createWorld(snapshot, { platform, name, text });
-  const { registry, clock, journal } = world;
+  const { registry, clock, history } = world;
   for (const [ref, countedAt] of Object.entries(state.countedAt)) {
     registry.key(ref).usage.countedAt = countedAt;
   }
@@ -75,10 +75,9 @@ export function restoreWorld(state: WorldState, platform: Platform): World {
   for (const [step, asExpected] of verdicts) story.verdicts.set(step, asExpected);
   story.last = lastStep;
   Object.assign(world, { scenario, story });
-  journal.restore(state.exchanges, state.recorded);
   const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
-  world.recording.restart();
+  history.restore(state.exchanges, state.recorded);
   return world;
 }
 

@@ -8,7 +8,7 @@ import type { ValueOf } from "../schema/shape.js";
 import type { Clock } from "./clock.js";
 import { settleUsage, type Windows } from "./counters.js";
 import type { Exchange } from "./history/exchange.js";
-import type { Journal } from "./journal.js";
+import type { History } from "./history/history.js";
 import type { KeyEntry, Registry } from "./registry.js";
 
 interface ViewedWorld {
@@ -131,11 +131,11 @@ export function viewOrganization(organization: Organization): OrganizationView {
 
 /** The requests of the journal that match; throws `unknown_ref` for a key that there is not. */
 export function listRequests(
-  { journal, registry }: ViewedWorld & { readonly journal: Journal },
+  { history, registry }: ViewedWorld & { readonly history: Pick<History<never>, "requests"> },
   { limit, path_id: pathId, key }: ValueOf<typeof requestQuery>,
 ): Exchange[] {
   if (key !== undefined) registry.key(key);
-  return journal.list({ limit, pathId, key });
+  return history.requests({ limit, pathId, key });
 }
 
 export function viewRequest(exchange: Exchange): RequestView {

@@ -4,13 +4,13 @@ import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
 import type { ClientBehaviour } from "./behaviour/client-behaviour.js";
 import type { Clock } from "./clock.js";
 import type { Counters, Windows } from "./counters.js";
-import type { Announcements } from "./events.js";
+import type { OtherEvent } from "./events.js";
 import type { Faults } from "./faults.js";
-import type { Journal, RequestIds } from "./journal.js";
+import type { History } from "./history/history.js";
 import type { Consents } from "./preview/consents.js";
 import type { Farmers } from "./preview/farmers.js";
-import type { Recording } from "./recording.js";
 import type { Registry } from "./registry.js";
+import type { RequestIds } from "./request-ids.js";
 import type { Story, Timeline } from "./story/story.js";
 
 /** Time, randomness, a hash and the tables of farmers, passed in so that a world runs in Node and in browsers. */
@@ -58,12 +58,11 @@ export interface World {
   readonly settle: () => void;
   readonly story: Story;
   readonly registry: Registry;
-  readonly journal: Journal;
-  readonly recording: Recording;
   readonly behaviour: ClientBehaviour;
   /** The counters of its requests: those of its runtime, once it runs in one, so that the counts outlive it. */
   counters: Counters;
-  readonly events: Announcements;
+  /** What happened: that of its runtime, once it runs in one, so that it outlives the world. */
+  history: History<OtherEvent>;
   readonly requestIds: RequestIds;
   readonly platform: Platform;
   /** `undefined` except in a trial of a client. */

@@ -25,7 +25,7 @@ const journaled: Exchange[] = [];
 
 beforeAll(async () => {
   world = openWorld(bundledScenarios["key-states"]);
-  world.events.subscribe((event) => {
+  world.history.subscribe((event) => {
     if (event.type === "request") journaled.push(event.exchange);
   });
   server = await serveRuntime(
@@ -60,7 +60,7 @@ test.each(Object.keys(hostileGroups))("R46 a hostile client gets no 5xx and no k
   for (const answer of answers)
     expectDecent(answer, name === "the control plane" || name === "absolute targets with odd authorities");
   const shown = answers.map(({ head, body }) => head + body);
-  const remembered = [...journaled, ...world.journal.list()].map((entry) => JSON.stringify(entry));
+  const remembered = [...journaled, ...world.history.requests()].map((entry) => JSON.stringify(entry));
   expect(keysShown(sent, [...shown, ...remembered])).toEqual([]);
   expect(defects).toEqual([]);
   const [next] = readAnswers(

@@ -152,7 +152,7 @@ function workFor(apiKey: string | undefined): string[] {
       registry: { ...world.registry, find: noted("look up", world.registry.find) },
       clock: { ...world.clock, now: noted("read the clock", world.clock.now) },
       requestIds: { ...world.requestIds, next: noted("make an id", world.requestIds.next) },
-      journal: { ...world.journal, record: noted("record", world.journal.record) },
+      history: { ...world.history, record: noted("record", world.history.record) },
     },
     { method: "GET", path: mePath, apiKey },
   );

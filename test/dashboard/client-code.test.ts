@@ -84,7 +84,7 @@ for (const [scenario, requests] of Object.entries(sent)) {
       }
     }
     const asked = async (form: string, work: () => Promise<unknown>) => {
-      const before = runtime.world().journal.total();
+      const before = runtime.world().history.total();
       await work();
       const since = ((await ask("/requests")).body.data as Request[]).slice(before);
       // What cannot stand in a URL is encoded by the code.

@@ -117,7 +117,7 @@ test("faults of the scenario that another one extends are replaced as a whole, a
 test("a change of the faults is told, a refused one is not", () => {
   const world = worldWith();
   const heard: string[] = [];
-  world.events.subscribe(({ type }) => heard.push(type));
+  world.history.subscribe(({ type }) => heard.push(type));
   changeFaults(world, [{ then: { hang: true } }]);
   expect(() => changeFaults(world, [{ then: {} }])).toThrow();
   expect(heard).toEqual(["faults.changed"]);

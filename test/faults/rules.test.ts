@@ -144,7 +144,7 @@ test.each(drastic)("R24 %j is %s, %i, code %s; delays alone count", (then, fault
   const delays = fault === "fault.latency" || fault === "fault.slow";
   const pathId = delays ? "200.test" : fault;
   expect(send(world)).toMatchObject({ fault, pathId, status, code, key: "main" });
-  expect(world.journal.list({ pathId: fault })).toHaveLength(1);
+  expect(world.history.requests({ pathId: fault })).toHaveLength(1);
   // R24: a request counts only when its own answer comes whole.
   expect([used(world), world.registry.key("main").usage.minuteCount]).toEqual(delays ? [1, 1] : [0, 0]);
 });
@@ -156,8 +156,8 @@ test("what is only delayed ends as it would have ended, on its own path", () => 
     fault: "fault.latency",
     code: "unauthorized",
   });
-  expect(world.journal.list({ pathId: "401.revoked" })).toHaveLength(1);
-  expect(world.journal.list({ pathId: "fault.latency" })).toHaveLength(1);
+  expect(world.history.requests({ pathId: "401.revoked" })).toHaveLength(1);
+  expect(world.history.requests({ pathId: "fault.latency" })).toHaveLength(1);
 });
 
 test("a latency is part of the duration, and a range is used from end to end", () => {

@@ -38,7 +38,7 @@ async function send(sandbox: Sandbox, times = 1): Promise<void> {
 function provenStatuses(text: string): number[] {
   const world = openWorld(parseScenario(text), { frozen: true });
   expect(runStory(world, storySender(world)).flatMap(stepProblems)).toEqual([]);
-  return world.journal.list().map(({ status }) => status);
+  return world.history.requests().map(({ status }) => status);
 }
 
 const capturedStatuses = (sandbox: Sandbox) => provenStatuses(captureText(runtimeOf(sandbox).world()));

@@ -27,7 +27,7 @@ function verified(text: string): World {
 }
 
 /** The requests as the client saw them: byte for byte, but for a date that clients compare with their own clock. */
-function answersOf({ journal }: World, exchanges: readonly Exchange[] = journal.list()) {
+function answersOf({ history }: World, exchanges: readonly Exchange[] = history.requests()) {
   return exchanges.map(({ id, at, status, pathId, fault, answer, delivery }) => ({
     ...{ id, at, status, pathId, fault, cutAfter: delivery?.cutAfter, body: answer.body },
     headers: answer.headers.map((value, i, all) =>
@@ -44,8 +44,7 @@ const captured = (world: World, options: CaptureOptions = {}) => {
 
 /** Captures a session, wholly and in part, and proves each file. */
 function captures(world: World, keys: ReadonlySet<string>, [from, to]: readonly [number, number]): void {
-  const { beginning } = world.recording.read();
-  const exchanges = world.journal.after(beginning?.requests ?? 0);
+  const exchanges = world.history.recorded().entries.filter((one) => "pathId" in one);
   if (exchanges.length === 0) {
     expect(() => captureText(world)).toThrow(expect.objectContaining({ code: "capture_impossible" }));
     return;

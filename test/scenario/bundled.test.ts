@@ -92,7 +92,7 @@ test("bad-day meets every fault with a key of its own, and one key meets a bit o
   const world = openTestWorld("bad-day");
   const call = (ref: string) => {
     handle(world, { method: "GET", path: mePath, apiKey: scenarioSecret(world, ref) });
-    return world.journal.list({ limit: 1 })[0]?.fault;
+    return world.history.requests({ limit: 1 })[0]?.fault;
   };
   for (const [ref, fault] of Object.entries(troubles)) {
     for (let i = 0; i < 3; i++) expect([ref, call(ref)]).toEqual([ref, fault]);

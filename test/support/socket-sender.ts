@@ -8,7 +8,7 @@ export function socketSender(port: number, world: World): (request: StoryRequest
   return async ({ method, path, headers, body }) => {
     const gaveUp = new AbortController();
     // A client with a time limit gives up some time; this one knows at once that nothing will come.
-    const unsubscribe = world.events.subscribe((event) => {
+    const unsubscribe = world.history.subscribe((event) => {
       if (event.type === "request" && event.exchange.fault === "fault.hang") gaveUp.abort();
     });
     const sent = { method, path, headers, ...(body !== undefined && { body }) };
@@ -22,7 +22,7 @@ export function socketSender(port: number, world: World): (request: StoryRequest
         throw error;
       })
       .finally(unsubscribe);
-    const [entry] = world.journal.list({ limit: 1 });
+    const [entry] = world.history.requests({ limit: 1 });
     if (entry === undefined) throw new Error("the request is not in the journal");
     const own = Object.entries(received?.headers ?? {}).filter(([name]) => !isOfTheConnection(name));
     return {

@@ -25,7 +25,7 @@ function answers(profile: Profile, trial?: Trial, seed = 3) {
   });
   return {
     given,
-    journal: world.journal.list().map(({ id, code, pathId, status }) => [id, code, pathId, status]),
+    journal: world.history.requests().map(({ id, code, pathId, status }) => [id, code, pathId, status]),
   };
 }
 

@@ -173,7 +173,7 @@ export const createConsentRequest: Endpoint = {
       ...consentBody(entry, world, now),
       commit() {
         world.consents.add(entry);
-        world.events.announce({ type: "consent.requested", consent: viewConsent(entry, world, now) });
+        world.history.announce({ type: "consent.requested", consent: viewConsent(entry, world, now) });
       },
     };
   },

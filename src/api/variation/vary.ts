@@ -1,7 +1,7 @@
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../domain/assumptions.js";
 import { mix32, type RandomStream, randomStream } from "../../domain/seed.js";
 import type { ApiAnswer } from "../../sandbox/history/exchange.js";
-import { placeInSeries } from "../../sandbox/journal.js";
+import { placeInSeries } from "../../sandbox/request-ids.js";
 import type { World } from "../../sandbox/world.js";
 import { utf8Length } from "../messages.js";
 import type { Draft } from "./changes.js";

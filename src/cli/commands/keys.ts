@@ -69,7 +69,7 @@ function keysToCome(open: () => World): string[][] {
   const rows = new Map<string, string[]>();
   rehearse(() => {
     const world = open();
-    world.events.subscribe((event) => {
+    world.history.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;
       const { step, performed } = event.result;
       const made = performed?.replacement ?? (step.create_key && performed?.key);

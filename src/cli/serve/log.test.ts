@@ -18,14 +18,14 @@ test.each([
 ])("a request with the key %s of bad-day is one line that says what became of it", (ref, line) => {
   const world = openWorld(bundledScenarios["bad-day"]);
   handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, ref) });
-  const [entry] = world.journal.list();
+  const [entry] = world.history.requests();
   expect(entry && requestLine(entry, palette)).toMatch(line);
 });
 
 test("the advice that a request earned stands at the end of its line", () => {
   const world = openWorld(bundledScenarios["key-states"]);
   handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, "legacy") });
-  const [entry] = world.journal.list();
+  const [entry] = world.history.requests();
   expect(entry && requestLine(entry, palette)).toMatch(/ legacy {2}legacy-key-in-use$/);
 });
 
@@ -34,8 +34,8 @@ test("a narrow line fits 80 columns for each key of key-states", () => {
   for (const { ref } of viewKeys(world)) {
     handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, ref) });
   }
-  const lines = world.journal
-    .list()
+  const lines = world.history
+    .requests()
     .map((entry) => requestLine({ ...entry, advice: [] }, palette, { isNarrow: true }));
   expect(lines).toHaveLength(15);
   expect(lines.filter((line) => line.length > 80)).toEqual([]);

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { requestLine, snakeCase } from "../../api/snake-case.js";
-import { createEventLog, type EventLog, type WorldEvent } from "../../sandbox/events.js";
+import type { WorldEvent } from "../../sandbox/events.js";
+import { mostKept } from "../../sandbox/history/history.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
@@ -16,8 +17,8 @@ const batchTime = 20;
 const mostInBatch = 500;
 
 /**
- * So many requests at once are told one by one, and so many a second in the long run, allowed for in steps of so many
- * milliseconds: more are read by none, and to tell them would take longer than to answer them.
+ * So many requests at once are logged one by one, and so many a second in the long run, allowed for in steps of so many
+ * milliseconds: nobody reads more, and to log them would take longer than to answer them.
  */
 const mostAtOnce = 1000;
 const mostPerSecond = 200;
@@ -25,7 +26,8 @@ const floodTime = 500;
 
 /** Sends the events of one runtime to all its subscribers; a batch is put into words once. */
 interface Broadcast {
-  readonly log: EventLog;
+  /** The events after an id, as they are sent. */
+  readonly textSince: (id: number) => string;
   /** Sends what is due. */
   readonly flush: () => void;
   readonly subscribers: () => number;
@@ -35,7 +37,7 @@ interface Broadcast {
 
 const broadcasts = new WeakMap<Runtime, Broadcast>();
 
-// Made for the first subscriber: a server without one keeps no log.
+// Made for the first subscriber, from which ids count.
 function broadcastOf(runtime: Runtime, isReplica: boolean): Broadcast {
   const broadcast = broadcasts.get(runtime) ?? createBroadcast(runtime, isReplica ? distantId() : 0);
   broadcasts.set(runtime, broadcast);
@@ -47,13 +49,18 @@ export function subscribersOf(runtime: Runtime): number {
   return broadcasts.get(runtime)?.subscribers() ?? 0;
 }
 
-// Each replica counts its own events: an id of another one has to be unknown here, so that its client is told of a gap.
+// Each replica counts its own events: an id of another one has to be unknown here, so that its client gets notice of a gap.
 function distantId(): number {
   return (1 + (nodePlatform.random() % 900_000)) * 1e9;
 }
 
 function createBroadcast(runtime: Runtime, from: number): Broadcast {
-  const log = createEventLog(runtime, { from, mayTell: createAllowance() });
+  const { history } = runtime;
+  const offset = from - history.latest();
+  const latestId = () => history.latest() + offset;
+  const mayLog = createAllowance();
+  // The ids of requests that are not logged one by one.
+  const leftOut = new Set<number>();
   const subscribers = new Set<(bytes: Buffer) => void>();
   let sent = from;
   let due = 0;
@@ -64,25 +71,47 @@ function createBroadcast(runtime: Runtime, from: number): Broadcast {
     const bytes = Buffer.from(text);
     for (const subscriber of subscribers) subscriber(bytes);
   };
+  const textSince = (last: number) => {
+    const events = last < from ? undefined : history.since(last - offset);
+    if (events === undefined) return lostText(latestId(), last);
+    let text = "";
+    let known = last;
+    for (const { position, entry } of events) {
+      const id = position + offset;
+      if (leftOut.has(id)) continue;
+      if (id > known + 1) text += lostText(id - 1, known);
+      text += `id: ${id}\nevent: ${entry.type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`;
+      known = id;
+    }
+    return known < latestId() ? text + lostText(latestId(), known) : text;
+  };
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    const text = subscribers.size === 0 ? "" : textSince(sent, log);
-    sent = log.latest();
+    const text = subscribers.size === 0 ? "" : textSince(sent);
+    sent = latestId();
     due = 0;
     if (text !== "") send(text);
   };
-  log.subscribe((isTold) => {
+  const leaveOut = (id: number) => {
+    leftOut.add(id);
+    if (leftOut.size > mostKept) leftOut.delete(leftOut.values().next().value as number);
+  };
+  history.subscribe((event, position) => {
+    const isLogged = event.type !== "request" || mayLog();
+    if (!isLogged) leaveOut(position + offset);
     if (subscribers.size === 0) return;
-    if (isTold && isSlow) {
+    // Before a flood pushes what is due out of the history.
+    if (!isLogged && due > 0) flush();
+    if (isLogged && isSlow) {
       clearTimeout(timer);
       timer = undefined;
     }
     if (timer === undefined) {
-      isSlow = !isTold;
-      timer = setTimeout(flush, isTold ? batchTime : floodTime).unref();
+      isSlow = !isLogged;
+      timer = setTimeout(flush, isLogged ? batchTime : floodTime).unref();
     }
-    if (!isTold) return;
+    if (!isLogged) return;
     due += 1;
     if (due === mostInBatch) flush();
   });
@@ -95,7 +124,7 @@ function createBroadcast(runtime: Runtime, from: number): Broadcast {
     };
   };
   return {
-    log,
+    textSince,
     flush,
     subscribers: () => subscribers.size,
     join(subscriber) {
@@ -109,7 +138,7 @@ function createBroadcast(runtime: Runtime, from: number): Broadcast {
   };
 }
 
-// Whether a request is told one by one; asked for each.
+// Whether a request is logged by itself; asked for each.
 function createAllowance(): () => boolean {
   let left = mostAtOnce;
   let since = nodePlatform.stopwatch();
@@ -146,14 +175,16 @@ export function streamEvents(
     response.end();
     return;
   }
-  const { log, flush, join } = broadcastOf(runtime, server.replica !== undefined);
+  const { textSince, flush, join } = broadcastOf(runtime, server.replica !== undefined);
   const leave = join((bytes) => {
     response.write(bytes);
     if (response.writableLength <= mostUnread) return;
     stop();
     response.destroy();
   });
-  response.write(`retry: 1000\n\n${missedBy(request.get("last-event-id"), log)}`);
+  const last = request.get("last-event-id") ?? "";
+  const missed = /^\d{1,15}$/.test(last) ? textSince(Number(last)) : "";
+  response.write(`retry: 1000\n\n${missed}`);
   // At once, not when the connection has closed: writing to an ended stream is an error.
   const stop = () => {
     gone.removeEventListener("abort", end);
@@ -169,22 +200,6 @@ export function streamEvents(
   gone.addEventListener("abort", end);
   // A response that waits for its turn on the connection does not hear when that closes.
   request.socket.once("close", stop);
-}
-
-function missedBy(lastEventId: string | undefined, log: EventLog): string {
-  if (lastEventId === undefined || !/^\d{1,15}$/.test(lastEventId)) return "";
-  return textSince(Number(lastEventId), log);
-}
-
-function textSince(last: number, log: EventLog): string {
-  const events = log.since(last);
-  if (events === undefined) return lostText(log.latest(), last);
-  const texts = events.map(({ id, after, event }) =>
-    event === undefined
-      ? lostText(id, Math.max(after, last))
-      : `id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(dataOf(event))}\n\n`,
-  );
-  return texts.join("");
 }
 
 function lostText(id: number, last: number): string {

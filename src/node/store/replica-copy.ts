@@ -189,8 +189,8 @@ export function createCopy({ start, given, maxInstances, runCall, onInstance }: 
       // Whoever follows the events has missed some.
       const { runtime, instances } = sandboxes as Sandboxes;
       for (const one of [runtime, ...instances.list().map((instance) => instance.runtime)]) {
-        const { name, seed, events } = one.world();
-        events.announce({ type: "world.started", scenario: name, seed });
+        const { name, seed } = one.world();
+        one.history.announce({ type: "world.started", scenario: name, seed });
       }
     },
     /** Applies an entry; the replica that appended it gives its own part, and gets the secret of a key that is made. */

@@ -44,7 +44,7 @@ export function decideConsent(
 /** Replaces the record of a request, and announces it. */
 export function changeConsent(world: World, entry: ConsentEntry, record: ConsentEntry["record"]): void {
   entry.record = record;
-  world.events.announce({ type: "consent.changed", consent: viewConsent(entry, world) });
+  world.history.announce({ type: "consent.changed", consent: viewConsent(entry, world) });
 }
 
 /**
@@ -71,7 +71,7 @@ export function suspendAttestation(
   const { consent, permission } = place;
   const at = Math.max(now, consent.suspensions.at(-1)?.at ?? now);
   consent.suspensions = [...consent.suspensions, { at, permission, suspended }];
-  world.events.announce({ type: "consent.changed", consent: viewConsent(consent, world) });
+  world.history.announce({ type: "consent.changed", consent: viewConsent(consent, world) });
   return { attestation: viewAttestation(place, world) as AttestationView };
 }
 

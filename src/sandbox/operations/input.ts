@@ -13,6 +13,8 @@ export interface Initiator {
   readonly actor?: Actor | undefined;
   /** Whether the scenario itself runs it: new keys then get the secrets that the seed and their refs give. */
   readonly isScripted?: boolean;
+  /** Whether the timeline runs it, which runs again when a capture is repeated. */
+  readonly isOfTimeline?: boolean;
 }
 
 /** Throws `not_an_administrator` for a member (R33). */

@@ -71,7 +71,7 @@ export function createKey(
     ...(expiresAt !== undefined && { expiresAt }),
   };
   const { key, secret } = issueKey(world, described, by);
-  world.events.announce({ type: "key.created", key });
+  world.history.announce({ type: "key.created", key });
   return { key, secret };
 }
 
@@ -106,7 +106,7 @@ export function rotateKey(
   const { key: replacement, secret } = issueKey(world, described, by, inheritedUsage(world, entry));
   entry.key = { ...entry.key, overlapEndsAt: world.clock.now() + overlap, replacedBy };
   const key = viewKey(entry, world);
-  world.events.announce({ type: "key.rotated", key, replacement });
+  world.history.announce({ type: "key.rotated", key, replacement });
   return { key, replacement, secret };
 }
 
@@ -123,7 +123,7 @@ export function revokeKey(
   const entry = requireKeyIn(world, input.key, "revoke", ["active", "retiring"]);
   entry.key = { ...entry.key, revokedAt: world.clock.now() };
   const key = viewKey(entry, world);
-  world.events.announce({ type: "key.revoked", key });
+  world.history.announce({ type: "key.revoked", key });
   return { key };
 }
 

@@ -1,6 +1,5 @@
 import { type RefusalCode, refusalCodes, SandboxError } from "../../domain/errors.js";
 import { type ActionName, actionNames } from "../../domain/steps.js";
-import { noRecording } from "../recording.js";
 import type { Action, Performed } from "../story/story.js";
 import type { World } from "../world.js";
 import { decideConsent, suspendAttestation } from "./consents.js";
@@ -46,13 +45,14 @@ function recorded<Input, Result>(
   run: (world: World, input: Input, by?: Initiator) => Result,
 ): (world: World, input: Input, by?: Initiator) => Result {
   return (world, input, by) => {
-    const { recording, clock, journal, timeline } = world;
+    if (by?.isOfTimeline === true) return run(world, input, by);
+    const { history, clock, timeline } = world;
     const at = clock.now();
-    if (recording !== noRecording && timeline.dueAt <= at) world.settle();
+    if (timeline.dueAt <= at) world.settle();
     const record = (refusal: string | undefined, result: object = {}) => {
       const { key, replacement, consent } = result as Partial<Performed>;
-      recording.operation({
-        ...{ name, input: structuredClone(input), actor: by?.actor, at, requests: journal.total(), refusal },
+      history.operation({
+        ...{ name, input: structuredClone(input), actor: by?.actor, at, refusal },
         made: (replacement ?? key)?.ref,
         consent: consent
           ? { id: consent.id, farmer: consent.farmer, organization: consent.organization }
@@ -68,7 +68,7 @@ function recorded<Input, Result>(
     } catch (error) {
       if (error instanceof SandboxError && isRefusal(error.code)) record(error.code);
       // It may have been done before somebody who heard of it failed.
-      else recording.restart();
+      else history.restart();
       throw error;
     }
   };
@@ -89,7 +89,11 @@ const nothing: Performed = {
  * A refusal of the dashboard is a result; any other error is thrown. New keys get the secrets that the seed and their
  * refs give, so that a scenario plays the same way each time.
  */
-export function performAction(world: World, action: Action): Performed {
+export function performAction(
+  world: World,
+  action: Action,
+  { isOfTimeline = false }: Pick<Initiator, "isOfTimeline"> = {},
+): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothing;
   // The schema of the step has checked that the input is the one of this operation.
@@ -100,7 +104,7 @@ export function performAction(world: World, action: Action): Performed {
   ) => Partial<Performed>;
   const { actor, ...input } = action[name] as { readonly actor?: Initiator["actor"] };
   try {
-    const by = { actor, isScripted: true };
+    const by = { actor, isScripted: true, isOfTimeline };
     return { ...nothing, ...operation(world, name === "faults" ? action.faults : input, by) };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isRefusal(error.code)) throw error;

@@ -38,7 +38,7 @@ export function updateOrganization(
     liveAccess: input.live_access ?? liveAccess,
   };
   const organization = viewOrganization(entry.organization);
-  world.events.announce({ type: "organization.updated", organization });
+  world.history.announce({ type: "organization.updated", organization });
   return { organization };
 }
 
@@ -48,7 +48,7 @@ export function updateOrganization(
  * Throws `validation_failed` with every contradiction, and changes nothing then.
  */
 export function changeFaults(world: World, faults: readonly Fault[]): void {
-  const { clock, registry, seed, events } = world;
+  const { clock, registry, seed, history } = world;
   const now = clock.now();
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
@@ -57,7 +57,7 @@ export function changeFaults(world: World, faults: readonly Fault[]): void {
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   world.faults.active = activateFaults(faults, seed, now);
-  events.announce({ type: "faults.changed" });
+  history.announce({ type: "faults.changed" });
 }
 
 /** Sets, freezes or resumes the clock; throws `clock_backwards` or `validation_failed`, and changes nothing then. */
@@ -79,17 +79,16 @@ export function advanceClock(world: World, by: string | number): ClockView {
 }
 
 function announceClock(world: World): ClockView {
-  world.events.announce({ type: "clock.moved", ...viewClock(world.clock) });
+  world.history.announce({ type: "clock.moved", ...viewClock(world.clock) });
   world.settle();
   return viewClock(world.clock);
 }
 
 /** Clears the journal and the counters of the report; the usage of the keys stays. */
-export function clearRequests({ journal, recording, counters, events }: World): void {
-  journal.clear();
+export function clearRequests({ history, counters }: World): void {
+  history.clear();
   counters.clear();
-  recording.restart();
-  events.announce({ type: "requests.cleared" });
+  history.announce({ type: "requests.cleared" });
 }
 
 /** Assumptions to change, and the profile to base all others on. */
@@ -127,7 +126,7 @@ export function changeAssumptions(world: World, { profile, ...input }: Assumptio
   } satisfies Partial<World>;
   varyRecords(world, { ...world, ...changes });
   Object.assign(world, changes);
-  world.events.announce({ type: "assumptions.changed" });
+  world.history.announce({ type: "assumptions.changed" });
   return next;
 }
 

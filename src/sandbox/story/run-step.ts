@@ -62,9 +62,9 @@ interface Attempt {
 }
 
 function attemptNext(world: World, send: SendStoryRequest): Attempt {
-  const { story, events } = world;
+  const { story, history } = world;
   const timeline: TimelineResult[] = [];
-  const unsubscribe = events.subscribe((event) => {
+  const unsubscribe = history.subscribe((event) => {
     if (event.type === "timeline.step") timeline.push(event.result);
   });
   const resultOf = (step: StoryStep, { differences = [], ...outcome }: Outcome): StepResult => ({
@@ -94,7 +94,7 @@ function attemptNext(world: World, send: SendStoryRequest): Attempt {
     story.next += 1;
     try {
       const result = resultOf(step, outcomeOf(world, step, send));
-      events.announce({ type: "story.step", result: remember(story, result) });
+      history.announce({ type: "story.step", result: remember(story, result) });
       return { result };
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;

@@ -1,7 +1,6 @@
 import { parseWhen } from "../../scenario/format/time.js";
 import { isoOf } from "../clock.js";
 import { performAction } from "../operations/operations.js";
-import { noRecording } from "../recording.js";
 import type { World } from "../world.js";
 import { actionDifferences } from "./differences.js";
 import type { Timeline, TimelineStep } from "./story.js";
@@ -23,7 +22,7 @@ export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
  * Nothing runs between two looks at a world, so each look settles its timeline first.
  */
 export function settleTimeline(world: World): void {
-  const { timeline, clock, events } = world;
+  const { timeline, clock, history } = world;
   const now = clock.now();
   while (timeline.dueAt <= now) {
     const index = timeline.next;
@@ -31,14 +30,14 @@ export function settleTimeline(world: World): void {
     // Before the step runs: a listener that hears of it may look at the world.
     timeline.next = index + 1;
     timeline.dueAt = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
-    const worldThen = { ...world, clock: { ...clock, now: () => at }, recording: noRecording };
-    const performed = performAction(worldThen, step);
+    const worldThen = { ...world, clock: { ...clock, now: () => at } };
+    const performed = performAction(worldThen, step, { isOfTimeline: true });
     if (step.assumptions !== undefined) {
       const { profile, assumptions, givenAssumptions, windows } = worldThen;
       Object.assign(world, { profile, assumptions, givenAssumptions, windows });
     }
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
-    events.announce({
+    history.announce({
       type: "timeline.step",
       result: { index, at: isoOf(at), step, performed: { ...performed, secret: null }, differences },
     });

@@ -33,7 +33,7 @@ export const gateRoutes: readonly Route[] = [
     answer: one("Sent"),
     run({ world, body }) {
       const { status, headers, body: text } = storySender(world)(sendable(world, body));
-      const [exchange] = world.journal.list({ limit: 1 });
+      const [exchange] = world.history.requests({ limit: 1 });
       return {
         request: requestLine(exchange as Exchange),
         answer: status === 0 ? null : { status, headers, body: text },

@@ -1,24 +1,5 @@
 import { expect, test } from "vitest";
-import type { Exchange } from "./history/exchange.js";
-import { createJournal, createRequestIds } from "./journal.js";
-
-const request = (number: number) => ({ number }) as Exchange;
-const numbers = (exchanges: readonly Exchange[]) => exchanges.map(({ number }) => number);
-
-test("the journal keeps the last entries, oldest first, and counts all", () => {
-  const journal = createJournal(3);
-  for (let i = 1; i <= 5; i++) journal.record(request(i));
-  expect(numbers(journal.list())).toEqual([3, 4, 5]);
-  expect(journal.total()).toBe(5);
-});
-
-test("clear forgets everything, and the ring begins anew", () => {
-  const journal = createJournal(2);
-  for (let i = 1; i <= 3; i++) journal.record(request(i));
-  journal.clear();
-  journal.record(request(9));
-  expect([numbers(journal.list()), journal.total()]).toEqual([[9], 1]);
-});
+import { createRequestIds } from "./request-ids.js";
 
 test("R7 the ids of a seed are the same again, differ from each other, and differ between seeds", () => {
   const take = (seed: number) => {
