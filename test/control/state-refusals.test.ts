@@ -44,7 +44,7 @@ test.each<[string, Breaking]>([
     of(({ snapshot }) => ({ snapshot: { ...snapshot, default_key: undefined, organizations } })),
   ],
   ["a broken scenario", of(({ scenario }) => ({ scenario: { ...scenario, populace: 1 } }))],
-  ["no requests", of({ notes: undefined })],
+  ["no requests", of({ exchanges: undefined })],
   ["no counts", of({ counts: null })],
 ])("a state file with %s is refused and left as it is", async (_title, breaking) => {
   const broken = breaking(await soundState());
