@@ -181,7 +181,8 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     /** Discards the requests. */
     clear: () => enter({ look: world.look }),
     /** Continues from the last requests of `total`. */
-    restore: (kept: readonly Exchange[], total: number) => enter({ look: world.look, requests: [...kept], total }),
+    restore: (kept: readonly Exchange[], total: number) =>
+      enter({ look: world.look, requests: [...kept], total }),
     /** Continues with another world, to which nothing has happened since its own history began. */
     enter,
     /** The world that runs, for another history to continue with. */
