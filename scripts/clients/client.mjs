@@ -1,5 +1,5 @@
-// A good client over one of the usual libraries of Node: `client.mjs <library> <mistake>`. The mistake is none, or a row of
-// the variation table in whose form of `minimal` it trusts.
+// A good client over one of the usual libraries of Node: `client.mjs <library> <mistake>`. The mistake is `none`, or a row of
+// the variation table that the client expects to be as in `minimal`.
 
 import { pathToFileURL } from "node:url";
 
@@ -9,7 +9,7 @@ const { SVC_BASE_URL, SVC_API_KEY, SVC_KEY_REVOKED, SVC_KEY_RATE_LIMITED } = pro
 const url = `${SVC_BASE_URL}/v1/relying-party/me`;
 const statuses = [500, 502, 503, 504];
 
-/** Makes of a library a function that answers status, headers and text, and tries again what the library does by itself. */
+/** For each library a function that returns status, headers and text, with the retries of the library. */
 const libraries = {
   async fetch() {
     return (headers) => fetch(url, { headers, signal: AbortSignal.timeout(2_500) }).then(fromFetch);
@@ -27,37 +27,15 @@ const libraries = {
     const retry = { limit: 3, statusCodes: statuses, backoffLimit: 100 };
     return (headers) => ky(url, { headers, retry, throwHttpErrors: false, timeout: 2_500 }).then(fromFetch);
   },
-  async ofetch() {
-    const { ofetch } = await import("ofetch");
-    const options = {
-      retry: 3,
-      retryStatusCodes: statuses,
-      timeout: 2_500,
-      responseType: "text",
-      ignoreResponseError: true,
-    };
-    return async (headers) => {
-      const answer = await ofetch.raw(url, { headers, ...options });
-      return { status: answer.status, headers: [...answer.headers], text: answer._data };
-    };
-  },
-  async axios() {
-    const { default: axios } = await import("axios");
-    return (headers) => axios.get(url, { headers, ...forAxios }).then(fromAxios);
-  },
   async "axios-retry"() {
     const { default: axios } = await import("axios");
     const { default: axiosRetry } = await import("axios-retry");
-    const client = axios.create(forAxios);
+    const validateStatus = (status) => !statuses.includes(status);
+    const client = axios.create({ timeout: 2_500, responseType: "text", validateStatus });
     axiosRetry(client, { retries: 3, shouldResetTimeout: true });
-    return (headers) => client.get(url, { headers }).then(fromAxios);
-  },
-  async undici() {
-    const { request } = await import("undici");
     return async (headers) => {
-      const limits = { headersTimeout: 2_500, bodyTimeout: 2_500 };
-      const { statusCode, headers: names, body } = await request(url, { headers, ...limits });
-      return { status: statusCode, headers: Object.entries(names), text: await body.text() };
+      const { status, headers: names, data } = await client.get(url, { headers });
+      return { status, headers: Object.entries(names), text: data };
     };
   },
   async "undici-retry"() {
@@ -69,20 +47,6 @@ const libraries = {
     });
     return (headers) =>
       send(url, { headers, dispatcher, signal: AbortSignal.timeout(2_500) }).then(fromFetch);
-  },
-  async superagent() {
-    const { default: superagent } = await import("superagent");
-    return async (headers) => {
-      const asked = superagent
-        .get(url)
-        .set(headers)
-        .timeout(2_500)
-        .retry(2)
-        .ok(() => true)
-        .buffer(true);
-      const { status, headers: names, text } = await asked;
-      return { status, headers: Object.entries(names), text };
-    };
   },
   async "node-http"() {
     const { get } = await import("node:http");
@@ -101,12 +65,6 @@ const libraries = {
   },
 };
 
-const forAxios = {
-  timeout: 2_500,
-  validateStatus: (status) => !statuses.includes(status),
-  responseType: "text",
-};
-const fromAxios = ({ status, headers, data }) => ({ status, headers: Object.entries(headers), text: data });
 async function fromFetch(answer) {
   return { status: answer.status, headers: [...answer.headers], text: await answer.text() };
 }
