@@ -246,7 +246,7 @@ test("docs/control-plane.md: a client with the certificate reaches HTTPS", async
 test("docs/control-plane.md: the line for a state starts a server that writes the file", async () => {
   const cwd = userFolder();
   await serving(blockWith("docs/control-plane.md", "sh", "--state"), cwd).until(/listening on/);
-  expect(JSON.parse(readFileSync(join(cwd, "sandbox.json"), "utf8")).name).toBe("key-states");
+  expect(JSON.parse(readFileSync(join(cwd, "sandbox.json"), "utf8")).own.name).toBe("key-states");
 });
 
 test("docs/control-plane.md: the line for a public URL starts a server that says it", async () => {
