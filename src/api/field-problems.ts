@@ -1,3 +1,4 @@
+import { isMapping } from "../domain/json.js";
 import { redactKeys } from "../domain/redact.js";
 import type { JsonSchema, OwnRefusal } from "./endpoint.js";
 
@@ -87,7 +88,7 @@ function fits(schema: Keywords, value: unknown): boolean {
   if (choices !== undefined) return choices.includes(value);
   switch (type) {
     case "object":
-      return typeof value === "object" && value !== null && !Array.isArray(value);
+      return isMapping(value);
     case "array":
       if (!Array.isArray(value) || value.length < minItems) return false;
       return uniqueItems !== true || new Set(value).size === value.length;

@@ -1,3 +1,4 @@
+import { parsedJson } from "../domain/json.js";
 import { containsKey } from "../domain/redact.js";
 import type { RequestContent } from "../sandbox/history/exchange.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
@@ -68,9 +69,6 @@ function readJson({ contentType = "", body }: RequestContent): { value?: unknown
   if (!/^application\/json[\t ]*(?:;|$)/i.test(contentType.trim())) {
     return { problem: "it is not sent with Content-Type: application/json" };
   }
-  try {
-    return { value: JSON.parse(body.text) };
-  } catch {
-    return { problem: "it is not JSON" };
-  }
+  const value = parsedJson(body.text);
+  return value === undefined ? { problem: "it is not JSON" } : { value };
 }

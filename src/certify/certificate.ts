@@ -1,4 +1,5 @@
 import { snakeCase } from "../api/snake-case.js";
+import { parsedJson } from "../domain/json.js";
 import { redactEncoded } from "../domain/redact.js";
 import { camelCase } from "../report/report.js";
 import { shapeProblems } from "../schema/check.js";
@@ -31,7 +32,7 @@ export interface UnusableCertificate {
 
 /** Reads the text of a certificate's file; checks its format and its shape. */
 export function readCertificate(text: string): Certificate | UnusableCertificate {
-  const json = jsonOf(text);
+  const json = parsedJson(text.replace(/^\uFEFF/, ""));
   if (json === undefined)
     return { problem: "not_json", sentence: "It is not JSON, or only a part of a file." };
   const { svc_sandbox_certificate: format, sandbox } = (json ?? {}) as Record<string, unknown>;
@@ -52,14 +53,6 @@ export function readCertificate(text: string): Certificate | UnusableCertificate
   const { svc_sandbox_certificate: _format, like, ...facts } = json as Record<string, unknown>;
   const result = { ...(camelCase(facts) as object), ...(like !== undefined && { like }) } as CertifyResult;
   return { result, json: json as object };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch {
-    return undefined;
-  }
 }
 
 function withoutKeys(value: unknown): unknown {

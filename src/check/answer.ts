@@ -1,3 +1,4 @@
+import { isMapping } from "../domain/json.js";
 import { escapeControls } from "../domain/printable.js";
 import type { Redact } from "./redact.js";
 
@@ -84,13 +85,9 @@ export function headerOf({ headers }: Pick<Answer, "headers">, name: string): st
 /** Returns the member at a path of names in the body; `undefined` when there is none. */
 export function memberAt({ json }: Pick<Answer, "json">, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
-    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
     json,
   );
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whether the answer is a page for people, as gateways, proxies and captive portals send it. */
@@ -126,7 +123,7 @@ export function describeValue(value: unknown): string {
   if (value === null) return "null";
   if (typeof value === "string") return `the string ${quoted(value)}`;
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
-  return isObject(value) ? "an object" : `the ${typeof value} ${value}`;
+  return isMapping(value) ? "an object" : `the ${typeof value} ${value}`;
 }
 
 const longest = 80;

@@ -1,4 +1,5 @@
-import { type Answer, describeBody, headerOf, isObject, memberAt, quoted, shown } from "./answer.js";
+import { isMapping } from "../domain/json.js";
+import { type Answer, describeBody, headerOf, memberAt, quoted, shown } from "./answer.js";
 import type { Exchange } from "./judge.js";
 import { type CheckedRule, isDifference, type Observation } from "./rules.js";
 
@@ -144,7 +145,7 @@ type Parts = readonly (readonly [at: string, value: string])[];
 
 /** Returns the members of a body and of its `error`, each as JSON. */
 function membersOf(json: unknown, at = "$"): [string, string][] {
-  if (!isObject(json)) return [[at, JSON.stringify(json)]];
+  if (!isMapping(json)) return [[at, JSON.stringify(json)]];
   return Object.entries(json).flatMap(([name, value]) =>
     at === "$" && name === "error" ? membersOf(value, "$.error") : [[`${at}.${name}`, JSON.stringify(value)]],
   );

@@ -1,6 +1,7 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../domain/assumptions.js";
+import { isMapping } from "../domain/json.js";
 import { wrapWords } from "../report/plain-text.js";
-import { type Answer, headerOf, isObject, memberAt, quoted, shown } from "./answer.js";
+import { type Answer, headerOf, memberAt, quoted, shown } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
 /** An assumption inferred from the answers. */
@@ -59,7 +60,7 @@ function challenges(answers: readonly Answer[]): Inferred {
 
 function details(answers: readonly Answer[]): Inferred {
   const values = answers.map((answer) => memberAt(answer, "error", "details"));
-  const names = new Set(values.flatMap((value) => (isObject(value) ? Object.keys(value) : [])));
+  const names = new Set(values.flatMap((value) => (isMapping(value) ? Object.keys(value) : [])));
   return presence(values, "details", "answers of 403 and 429", `: ${shown([...names].join(", "))}`);
 }
 

@@ -2,7 +2,8 @@ import { evaluateKey } from "../api/evaluate.js";
 import { expectedCode } from "../api/messages.js";
 import { keyStateAt } from "../domain/api-key.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import { alignColumns, visibleLength } from "../report/plain-text.js";
+import { textWidth } from "../domain/printable.js";
+import { alignColumns } from "../report/plain-text.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
 import { answerText, type Palette, paintStatus, type Style } from "./terminal.js";
@@ -68,7 +69,7 @@ export function keyTable(
 
 /** The first table whose lines are within the width, else the last one. */
 export function firstThatFits(tables: readonly string[][], width: number): string[] {
-  const fits = (lines: readonly string[]) => lines.every((line) => visibleLength(line) <= width);
+  const fits = (lines: readonly string[]) => lines.every((line) => textWidth(line) <= width);
   return tables.find(fits) ?? tables.at(-1) ?? [];
 }
 

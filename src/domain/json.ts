@@ -1,3 +1,21 @@
+/** Whether a value is an object with members, and not a list. */
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The value of a JSON text; `undefined` when it is not JSON.
+ *
+ * The message of `JSON.parse` quotes the text, which may contain a key (R46).
+ */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * A JSON value as text, the same text however its members are ordered and spaced.
  *

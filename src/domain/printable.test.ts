@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { escapeControls, printable } from "./printable.js";
+import { escapeControls, printable, textWidth } from "./printable.js";
 
 test.each([
   ["C0", "\u001B[2J\u0007\u0008"],
@@ -22,3 +22,10 @@ test("lines, tabs and letters of every language are printed, and colours where t
   expect(printable("\u001B[31mred\u001B[39m", true)).toBe("\u001B[31mred\u001B[39m");
   expect(printable("\u001B[31mred\u001B[39m")).toBe("\uFFFD[31mred\uFFFD[39m");
 });
+
+test.each([
+  ["key", 3],
+  ["\u001B[31mkey\u001B[39m", 3],
+  ["e\u0301te\u0301", 3],
+  ["銀行 🏦", 7],
+])("%j takes up %i columns", (text, columns) => expect(textWidth(text)).toBe(columns));

@@ -7,6 +7,20 @@ export function escapeControls(text: string): string {
   return text.replace(unprintable, "\uFFFD");
 }
 
+const colourCode = /\p{Cc}\[\d+m/gu;
+const zeroWidth = /[\p{Mn}\p{Me}\p{Cf}]/u;
+const doubleWidth =
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
+
+/** The number of columns of a terminal that a text takes up, which may be coloured. */
+export function textWidth(text: string): number {
+  let columns = 0;
+  for (const character of text.replace(colourCode, "")) {
+    if (!zeroWidth.test(character)) columns += doubleWidth.test(character) ? 2 : 1;
+  }
+  return columns;
+}
+
 // The only sequences that we write ourselves.
 const colour = /^\[\d{1,2}m/;
 

@@ -1,5 +1,6 @@
 import { sentAnswer } from "../api/story-sender.js";
 import { adviceIds } from "../domain/advice.js";
+import { isMapping, parsedJson } from "../domain/json.js";
 import { mePath } from "../domain/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Exchange, RequestContent } from "../sandbox/history/exchange.js";
@@ -62,15 +63,10 @@ function contentOf({ contentType, idempotencyKey, body: { text } }: RequestConte
 
 // What stands deep or has a strange name is left a text: scenarios have no such values.
 function mappingIn(text: string): object | undefined {
-  try {
-    const value = JSON.parse(text);
-    const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
-    const isSimple =
-      (text.match(/[[{]/g) ?? []).length <= 16 && !/"(?:__proto__|constructor|prototype)"/.test(text);
-    return isPlain && isSimple ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  const isSimple =
+    (text.match(/[[{]/g) ?? []).length <= 16 && !/"(?:__proto__|constructor|prototype)"/.test(text);
+  return isSimple && isMapping(value) ? value : undefined;
 }
 
 function expectationOf({ answer, delivery, fault, pathId, status }: Exchange): Expectation {
@@ -86,11 +82,8 @@ function expectationOf({ answer, delivery, fault, pathId, status }: Exchange): E
 }
 
 function jsonOrText(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return body;
-  }
+  const json = parsedJson(body);
+  return json === undefined ? body : json;
 }
 
 // Those that follow from the number of the request, the body or the usual form of an answer tell nothing.

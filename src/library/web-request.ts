@@ -121,7 +121,7 @@ export async function fetchAnswer(
   if (canBeAborted) waiting.add(held);
   try {
     const response = await answer;
-    if (response.type === "error") throw connectionReset();
+    if (response.type === "error") throw new TypeError("fetch failed", { cause: connectionReset() });
     return fetched(response, request);
   } finally {
     waiting.delete(held);
@@ -141,7 +141,7 @@ function fetched(response: Response, request: Request): Response {
   return Object.defineProperties(response, { url: { value: url }, clone: { value: clone } });
 }
 
-function connectionReset(): TypeError {
-  const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
-  return new TypeError("fetch failed", { cause });
+/** The error of a reset connection, as Node has it. */
+export function connectionReset(): Error {
+  return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
 }

@@ -1,10 +1,4 @@
-const colourCode = /\p{Cc}\[\d+m/gu;
-
-/** The number of characters of a text, which may be coloured, on a terminal. */
-export function visibleLength(text: string): number {
-  return text.replace(colourCode, "").length;
-}
-
+import { textWidth } from "../domain/printable.js";
 /**
  * Rows of cells, which may be coloured, as lines with aligned columns, two spaces between them and none at the end. A
  * row that is wider than `width` goes on under its last cell, as `wrap` breaks that.
@@ -20,13 +14,13 @@ export function alignColumns(
   const widths: number[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries())
-      widths[column] = Math.max(widths[column] ?? 0, visibleLength(cell));
+      widths[column] = Math.max(widths[column] ?? 0, textWidth(cell));
   }
   return rows.flatMap((row) => {
     const before = row
       .slice(0, -1)
-      .map((cell, column) => `${cell}${" ".repeat((widths[column] ?? 0) - visibleLength(cell))}  `);
-    const indent = visibleLength(before.join(""));
+      .map((cell, column) => `${cell}${" ".repeat((widths[column] ?? 0) - textWidth(cell))}  `);
+    const indent = textWidth(before.join(""));
     const [first, ...others] = wrap(row.at(-1) ?? "", width - indent);
     return [[...before, first].join("").trimEnd(), ...others.map((line) => " ".repeat(indent) + line)];
   });
@@ -51,7 +45,7 @@ function wrapAt(words: readonly string[], width: number): string[] {
   const lines = [first];
   for (const word of others) {
     const longer = `${lines.at(-1)} ${word}`;
-    if (visibleLength(longer) <= width) lines[lines.length - 1] = longer;
+    if (textWidth(longer) <= width) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;

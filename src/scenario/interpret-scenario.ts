@@ -1,4 +1,5 @@
 import { SandboxError } from "../domain/errors.js";
+import { isMapping } from "../domain/json.js";
 import { shapeProblems } from "../schema/check.js";
 import { pathText } from "../schema/shape.js";
 import { nearest, quote } from "../schema/words.js";
@@ -170,8 +171,4 @@ function merge(under: unknown, over: unknown): unknown {
     merged[name] = Object.hasOwn(under, name) ? merge(under[name], member) : member;
   }
   return merged;
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

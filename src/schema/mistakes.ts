@@ -1,3 +1,4 @@
+import { isMapping } from "../domain/json.js";
 import { type Limits, type MappingKind, type Path, type RecordKind, type Shape, shapeOf } from "./shape.js";
 
 /** Something in a value that its shape does not allow. */
@@ -73,7 +74,7 @@ function isOfKind({ kind }: Shape, value: unknown): boolean {
   if (kind === "null") return value === null;
   if (kind === "list") return Array.isArray(value);
   if (kind !== "mapping" && kind !== "record") return typeof value === kind;
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isMapping(value);
 }
 
 // Of lists and mappings without what is in them.

@@ -67,24 +67,23 @@ export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = 
     },
   });
   if (baseUrl === "*") return agent;
-  const base = basePattern(baseUrl);
+  const base = baseOf(baseUrl);
   const answer = agent.dispatch.bind(agent);
   return Object.assign(agent, {
     dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
       const url = new URL(request.origin ?? "").origin + request.path;
-      if (!base.test(url)) return fallback.dispatch(request, handler);
       // A base URL may have a path of its own, which the API does not know.
-      const path = url.replace(base, "");
+      const path = url.slice(base.length);
+      const isUnder = url.toLowerCase().startsWith(base) && /^(?:[/?]|$)/.test(path);
+      if (!isUnder) return fallback.dispatch(request, handler);
       return answer({ ...request, path: path.startsWith("/") ? path : `/${path}` }, handler);
     },
   });
 }
 
-function basePattern(baseUrl: string): RegExp {
+function baseOf(baseUrl: string): string {
   const base = readBaseUrl(baseUrl);
-  if (base !== undefined) {
-    return new RegExp(`^${base.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?=[/?]|$)`, "i");
-  }
+  if (base !== undefined) return base.toLowerCase();
   throw new SandboxError(
     "usage",
     `Failed to make a dispatcher for ${JSON.stringify(baseUrl)}: it is not a URL. Give one such as https://api.example.`,

@@ -1,3 +1,4 @@
+import { isMapping, parsedJson } from "../../domain/json.js";
 import { redactKeys } from "../../domain/redact.js";
 import { askHar, askReport } from "../../node/clients/ask-control.js";
 import { mergeReports } from "../../report/merge-reports.js";
@@ -105,11 +106,7 @@ async function readReport(file: string, io: Io): Promise<Report> {
 }
 
 function jsonOf(text: string): unknown {
-  try {
-    const json = JSON.parse(text);
-    // The control plane's answer holds it in `data`.
-    return json?.data ?? json;
-  } catch {
-    return undefined;
-  }
+  const json = parsedJson(text);
+  // The control plane's answer holds it in `data`.
+  return isMapping(json) ? (json.data ?? json) : undefined;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { isNoAnswer, type RawAnswer } from "../../check/answer.js";
 import { SandboxError } from "../../domain/errors.js";
+import { parsedJson } from "../../domain/json.js";
 import { redactEncoded } from "../../domain/redact.js";
 import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report.js";
@@ -162,9 +163,5 @@ function baseUrlIn(given: string): string {
 }
 
 function jsonOf({ body }: RawAnswer): object {
-  try {
-    return JSON.parse(new TextDecoder().decode(body)) ?? {};
-  } catch {
-    return {};
-  }
+  return parsedJson(new TextDecoder().decode(body)) ?? {};
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { SandboxError } from "../../domain/errors.js";
+import { parsedJson } from "../../domain/json.js";
 import { redactPath } from "../../domain/redact.js";
 import { type Actor, requireAdministrator } from "../../sandbox/operations/input.js";
 import { checkInput } from "../../scenario/check-input.js";
@@ -163,12 +164,8 @@ function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown 
 const mostLevels = 64;
 
 function parseJson(text: string): unknown {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw new HttpRefusal("bad_request", "The body is not valid JSON.");
-  }
+  const body = parsedJson(text);
+  if (body === undefined) throw new HttpRefusal("bad_request", "The body is not valid JSON.");
   if (!isDeeper(body, mostLevels)) return body;
   throw new HttpRefusal("bad_request", `The body is nested deeper than ${mostLevels} levels.`);
 }

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { connectionReset } from "../../library/web-request.js";
 import { clearTimeout, setImmediate, setTimeout } from "../platform.js";
 
 const { duplexPair } = process.getBuiltinModule("node:stream");
@@ -27,8 +28,4 @@ export function connectionPair(): { readonly client: Duplex; readonly server: Du
         }),
     }),
   };
-}
-
-function connectionReset(): Error {
-  return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
 }

@@ -1,4 +1,5 @@
 import { SandboxError } from "../../domain/errors.js";
+import { isMapping, parsedJson } from "../../domain/json.js";
 import type { RuntimeState } from "../../sandbox/state.js";
 import { checkScenario } from "../../scenario/parse-scenario.js";
 import { describedKeys } from "../../scenario/population.js";
@@ -33,7 +34,7 @@ export function stateText({ startedWith, own }: SavedState): string {
  * when it is restored. Throws `state_unreadable`.
  */
 export function parseState(text: string, given: string): SavedState {
-  const state = membersOf(jsonOf(text));
+  const state = membersOf(parsedJson(text));
   if (state.svc_sandbox_state === undefined) {
     throw unreadableState(given, "it is not a state of svc-sandbox, or only a part");
   }
@@ -92,15 +93,6 @@ export function unreadableState(given: string, why: string): SandboxError {
   );
 }
 
-// The message of JSON.parse is not repeated: it quotes the file.
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
+  return isMapping(value) ? value : {};
 }

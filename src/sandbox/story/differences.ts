@@ -1,3 +1,4 @@
+import { isMapping, parsedJson } from "../../domain/json.js";
 import type { Path } from "../../schema/shape.js";
 import type { Difference, Performed, StepResult, StoryAnswer, StoryStep } from "./story.js";
 
@@ -97,19 +98,12 @@ function bodyDifferences(at: string, expected: unknown, found: unknown): Differe
 }
 
 function bodyOf({ body }: StoryAnswer): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return body === "" ? undefined : body;
-  }
+  const json = parsedJson(body);
+  return json === undefined && body !== "" ? body : json;
 }
 
 function errorCodeIn(body: unknown): unknown {
   return isMapping(body) && isMapping(body.error) ? body.error.code : null;
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const longestShown = 300;

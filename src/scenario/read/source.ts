@@ -1,4 +1,4 @@
-import { printable } from "../../domain/printable.js";
+import { printable, textWidth } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { nearest } from "../../schema/words.js";
 
@@ -168,16 +168,7 @@ function cutBefore(line: string, wanted: number): number {
   return /[\uDC00-\uDFFF]/.test(line[index] ?? "") ? index - 1 : index;
 }
 
-const zeroWidth = /[\p{Mn}\p{Me}\p{Cf}]/u;
-const doubleWidth =
-  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
-
 // As much empty space as the text takes up in a terminal.
 function blank(text: string): string {
-  let space = "";
-  for (const character of text) {
-    if (character === "\t") space += "\t";
-    else if (!zeroWidth.test(character)) space += doubleWidth.test(character) ? "  " : " ";
-  }
-  return space;
+  return Array.from(text, (one) => (one === "\t" ? one : " ".repeat(textWidth(one)))).join("");
 }

@@ -1,4 +1,5 @@
 import { SandboxError } from "../../../domain/errors.js";
+import { isMapping, parsedJson } from "../../../domain/json.js";
 import { listed } from "../../../schema/words.js";
 import type { RedisLink, Reply } from "./link.js";
 
@@ -88,11 +89,6 @@ export function otherFounding(shown: string, theirs: string, ours: string): Sand
 }
 
 function membersOf(founding: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(founding);
-    if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
-  } catch {
-    // Said as it is.
-  }
-  return { founding };
+  const value = parsedJson(founding);
+  return isMapping(value) ? value : { founding };
 }
