@@ -186,7 +186,9 @@ export const screens: readonly Screen[] = [
   {
     title: "keys of a population, as a member who was refused",
     view: "keys?page=2",
-    options: { scenario: "population" },
+    options: {
+      scenario: parseScenario("version: 1\npopulation: { organizations: 29, keys_per_organization: 2 }\n"),
+    },
     act: refuseMember,
   },
   { title: "one key", view: "keys/retiring", before: [["POST", "/send", { key: "retiring" }]] },

@@ -1,0 +1,126 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { axeProblems } from "../support/axe.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
+import { openDashboard, quiet } from "./open-dashboard.js";
+import { screens } from "./screens.js";
+
+/** The elements that stand out of the window or over another one's text. */
+function misplaced(): string[] {
+  const found = [];
+  const width = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth > width) {
+    found.push(`the page scrolls sideways: ${document.documentElement.scrollWidth} > ${width}`);
+  }
+  const isShown = (element: Element) =>
+    element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const scrolls = (element: Element | null): boolean =>
+    element !== null &&
+    (/auto|scroll|hidden|clip/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+  // Behind an open dialog nothing can be pressed.
+  const dialog = document.querySelector("dialog[open]");
+  const parts = dialog === null ? "main *, header *, nav *" : "dialog[open] *";
+  for (const element of document.querySelectorAll(parts)) {
+    const { right, left, width: wide } = element.getBoundingClientRect();
+    if (wide > 1 && isShown(element) && (right > width + 1 || left < -1) && !scrolls(element.parentElement)) {
+      found.push(`stands out of the window: ${element.outerHTML.slice(0, 120)}`);
+    }
+  }
+  // What can be pressed or filled in is not covered by anything else.
+  const root = dialog ?? document;
+  for (const element of root.querySelectorAll("a, button, input, select, textarea, summary")) {
+    if (!isShown(element)) continue;
+    element.scrollIntoView({ block: "center", behavior: "instant" });
+    const { left, top, width: wide, height } = element.getBoundingClientRect();
+    if (wide < 2 || height < 2) continue;
+    const over = document.elementFromPoint(left + wide / 2, top + height / 2);
+    if (over !== null && !element.contains(over) && !over.contains(element)) {
+      found.push(`covered by ${over.outerHTML.slice(0, 80)}: ${element.outerHTML.slice(0, 80)}`);
+    }
+  }
+  return found;
+}
+
+/** Puts numbers on everything that can be pressed or filled in; returns what it is, by number. */
+function numberControls(): string[] {
+  const kinds = "a[href], button, input, select, textarea, summary, [tabindex]";
+  const scope = document.querySelector("dialog[open]") ?? document;
+  const named = new Set<string>();
+  const controls = [...scope.querySelectorAll<HTMLElement>(kinds)].filter((element) => {
+    if (element.tabIndex < 0 || !element.checkVisibility({ visibilityProperty: true })) return false;
+    if (element.matches(":disabled")) return false;
+    if (!(element instanceof HTMLInputElement) || element.type !== "radio") return true;
+    // Of the choices of one group, one is reached by Tab and the others by arrows.
+    if (named.has(element.name)) return false;
+    named.add(element.name);
+    return true;
+  });
+  return controls.map((element, index) => {
+    element.dataset.number = String(index);
+    if (element instanceof HTMLInputElement && element.type === "radio") {
+      for (const one of document.getElementsByName(element.name)) one.dataset.number = String(index);
+    }
+    return element.outerHTML.slice(0, 120);
+  });
+}
+
+/** Notes which numbers get the focus, and what has it without showing it. */
+function noteFocus(): void {
+  const noted = Object.assign(globalThis, { reached: new Set<number>(), unseen: [] as string[] });
+  document.addEventListener("focusin", ({ target }) => {
+    const element = target as HTMLElement;
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+    const isOutlined = outlineStyle !== "none" && Number.parseFloat(outlineWidth) > 0;
+    if (!isOutlined && boxShadow === "none") noted.unseen.push(element.outerHTML.slice(0, 120));
+    if (element.dataset.number !== undefined) noted.reached.add(Number(element.dataset.number));
+  });
+}
+
+async function expectReachedByTab(page: Page): Promise<void> {
+  // In the editor Tab indents, and leaves it after Escape, as its help says.
+  const hasEditor = (await page.locator(".editor").count()) > 0;
+  const keys = hasEditor ? ["Tab", "Escape"] : ["Tab"];
+  if (hasEditor) await page.getByRole("textbox", { name: "Scenario as YAML" }).blur();
+  const controls = await page.evaluate(numberControls);
+  expect(controls.length).toBeGreaterThan(1);
+  await page.evaluate(noteFocus);
+  // Once around, and what the browser has of its own between the last and the first.
+  for (let presses = 0; presses < controls.length + 10; presses++) {
+    for (const key of keys) await page.keyboard.press(key);
+  }
+  const [reached, unseen] = await page.evaluate(() => {
+    const noted = globalThis as unknown as { reached: Set<number>; unseen: string[] };
+    return [[...noted.reached], noted.unseen] as const;
+  });
+  const missed = controls.filter((_, index) => !reached.includes(index));
+  expect({ missed, unseen }).toEqual({ missed: [], unseen: [] });
+}
+
+/** Of each view, and of each of its pages, the last screen; and every dialog. */
+const walked = new Set(new Map(screens.map((one) => [one.act ?? one.view.split("?")[0], one])).values());
+
+describe.skipIf(noBrowser)("each view", () => {
+  test.each(
+    screens,
+  )("$title: axe finds nothing in light and dark, nothing overlaps from 360 to 1920 pixels, and every control is reached by Tab, and shows that it has the focus", async (screen) => {
+    const { view, options, before = [], clients = [], act } = screen;
+    const { page, server, ask, go } = await openDashboard({ ...options });
+    for (const [method, path, json] of before) await ask(path, { method, json: json ?? {} });
+    for (const [key, path = mePath] of clients) {
+      await fetch(server.url + path, { headers: { "x-api-key": server.sandbox.secret(key) } });
+    }
+    await go(view);
+    await act?.(page);
+    await quiet(page);
+    await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+    expect(await axeProblems(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+    expect(await axeProblems(page, ["color-contrast"])).toEqual([]);
+    for (const width of [360, 768, 1920]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await page.evaluate(misplaced), `${width} pixels`).toEqual([]);
+    }
+    if (walked.has(screen)) await expectReachedByTab(page);
+  });
+});
