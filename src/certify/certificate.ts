@@ -1,6 +1,6 @@
 import { snakeCase } from "../api/snake-case.js";
 import { parsedJson } from "../domain/json.js";
-import { redactEncoded } from "../domain/redact.js";
+import { redactEncoded, redactValue } from "../domain/redact.js";
 import { camelCase } from "../report/report.js";
 import { shapeProblems } from "../schema/check.js";
 import { pathText } from "../schema/shape.js";
@@ -17,7 +17,7 @@ export interface Certificate {
 
 /** The certificate of a result; what looks like a key in any of its texts is cut. */
 export function certificateOf(result: CertifyResult): Certificate {
-  const safe = withoutKeys(result) as CertifyResult;
+  const safe = redactValue(result, redactEncoded);
   // Names of assumptions are spelled like this already.
   const facts = { svc_sandbox_certificate: certificateFormat, ...(snakeCase(safe) as object) };
   // A file has no member that is `undefined`.
@@ -53,11 +53,4 @@ export function readCertificate(text: string): Certificate | UnusableCertificate
   const { svc_sandbox_certificate: _format, like, ...facts } = json as Record<string, unknown>;
   const result = { ...(camelCase(facts) as object), ...(like !== undefined && { like }) } as CertifyResult;
   return { result, json: json as object };
-}
-
-function withoutKeys(value: unknown): unknown {
-  if (typeof value === "string") return redactEncoded(value);
-  if (Array.isArray(value)) return value.map(withoutKeys);
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutKeys(member)]));
 }

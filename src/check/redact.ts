@@ -1,5 +1,5 @@
 import { keyPrefixes } from "../domain/api-key.js";
-import { redactEncoded } from "../domain/redact.js";
+import { redactEncoded, redactValue } from "../domain/redact.js";
 
 /** From this length on, a key without its prefix is certainly no word of the server. */
 const tellingLength = 12;
@@ -22,12 +22,7 @@ export function createRedact(secrets: readonly string[]) {
     return redactEncoded(needles.reduce((all, needle) => all.replaceAll(needle.text, needle.shown), given));
   }
   /** Returns a JSON value without keys in its texts and names of members. */
-  function value(given: unknown): unknown {
-    if (typeof given === "string") return text(given);
-    if (Array.isArray(given)) return given.map(value);
-    if (typeof given !== "object" || given === null) return given;
-    return Object.fromEntries(Object.entries(given).map(([name, member]) => [text(name), value(member)]));
-  }
+  const value = (given: unknown): unknown => redactValue(given, text);
   /** Whether one of the keys that are sent is in the text, whole or without its prefix. */
   const finds = (given: string) => needles.some((needle) => given.includes(needle.text));
   return { text, value, finds };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redactPath } from "./redact.js";
+import { redactPath, redactValue } from "./redact.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 
@@ -27,6 +27,13 @@ test.each([
   [`/x/${btoa("SVC_live_")}`, `/x/${btoa("SVC_live_")}`],
 ])("%s is shown as %s", (path, shown) => {
   expect(redactPath(path)).toBe(shown);
+});
+
+test("R46 a value has no key in a text or a name, except in a member that is kept", () => {
+  const value = { [key]: [key, { name: `of ${key}`, kept: { secret: key }, none: null, count: 1 }] };
+  expect(redactValue(value, undefined, (name) => name === "kept")).toEqual({
+    "SVC_live_…": ["SVC_live_…", { name: "of SVC_live_…", kept: { secret: key }, none: null, count: 1 }],
+  });
 });
 
 test.each([

@@ -85,6 +85,27 @@ export function redactKeys(text: string): string {
   return text.replace(anyKey, (_match, product, a, environment, b) => `${product}${a}${environment}${b}…`);
 }
 
+/**
+ * Plain data with every text and every name of a member redacted; a member that is kept stays as it is.
+ *
+ * @example
+ * redactValue({ names: ["SVC_test_sbx123"] }); // { names: ["SVC_test_…"] }
+ */
+export function redactValue<Value>(
+  value: Value,
+  redact: (text: string) => string = redactKeys,
+  isKept: (name: string, member: unknown) => boolean = () => false,
+): Value {
+  if (typeof value === "string") return redact(value) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact, isKept)) as Value;
+  const members = Object.entries(value).map(([name, member]) => [
+    redact(name),
+    isKept(name, member) ? member : redactValue(member, redact, isKept),
+  ]);
+  return Object.fromEntries(members);
+}
+
 const longestPath = 500;
 
 /** A path as it may be shown: no keys, however they are encoded, and not endless (R46). */

@@ -1,6 +1,6 @@
 import { storySender } from "../api/story-sender.js";
 import { SandboxError } from "../domain/errors.js";
-import { redactKeys } from "../domain/redact.js";
+import { redactValue } from "../domain/redact.js";
 import { isoOf } from "../sandbox/clock.js";
 import { createWorld } from "../sandbox/create-world.js";
 import type { Beginning } from "../sandbox/history/history.js";
@@ -50,7 +50,8 @@ export function captureWorld(world: World, { from, to, key }: CaptureOptions = {
   const kept = key === undefined ? chosen : ofKey(world, start, chosen, key);
   const base = { ...start, scenario: { ...start.scenario, ...(timeline.length > 0 && { timeline }) } };
   const facts = { number: firstNumber(kept, world), about: aboutOf(world, kept) };
-  return redacted(withStory(base, storyOf(kept, start.at), facts));
+  // A client or a scenario may have written a key anywhere (R46).
+  return redactValue(withStory(base, storyOf(kept, start.at), facts));
 }
 
 function firstNumber(steps: readonly CapturedStep[], { requestIds }: World): number {
@@ -224,13 +225,4 @@ function notTheSame({ exchange, step }: CapturedStep): SandboxError {
 
 function impossible(why: string): SandboxError {
   return new SandboxError("capture_impossible", `Failed to capture what the sandbox has seen: ${why}.`);
-}
-
-// A client or a scenario may have written a key anywhere (R46).
-function redacted<Value>(value: Value): Value {
-  if (typeof value === "string") return redactKeys(value) as Value;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(redacted) as Value;
-  const members = Object.entries(value).map(([name, member]) => [redactKeys(name), redacted(member)]);
-  return Object.fromEntries(members);
 }

@@ -2,7 +2,7 @@ import type { Response } from "express";
 import { errorBody } from "../../api/messages.js";
 import { SandboxError, type SandboxErrorCode } from "../../domain/errors.js";
 import { refusals } from "../../domain/outcomes.js";
-import { redactEncoded } from "../../domain/redact.js";
+import { redactEncoded, redactValue } from "../../domain/redact.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
 
 /** Each refusal that only calls over HTTP can get: its status and its cause, by its code. */
@@ -81,7 +81,7 @@ export function sendError(response: Response, error: unknown, onDefect: (error: 
   }
   const { status, code, message, details = {} } = refusalOf(error, onDefect);
   // Message and details may quote the client, who may have sent a key (R46).
-  const shown = Object.keys(details).length === 0 ? undefined : redactValues(details);
+  const shown = Object.keys(details).length === 0 ? undefined : redactValue(details, redactEncoded);
   const { text } = errorBody(code, redactEncoded(message), shown as typeof details);
   response.status(status).type("application/json").send(text);
 }
@@ -108,15 +108,6 @@ function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal 
   }
   onDefect(error);
   return { status: 500, code: "internal_error", message: refusals.internal_error };
-}
-
-function redactValues(value: unknown): unknown {
-  if (typeof value === "string") return redactEncoded(value);
-  if (Array.isArray(value)) return value.map(redactValues);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [redactEncoded(name), redactValues(member)]),
-  );
 }
 
 /** The problems of a scenario by field, for `details.fields`. */

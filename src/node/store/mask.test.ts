@@ -93,4 +93,6 @@ test("keys in a call are cut short, but for those that a scenario pins", () => {
     params: { ref: "SVC_test_…" },
     body: { label: ["SVC_test_…"], "SVC_test_…": 1, scenario },
   });
+  const named = maskCall({ ...call, params: {}, body: { scenario: key } });
+  expect(named.body).toEqual({ scenario: "SVC_test_…" });
 });

@@ -1,5 +1,5 @@
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../../domain/api-key.js";
-import { findKeys, redactEncoded, redactKeys } from "../../domain/redact.js";
+import { findKeys, redactEncoded, redactKeys, redactValue } from "../../domain/redact.js";
 import { isMeantAsKey } from "../../domain/request-traits.js";
 import type { ApiRequest, RequestContent } from "../../sandbox/history/exchange.js";
 import type { ControlCall } from "../control/call.js";
@@ -82,13 +82,7 @@ function maskContent({ query, contentType, idempotencyKey, body }: RequestConten
  * world has them, and a state file as well.
  */
 export function maskCall({ params, body, ...call }: ControlCall): ControlCall {
-  return { ...call, params: withoutKeys(params), body: call.isYaml ? body : withoutKeys(body) };
-}
-
-function withoutKeys<Value>(value: Value, name?: string): Value {
-  if (typeof value === "string") return redactKeys(value) as Value;
-  if (typeof value !== "object" || value === null || name === "scenario") return value;
-  if (Array.isArray(value)) return value.map((member) => withoutKeys(member)) as Value;
-  const members = Object.entries(value).map(([key, member]) => [redactKeys(key), withoutKeys(member, key)]);
-  return Object.fromEntries(members);
+  const isScenario = (name: string, member: unknown) => name === "scenario" && typeof member !== "string";
+  const shown = call.isYaml ? body : redactValue(body, redactKeys, isScenario);
+  return { ...call, params: redactValue(params, redactKeys, isScenario), body: shown };
 }
