@@ -1,12 +1,18 @@
+import inspector from "node:inspector";
 import { Session } from "node:inspector/promises";
 import { fileURLToPath } from "node:url";
+import { handle } from "../src/api/handle.js";
 import { createSandbox, parseScenario } from "../src/index.js";
+import { runtimeOf } from "../src/library/current-sandbox.js";
 import { startServer } from "../src/node/index.js";
 
 /**
  * Counts the source files through which the two main paths run: a GET that answers 200, from the socket to the socket,
  * and a scenario of three keys, from its text to a running world. A file counts when one of its functions ran, as
- * V8's precise coverage sees it; importing a file alone does not count. Run it with `npm run paths`.
+ * V8's precise coverage sees it; importing a file alone does not count.
+ *
+ * Then lists the calls from one source file into another while `handle` answers 200: each is one more file that a reader
+ * enters and leaves. Run it with `npm run paths`.
  */
 const sourceFolder = fileURLToPath(new URL("../src/", import.meta.url));
 const session = new Session();
@@ -19,10 +25,13 @@ async function filesRun(): Promise<string[]> {
   const { result } = await session.post("Profiler.takePreciseCoverage");
   const files = result
     .filter(({ functions }) => functions.some(ran))
-    .map(({ url }) => (url.startsWith("file:") ? fileURLToPath(url.replace(/\?.*$/, "")) : url))
-    .filter((file) => file.startsWith(sourceFolder))
-    .map((file) => file.slice(sourceFolder.length));
+    .flatMap(({ url }) => sourceFile(url) ?? []);
   return [...new Set(files)].sort();
+}
+
+function sourceFile(url: string): string | undefined {
+  const file = url.startsWith("file:") ? fileURLToPath(url.replace(/\?.*$/, "")) : url;
+  return file.startsWith(sourceFolder) ? file.slice(sourceFolder.length) : undefined;
 }
 
 // The first function of a script is its module body, which is unnamed and starts where the script does.
@@ -35,6 +44,32 @@ function ran({
 }) {
   const [{ startOffset, count }] = ranges as [{ startOffset: number; count: number }];
   return count > 0 && functionName !== "__name" && !(functionName === "" && startOffset === 0);
+}
+
+/** The calls from one source file into another in a run, in order, as a debugger that steps into everything sees them. */
+function callsBetweenFiles(run: () => void): string[] {
+  const urls = new Map<string, string>();
+  const calls: string[] = [];
+  let before: readonly string[] = [];
+  // Steps in this thread: it hears of each pause in the middle of it.
+  const stepper = new inspector.Session();
+  stepper.connect();
+  stepper.on("Debugger.scriptParsed", ({ params: { scriptId, url } }) => urls.set(scriptId, url));
+  stepper.on("Debugger.paused", ({ params: { callFrames } }) => {
+    const frames = callFrames.flatMap(({ location: { scriptId }, functionName }) => {
+      const file = sourceFile(urls.get(scriptId) ?? "");
+      return file === undefined ? [] : { file, functionName };
+    });
+    const entered = frames.reverse().filter(({ file }, index) => file !== frames[index - 1]?.file);
+    for (const { file, functionName } of entered.slice(before.length)) calls.push(`${file} ${functionName}`);
+    before = entered.map(({ file }) => file);
+    stepper.post("Debugger.stepInto");
+  });
+  stepper.post("Debugger.enable");
+  stepper.post("Debugger.pause");
+  run();
+  stepper.disconnect();
+  return calls;
 }
 
 const scenario = `version: 1
@@ -55,17 +90,24 @@ const toWorld = await filesRun();
 
 const server = await startServer({ port: 0 });
 const headers = { "x-api-key": server.sandbox.secret("active") };
-const get = () => fetch(`${server.url}/v1/relying-party/me`, { headers });
-await get(); // The first request of a key prepares its record; the path is what every later one takes.
+const get = async () => (await fetch(`${server.url}/v1/relying-party/me`, { headers })).text();
+// The first request opens a connection and prepares the record of its key; the path is what every later one takes.
+await get();
 await filesRun();
-const { status } = await get();
+const body = await get();
 const toAnswer = await filesRun();
+await session.post("Profiler.stopPreciseCoverage");
+session.disconnect();
+const world = runtimeOf(server.sandbox).world();
+const request = { method: "GET", path: "/v1/relying-party/me", apiKey: headers["x-api-key"] };
+const calls = callsBetweenFiles(() => handle(world, request));
 await server.close();
-if (status !== 200) throw new Error(`the GET got ${status}`);
+if (!body.startsWith('{"data"')) throw new Error(`the GET got ${body}`);
 
-for (const [path, files] of [
-  ["a GET that answers 200", toAnswer],
-  ["a scenario of three keys, from text to world", toWorld],
+for (const [what, rows] of [
+  ["files: a GET that answers 200", toAnswer],
+  ["files: a scenario of three keys, from text to world", toWorld],
+  ["calls between files: handle(world, request) answers 200", calls],
 ] as const) {
-  console.log(`${files.length} files: ${path}\n${files.map((file) => `  ${file}\n`).join("")}`);
+  console.log(`${rows.length} ${what}\n${rows.map((row) => `  ${row}\n`).join("")}`);
 }
