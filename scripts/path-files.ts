@@ -91,8 +91,8 @@ const toWorld = await filesRun();
 const server = await startServer({ port: 0 });
 const headers = { "x-api-key": server.sandbox.secret("active") };
 const get = async () => (await fetch(`${server.url}/v1/relying-party/me`, { headers })).text();
-// The first request opens a connection and prepares the record of its key; the path is what every later one takes.
-await get();
+// The first requests open connections and prepare the record of their key; the path is what every later one takes.
+for (let sent = 0; sent < 3; sent++) await get();
 await filesRun();
 const body = await get();
 const toAnswer = await filesRun();

@@ -1,7 +1,7 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../domain/authorize.js";
 import { type ApiPathId, type FaultPathId, outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
-import { countRequest, settleUsage } from "../sandbox/counters.js";
+import { settleUsage, type Usage, type Windows } from "../sandbox/counters.js";
 import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
@@ -53,7 +53,7 @@ function decide(world: World, call: Call): Ending<ApiPathId> {
   const { request, route, endpoint } = call;
   if (route === undefined) return refuse(world, call, { path: "404.unknown_path" });
   if (endpoint === undefined) return refuse(world, call, { path: "405.method", allow: route.allow });
-  const admitted = admit(world, call, endpoint.scope(world.assumptions));
+  const admitted = admit(world, call, scopeOf(endpoint, world));
   if (typeof admitted !== "string") return admitted;
   // Written out: spreading an object would take longer than the rest of the response.
   const plain: EndpointInput = {
@@ -74,6 +74,11 @@ function decide(world: World, call: Call): Ending<ApiPathId> {
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
 
+/** The scope that an endpoint needs; `null` if none. */
+export function scopeOf({ scope }: Endpoint, { assumptions }: World): string | null {
+  return scope ?? assumptions.me_scope;
+}
+
 /** Authorizes a call and counts it if it is let in (R24); returns its path then, or the refusal. */
 export function admit(world: World, call: Call, scope: string | null): ApiPathId | Ending<ApiPathId> {
   const { assumptions, windows } = world;
@@ -83,6 +88,14 @@ export function admit(world: World, call: Call, scope: string | null): ApiPathId
   // Only keys of this world have counters.
   if (entry !== undefined && (isLetIn || assumptions.count_refused)) countRequest(entry.usage, windows, now);
   return isLetIn ? pathId : refuse(world, call, { path: pathId, scope });
+}
+
+// The usage must be settled at `now`.
+function countRequest(usage: Usage, { sliding }: Windows, now: number): void {
+  usage.minuteCount += 1;
+  usage.dayCount += 1;
+  usage.countedAt = now;
+  if (sliding) usage.recent.push(now);
 }
 
 /** Whether a request on this path was let in. */

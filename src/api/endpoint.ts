@@ -1,4 +1,3 @@
-import type { Assumptions } from "../domain/assumptions.js";
 import type { PathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
@@ -37,8 +36,8 @@ export interface Endpoint {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** The scope that it needs; `null` when none. */
-  readonly scope: (assumptions: Assumptions) => string | null;
+  /** The scope that it needs. Default: what the assumption `me_scope` names, which may be none. */
+  readonly scope?: string;
   /** Its input beside the key and the path. Default: none. */
   readonly input?: InputSchema;
   /** Default: 200. */

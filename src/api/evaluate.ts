@@ -9,7 +9,7 @@ import type { ApiPathId, FaultPathId, PathId } from "../domain/outcomes.js";
 import { matchingFaults } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
-import { authorizationFacts } from "./answer.js";
+import { authorizationFacts, scopeOf } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 import { presentedAs } from "./handle.js";
@@ -50,7 +50,7 @@ function evaluateFacts(
   entry: KeyEntry | undefined,
   endpoint: Endpoint,
 ): Evaluation {
-  const scope = endpoint.scope(world.assumptions);
+  const scope = scopeOf(endpoint, world);
   const facts = authorizationFacts(world, presented, entry, scope, world.clock.now());
   let refusedOn: PathId | undefined;
   const checks = authorizationChecks.map((check): EvaluatedCheck => {

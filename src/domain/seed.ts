@@ -106,3 +106,51 @@ export function hexOf(word: number): string {
     hexByte[word & 255]
   );
 }
+
+/** The number of requests that have ids of one series, and the number of series. */
+const seriesLength = 2 ** 32;
+const seriesCount = 2 ** 21;
+
+/**
+ * Makes the source of a world's request ids (R7).
+ *
+ * The n-th id depends on the seed, the series and n alone; those of a series differ, because the mixing is one to one.
+ * `answered` requests are taken to have had theirs. The number of a request has its series in it.
+ */
+export function createRequestIds(seed: number, answered = 0) {
+  const seriesOf = (number: number) => Math.floor(number / seriesLength);
+  const draw = (series: number) => {
+    // The first series has the ids of the seed alone.
+    const stream = randomStream(seed, "request.id", ...(series === 0 ? [] : [String(series)]));
+    return { series, start: `req_${hexOf(stream())}${hexOf(stream())}`, salt: stream() };
+  };
+  let count = answered;
+  let drawn = draw(seriesOf(answered));
+  /** The id of the request of a number: `req_` and 24 hex digits. */
+  const idOf = (number: number) => {
+    if (seriesOf(number) !== drawn.series) drawn = draw(seriesOf(number));
+    return drawn.start + hexOf(mix32(number ^ drawn.salt));
+  };
+  return {
+    /** Counts one more request; returns its number and its id. */
+    next(): { readonly number: number; readonly id: string } {
+      count += 1;
+      return { number: count, id: idOf(count) };
+    },
+    idOf,
+    /** The number of the last request counted. */
+    answered: () => count,
+    series: () => seriesOf(count),
+    /** Goes on in another series. */
+    enter(series: number): void {
+      count = (series % seriesCount) * seriesLength + numberInSeries(count);
+    },
+  };
+}
+
+/** The number of a request within its series, from 1 on. */
+export function numberInSeries(number: number): number {
+  return number % seriesLength;
+}
+
+export type RequestIds = ReturnType<typeof createRequestIds>;

@@ -226,11 +226,3 @@ export function settleUsage(usage: Usage, windows: Windows, now: number): void {
     usage.minuteEndsAt = minuteStart(now) + minute;
   }
 }
-
-/** Counts one request at `now` (R24); the usage must be settled at `now`. */
-export function countRequest(usage: Usage, windows: Windows, now: number): void {
-  usage.minuteCount += 1;
-  usage.dayCount += 1;
-  usage.countedAt = now;
-  if (windows.sliding) usage.recent.push(now);
-}

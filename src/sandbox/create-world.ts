@@ -1,5 +1,5 @@
 import { assumptionsFor } from "../domain/assumptions.js";
-import { defaultSeed } from "../domain/seed.js";
+import { createRequestIds, defaultSeed } from "../domain/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { createClock, isoOf } from "./clock.js";
 import { createCounters, windowsOf } from "./counters.js";
@@ -8,7 +8,6 @@ import { type Beginning, createHistory } from "./history/history.js";
 import { buildConsents, type Consents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import { createRegistry } from "./registry.js";
-import { createRequestIds } from "./request-ids.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { snapshotWorld } from "./snapshot.js";
 import { createStory } from "./story/story.js";

@@ -80,7 +80,7 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     /** Throws `unknown_ref`, with the known refs. */
     key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
     /** The key with this SHA-256; `undefined` if the world has none. */
-    find: (sha256: string): KeyEntry | undefined => byHash.get(sha256),
+    find: byHash.get.bind(byHash) as (sha256: string) => KeyEntry | undefined,
     addKey,
   };
 }

@@ -1,4 +1,5 @@
 import { keyStateAt } from "../domain/api-key.js";
+import { numberInSeries } from "../domain/seed.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isoOf } from "./clock.js";
@@ -6,7 +7,6 @@ import { settleUsage } from "./counters.js";
 import { describeFaults } from "./faults.js";
 import { describeConsents } from "./preview/consents.js";
 import type { KeyEntry } from "./registry.js";
-import { placeInSeries } from "./request-ids.js";
 import { remainingSteps } from "./story/timeline.js";
 import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
 import type { World } from "./world.js";
@@ -42,7 +42,7 @@ export function snapshotWorld(world: World): Scenario {
   return {
     ...scenario,
     seed: world.seed,
-    requests_answered: placeInSeries(world.requestIds.answered()),
+    requests_answered: numberInSeries(world.requestIds.answered()),
     clock: { now: isoOf(clock.now()), frozen: clock.isFrozen() },
     // Only given assumptions are written: the others may vary with the profile.
     assumptions: structuredClone({

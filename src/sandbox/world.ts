@@ -1,4 +1,5 @@
 import type { Assumptions, Profile } from "../domain/assumptions.js";
+import type { RequestIds } from "../domain/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
 import type { ClientBehaviour } from "./behaviour/client-behaviour.js";
@@ -10,7 +11,6 @@ import type { History } from "./history/history.js";
 import type { Consents } from "./preview/consents.js";
 import type { Farmers } from "./preview/farmers.js";
 import type { Registry } from "./registry.js";
-import type { RequestIds } from "./request-ids.js";
 import type { Story, Timeline } from "./story/story.js";
 
 /** Time, randomness, a hash and the tables of farmers, passed in so that a world runs in Node and in browsers. */

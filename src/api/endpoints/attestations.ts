@@ -76,7 +76,7 @@ export const listAttestations: Endpoint = {
   operationId: "listAttestations",
   summary: "The attestations that farmers have consented to",
   description: `${guess} Lists those of the key's own organization and environment, in the order in which farmers granted them.`,
-  scope: () => "attestations:read",
+  scope: "attestations:read",
   input: {
     query: {
       consent_request_id: { description: "Only those of this consent request.", schema: { type: "string" } },
@@ -120,7 +120,7 @@ export const getAttestation: Endpoint = {
   operationId: "getAttestation",
   summary: "One attestation",
   description: `${guess} Shows those of the key's own organization and environment.`,
-  scope: () => "attestations:read",
+  scope: "attestations:read",
   responseName: "Attestation",
   responseSchema: closedObject({ data: attestationSchema }),
   responseExample: { data: attestationExample },

@@ -111,7 +111,7 @@ export const createConsentRequest: Endpoint = {
   operationId: "createConsentRequest",
   summary: "Ask a farmer for consent",
   description: `${guess} The farmer answers later, or never. With an Idempotency-Key, sending the same request again answers the same record with Idempotent-Replayed: true.`,
-  scope: () => "consents:write",
+  scope: "consents:write",
   input: {
     body: {
       schema: {
@@ -200,7 +200,7 @@ export const getConsentRequest: Endpoint = {
   operationId: "getConsentRequest",
   summary: "The status of a consent request",
   description: `${guess} Shows the requests of the key's own organization and environment.`,
-  scope: () => "consents:read",
+  scope: "consents:read",
   responseName: "ConsentRequest",
   responseSchema: consentSchema,
   responseExample: consentExample(),
@@ -220,7 +220,7 @@ export const cancelConsentRequest: Endpoint = {
   operationId: "cancelConsentRequest",
   summary: "Cancel a consent request",
   description: `${guess} A request that is ${consentActions.cancel.from.join(" or ")} becomes cancelled, and its attestations are revoked. Takes no body.`,
-  scope: () => "consents:write",
+  scope: "consents:write",
   responseName: "ConsentRequest",
   responseSchema: consentSchema,
   responseExample: consentExample({ ...created, status: "cancelled", at: "2026-03-02T10:00:00.000Z" }),

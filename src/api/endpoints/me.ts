@@ -15,7 +15,6 @@ export const me: Endpoint = {
   summary: "Who am I",
   description:
     "Confirms the API key and reports its context. The call counts as one request against the key's limits.",
-  scope: (assumptions) => assumptions.me_scope,
   responseName: "RelyingPartyContext",
   responseSchema: closedObject({
     data: openObject({

@@ -1,7 +1,6 @@
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../domain/assumptions.js";
-import { mix32, type RandomStream, randomStream } from "../../domain/seed.js";
+import { mix32, numberInSeries, type RandomStream, randomStream } from "../../domain/seed.js";
 import type { ApiAnswer } from "../../sandbox/history/exchange.js";
-import { placeInSeries } from "../../sandbox/request-ids.js";
 import type { World } from "../../sandbox/world.js";
 import { utf8Length } from "../messages.js";
 import type { Draft } from "./changes.js";
@@ -17,13 +16,13 @@ interface Selected {
 export type Select = (row: VariationRow) => Selected;
 
 /**
- * The selector for the answer to the request of a number. It depends on the seed, the place of the number in its series
+ * The selector for the answer to the request of a number. It depends on the seed, the number in its series
  * and the row alone.
  *
  * Each row has its own stream, so that a new row changes no other.
  */
 export function selector(seed: number, number: number): Select {
-  const start = randomStream(seed, "variation", String(placeInSeries(number)))();
+  const start = randomStream(seed, "variation", String(numberInSeries(number)))();
   return ({ salt, variants }) => {
     let value = mix32(start ^ salt);
     const variant = variants[Math.floor((value / 4_294_967_296) * variants.length)] as Variant;

@@ -56,7 +56,6 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 /** Returns the advice that a request earns by what its client knew, and remembers what the client learns. */
 export function observe(world: ObservingWorld, call: ObservedCall, exchange: Exchange): readonly AdviceId[] {
   const { entry, sha256 } = call;
-  if (isUnremarkable(exchange, entry)) return noAdvice;
   const { apiKey = noKey } = call.request;
   const advice = adviceOnTraits(call, exchange, world.behaviour.pages);
   const looksReal = !isMarked(apiKey) && exchange.presented === "well_formed";
@@ -67,17 +66,6 @@ export function observe(world: ObservingWorld, call: ObservedCall, exchange: Exc
   if (isStray && exchange.pathId.startsWith("401") && entry === undefined)
     advice.push("key-of-another-sandbox");
   return advice.length === 0 ? noAdvice : Object.freeze(advice);
-}
-
-// Nearly every request that gets 200.
-function isUnremarkable({ traits, pathId, leaksRealKey }: Exchange, entry: KeyEntry | undefined): boolean {
-  return (
-    traits === 0 &&
-    (pathId === "200.test" || pathId === "200.live") &&
-    entry?.behaviour === undefined &&
-    entry?.key.replaces === undefined &&
-    !leaksRealKey
-  );
 }
 
 function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
