@@ -1,14 +1,12 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { answerSchemas } from "../src/node/control/answer-schemas.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { interpretScenario } from "../src/scenario/interpret-scenario.js";
 import { ScenarioError } from "../src/scenario/problems/scenario-error.js";
 import type { FoundScenario } from "../src/scenario/read/plain.js";
 import { foundText } from "../src/scenario/read/yaml.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
-import { answerTypes } from "./answer-types.js";
 import { commentOf, typeOf } from "./scenario-types.js";
 
 const root = new URL("../", import.meta.url);
@@ -29,7 +27,6 @@ async function builtFiles(): Promise<Record<string, string>> {
     "src/scenario/bundled.generated.ts": bundledModule(scenarios),
     "src/scenario/stories.generated.ts": storiesModule(scenarios),
     "src/scenario/starter.generated.ts": await starterModule(),
-    "src/dashboard/control/answers.generated.ts": answerTypes(answerSchemas),
   };
 }
 

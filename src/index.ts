@@ -49,4 +49,4 @@ export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems/s
 export { ScenarioError } from "./scenario/problems/scenario-error.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
 /* Synthetic data */
-export type { Farmer } from "./synthetic/farmers/farmer-schema.js";
+export type { Farmer } from "./synthetic/farmers/farmer-shape.js";

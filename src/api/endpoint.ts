@@ -1,23 +1,9 @@
 import type { PathId } from "../domain/outcomes.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
+import type { Shape } from "../schema/shape.js";
 import type { FlatHeaders } from "./limits.js";
 import type { TextBody } from "./messages.js";
-
-/** A JSON Schema 2020-12, as plain data. */
-export type JsonSchema = { readonly [keyword: string]: unknown };
-
-type Properties = Readonly<Record<string, JsonSchema>>;
-
-/** An object that requires each of its members and allows no other. */
-export function closedObject(properties: Properties): JsonSchema {
-  return { type: "object", required: Object.keys(properties), additionalProperties: false, properties };
-}
-
-/** An object that requires each of its members and allows more. */
-export function openObject(properties: Properties): JsonSchema {
-  return { type: "object", required: Object.keys(properties), properties };
-}
 
 /** A path on which an endpoint itself refuses, after authorization. */
 export type OwnRefusalPath = Extract<
@@ -42,9 +28,9 @@ export interface Endpoint {
   readonly input?: InputSchema;
   /** Default: 200. */
   readonly status?: 201;
-  /** The schema of the body of a success, with its name in the description, and an example. */
+  /** The shape of the body of a success, with its name in the description, and an example. */
   readonly responseName: string;
-  readonly responseSchema: JsonSchema;
+  readonly responseShape: Shape;
   readonly responseExample: unknown;
   /** On which paths it refuses by itself. Default: none. */
   readonly refusals?: readonly OwnRefusalPath[];
@@ -62,20 +48,20 @@ export interface Endpoint {
 /** The input of an endpoint beside the key and the path; checked before the endpoint responds. */
 export interface InputSchema {
   /** Parameters of the query, by name; any other is refused. */
-  readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema }>>;
-  /** The schema of its JSON body, and an example. */
-  readonly body?: { readonly schema: JsonSchema; readonly example: unknown };
+  readonly query?: Readonly<Record<string, Shape>>;
+  /** The shape of its JSON body, and an example. */
+  readonly body?: { readonly shape: Shape; readonly example: unknown };
   /** Whether it takes an `Idempotency-Key`. */
   readonly idempotencyKey?: true;
 }
 
-/** The input of one request, checked against the schema of the endpoint. */
+/** The input of one request, checked against the shapes of the endpoint. */
 export interface EndpointInput {
   /** On the sandbox's clock. */
   readonly now: number;
   /** The values of the parameters of the path, not decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** Whole numbers where the schema says so. */
+  /** Numbers where the shape says so. */
   readonly query: Readonly<Record<string, string | number>>;
   readonly body: unknown;
   readonly idempotencyKey: string | undefined;

@@ -1,5 +1,8 @@
 import { type Outcome, outcomeOf, outcomes } from "../domain/outcomes.js";
-import { closedObject, type Endpoint, type JsonSchema } from "./endpoint.js";
+import { type JsonSchema, jsonSchemaOf } from "../schema/json-schema.js";
+import { anything, mapping, openMapping, optional, record, text } from "../schema/shape.js";
+import { inJson } from "../schema/spelling.js";
+import type { Endpoint, InputSchema } from "./endpoint.js";
 import { endpointsOf } from "./routes.js";
 
 /** The version that the specification gives its machine-readable description (section 9). */
@@ -29,8 +32,8 @@ export function openApiDocument({ preview = false }: { preview?: boolean } = {})
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, JsonSchema> = {};
   for (const endpoint of endpointsOf(preview)) {
-    const { path, method, responseName, responseSchema } = endpoint;
-    schemas[responseName] = responseSchema;
+    const { path, method, responseName, responseShape } = endpoint;
+    schemas[responseName] = jsonSchemaOf(inJson(responseShape));
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation(endpoint) };
   }
   return {
@@ -54,7 +57,7 @@ export function openApiDocument({ preview = false }: { preview?: boolean } = {})
         },
       },
       // Not "Error", which would hide that of JavaScript in generated code.
-      schemas: { ...schemas, ApiError: errorSchema },
+      schemas: { ...schemas, ApiError: jsonSchemaOf(errorShape) },
     },
   };
 }
@@ -71,9 +74,15 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
     description,
     ...(preview === true && { "x-preview": true }),
     ...(parameters.length > 0 && { parameters }),
-    ...(input?.body !== undefined && { requestBody: { required: true, content: json(input.body) } }),
+    ...(input?.body !== undefined && {
+      requestBody: { required: true, content: json(bodyContent(input.body)) },
+    }),
     responses: preview === true ? inPreview(responses) : responses,
   };
+}
+
+function bodyContent({ shape, example }: NonNullable<InputSchema["body"]>): object {
+  return { schema: jsonSchemaOf(shape), example };
 }
 
 function json(content: object): object {
@@ -94,20 +103,23 @@ function inPreview(responses: Responses): Responses {
 }
 
 function parametersOf({ path, input = {} }: Endpoint): object[] {
-  const text = { type: "string" };
+  const schema = { type: "string" };
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
-    schema: text,
+    schema,
   }));
-  const inQuery = Object.entries(input.query ?? {}).map(([name, given]) => ({ name, in: "query", ...given }));
+  const inQuery = Object.entries(input.query ?? {}).map(([name, shape]) => {
+    const { description, ...schema } = jsonSchemaOf(shape);
+    return { name, in: "query", description, schema };
+  });
   const key = {
     name: "Idempotency-Key",
     in: "header",
     description:
       "Lets the request be sent again without a second record; quoted or bare, 1 to 255 characters.",
-    schema: text,
+    schema,
   };
   return [...inPath, ...inQuery, ...(input.idempotencyKey === true ? [key] : [])];
 }
@@ -154,16 +166,7 @@ function examplesOf(rows: readonly Outcome[]): object {
   return Object.fromEntries(rows.map(({ code, message }) => [code, { value: { error: { code, message } } }]));
 }
 
-/** The schema of every error body (section 7 of the specification; R27). */
-export const errorSchema: JsonSchema = /* @__PURE__ */ closedObject({
-  error: {
-    type: "object",
-    required: ["code", "message"],
-    properties: {
-      code: { type: "string" },
-      message: { type: "string" },
-      // Said explicitly: generated types would have an object without members.
-      details: { type: "object", additionalProperties: true },
-    },
-  },
+/** The shape of every error body (section 7 of the specification; R27). */
+export const errorShape = mapping({
+  error: openMapping({ code: text(), message: text(), details: optional(record(anything())) }),
 });

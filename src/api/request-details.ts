@@ -3,7 +3,7 @@ import { SandboxError } from "../domain/errors.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import type { World } from "../sandbox/world.js";
 import { gateResults } from "./gate.js";
-import { requestLine } from "./snake-case.js";
+import { requestLine } from "./request-line.js";
 import { sentAnswer } from "./story-sender.js";
 
 /** Everything that the journal knows of a request; throws `not_found` when it knows none of this id. */

@@ -1,8 +1,9 @@
 import { parsedJson } from "../domain/json.js";
 import { containsKey } from "../domain/redact.js";
 import type { RequestContent } from "../sandbox/history/exchange.js";
+import { mismatchesIn } from "../schema/check.js";
+import { mapping, optional, type Shape } from "../schema/shape.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
-import { type FieldProblems, fieldProblems, invalid } from "./field-problems.js";
 import { noBody } from "./request-body.js";
 
 /** The content of a request without any. */
@@ -28,7 +29,7 @@ export function readInput(
   if (input.body === undefined) return { now, params, query, body: undefined, idempotencyKey };
   const { value: body, problem: reason } = readJson(content);
   if (reason !== undefined) return { refused: "400.bad_request", details: { reason } };
-  const inBody = fieldProblems(input.body.schema, body);
+  const inBody = fieldProblems(input.body.shape, body, "body");
   return inBody === undefined ? { now, params, query, body, idempotencyKey } : invalid(inBody);
 }
 
@@ -42,13 +43,12 @@ function readQuery(
   for (const [name, text] of given) {
     if (Object.hasOwn(declared, name) && given.getAll(name).length > 1)
       return { values, problems: { [name]: "was given more than once" } };
-    const isNumber = declared[name]?.schema.type === "integer";
+    const isNumber = declared[name]?.kind === "number";
     // A number in any other form than digits stays a text, which the schema refuses.
     values[name] = isNumber && /^\d{1,15}$/.test(text) ? Number(text) : text;
   }
-  const properties = Object.fromEntries(Object.entries(declared).map(([name, { schema }]) => [name, schema]));
-  const schema = { type: "object", properties, additionalProperties: false };
-  return { values, problems: fieldProblems(schema, values, "query") };
+  const fields = Object.entries(declared).map(([name, shape]) => [name, optional(shape)]);
+  return { values, problems: fieldProblems(mapping(Object.fromEntries(fields)), values, "query") };
 }
 
 /** `undefined` without a header, `null` for an invalid one. Takes it quoted, as the draft has it, or bare, as most send it. */
@@ -71,4 +71,25 @@ function readJson({ contentType = "", body }: RequestContent): { value?: unknown
   }
   const value = parsedJson(body.text);
   return value === undefined ? { problem: "it is not JSON" } : { value };
+}
+
+/** The problems of a value, by the path of the field. None contains the value itself: it may hold a key (R46). */
+type FieldProblems = Readonly<Record<string, string>>;
+
+/** The refusal of a request with these problems. */
+export function invalid(fields: FieldProblems): OwnRefusal {
+  return { refused: "422.validation", details: { fields } };
+}
+
+const mostProblems = 50;
+
+function fieldProblems(shape: Shape, value: unknown, name: string): FieldProblems | undefined {
+  const problems = mismatchesIn(shape, value).slice(0, mostProblems);
+  if (problems.length === 0) return undefined;
+  return Object.fromEntries(
+    problems.map(({ path, expected, value }) => [
+      path || name,
+      value === undefined ? "is missing" : `expected ${expected}`,
+    ]),
+  );
 }

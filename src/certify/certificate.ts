@@ -1,9 +1,8 @@
-import { snakeCase } from "../api/snake-case.js";
 import { parsedJson } from "../domain/json.js";
 import { redactEncoded, redactValue } from "../domain/redact.js";
-import { camelCase } from "../report/report.js";
 import { shapeProblems } from "../schema/check.js";
 import { pathText } from "../schema/shape.js";
+import { camelCase, snakeCase } from "../schema/spelling.js";
 import { certificateFormat, certificateShape } from "./format.js";
 import type { CertifyResult } from "./result.js";
 

@@ -1,9 +1,19 @@
 import { adviceLevels } from "../domain/advice.js";
 import { profiles } from "../domain/assumptions.js";
 import { assumptionsSchema } from "../scenario/format/assumptions.js";
-import { described } from "../scenario/format/control-bodies.js";
 import { sha256, time } from "../scenario/format/fields.js";
-import { choice, count, flag, list, mapping, number, optional, orNull, text } from "../schema/shape.js";
+import {
+  choice,
+  count,
+  described,
+  flag,
+  list,
+  mapping,
+  number,
+  optional,
+  orNull,
+  text,
+} from "../schema/shape.js";
 import { certifyVerdicts, runOutcomes } from "./result.js";
 
 /** The version of the certificate's format: another one when a reader of this one could misread it. */

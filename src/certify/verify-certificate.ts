@@ -1,8 +1,8 @@
-import { snakeCase } from "../api/snake-case.js";
 import { canonicalJson } from "../domain/json.js";
 import { pluralize } from "../report/plain-text.js";
 import type { ReportFormat, TestCase } from "../report/render/document.js";
 import { type ReportPalette, render } from "../report/render/render.js";
+import { snakeCase } from "../schema/spelling.js";
 import { certificateOf } from "./certificate.js";
 import { commandLine } from "./document.js";
 import type { CertifyResult, Run } from "./result.js";

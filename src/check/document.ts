@@ -1,4 +1,3 @@
-import { snakeCase } from "../api/snake-case.js";
 import { pluralize } from "../report/plain-text.js";
 import type {
   ReportDocument,
@@ -9,6 +8,7 @@ import type {
   Tone,
 } from "../report/render/document.js";
 import { type ReportPalette, render } from "../report/render/render.js";
+import { snakeCase } from "../schema/spelling.js";
 import type { CheckReport, Verdict, VerdictRow } from "./report.js";
 import type { Difference } from "./rules.js";
 

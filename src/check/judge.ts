@@ -1,8 +1,8 @@
 import { me } from "../api/endpoints/me.js";
-import { type SchemaProblem, schemaProblems } from "../api/field-problems.js";
-import { errorSchema } from "../api/openapi.js";
+import { errorShape } from "../api/openapi.js";
 import { outcomeOf, outcomes, type PromisedPathId } from "../domain/outcomes.js";
 import { escapeControls } from "../domain/printable.js";
+import { type Mismatch, mismatchesIn } from "../schema/check.js";
 import {
   type Answer,
   describeAnswer,
@@ -131,7 +131,7 @@ const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] =
 ];
 
 function judgeContext(pathId: PromisedPathId, answer: Answer, apiKey: string): Judgement[] {
-  const problems = schemaProblems(me.responseSchema, answer.json);
+  const problems = mismatchesIn(me.responseShape, answer.json);
   const found: Judgement[] = problems.map((problem) => {
     const rule = rulesOfMembers.find(([start]) => problem.path.startsWith(start))?.[1] ?? "R1";
     return mismatch(problem, rule);
@@ -153,7 +153,7 @@ function judgeContext(pathId: PromisedPathId, answer: Answer, apiKey: string): J
   return [...found, { rules: [ruleOf(pathId), ...kept] }];
 }
 
-function mismatch({ path, expected, value }: SchemaProblem, rule: CheckedRule): Judgement {
+function mismatch({ path, expected, value }: Mismatch, rule: CheckedRule): Judgement {
   return {
     rules: [rule],
     at: path === "" ? "$" : `$.${escapeControls(path)}`,
@@ -170,7 +170,7 @@ function judgeRequestId(answer: Answer): Judgement {
 }
 
 function judgeError(pathId: PromisedPathId, answer: Answer): Judgement[] {
-  const wrong = schemaProblems(errorSchema, answer.json).map((problem) => mismatch(problem, "R27"));
+  const wrong = mismatchesIn(errorShape, answer.json).map((problem) => mismatch(problem, "R27"));
   return [
     ...(wrong.length === 0 ? [{ rules: ["R27" as const] }] : wrong),
     ...judgeCode(pathId, memberAt(answer, "error", "code")),

@@ -5,7 +5,8 @@ export const consentStatuses = ["pending", "granted", "rejected", "revoked", "ca
 export type ConsentStatus = (typeof consentStatuses)[number];
 
 /** The party that causes a transition. */
-export type ConsentParty = "relying_party" | "farmer" | "system";
+export const consentParties = ["relying_party", "farmer", "system"] as const;
+export type ConsentParty = (typeof consentParties)[number];
 
 /** The decisions about a consent request, and where they lead. */
 export const consentActions = {

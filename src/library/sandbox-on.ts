@@ -1,5 +1,4 @@
-import { snakeCase } from "../api/snake-case.js";
-import { reportOf } from "../report/build-report.js";
+import { reportOf } from "../report/report.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import type { Decision } from "../sandbox/operations/consents.js";
 import { requireFields, requireKnownOptions, requirePreview } from "../sandbox/operations/input.js";
@@ -20,6 +19,7 @@ import {
   viewRequest,
 } from "../sandbox/views.js";
 import { checkInput, checkRequestQuery } from "../scenario/check-input.js";
+import { snakeCase } from "../schema/spelling.js";
 import { captureWorld } from "./capture.js";
 import { attachRuntime } from "./current-sandbox.js";
 import type { Sandbox } from "./sandbox.js";

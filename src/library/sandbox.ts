@@ -11,7 +11,7 @@ import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sa
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Farmer } from "../synthetic/farmers/farmer-schema.js";
+import type { Farmer } from "../synthetic/farmers/farmer-shape.js";
 
 // Methods rather than functions as members where refs come in, so that a sandbox whose refs are known can be passed
 // where any sandbox will do.

@@ -1,4 +1,4 @@
-import { requestLine } from "../api/snake-case.js";
+import { requestLine } from "../api/request-line.js";
 import { redactKeys } from "../domain/redact.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { StepEvent, WorldEvent } from "../sandbox/events.js";

@@ -1,10 +1,10 @@
-import { snakeCase } from "../api/snake-case.js";
 import { redactKeys } from "../domain/redact.js";
 import type { StepEvent } from "../sandbox/events.js";
 import { actionIn } from "../sandbox/operations/operations.js";
 import { errorCodeOf } from "../sandbox/story/differences.js";
 import { actionSentences, stepText } from "../sandbox/story/step-text.js";
 import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../sandbox/story/story.js";
+import { snakeCase } from "../schema/spelling.js";
 
 /** A step of the timeline or the story for the log and for subscribers, flat. Holds no key in full. */
 export function stepData(event: StepEvent): Record<string, unknown> {

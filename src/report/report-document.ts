@@ -1,5 +1,5 @@
-import { snakeCase } from "../api/snake-case.js";
 import { type AdviceLevel, adviceTable } from "../domain/advice.js";
+import { snakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
 import { pluralize } from "./plain-text.js";
 import type {

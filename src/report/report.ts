@@ -1,93 +1,228 @@
-import type { AdviceId, AdviceLevel } from "../domain/advice.js";
-import type { Profile } from "../domain/assumptions.js";
-import type { PathId } from "../domain/outcomes.js";
+import { pinnedAssumptions } from "../api/variation/vary.js";
+import { adviceIds, adviceLevels, adviceTable } from "../domain/advice.js";
+import { profiles } from "../domain/assumptions.js";
+import { isFault, outcomeOf, outcomes } from "../domain/outcomes.js";
+import type { Runtime } from "../sandbox/runtime.js";
+import { mistakesIn } from "../schema/mistakes.js";
+import {
+  choice,
+  count,
+  flag,
+  growingChoice,
+  instant,
+  list,
+  mapping,
+  nullable,
+  optional,
+  orNull,
+  text,
+  type ValueOf,
+} from "../schema/shape.js";
+import { camelCase, inJsonOfAnyVersion } from "../schema/spelling.js";
+import { howToCover } from "./reproduce.js";
+import { suggestEndpoint } from "./suggest-endpoint.js";
 
-/** The paths that a client has met, and advice on how it behaved. Plain data; holds no key. */
-export interface Report {
-  readonly scenario: string;
-  readonly seed: number;
-  readonly profile: Profile;
+const world = {
+  scenario: text(),
+  seed: count(),
+  profile: choice(profiles),
   /** The assumptions that the scenario sets itself where the profile would set them otherwise, or vary them. */
-  readonly pinned: readonly string[];
-  /** The runs that the report is merged from, with scenario, seed, profile and what is pinned of each; left out: it is of one run. */
-  readonly runs?: readonly Pick<Report, "scenario" | "seed" | "profile" | "pinned">[];
-  /** The number of requests of the client. */
-  readonly requests: number;
-  /** The number of answers, delayed by a fault, for which the client did not wait; only a server knows. */
-  readonly unread: number;
-  readonly coverage: Coverage;
-  /** The kinds of faults that were met. */
-  readonly faults: Share;
-  /** The paths of the preview that were met; `null` where there is no preview. */
-  readonly preview: Share | null;
-  /** Every path, in the order of the list of outcomes. */
-  readonly paths: readonly ReportedPath[];
-  /** The advice that was earned, the most serious first. */
-  readonly advice: readonly ReportedAdvice[];
-}
+  pinned: list(text()),
+};
 
-/** The share of the promised paths that was met. */
-export interface Coverage {
+const coverage = mapping({
   /** A whole number, rounded down: 100 is all. */
-  readonly percent: number;
-  readonly met: number;
-  readonly promised: number;
-}
+  percent: count({ most: 100 }),
+  met: count(),
+  promised: count(),
+});
+/** The share of the promised paths that was met. */
+export interface Coverage extends ValueOf<typeof coverage> {}
 
-/** The number of the paths that were met, of all that there are. */
-export interface Share {
-  readonly met: number;
-  readonly total: number;
-}
+const share = mapping({ met: count(), total: count() });
 
-/** One way in which a request can end. */
-export interface ReportedPath {
-  readonly pathId: PathId;
+const path = mapping({
+  pathId: growingChoice(outcomes.map(({ path }) => path)),
   /** Whether the specification promises it; the coverage is of these. */
-  readonly promised: boolean;
+  promised: flag(),
   /** Whether a request ended there other than by a key in a wrong place. */
-  readonly met: boolean;
+  met: flag(),
   /** The number of requests that ended like this; of a promised path without those to endpoints of the preview. */
-  readonly count: number;
+  count: count(),
   /** The number of those to endpoints of the preview. */
-  readonly previewCount: number;
+  previewCount: count(),
   /** The requests that end like this. */
-  readonly when: string;
+  when: text(),
   /**
    * The way to meet it, with a line for a shell that has the environment for clients; `null` when it was met, and for a path that
    * is not promised when no single request leads there.
    */
-  readonly howToMeet: string | null;
-}
+  howToMeet: nullable(text()),
+});
+/** One way in which a request can end. */
+export interface ReportedPath extends ValueOf<typeof path> {}
 
-/** An advice and the requests that earned it. */
-export interface ReportedAdvice {
-  readonly id: AdviceId;
-  readonly level: AdviceLevel;
-  /** The rules or the section behind it. */
-  readonly rule: string;
-  /** The number of requests that earned it. */
-  readonly count: number;
-  readonly meaning: string;
-  readonly whatToDo: string;
-  /** The first of the requests, five at most. */
-  readonly examples: readonly ReportedRequest[];
-}
-
-/** A request that earned an advice. */
-export interface ReportedRequest {
+const request = mapping({
   /** The request id. */
-  readonly id: string;
+  id: text(),
   /** ISO 8601, on the sandbox's clock. */
-  readonly at: string;
-  readonly method: string;
-  readonly path: string;
+  at: instant(),
+  method: text(),
+  path: text(),
   /** The ref of the key that the advice is about (for a key in the query, of that one), if the sandbox has it. */
-  readonly key: string | null;
+  key: nullable(text()),
   /** The fingerprint of that key, or of what was presented as one. */
-  readonly fingerprint: string | null;
+  fingerprint: nullable(text()),
   /** For a method or path that the API does not have: the nearest it has. */
-  readonly didYouMean: string | null;
+  didYouMean: nullable(text()),
+});
+/** A request that earned an advice. */
+export interface ReportedRequest extends ValueOf<typeof request> {}
+
+const advice = mapping({
+  id: growingChoice(adviceIds),
+  level: choice(adviceLevels),
+  /** The rules or the section behind it. */
+  rule: text(),
+  /** The number of requests that earned it. */
+  count: count(),
+  meaning: text(),
+  whatToDo: text(),
+  /** The first of the requests, five at most. */
+  examples: list(request),
+});
+/** An advice and the requests that earned it. */
+export interface ReportedAdvice extends ValueOf<typeof advice> {}
+
+export const reportShape = mapping({
+  ...world,
+  /** The runs that the report is merged from, with scenario, seed, profile and what is pinned of each; left out: it is of one run. */
+  runs: optional(list(mapping(world))),
+  /** The number of requests of the client. */
+  requests: count(),
+  /** The number of answers, delayed by a fault, for which the client did not wait; only a server knows. */
+  unread: count(),
+  coverage,
+  /** The kinds of faults that were met. */
+  faults: share,
+  /** The paths of the preview that were met; `null` where there is no preview. */
+  preview: orNull(share),
+  /** Every path, in the order of the list of outcomes. */
+  paths: list(path),
+  /** The advice that was earned, the most serious first. */
+  advice: list(advice),
+});
+/** The paths that a client has met, and advice on how it behaved. Plain data; holds no key. */
+export interface Report extends ValueOf<typeof reportShape> {}
+
+/**
+ * Builds the report of all clients of a runtime: over every world that ran there, since the start or since the requests were
+ * cleared. How to cover a path holds for the world that runs now;
+ * `underExec` says that the report comes when `exec` has stopped it.
+ */
+export function reportOf(
+  { world, counters }: Pick<Runtime, "world" | "counters">,
+  { underExec = false }: { underExec?: boolean } = {},
+): Report {
+  const running = world();
+  const counted = counters.read();
+  const hints = howToCover(running, { curlOptions: counters.curlOptions, underExec });
+  const paths = outcomes.map(({ path: pathId, promised, when }): ReportedPath => {
+    const { count, previewCount, isMet: met } = counted.paths[pathId];
+    return { pathId, promised, met, count, previewCount, when, howToMeet: met ? null : hints(pathId) };
+  });
+  const advice = adviceTable.map(({ id, level, rule, meaning, whatToDo }) => {
+    const { count, examples } = counted.advice[id];
+    const requests = examples.map((request) => {
+      const suggestion =
+        id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, running.preview);
+      return { ...request, at: new Date(request.at).toISOString(), didYouMean: suggestion || null };
+    });
+    return { id, level, rule, count, meaning, whatToDo, examples: requests };
+  });
+  return {
+    scenario: running.name,
+    seed: running.seed,
+    profile: running.profile,
+    pinned: pinnedAssumptions(running),
+    requests: counted.requests,
+    unread: counted.unread,
+    ...sharesOf(paths, running.preview),
+    paths,
+    advice: advice.filter(({ count }) => count > 0),
+  };
+}
+
+/** Returns the shares of the paths that were met: of the promised ones, of the faults, and of those of the preview. */
+function sharesOf(
+  paths: readonly ReportedPath[],
+  hasPreview: boolean,
+): Pick<Report, "coverage" | "faults" | "preview"> {
+  const share = (chosen: readonly ReportedPath[]) => ({
+    met: chosen.filter((row) => row.met).length,
+    total: chosen.length,
+  });
+  const { met, total: promised } = share(paths.filter((row) => row.promised));
+  const isAnnounced = hasPreview || paths.some(({ previewCount }) => previewCount > 0);
+  return {
+    coverage: { percent: Math.floor((met * 100) / promised), met, promised },
+    faults: share(paths.filter(({ pathId }) => isFault(pathId))),
+    preview: isAnnounced ? share(paths.filter(({ pathId }) => outcomeOf(pathId).preview === true)) : null,
+  };
+}
+
+const mostExamples = 5;
+
+/** Merges the reports of several runs, at least one, into one: a path is met when a run has met it. */
+export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
+  const [first] = reports;
+  const runs = reports.flatMap(
+    ({ runs, scenario, seed, profile, pinned }) => runs ?? [{ scenario, seed, profile, pinned }],
+  );
+  const paths = first.paths.map(({ pathId }) => mergePath(rowsOf(reports, pathId)));
+  const advice = adviceIds.flatMap((id) => {
+    const [row, ...others] = reports.flatMap((report) => report.advice.filter((one) => one.id === id));
+    return row === undefined ? [] : [mergeAdvice([row, ...others])];
+  });
+  // Complete by its type: what is left out here would be that of the first run alone.
+  const merged: Omit<Report, "seed" | "profile" | "pinned"> = {
+    scenario: [...new Set(runs.map(({ scenario }) => scenario))].join(", "),
+    runs,
+    requests: sum(reports, ({ requests }) => requests),
+    unread: sum(reports, ({ unread }) => unread),
+    ...sharesOf(
+      paths,
+      reports.some(({ preview }) => preview !== null),
+    ),
+    paths,
+    advice,
+  };
+  return { ...first, ...merged };
+}
+
+function rowsOf(reports: readonly Report[], pathId: string): [ReportedPath, ...ReportedPath[]] {
+  const rows = reports.flatMap(({ paths }) => paths.filter((path) => path.pathId === pathId));
+  return rows as [ReportedPath, ...ReportedPath[]];
+}
+
+function mergePath(rows: readonly [ReportedPath, ...ReportedPath[]]): ReportedPath {
+  const met = rows.some((row) => row.met);
+  return {
+    ...rows[0],
+    met,
+    count: sum(rows, ({ count }) => count),
+    previewCount: sum(rows, ({ previewCount }) => previewCount),
+    howToMeet: met ? null : rows[0].howToMeet,
+  };
+}
+
+function mergeAdvice(rows: readonly [ReportedAdvice, ...ReportedAdvice[]]): ReportedAdvice {
+  const examples = rows.flatMap((row) => row.examples).slice(0, mostExamples);
+  return { ...rows[0], count: sum(rows, ({ count }) => count), examples };
+}
+
+function sum<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number {
+  return rows.reduce((total, row) => total + numberOf(row), 0);
 }
 
 /**
@@ -95,31 +230,9 @@ export interface ReportedRequest {
  *
  * Members that it does not know are left in place: a newer sandbox may say more.
  */
-export function parseReport(plain: unknown): Report | undefined {
-  const report = camelCase(plain) as Partial<Report> | null | undefined;
-  if (typeof report !== "object" || report === null) return undefined;
-  const { scenario, requests, coverage, faults, paths, advice } = report;
-  const areNamed = (list: unknown, member: string) =>
-    Array.isArray(list) && list.every((item) => typeof item?.[member] === "string");
-  const isReport =
-    typeof scenario === "string" &&
-    typeof requests === "number" &&
-    typeof coverage?.percent === "number" &&
-    typeof faults?.met === "number" &&
-    areNamed(paths, "pathId") &&
-    areNamed(advice, "id") &&
-    advice?.every(({ examples }) => areNamed(examples, "id"));
+export function parseReport(json: unknown): Report | undefined {
   // A sandbox of an earlier version does not say what is pinned.
-  return isReport ? ({ pinned: [], ...report } as Report) : undefined;
-}
-
-export function camelCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(camelCase);
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()),
-      camelCase(member),
-    ]),
-  );
+  const report = typeof json === "object" && json !== null ? { pinned: [], ...json } : json;
+  const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), report);
+  return mistakes.every(({ kind }) => kind === "unknown") ? (camelCase(report) as Report) : undefined;
 }

@@ -11,8 +11,7 @@ import type {
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { olderVersion } from "../node/older-version.js";
-import { mergeReports } from "../report/merge-reports.js";
-import type { Report } from "../report/report.js";
+import { mergeReports, type Report } from "../report/report.js";
 import { renderReport } from "../report/report-document.js";
 import { makeSandbox, type SandboxFixtures, type SharedFixtures, serveWhile } from "./fixtures.js";
 

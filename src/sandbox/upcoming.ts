@@ -3,13 +3,14 @@ import { productionTime } from "../domain/attestation.js";
 import { consentHistory } from "../domain/consent.js";
 import { faultPathOf } from "../domain/fault.js";
 import { day, dayStart, minute, minuteStart } from "../domain/limits.js";
+import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../schema/shape.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { settleUsage } from "./counters.js";
 import { actionIn } from "./operations/operations.js";
 import type { World } from "./world.js";
 
 /** The kinds of what time alone brings. */
-export const upcomingKinds = [
+const upcomingKinds = [
   "overlap_ends",
   "key_expires",
   "minute_turns",
@@ -21,18 +22,18 @@ export const upcomingKinds = [
   "attestations_finish",
 ] as const;
 
-/** Something that happens by itself when the clock gets there. */
-export interface Upcoming {
-  /** ISO 8601. */
-  readonly at: string;
-  readonly kind: (typeof upcomingKinds)[number];
+export const upcomingShape = mapping({
+  at: instant(),
+  kind: choice(upcomingKinds),
   /** The refs of what it happens to. */
-  readonly key: string | null;
-  readonly organization: string | null;
+  key: nullable(text()),
+  organization: nullable(text()),
   /** The number of the step of the timeline, counted from 1. */
-  readonly step: number | null;
-  readonly text: string;
-}
+  step: nullable(count()),
+  text: text(),
+});
+/** Something that happens by itself when the clock gets there. */
+export interface Upcoming extends ValueOf<typeof upcomingShape> {}
 
 interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
   readonly at: number;

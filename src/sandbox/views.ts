@@ -1,10 +1,27 @@
-import type { AdviceId } from "../domain/advice.js";
-import { type Environment, fingerprintOf, type KeyState, keyStateAt } from "../domain/api-key.js";
-import type { KeyLimits } from "../domain/limits.js";
-import type { Organization } from "../domain/organization.js";
-import type { FaultPathId, PathId } from "../domain/outcomes.js";
+import { adviceIds } from "../domain/advice.js";
+import { environments, fingerprintOf, keyStateAt, keyStates } from "../domain/api-key.js";
+import {
+  liveAccessStates,
+  type Organization,
+  organizationStatuses,
+  organizationTypes,
+} from "../domain/organization.js";
+import { faultPathIds, outcomes } from "../domain/outcomes.js";
 import type { requestQuery } from "../scenario/format/control-bodies.js";
-import type { ValueOf } from "../schema/shape.js";
+import {
+  choice,
+  count,
+  flag,
+  instant,
+  list,
+  mapping,
+  nullable,
+  number,
+  type Shape,
+  text,
+  uuid,
+  type ValueOf,
+} from "../schema/shape.js";
 import type { Clock } from "./clock.js";
 import { settleUsage, type Windows } from "./counters.js";
 import type { Exchange } from "./history/exchange.js";
@@ -20,62 +37,74 @@ interface ViewedWorld {
 /** A key's ref as a sandbox gives it: that of a key made at run time is in no scenario, which a compiler could read. */
 export type ListedKeyRef = string & { readonly listedKeyRef: true };
 
-/** A key as lists show it; never the key itself (R34). Times are ISO 8601. */
-export interface KeyView {
-  readonly ref: ListedKeyRef;
-  readonly organization: string;
-  readonly name: string;
-  readonly environment: Environment;
-  readonly legacy: boolean;
+const ref = () => text() as Shape<ListedKeyRef>;
+
+export const keyShape = mapping({
+  ref: ref(),
+  organization: text(),
+  name: text(),
+  environment: choice(environments),
+  legacy: flag(),
   /** The first 12 hex digits of the key's SHA-256. */
-  readonly fingerprint: string;
-  readonly state: KeyState;
-  readonly scopes: readonly string[];
-  readonly limits: KeyLimits;
-  readonly usage: { readonly thisMinute: number; readonly today: number };
-  readonly revokedAt: string | null;
-  readonly expiresAt: string | null;
-  readonly overlapEndsAt: string | null;
-  readonly replacedBy: ListedKeyRef | null;
-  readonly replaces: ListedKeyRef | null;
-}
+  fingerprint: text({ pattern: /^[0-9a-f]{12}$/ }),
+  state: choice(keyStates),
+  scopes: list(text()),
+  limits: mapping({ perMinute: count(), perDay: count() }),
+  usage: mapping({ thisMinute: count(), today: count() }),
+  revokedAt: nullable(instant()),
+  expiresAt: nullable(instant()),
+  overlapEndsAt: nullable(instant()),
+  replacedBy: nullable(ref()),
+  replaces: nullable(ref()),
+});
+/** A key as lists show it; never the key itself (R34). Times are ISO 8601. */
+export interface KeyView extends ValueOf<typeof keyShape> {}
 
+export const organizationShape = mapping({
+  ref: text(),
+  name: text(),
+  /** UUID. */
+  id: uuid(),
+  type: choice(organizationTypes),
+  status: choice(organizationStatuses),
+  sandboxAccess: flag(),
+  liveAccess: choice(liveAccessStates),
+});
 /** An organization as lists show it: all that there is. */
-export type OrganizationView = Organization;
+export interface OrganizationView extends ValueOf<typeof organizationShape> {}
 
+export const clockShape = mapping({ now: instant(), frozen: flag() });
 /** The clock as lists show it; `now` is ISO 8601. */
-export interface ClockView {
-  readonly now: string;
-  readonly frozen: boolean;
-}
+export interface ClockView extends ValueOf<typeof clockShape> {}
 
-/** A request as the journal shows it. Holds no key: a ref and a fingerprint instead (R46). */
-export interface RequestView {
+export const requestShape = mapping({
   /** The request id, whether or not the response carried it. */
-  readonly id: string;
-  /** On the sandbox's clock; ISO 8601. */
-  readonly at: string;
-  readonly method: string;
+  id: text(),
+  method: text(),
   /** Without its query, and with everything that looks like a key cut short. */
-  readonly path: string;
-  /** 0 when a fault left the request without a response. */
-  readonly status: number;
-  /** The API's error code. */
-  readonly code: string | null;
-  readonly pathId: PathId;
-  /** The fault that hit the request, also when it only delayed the response; `pathId` is that of the response then. */
-  readonly fault: FaultPathId | null;
-  /** The advice that its client earned; nearly always none. */
-  readonly advice: readonly AdviceId[];
-  /** Milliseconds that the response took, with the latency of a fault. */
-  readonly durationMs: number;
-  /** Whether the story or `POST /send` sent it, and no client. */
-  readonly told: boolean;
+  path: text(),
+  /** On the sandbox's clock; ISO 8601. */
+  at: instant(),
   /** The ref of the key, if it is one of this world. */
-  readonly key: ListedKeyRef | null;
+  key: nullable(ref()),
   /** The first 12 hex digits of the SHA-256 of what was presented as the key. */
-  readonly fingerprint: string | null;
-}
+  fingerprint: nullable(text()),
+  /** 0 when a fault left the request without a response. */
+  status: count(),
+  /** The API's error code. */
+  code: nullable(text()),
+  pathId: choice(outcomes.map(({ path }) => path)),
+  /** The fault that hit the request, also when it only delayed the response; `pathId` is that of the response then. */
+  fault: nullable(choice(faultPathIds)),
+  /** The advice that its client earned; nearly always none. */
+  advice: list(choice(adviceIds)),
+  /** Milliseconds that the response took, with the latency of a fault. */
+  durationMs: number({ least: 0 }),
+  /** Whether the story or `POST /send` sent it, and no client. */
+  told: flag(),
+});
+/** A request as the journal shows it. Holds no key: a ref and a fingerprint instead (R46). */
+export interface RequestView extends ValueOf<typeof requestShape> {}
 
 export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld): KeyView {
   const now = world.clock.now();

@@ -12,14 +12,35 @@ export function jsonSchemaDocument(shape: Shape, describe?: Describe): JsonSchem
   return { $schema: "https://json-schema.org/draft/2020-12/schema", ...jsonSchemaOf(shape, describe) };
 }
 
-/** The JSON Schema 2020-12 of a shape. */
+/** The JSON Schema 2020-12 of a shape; the named parts inside it are references to `components` of OpenAPI. */
 export function jsonSchemaOf(shape: Shape, describe = ownDescription): JsonSchema {
   const description = describe(shape);
   return {
+    ...(shape.title !== undefined && { title: shape.title }),
     ...(description !== undefined && { description }),
-    ...keywordsOf(shape, (inner) => jsonSchemaOf(inner, describe)),
+    ...orNullKeywords(
+      shape,
+      keywordsOf(shape, (inner) => referenceOr(inner, describe)),
+    ),
     // A keyword of editors; validators pass over it.
     ...(shape.isOfSnapshots && { doNotSuggest: true }),
+  };
+}
+
+/** The reference to a named part, or the JSON Schema of any other shape. */
+export function referenceOr(shape: Shape, describe?: Describe): JsonSchema {
+  return shape.part === undefined
+    ? jsonSchemaOf(shape, describe)
+    : { $ref: `#/components/schemas/${shape.part}` };
+}
+
+function orNullKeywords({ isNullable }: Shape, keywords: JsonSchema): JsonSchema {
+  if (!isNullable) return keywords;
+  const { type, enum: choices } = keywords;
+  return {
+    ...keywords,
+    type: [type, "null"],
+    ...(choices !== undefined && { enum: [...(choices as []), null] }),
   };
 }
 
@@ -29,26 +50,45 @@ function keywordsOf(shape: Shape, inside: (shape: Shape) => JsonSchema): JsonSch
       return {};
     case "either":
       return { anyOf: shape.options.map(inside) };
-    case "choice":
-      return { type: typeof shape.choices[0], enum: shape.choices };
-    case "list":
-      return { type: "array", items: inside(shape.item), ...limited("Items", shape) };
-    case "text": {
-      const { pattern } = shape;
-      return { type: "string", ...limited("Length", shape), ...(pattern && { pattern: pattern.source }) };
+    case "choice": {
+      const [first] = shape.choices;
+      return shape.isConstant ? { const: first } : { type: typeof first, enum: shape.choices };
     }
-    case "number":
-      return { type: shape.isWhole ? "integer" : "number", ...limited("imum", shape) };
+    case "list": {
+      const unique = shape.isUnique && { uniqueItems: true };
+      return { type: "array", items: inside(shape.item), ...limited("Items", shape), ...unique };
+    }
+    case "text": {
+      const { format, pattern } = shape;
+      return {
+        type: "string",
+        ...limited("Length", shape),
+        ...(format !== undefined && { format }),
+        ...(pattern !== undefined && { pattern: pattern.source }),
+      };
+    }
+    case "number": {
+      const usual = shape.default !== undefined && { default: shape.default };
+      return { type: shape.isWhole ? "integer" : "number", ...limited("imum", shape), ...usual };
+    }
     case "record": {
-      const names = { propertyNames: inside(shape.name) };
-      return { type: "object", ...names, additionalProperties: inside(shape.member) };
+      const { name, member } = shape;
+      if (name !== undefined) {
+        return { type: "object", propertyNames: inside(name), additionalProperties: inside(member) };
+      }
+      // Said explicitly: generated types would have an object without members.
+      return { type: "object", additionalProperties: member.kind === "anything" || inside(member) };
     }
     case "mapping": {
       const fields = Object.entries(shape.fields);
       const properties = Object.fromEntries(fields.map(([name, field]) => [name, inside(shapeOf(field))]));
       const required = fields.filter(([, field]) => !("optional" in field)).map(([name]) => name);
-      const some = required.length > 0 && { required };
-      return { type: "object", properties, ...some, additionalProperties: false };
+      return {
+        type: "object",
+        properties,
+        ...(required.length > 0 && { required }),
+        ...(!shape.isOpen && { additionalProperties: false }),
+      };
     }
     default:
       return { type: shape.kind };

@@ -1,4 +1,4 @@
-import type { Mistake } from "./mistakes.js";
+import { lengthOf, type Mistake } from "./mistakes.js";
 import {
   type ChoiceKind,
   fieldsOf,
@@ -117,7 +117,7 @@ function wrongLength(name: string, length: number, { most }: Limits): Explanatio
 function mappingHint(name: string, value: unknown, shape: Shape): string {
   const [first] = Object.keys(fieldsOf(shape) ?? {});
   if (first !== undefined) return `${name.endsWith("]") ? "" : `${name}: `}{ ${first}: … }`;
-  const { code, example = "name" }: Wording = shape.kind === "record" ? shape.name : {};
+  const { code, example = "name" }: Wording = (shape.kind === "record" && shape.name) || {};
   const entry = code === "bad_ref" ? "<ref>: { … }" : `${example}: …`;
   return Array.isArray(value) ? `${entry} instead of each dash` : `${entry} on the lines below`;
 }
@@ -127,8 +127,8 @@ function wrongText(name: string | undefined, value: string, shape: TextKind): Ex
   if (value.trim() === "" && shape.code === undefined) {
     return { code, message: `${name} is an empty text`, hint: "write it, or leave the field out" };
   }
-  if (shape.noun === undefined && most !== undefined && value.length > most) {
-    const message = `${name} is too long: ${value.length} characters`;
+  if (shape.noun === undefined && most !== undefined && lengthOf(value) > most) {
+    const message = `${name} is too long: ${lengthOf(value)} characters`;
     return { code: "out_of_range", message, hint: `shorten it to ${most} characters` };
   }
   const { noun = "a text of visible ASCII characters", example = "application-7", hint } = shape;
@@ -150,4 +150,32 @@ function noText(name: string, value: unknown, shape: TextKind): Explanation {
     return { code: "wrong_type", message, hint: `put it in quotes: "${value}"` };
   }
   return { code: "wrong_type", message, hint: example ? `write it as in ${example}` : "write a text" };
+}
+
+/** Says what a value of this shape is, to those who read JSON: `a string of 1 to 200 characters`. */
+export function expectedOf(shape: Shape): string {
+  switch (shape.kind) {
+    case "choice":
+      return shape.choices.map((one) => JSON.stringify(one)).join(" or ");
+    case "number": {
+      const { isWhole, least, most } = shape;
+      const noun = isWhole ? "an integer" : "a number";
+      return most === undefined ? noun + ofAtLeast(least) : `${noun} from ${least ?? "any"} to ${most}`;
+    }
+    case "list":
+      return `an array${ofAtLeast(shape.least)}${shape.isUnique ? ", without duplicates" : ""}`;
+    case "text":
+      if (shape.format === "uuid") return "a UUID";
+      return shape.most === undefined
+        ? "a string"
+        : `a string of ${shape.least ?? 0} to ${shape.most} characters`;
+    case "boolean":
+      return "a boolean";
+    default:
+      return "an object";
+  }
+}
+
+function ofAtLeast(least: number | undefined): string {
+  return least === undefined ? "" : ` of at least ${least}`;
 }

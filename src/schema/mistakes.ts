@@ -31,6 +31,7 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
 
   function check(shape: Shape, value: unknown, path: Path): void {
     if (found.length >= mostMistakes || shape.kind === "anything") return;
+    if (shape.isNullable && value === null) return;
     if (shape.kind === "either") {
       // Of several kinds of value, what is wrong with one of this kind.
       const meant = shape.options.find((option) => isOfKind(option, value)) ?? shape.options[0];
@@ -54,6 +55,7 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
       if (member !== undefined || !("optional" in field)) check(shapeOf(field), member, [...path, name]);
     }
+    if (shape.isOpen) return;
     const unknown = Object.keys(members).filter((name) => !Object.hasOwn(shape.fields, name));
     for (const name of unknown.slice(0, mostMistakes)) {
       add("unknown", [...path, name], shape, members[name], members);
@@ -63,7 +65,7 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
   function checkRecord({ name, member }: RecordKind, members: Members, path: Path): void {
     for (const [given, value] of Object.entries(members)) {
       const inner = [...path, given];
-      if (!isAllowed(name, given)) add("name", inner, name, given);
+      if (name !== undefined && !isAllowed(name, given)) add("name", inner, name, given);
       check(member, value, inner);
     }
   }
@@ -81,18 +83,26 @@ function isOfKind({ kind }: Shape, value: unknown): boolean {
 function isAllowed(shape: Shape, value: unknown): boolean {
   if (shape.kind === "choice") return (shape.choices as readonly unknown[]).includes(value);
   if (!isOfKind(shape, value)) return false;
-  if (shape.kind === "list") return isWithin(shape, (value as unknown[]).length);
+  if (shape.kind === "list") {
+    const items = value as unknown[];
+    return isWithin(shape, items.length) && !(shape.isUnique && new Set(items).size < items.length);
+  }
   if (shape.kind === "number") {
     const isFine = shape.isWhole ? Number.isSafeInteger(value) : Number.isFinite(value);
     return isFine && isWithin(shape, value as number);
   }
   if (shape.kind !== "text") return true;
   const text = value as string;
-  return (
-    isWithin(shape, text.length) && shape.pattern?.test(text) !== false && shape.isAllowed?.(text) !== false
-  );
+  const { least, most, pattern } = shape;
+  if ((least !== undefined || most !== undefined) && !isWithin(shape, lengthOf(text))) return false;
+  return pattern?.test(text) !== false && shape.isAllowed?.(text) !== false;
 }
 
 function isWithin({ least = -Infinity, most = Infinity }: Limits, size: number): boolean {
   return size >= least && size <= most;
+}
+
+/** The length of a text in characters, as JSON Schema counts: an emoji is one. */
+export function lengthOf(text: string): number {
+  return [...text].length;
 }

@@ -22,6 +22,15 @@ test("every reference leads to a named part, and every named part is used", () =
   expect([...used].sort()).toEqual(Object.keys(description.components.schemas).sort());
 });
 
+test("each enumeration has a type, from which other languages make theirs", () => {
+  const untyped: unknown[] = [];
+  JSON.stringify(description, (_name, value) => {
+    if (Array.isArray(value?.enum) && value.type === undefined) untyped.push(value.enum);
+    return value;
+  });
+  expect(untyped).toEqual([]);
+});
+
 test.each(operations)("$verb $path has a summary, its parameters and a default answer", ({
   path,
   operation: { summary, parameters = [], responses },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { clientEnvironment } from "../../src/cli/serve/client-environment.js";
-import type { Request } from "../../src/dashboard/control/answers.generated.js";
+import type { Request } from "../../src/dashboard/control/answers.js";
 import { clientCode } from "../../src/dashboard/views/requests/client-code.js";
 import { serveControl } from "../control/client.js";
 import { userFolder } from "../support/temporary-folder.js";

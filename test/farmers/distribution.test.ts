@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { jsonSchemaOf } from "../../src/schema/json-schema.js";
 import {
   type Farmer,
-  farmerSchema,
+  farmerShape,
   type Parcel,
   type Season,
-} from "../../src/synthetic/farmers/farmer-schema.js";
+} from "../../src/synthetic/farmers/farmer-shape.js";
 import { droughtsIn } from "../../src/synthetic/farmers/weather.js";
 import { pageOf, root, withParts } from "../support/pages.js";
 import { farmers, grouped, growthOf, quantile, sampled, siteOf } from "./sample.js";
@@ -174,7 +175,7 @@ test("docs/farmers.md names every field of the record", () => {
     }
     if (schema.items !== undefined) walk(schema.items as Record<string, unknown>);
   };
-  walk(farmerSchema);
+  walk(jsonSchemaOf(farmerShape));
   expect(missing).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { farmerLocales } from "../../src/domain/farmer.js";
-import type { Farmer, InsurancePolicy } from "../../src/synthetic/farmers/farmer-schema.js";
+import type { Farmer, InsurancePolicy } from "../../src/synthetic/farmers/farmer-shape.js";
 import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
 import expected from "./expected.json" with { type: "json" };
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FarmerLocale } from "../../src/domain/farmer.js";
-import type { Farmer, Parcel, Season } from "../../src/synthetic/farmers/farmer-schema.js";
+import type { Farmer, Parcel, Season } from "../../src/synthetic/farmers/farmer-shape.js";
 import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
 import { type Country, countries, type Region } from "../../src/synthetic/farmers/tables.js";
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { createInstances, newInstanceId } from "../../src/node/control/instances.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { reportOf } from "../../src/report/build-report.js";
+import { reportOf } from "../../src/report/report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/history/exchange.js";
 import { advanceClock, clearRequests } from "../../src/sandbox/operations/world.js";

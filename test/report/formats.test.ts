@@ -4,7 +4,7 @@ import { createSandbox, outcomes, type Report } from "../../src/index.js";
 import { startServer } from "../../src/node/index.js";
 import { githubAnnotations } from "../../src/report/render/annotations.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
-import { parseReport } from "../../src/report/report.js";
+import { mergeReports, parseReport } from "../../src/report/report.js";
 import { conclusion, renderReport } from "../../src/report/report-document.js";
 import { unmetThresholds } from "../../src/report/thresholds.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";
@@ -134,6 +134,33 @@ test("the JSON of a report is that of the control plane, and can be read back", 
     when: "a valid test key",
     how_to_meet: null,
   });
+});
+
+test("a report of any version needs every member; it may have others, and other names of paths and advice", async () => {
+  const { report } = await hostileReport();
+  const written = JSON.parse(renderReport(mergeReports([report, report]), "json"));
+  expect(
+    parseReport({ ...written, paths: [{ ...written.paths[0], path_id: "418.teapot", more: 1 }] }),
+  ).toMatchObject({
+    failures: [],
+    paths: [{ pathId: "418.teapot", more: 1 }],
+  });
+  const { pinned: _, runs: _runs, failures: _failures, ...needed } = written;
+  expect(parseReport(needed)).toMatchObject({ pinned: [] });
+  const [path, advice] = [written.paths[0], written.advice[0]];
+  const parts: readonly [object, (part: object) => object][] = [
+    [needed, (part) => part],
+    [needed.coverage, (coverage) => ({ ...needed, coverage })],
+    [needed.faults, (faults) => ({ ...needed, faults })],
+    [path, (part) => ({ ...needed, paths: [part] })],
+    [advice, (part) => ({ ...needed, advice: [part] })],
+    [advice.examples[0], (part) => ({ ...needed, advice: [{ ...advice, examples: [part] }] })],
+  ];
+  for (const [part, within] of parts) {
+    expect(parseReport(within(part))).toBeDefined();
+    for (const name of Object.keys(part))
+      expect([name, parseReport(within({ ...part, [name]: undefined }))]).toEqual([name, undefined]);
+  }
 });
 
 test("anything else is no report", () => {

@@ -1,49 +1,9 @@
-import { permissions, productionStatuses, validityStatuses } from "../../domain/attestation.js";
-import { attestedData, viewAttestation } from "../../sandbox/preview/consent-views.js";
-import { closedObject, type Endpoint, type JsonSchema } from "../endpoint.js";
+import { attestationShape, viewAttestation } from "../../sandbox/preview/consent-views.js";
+import { count, described, list, mapping, text } from "../../schema/shape.js";
+import { snakeCase } from "../../schema/spelling.js";
+import type { Endpoint } from "../endpoint.js";
 import { jsonBody } from "../messages.js";
-import { snakeCase } from "../snake-case.js";
-import { guess, permissionNames, time, visibleTo } from "./visible-records.js";
-
-const timeOrNull = { ...time, type: ["string", "null"] };
-const synthetic = { const: true, description: "The farmer does not exist (R44)." };
-
-// docs/farmers.md describes the members: an announced endpoint needs no longer description than the released one.
-const subjectSchemas = permissions.map((permission) =>
-  closedObject({
-    farmer_id: { type: "string" },
-    synthetic,
-    ...Object.fromEntries(Object.keys(attestedData[permission]).map((name) => [name, {}])),
-  }),
-);
-
-/** An attestation in an answer. */
-export const attestationSchema: JsonSchema = closedObject({
-  id: { type: "string", pattern: "^attestation_[0-9A-Za-z]{20}$" },
-  synthetic,
-  type: { ...permissionNames, description: "The permission that the farmer granted." },
-  farmer_id: { type: "string" },
-  consent_request_id: { type: "string" },
-  production: { type: "string", enum: productionStatuses, description: "Progress of its production." },
-  validity: {
-    enum: [...validityStatuses, null],
-    description:
-      "Whether it is valid; null until it is ready. A suspension can end, the other states are final.",
-  },
-  requested_at: { ...time, description: "Time at which the farmer granted the consent." },
-  produced_at: { ...timeOrNull, description: "Time at which it was ready, or failed." },
-  valid_from: timeOrNull,
-  valid_until: timeOrNull,
-  as_of: {
-    ...time,
-    description: "Date of the records that it is made from; later events are not in them.",
-  },
-  subject: {
-    anyOf: [...subjectSchemas, { type: "null" }],
-    description:
-      "The data that the farmer consented to share, and nothing more; null unless it is ready and active.",
-  },
-});
+import { guess, visibleTo } from "./visible-records.js";
 
 const attestationExample = {
   id: "attestation_8sWq3LmZ0vTyKc5RbNd1",
@@ -67,7 +27,6 @@ const attestationExample = {
 
 const defaultLimit = 20;
 const maximumLimit = 100;
-const count = { type: "integer", minimum: 0 };
 
 /** Lists the attestations that farmers have consented to. */
 export const listAttestations: Endpoint = {
@@ -79,19 +38,19 @@ export const listAttestations: Endpoint = {
   scope: "attestations:read",
   input: {
     query: {
-      consent_request_id: { description: "Only those of this consent request.", schema: { type: "string" } },
-      farmer_id: { description: "Only those about this farmer.", schema: { type: "string" } },
-      limit: {
-        description: "Maximum number of records.",
-        schema: { type: "integer", minimum: 1, maximum: maximumLimit, default: defaultLimit },
-      },
-      offset: { description: "Number of records to skip.", schema: { ...count, default: 0 } },
+      consent_request_id: described(text(), "Only those of this consent request."),
+      farmer_id: described(text(), "Only those about this farmer."),
+      limit: described(
+        count({ least: 1, most: maximumLimit, default: defaultLimit }),
+        "Maximum number of records.",
+      ),
+      offset: described(count({ default: 0 }), "Number of records to skip."),
     },
   },
   responseName: "AttestationPage",
-  responseSchema: closedObject({
-    data: { type: "array", items: attestationSchema, maxItems: maximumLimit },
-    page: closedObject({ limit: { ...count, minimum: 1 }, offset: count, total: count }),
+  responseShape: mapping({
+    data: list(attestationShape, { most: maximumLimit }),
+    page: mapping({ limit: count({ least: 1 }), offset: count(), total: count() }),
   }),
   responseExample: { data: [attestationExample], page: { limit: defaultLimit, offset: 0, total: 1 } },
   refusals: ["422.validation"],
@@ -122,7 +81,7 @@ export const getAttestation: Endpoint = {
   description: `${guess} Shows those of the key's own organization and environment.`,
   scope: "attestations:read",
   responseName: "Attestation",
-  responseSchema: closedObject({ data: attestationSchema }),
+  responseShape: mapping({ data: attestationShape }),
   responseExample: { data: attestationExample },
   refusals: ["404.unknown_record"],
   preview: true,

@@ -1,67 +1,79 @@
+import { permissions } from "../../domain/attestation.js";
 import {
   consentActions,
+  consentParties,
   consentStatuses,
   defaultConsentTime,
   isAllowed,
   longestPurpose,
   maximumConsentTime,
-  type PurposeCode,
   purposeCodes,
 } from "../../domain/consent.js";
 import { canonicalJson } from "../../domain/json.js";
 import { containsKey } from "../../domain/redact.js";
 import { changeConsent } from "../../sandbox/operations/consents.js";
 import { viewConsent } from "../../sandbox/preview/consent-views.js";
-import {
-  type ConsentDraft,
-  type ConsentEntry,
-  statusAt,
-  withDecision,
-} from "../../sandbox/preview/consents.js";
+import { type ConsentEntry, statusAt, withDecision } from "../../sandbox/preview/consents.js";
 import type { World } from "../../sandbox/world.js";
 import { parseTimestamp } from "../../scenario/format/time.js";
-import { closedObject, type Endpoint, type OwnRefusal } from "../endpoint.js";
-import { invalid } from "../field-problems.js";
+import {
+  always,
+  choice,
+  described,
+  instant,
+  list,
+  mapping,
+  optional,
+  text,
+  type ValueOf,
+} from "../../schema/shape.js";
+import { snakeCase } from "../../schema/spelling.js";
+import type { Endpoint, OwnRefusal } from "../endpoint.js";
 import { jsonBody, type TextBody } from "../messages.js";
-import { snakeCase } from "../snake-case.js";
-import { guess, permissionNames, time, visibleTo } from "./visible-records.js";
+import { invalid } from "../request-input.js";
+import { guess, visibleTo } from "./visible-records.js";
 
-const purposeSchema = closedObject({
-  code: { type: "string", enum: purposeCodes },
-  text: {
-    type: "string",
-    minLength: 1,
-    maxLength: longestPurpose,
-    description: "Text that the farmer reads.",
-  },
+const purposeShape = mapping({
+  code: choice(purposeCodes),
+  text: described(text({ least: 1, most: longestPurpose }), "Text that the farmer reads."),
 });
-
-const status = { type: "string", enum: consentStatuses };
 
 /** A consent request in an answer. */
-const consentSchema = closedObject({
-  data: closedObject({
-    id: { type: "string", pattern: "^consent_[0-9A-Za-z]{20}$" },
-    synthetic: { const: true, description: "The farmer does not exist (R44)." },
-    farmer_id: { type: "string" },
-    status: { ...status, description: "rejected, revoked, cancelled and expired are final." },
-    purpose: purposeSchema,
-    permissions: { type: "array", items: permissionNames, minItems: 1 },
-    created_at: time,
-    respond_by: { ...time, description: "Time at which the request expires unless the farmer answers." },
-    expires_at: { ...time, description: "End of the consent." },
-    history: {
-      type: "array",
-      minItems: 1,
-      items: closedObject({
-        status,
-        at: time,
-        by: { type: "string", enum: ["relying_party", "farmer", "system"] },
+const responseShape = mapping({
+  data: mapping({
+    id: text({ pattern: /^consent_[0-9A-Za-z]{20}$/ }),
+    synthetic: described(always(true), "The farmer does not exist (R44)."),
+    farmer_id: text(),
+    status: described(choice(consentStatuses), "rejected, revoked, cancelled and expired are final."),
+    purpose: purposeShape,
+    permissions: list(choice(permissions), { least: 1 }),
+    created_at: instant(),
+    respond_by: described(instant(), "Time at which the request expires unless the farmer answers."),
+    expires_at: described(instant(), "End of the consent."),
+    history: described(
+      list(mapping({ status: choice(consentStatuses), at: instant(), by: choice(consentParties) }), {
+        least: 1,
       }),
-      description: "Every status of the request, the oldest first; the last one is the current one.",
-    },
+      "Every status of the request, the oldest first; the last one is the current one.",
+    ),
   }),
 });
+
+const wantedShape = mapping({
+  farmer_id: text({ least: 1, most: 200 }),
+  purpose: purposeShape,
+  permissions: described(
+    list(choice(permissions), { least: 1, isUnique: true }),
+    "Data to attest; one attestation is made for each.",
+  ),
+  expires_at: optional(
+    described(
+      instant(),
+      "End of the consent: a time with its zone, in the future, at most 365 days ahead. Default: 90 days from now.",
+    ),
+  ),
+});
+type Wanted = ValueOf<typeof wantedShape>;
 
 const asked = {
   farmer_id: "farmer_0123456789abcdef",
@@ -97,13 +109,6 @@ function consentBody(entry: ConsentEntry, world: World, now: number): TextBody {
   return jsonBody({ data: snakeCase(shown) });
 }
 
-interface Wanted {
-  readonly farmer_id: string;
-  readonly purpose: { readonly code: PurposeCode; readonly text: string };
-  readonly permissions: ConsentDraft["permissions"];
-  readonly expires_at?: string;
-}
-
 /** Asks a farmer for consent. */
 export const createConsentRequest: Endpoint = {
   method: "POST",
@@ -113,36 +118,12 @@ export const createConsentRequest: Endpoint = {
   description: `${guess} The farmer answers later, or never. With an Idempotency-Key, sending the same request again answers the same record with Idempotent-Replayed: true.`,
   scope: "consents:write",
   input: {
-    body: {
-      schema: {
-        type: "object",
-        required: ["farmer_id", "purpose", "permissions"],
-        additionalProperties: false,
-        properties: {
-          farmer_id: { type: "string", minLength: 1, maxLength: 200 },
-          purpose: purposeSchema,
-          permissions: {
-            type: "array",
-            items: permissionNames,
-            minItems: 1,
-            uniqueItems: true,
-            description: "Data to attest; one attestation is made for each.",
-          },
-          expires_at: {
-            type: "string",
-            format: "date-time",
-            description:
-              "End of the consent: a time with its zone, in the future, at most 365 days ahead. Default: 90 days from now.",
-          },
-        },
-      },
-      example: asked,
-    },
+    body: { shape: wantedShape, example: asked },
     idempotencyKey: true,
   },
   status: 201,
   responseName: "ConsentRequest",
-  responseSchema: consentSchema,
+  responseShape,
   responseExample: consentExample(),
   refusals: ["400.bad_request", "404.unknown_record", "422.validation", "422.idempotency_key"],
   preview: true,
@@ -202,7 +183,7 @@ export const getConsentRequest: Endpoint = {
   description: `${guess} Shows the requests of the key's own organization and environment.`,
   scope: "consents:read",
   responseName: "ConsentRequest",
-  responseSchema: consentSchema,
+  responseShape,
   responseExample: consentExample(),
   refusals: ["404.unknown_record"],
   preview: true,
@@ -222,7 +203,7 @@ export const cancelConsentRequest: Endpoint = {
   description: `${guess} A request that is ${consentActions.cancel.from.join(" or ")} becomes cancelled, and its attestations are revoked. Takes no body.`,
   scope: "consents:write",
   responseName: "ConsentRequest",
-  responseSchema: consentSchema,
+  responseShape,
   responseExample: consentExample({ ...created, status: "cancelled", at: "2026-03-02T10:00:00.000Z" }),
   refusals: ["404.unknown_record", "409.conflict"],
   preview: true,

@@ -2,10 +2,9 @@ import { environments } from "../../domain/api-key.js";
 import { organizationTypes } from "../../domain/organization.js";
 import { mePath } from "../../domain/outcomes.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
-import { closedObject, type Endpoint, openObject } from "../endpoint.js";
+import { choice, count, described, list, mapping, openMapping, text, uuid } from "../../schema/shape.js";
+import type { Endpoint } from "../endpoint.js";
 import { type TextBody, utf8Length } from "../messages.js";
-
-const count = { type: "integer", minimum: 0 };
 
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
 export const me: Endpoint = {
@@ -16,30 +15,17 @@ export const me: Endpoint = {
   description:
     "Confirms the API key and reports its context. The call counts as one request against the key's limits.",
   responseName: "RelyingPartyContext",
-  responseSchema: closedObject({
-    data: openObject({
-      organization: closedObject({
-        id: { type: "string", format: "uuid" },
-        name: { type: "string" },
-        type: { type: "string", enum: organizationTypes },
+  responseShape: mapping({
+    data: openMapping({
+      organization: mapping({ id: uuid(), name: text(), type: choice(organizationTypes) }),
+      environment: described(choice(environments), "The environment of the key, as its prefix says."),
+      scopes: described(list(text(), { least: 1 }), "The scope names granted to the key."),
+      limits: openMapping({
+        per_minute: described(count(), "Requests allowed per minute for the key."),
+        per_day: described(count(), "Requests allowed per day for the key."),
       }),
-      environment: {
-        type: "string",
-        enum: environments,
-        description: "The environment of the key, as its prefix says.",
-      },
-      scopes: {
-        type: "array",
-        items: { type: "string" },
-        minItems: 1,
-        description: "The scope names granted to the key.",
-      },
-      limits: openObject({
-        per_minute: { ...count, description: "Requests allowed per minute for the key." },
-        per_day: { ...count, description: "Requests allowed per day for the key." },
-      }),
-      usage: openObject({
-        today: { ...count, minimum: 1, description: "Requests counted today, including the current one." },
+      usage: openMapping({
+        today: described(count({ least: 1 }), "Requests counted today, including the current one."),
       }),
     }),
   }),

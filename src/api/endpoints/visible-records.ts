@@ -1,4 +1,3 @@
-import { permissions } from "../../domain/attestation.js";
 import { attestationsOf, stateOf } from "../../sandbox/preview/consent-views.js";
 import type { AttestationPlace, ConsentEntry } from "../../sandbox/preview/consents.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
@@ -31,6 +30,3 @@ export function visibleTo({ key }: KeyEntry, world: World) {
 /** The first sentences of every description of the preview. */
 export const guess =
   "Preview: announced, not released. Its shape is this project's guess, made from public consent and credential APIs.";
-
-export const time = { type: "string", format: "date-time" };
-export const permissionNames = { type: "string", enum: permissions };

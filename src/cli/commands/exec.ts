@@ -1,6 +1,6 @@
 import type { Instance } from "../../node/control/instances.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
-import { reportOf } from "../../report/build-report.js";
+import { reportOf } from "../../report/report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { createCounters } from "../../sandbox/counters.js";
 import { declareCommand, fileName, flag, scenarioWord } from "../command.js";

@@ -1,10 +1,9 @@
 import { isMapping, parsedJson } from "../../domain/json.js";
 import { redactKeys } from "../../domain/redact.js";
 import { askHar, askReport } from "../../node/clients/ask-control.js";
-import { mergeReports } from "../../report/merge-reports.js";
 import { githubAnnotations } from "../../report/render/annotations.js";
 import { reportFormats } from "../../report/render/document.js";
-import { parseReport, type Report } from "../../report/report.js";
+import { mergeReports, parseReport, type Report } from "../../report/report.js";
 import { renderReport } from "../../report/report-document.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { quote } from "../../schema/words.js";

@@ -1,4 +1,3 @@
-import { snakeCase } from "../../api/snake-case.js";
 import { storySender } from "../../api/story-sender.js";
 import { escapeControls, printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
@@ -14,6 +13,7 @@ import type { FoundPlace } from "../../scenario/parse-scenario.js";
 import { formatProblem } from "../../scenario/problems/scenario-error.js";
 import { narrowExcerpt } from "../../scenario/read/source.js";
 import { pathText } from "../../schema/shape.js";
+import { snakeCase } from "../../schema/spelling.js";
 import type { WorldFlags } from "../flags.js";
 import { openNamed } from "../open-scenario.js";
 import { type Palette, type Style, shortTime } from "../terminal.js";

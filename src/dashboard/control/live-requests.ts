@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Request } from "./answers.generated.js";
+import type { Request } from "./answers.js";
 import { call } from "./call.js";
 import { listen } from "./events.js";
 

@@ -13,7 +13,7 @@ import type {
   Report,
   Scenario,
   Story,
-} from "./answers.generated.js";
+} from "./answers.js";
 import { callBare } from "./call.js";
 import { resource } from "./resource.js";
 

@@ -1,6 +1,6 @@
 import { effect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Upcoming } from "./answers.generated.js";
+import type { Upcoming } from "./answers.js";
 import { now, useNow } from "./now.js";
 import { resource, useResources } from "./resource.js";
 import { keyEvents, keys } from "./resources.js";

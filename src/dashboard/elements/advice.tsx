@@ -1,4 +1,4 @@
-import type { Report, Request } from "../control/answers.generated.js";
+import type { Report, Request } from "../control/answers.js";
 import { linkTo } from "../shell/route.js";
 import { aboutAdvice, DocsLink } from "./docs-link.js";
 import { counted, shortened } from "./words.js";

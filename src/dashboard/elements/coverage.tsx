@@ -1,4 +1,4 @@
-import type { Report } from "../control/answers.generated.js";
+import type { Report } from "../control/answers.js";
 import { Fact } from "./fact.js";
 
 // A ring whose length is 100, so that a share is a length.

@@ -1,4 +1,4 @@
-import type { Key } from "../control/answers.generated.js";
+import type { Key } from "../control/answers.js";
 
 /** Shapes of the states in a box of 10 by 10, so that a state is known without its colour. */
 export const stateShapes: Readonly<Record<Key["state"], string>> = {

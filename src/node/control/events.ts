@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
-import { requestLine, snakeCase } from "../../api/snake-case.js";
+import { requestLine } from "../../api/request-line.js";
 import type { WorldEvent } from "../../sandbox/events.js";
 import { mostKept } from "../../sandbox/history/history.js";
 import type { Runtime } from "../../sandbox/runtime.js";
+import { snakeCase } from "../../schema/spelling.js";
 import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../platform.js";
 import { pollTimeline } from "../poll-timeline.js";
 import { stepData } from "../step-data.js";

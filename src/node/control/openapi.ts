@@ -1,9 +1,10 @@
-import { closedObject } from "../../api/endpoint.js";
-import { controlBodySchema } from "../../scenario/format/json-schema.js";
-import { jsonSchemaOf } from "../../schema/json-schema.js";
+import { controlBodySchema, descriptionOf } from "../../scenario/format/json-schema.js";
+import { jsonSchemaOf, referenceOr } from "../../schema/json-schema.js";
+import { mapping, type Shape } from "../../schema/shape.js";
+import { inJson } from "../../schema/spelling.js";
 import { version } from "../package-files.js";
 import { controlPath } from "../server/read-request.js";
-import { answerSchemas } from "./answer-schemas.js";
+import { answers } from "./answers.js";
 import type { Route } from "./routes/route.js";
 
 /** The OpenAPI 3.1.0 description of the control plane, made from its table of routes. */
@@ -27,7 +28,9 @@ export function controlOpenApiDocument(routes: readonly Route[]): Record<string,
     paths,
     components: {
       securitySchemes: { controlToken: { type: "http", scheme: "bearer" } },
-      schemas: answerSchemas,
+      schemas: Object.fromEntries(
+        Object.entries(answers).map(([part, shape]) => [part, jsonSchemaOf(inJson(shape), descriptionOf)]),
+      ),
     },
   };
 }
@@ -42,8 +45,10 @@ const json = "application/json";
 function operation(row: Route): Record<string, unknown> {
   const { summary, status, types = [json] } = row;
   const parameters = parametersOf(row);
-  const answer = row.answer !== undefined && !row.isBare ? closedObject({ data: row.answer }) : row.answer;
-  const contents = types.map((type) => [type, { schema: type === json ? answer : { type: "string" } }]);
+  const contents = (answer: Shape) => {
+    const whole = referenceOr(inJson(row.isBare ? answer : mapping({ data: answer })));
+    return types.map((type) => [type, { schema: type === json ? whole : { type: "string" } }]);
+  };
   return {
     summary,
     ...(row.preview === true && { "x-preview": true }),
@@ -52,7 +57,7 @@ function operation(row: Route): Record<string, unknown> {
     responses: {
       [String(status)]: {
         description: summary,
-        ...(answer !== undefined && { content: Object.fromEntries(contents) }),
+        ...(row.answer && { content: Object.fromEntries(contents(row.answer)) }),
       },
       default: refusal,
     },
@@ -91,5 +96,5 @@ const actorParameter = {
   name: "X-Sandbox-Actor",
   in: "header",
   description: "The role of the user; a member is refused every write (R33).",
-  schema: { enum: ["administrator", "member"], default: "administrator" },
+  schema: { type: "string", enum: ["administrator", "member"], default: "administrator" },
 };

@@ -1,6 +1,7 @@
 import type { RequestHandler, Response } from "express";
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
+import { text } from "../../schema/shape.js";
 import { dashboardFolder, siteFolder } from "../package-files.js";
 import { controlPath } from "../server/read-request.js";
 import { type Route, route } from "./routes/route.js";
@@ -29,7 +30,7 @@ const policy = [
 /** The dashboard, a page that uses the control plane. */
 export const pageRoute: Route = route("GET /", {
   summary: "The dashboard, a page for browsers",
-  answer: { type: "string" },
+  answer: text(),
   types: ["text/html"],
   isLocal: true,
   run(_context, { request, response }) {

@@ -5,19 +5,9 @@ import { ScenarioError, type ScenarioProblem } from "../../scenario/problems/sce
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { Path } from "../../schema/shape.js";
 import { rehearsalProblems, unmarkedSecrets } from "../rehearsal.js";
+import type { Answer } from "./answers.js";
 
-/** A problem of a text for an editor: lines and columns from 1, the end behind the last character. */
-export interface TextProblem {
-  /** `null`, as the other three, for a problem of the scenario as a whole. */
-  readonly line: number | null;
-  readonly column: number | null;
-  readonly end_line: number | null;
-  readonly end_column: number | null;
-  /** An error keeps the scenario from starting. */
-  readonly level: "error" | "warning";
-  readonly message: string;
-  readonly hint: string | null;
-}
+type TextProblem = Answer<"Validation">["problems"][number];
 
 const file = "request body";
 

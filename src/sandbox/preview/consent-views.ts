@@ -2,19 +2,35 @@ import {
   type AttestationState,
   attestationAt,
   type Permission,
-  type ProductionStatus,
-  type ValidityStatus,
+  permissions,
+  productionStatuses,
+  validityStatuses,
 } from "../../domain/attestation.js";
 import {
-  type ConsentParty,
-  type ConsentStatus,
   type ConsentTransition,
   consentHistory,
-  type PurposeCode,
+  consentParties,
+  consentStatuses,
+  purposeCodes,
   respondBy,
 } from "../../domain/consent.js";
 import { canBeAttested } from "../../domain/farmer.js";
-import type { Farmer, Parcel } from "../../synthetic/farmers/farmer-schema.js";
+import {
+  always,
+  anything,
+  choice,
+  count,
+  described,
+  either,
+  instant,
+  list,
+  mapping,
+  nullable,
+  type Shape,
+  text,
+  type ValueOf,
+} from "../../schema/shape.js";
+import type { Farmer, Parcel } from "../../synthetic/farmers/farmer-shape.js";
 import { isoOf } from "../clock.js";
 import type { AttestationPlace, ConsentEntry } from "./consents.js";
 import type { Farmers } from "./farmers.js";
@@ -25,48 +41,33 @@ export interface PreviewWorld {
   readonly farmers: Farmers;
 }
 
-/** A consent request as lists show it. Times are ISO 8601. */
-export interface ConsentView {
-  readonly id: string;
-  readonly synthetic: true;
+export const consentShape = mapping({
+  id: text(),
   /** The ref of the organization that asks. */
-  readonly organization: string;
+  organization: text(),
+  farmerId: text(),
+  synthetic: always(true),
   /** The index of the farmer. */
-  readonly farmer: number;
-  readonly farmerId: string;
-  readonly status: ConsentStatus;
-  readonly purpose: { readonly code: PurposeCode; readonly text: string };
-  readonly permissions: readonly Permission[];
-  readonly createdAt: string;
-  readonly respondBy: string;
-  readonly expiresAt: string;
-  readonly history: readonly {
-    readonly status: ConsentStatus;
-    readonly at: string;
-    readonly by: ConsentParty;
-  }[];
+  farmer: count(),
+  status: choice(consentStatuses),
+  purpose: mapping({ code: choice(purposeCodes), text: text() }),
+  permissions: list(choice(permissions)),
+  createdAt: instant(),
+  respondBy: instant(),
+  expiresAt: instant(),
+  history: list(mapping({ status: choice(consentStatuses), at: instant(), by: choice(consentParties) })),
   /** None before it is granted. */
-  readonly attestations: readonly Pick<AttestationView, "id" | "type" | "production" | "validity">[];
-}
-
-/** An attestation as lists show it. Times are ISO 8601. */
-export interface AttestationView {
-  readonly id: string;
-  readonly synthetic: true;
-  readonly type: Permission;
-  readonly farmerId: string;
-  readonly consentRequestId: string;
-  readonly production: ProductionStatus;
-  readonly validity: ValidityStatus | null;
-  readonly requestedAt: string;
-  readonly producedAt: string | null;
-  readonly validFrom: string | null;
-  readonly validUntil: string | null;
-  /** Date of the records that it is made from: those of a farmer end where the clock started. */
-  readonly asOf: string;
-  /** The attested data; `null` unless the attestation is ready and active. */
-  readonly subject: Subject | null;
-}
+  attestations: list(
+    mapping({
+      id: text(),
+      type: choice(permissions),
+      production: choice(productionStatuses),
+      validity: nullable(choice(validityStatuses)),
+    }),
+  ),
+});
+/** A consent request as lists show it. Times are ISO 8601. */
+export interface ConsentView extends ValueOf<typeof consentShape> {}
 
 /** A consent request as it is at an instant. */
 export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = world.clock.now()): ConsentView {
@@ -190,3 +191,40 @@ function subjectOf(farmer: Farmer, permission: Permission): Subject {
   const members = Object.entries(attestedData[permission]).map(([name, read]) => [name, read(farmer)]);
   return { farmer_id: farmer.farmer_id, synthetic: farmer.synthetic, ...Object.fromEntries(members) };
 }
+
+const synthetic = () => described(always(true), "The farmer does not exist (R44).");
+
+// docs/farmers.md describes the members: an announced endpoint needs no longer description than the released one.
+const subjects = permissions.map((permission) =>
+  mapping({
+    farmer_id: text(),
+    synthetic: synthetic(),
+    ...Object.fromEntries(Object.keys(attestedData[permission]).map((name) => [name, anything()])),
+  }),
+);
+
+export const attestationShape = mapping({
+  id: text({ pattern: /^attestation_[0-9A-Za-z]{20}$/ }),
+  synthetic: synthetic(),
+  type: described(choice(permissions), "The permission that the farmer granted."),
+  farmerId: text(),
+  consentRequestId: text(),
+  production: described(choice(productionStatuses), "Progress of its production."),
+  validity: described(
+    nullable(choice(validityStatuses)),
+    "Whether it is valid; null until it is ready. A suspension can end, the other states are final.",
+  ),
+  requestedAt: described(instant(), "Time at which the farmer granted the consent."),
+  producedAt: described(nullable(instant()), "Time at which it was ready, or failed."),
+  validFrom: nullable(instant()),
+  validUntil: nullable(instant()),
+  /** Date of the records that it is made from: those of a farmer end where the clock started. */
+  asOf: described(instant(), "Date of the records that it is made from; later events are not in them."),
+  /** The attested data; `null` unless the attestation is ready and active. */
+  subject: described(
+    either(...subjects, { kind: "null" }) as Shape<Subject | null>,
+    "The data that the farmer consented to share, and nothing more; null unless it is ready and active.",
+  ),
+});
+/** An attestation as lists show it. Times are ISO 8601. */
+export interface AttestationView extends ValueOf<typeof attestationShape> {}

@@ -1,6 +1,6 @@
 import { SandboxError } from "../../domain/errors.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { Farmer } from "../../synthetic/farmers/farmer-schema.js";
+import type { Farmer } from "../../synthetic/farmers/farmer-shape.js";
 import type { FarmerMaker } from "../../synthetic/farmers/farmers.js";
 
 export const defaultFarmerPage = 20;

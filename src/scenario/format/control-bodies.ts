@@ -4,6 +4,7 @@ import {
   anything,
   choice,
   count,
+  described,
   either,
   flag,
   type MappingKind,
@@ -48,7 +49,7 @@ export const controlBodies = {
   scenario_text: mapping({ text: text() }),
   scenario_choice: mapping({ name: shortText() }),
   instance_creation: mapping({
-    scenario: optional(either(text(), record(text(), anything()))),
+    scenario: optional(either(text(), record(anything(), text()))),
     seed: optional(count()),
     now: optional(time()),
     frozen: optional(flag()),
@@ -68,12 +69,6 @@ export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of
   const fields = Object.entries(parameters).map(([name, shape]) => [name, optional(shape)]);
   return mapping(Object.fromEntries(fields)) as Query<{ [Name in keyof Of]?: ValueOf<Of[Name]> }>;
 };
-
-/** A parameter of a query with its description. */
-export const described = <Parameter extends Shape>(parameter: Parameter, description: string): Parameter => ({
-  ...parameter,
-  description,
-});
 
 /** Which requests of the journal to list. */
 export const requestQuery = query({

@@ -60,7 +60,7 @@ const organization = mapping({
   status: optional(choice(organizationStatuses)),
   sandbox_access: optional(flag()),
   live_access: optional(choice(liveAccessStates)),
-  keys: optional(record(ref(), key)),
+  keys: optional(record(key, ref())),
 });
 
 const clock = mapping({
@@ -132,7 +132,7 @@ export const scenarioSchema = mapping({
   default_key: optional(ref()),
   assumptions: optional(assumptionsSchema),
   faults: optional(faultsSchema),
-  organizations: optional(record(ref(), organization)),
+  organizations: optional(record(organization, ref())),
   population: optional(population),
   preview: optional(flag()),
   consents: optional(consentsSchema),

@@ -58,15 +58,14 @@ const then = mapping({
   slow: optional(positive()),
 });
 
+export const faultSchema = mapping({
+  when: optional(when),
+  then,
+  requests_matched: ofSnapshots(count()),
+});
+
 /** The shape of a list of faults. */
-export const faultsSchema = list(
-  mapping({
-    when: optional(when),
-    then,
-    requests_matched: ofSnapshots(count()),
-  }),
-  { most: mostFaults },
-);
+export const faultsSchema = list(faultSchema, { most: mostFaults });
 
 // Steps.
 
@@ -161,7 +160,7 @@ const headerValue = text({
 export const requestFields = {
   method: optional(method),
   path: optional(path),
-  headers: optional(record(headerName, headerValue)),
+  headers: optional(record(headerValue, headerName)),
   body: optional(anything()),
 };
 
@@ -175,7 +174,7 @@ const expect = mapping({
   status: optional(count()),
   code: optional(orNull(text())),
   path: optional(choice(outcomes.map(({ path }) => path))),
-  headers: optional(record(headerName, either(text(), flag()))),
+  headers: optional(record(either(text(), flag()), headerName)),
   body: optional(anything()),
   error: optional(choice(refusalCodes)),
 });

@@ -1,5 +1,5 @@
 import type { RandomStream } from "../../domain/seed.js";
-import type { Position } from "./farmer-schema.js";
+import type { Position } from "./farmer-shape.js";
 
 // JavaScript engines may differ in the last digit of Math.sin, Math.exp and the like, and one digit can lead to another
 // field or another crop. Sums, products and square roots are the same everywhere, so everything here is made of them.

@@ -1,5 +1,5 @@
 import { sumOf } from "./exact-math.js";
-import type { Farmer, Parcel, Season } from "./farmer-schema.js";
+import type { Farmer, Parcel, Season } from "./farmer-shape.js";
 
 type Cell = string | number | boolean | null;
 

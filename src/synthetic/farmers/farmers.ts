@@ -3,7 +3,7 @@ import { pick, randomStream } from "../../domain/seed.js";
 import { choiceOf, farmerId, indexOfFarmer } from "../farmer-id.js";
 import { sumOf } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import type { Farmer } from "./farmer-schema.js";
+import type { Farmer } from "./farmer-shape.js";
 import { insuranceOf, loansOf } from "./finance.js";
 import {
   adultAfterYears,

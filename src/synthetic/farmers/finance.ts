@@ -2,7 +2,7 @@ import { base62From, pick, type RandomStream } from "../../domain/seed.js";
 import { dateOf, day, instantOf, yearOf } from "./dates.js";
 import { between, chance, pickWeighted, rounded, sumOf, unit, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import type { Claim, Collateral, InsurancePolicy, Loan, Money, Parcel, Season } from "./farmer-schema.js";
+import type { Claim, Collateral, InsurancePolicy, Loan, Money, Parcel, Season } from "./farmer-shape.js";
 import { lastUsualHarvest, usualYield } from "./seasons.js";
 import { type Country, type CropName, cropOfCode, crops, type Lending } from "./tables.js";
 import { dayOfHarm } from "./weather.js";

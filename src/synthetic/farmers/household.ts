@@ -2,7 +2,7 @@ import { base62From, pick, type RandomStream, randomStream } from "../../domain/
 import { yearOf } from "./dates.js";
 import { chance, logNormal, normal, unit, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import type { Farmer, LivestockType } from "./farmer-schema.js";
+import type { Farmer, LivestockType } from "./farmer-shape.js";
 
 /** Only the year of birth is known: in the year of this birthday someone is 18 all year. */
 export const adultAfterYears = 19;

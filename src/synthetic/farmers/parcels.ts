@@ -16,7 +16,7 @@ import {
   wholeBetween,
 } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import type { Parcel, Position, Season } from "./farmer-schema.js";
+import type { Parcel, Position, Season } from "./farmer-shape.js";
 import { canHaveGrown, seasonsOf } from "./seasons.js";
 import { type CropName, crops, type Growing } from "./tables.js";
 

@@ -2,7 +2,7 @@ import type { RandomStream } from "../../domain/seed.js";
 import { dateOf, day, instantOf, type Span, withinYearFrom, type YearDay, yearOf } from "./dates.js";
 import { chance, normal, pickWeighted, rounded, unit, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import type { Season } from "./farmer-schema.js";
+import type { Season } from "./farmer-shape.js";
 import {
   type Calendar,
   type CropName,

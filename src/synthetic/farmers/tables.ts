@@ -1,6 +1,6 @@
 import { type FarmerLocale, farmerLocales } from "../../domain/farmer.js";
 import type { YearDay } from "./dates.js";
-import type { Lender, LivestockType, Peril } from "./farmer-schema.js";
+import type { Lender, LivestockType, Peril } from "./farmer-shape.js";
 
 import cropTable from "./tables/crops.json" with { type: "json" };
 import en_GH from "./tables/en_GH.json" with { type: "json" };

@@ -2,7 +2,7 @@ import { pick, type RandomStream, randomStream } from "../../domain/seed.js";
 import { common, day, type Span, spanIn, yearOf } from "./dates.js";
 import { between, chance, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
-import type { LossCause } from "./farmer-schema.js";
+import type { LossCause } from "./farmer-shape.js";
 
 /** The subdivision and the seed that the weather depends on. */
 type WeatherSite = Pick<FarmContext, "seed" | "country" | "region">;

@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import type { Consent, Report } from "../../control/answers.generated.js";
+import type { Consent, Report } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { resource, useResources } from "../../control/resource.js";
 import { clock } from "../../control/resources.js";

@@ -1,4 +1,4 @@
-import type { Consent } from "../../control/answers.generated.js";
+import type { Consent } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { ActionButton } from "../../elements/action.js";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Farmer } from "../../control/answers.generated.js";
+import type { Farmer } from "../../control/answers.js";
 import { Table } from "../../elements/table.js";
 import { capitalized, codeWords } from "../../elements/words.js";
 

@@ -1,4 +1,4 @@
-import type { Farmer } from "../../control/answers.generated.js";
+import type { Farmer } from "../../control/answers.js";
 import { capitalized } from "../../elements/words.js";
 
 type Parcel = Farmer["parcels"][number];

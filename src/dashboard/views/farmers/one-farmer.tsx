@@ -1,4 +1,4 @@
-import type { Farmer } from "../../control/answers.generated.js";
+import type { Farmer } from "../../control/answers.js";
 import { useResource } from "../../control/resource.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Fact } from "../../elements/fact.js";

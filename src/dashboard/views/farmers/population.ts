@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Farmer, FarmerPage } from "../../control/answers.generated.js";
+import type { Farmer, FarmerPage } from "../../control/answers.js";
 import { type ControlError, fetchControl } from "../../control/call.js";
 import { farmersStart } from "../../control/resources.js";
 

@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import type { AssumptionRow, Assumptions as Values } from "../../control/answers.generated.js";
+import type { AssumptionRow, Assumptions as Values } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { resource, useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";

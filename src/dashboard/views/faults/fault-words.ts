@@ -1,4 +1,4 @@
-import type { Fault } from "../../control/answers.generated.js";
+import type { Fault } from "../../control/answers.js";
 
 /** Replaces the faults that are on by what is made of them. */
 export type ChangeFaults = (next: (on: readonly Fault[]) => readonly unknown[]) => Promise<void>;

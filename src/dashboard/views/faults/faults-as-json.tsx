@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { Fault } from "../../control/answers.generated.js";
+import type { Fault } from "../../control/answers.js";
 import { ControlError } from "../../control/call.js";
 import { useAction } from "../../elements/action.js";
 import { Field } from "../../elements/field.js";

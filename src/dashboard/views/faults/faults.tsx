@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Fault } from "../../control/answers.generated.js";
+import type { Fault } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { faults } from "../../control/resources.js";

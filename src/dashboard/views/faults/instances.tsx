@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Instance } from "../../control/answers.generated.js";
+import type { Instance } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { instances, scenarios } from "../../control/resources.js";

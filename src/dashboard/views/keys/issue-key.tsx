@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { IssuedKey } from "../../control/answers.generated.js";
+import type { IssuedKey } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
 import { keys } from "../../control/resources.js";
 import { Refusal, useAction } from "../../elements/action.js";

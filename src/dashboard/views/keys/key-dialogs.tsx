@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { Key } from "../../control/answers.generated.js";
+import type { Key } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { assumptions, keys } from "../../control/resources.js";

@@ -1,4 +1,4 @@
-import type { Key } from "../../control/answers.generated.js";
+import type { Key } from "../../control/answers.js";
 import { requests } from "../../control/live-requests.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";

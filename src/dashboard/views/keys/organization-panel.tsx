@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Key, Organization } from "../../control/answers.generated.js";
+import type { Key, Organization } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { organizations } from "../../control/resources.js";
 import { Refusal, useActionQueue } from "../../elements/action.js";

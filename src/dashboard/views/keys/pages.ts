@@ -1,4 +1,4 @@
-import type { Key, Organization } from "../../control/answers.generated.js";
+import type { Key, Organization } from "../../control/answers.js";
 
 /** An organization with those of its keys that stand on a page. */
 export interface Section {

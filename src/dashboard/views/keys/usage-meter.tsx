@@ -1,4 +1,4 @@
-import type { Key } from "../../control/answers.generated.js";
+import type { Key } from "../../control/answers.js";
 import { upcoming } from "../../control/upcoming.js";
 import { Until } from "../../elements/instant.js";
 

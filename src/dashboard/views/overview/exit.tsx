@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { Report, Sent } from "../../control/answers.generated.js";
+import type { Report, Sent } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
 import { type HowToMeet, howToMeet, type SendableRequest } from "../../control/how-to-meet.js";
 import { Refusal, useAction } from "../../elements/action.js";

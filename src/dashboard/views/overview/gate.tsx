@@ -1,5 +1,5 @@
 import { computed } from "@preact/signals";
-import type { Report } from "../../control/answers.generated.js";
+import type { Report } from "../../control/answers.js";
 import { baseUrl } from "../../control/call.js";
 import { requests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";

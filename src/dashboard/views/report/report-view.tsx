@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Report } from "../../control/answers.generated.js";
+import type { Report } from "../../control/answers.js";
 import { fetchControl } from "../../control/call.js";
 import { howToMeet } from "../../control/how-to-meet.js";
 import { useResources } from "../../control/resource.js";

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import type { Request } from "../../control/answers.generated.js";
+import type { Request } from "../../control/answers.js";
 import { requests } from "../../control/live-requests.js";
 import { route } from "../../shell/route.js";
 

@@ -1,4 +1,4 @@
-import type { Request } from "../../control/answers.generated.js";
+import type { Request } from "../../control/answers.js";
 
 /** A request as code that sends it again; the key and the base URL come from the environment for clients. */
 export interface ClientCode {

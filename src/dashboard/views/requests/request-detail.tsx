@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { RequestDetails } from "../../control/answers.generated.js";
+import type { RequestDetails } from "../../control/answers.js";
 import { baseUrl, type ControlError, call } from "../../control/call.js";
 import { connection } from "../../control/events.js";
 import { Refusal } from "../../elements/action.js";

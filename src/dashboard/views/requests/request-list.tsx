@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import type { Request } from "../../control/answers.generated.js";
+import type { Request } from "../../control/answers.js";
 import { Target } from "../../elements/advice.js";
 import { PathBadge, toneOf } from "../../elements/path-badge.js";
 import { linkTo, route } from "../../shell/route.js";

@@ -28,7 +28,7 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
-import type { Validation } from "../../control/answers.generated.js";
+import type { Validation } from "../../control/answers.js";
 import { describeAt, type Schema, suggest } from "./completion.js";
 import { colours, highlighting } from "./editor-theme.js";
 

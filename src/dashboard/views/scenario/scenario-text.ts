@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Validation } from "../../control/answers.generated.js";
+import type { Validation } from "../../control/answers.js";
 import { type ControlError, call, fetchControl } from "../../control/call.js";
 import { listen } from "../../control/events.js";
 import { saveFile } from "../../elements/save-file.js";

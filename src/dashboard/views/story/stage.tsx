@@ -1,4 +1,4 @@
-import type { Gate, StepResult } from "../../control/answers.generated.js";
+import type { Gate, StepResult } from "../../control/answers.js";
 import { BodyText } from "../../elements/body-text.js";
 import { Instant } from "../../elements/instant.js";
 import { PathBadge, toneOf } from "../../elements/path-badge.js";

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Story } from "../../control/answers.generated.js";
+import type { Story } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { gate, health, scenarios, story } from "../../control/resources.js";

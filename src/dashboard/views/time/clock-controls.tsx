@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Upcoming } from "../../control/answers.generated.js";
+import type { Upcoming } from "../../control/answers.js";
 import { type ControlError, call } from "../../control/call.js";
 import { clock, health, keys } from "../../control/resources.js";
 import { upcoming } from "../../control/upcoming.js";

@@ -1,4 +1,4 @@
-import type { Key, Upcoming } from "../../control/answers.generated.js";
+import type { Key, Upcoming } from "../../control/answers.js";
 import { endOf } from "../../elements/key-state.js";
 
 /** The part of time that the axis shows, in epoch milliseconds. */

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
-import type { Key, Upcoming } from "../../control/answers.generated.js";
+import type { Key, Upcoming } from "../../control/answers.js";
 import { endOf, stateShapes } from "../../elements/key-state.js";
 import { kinds } from "./kind-mark.js";
 import { type Span, ticksIn } from "./span.js";

@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks";
-import type { Key, Upcoming } from "../../control/answers.generated.js";
+import type { Key, Upcoming } from "../../control/answers.js";
 import { now } from "../../control/now.js";
 import { useResources } from "../../control/resource.js";
 import { clock, keys, keyTotal } from "../../control/resources.js";

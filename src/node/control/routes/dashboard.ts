@@ -1,13 +1,13 @@
-import { snakeCase } from "../../../api/snake-case.js";
 import { SandboxError } from "../../../domain/errors.js";
 import type { Decision } from "../../../sandbox/operations/consents.js";
 import { requirePreview } from "../../../sandbox/operations/input.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { viewConsent } from "../../../sandbox/preview/consent-views.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import { described, query } from "../../../scenario/format/control-bodies.js";
-import { count } from "../../../schema/shape.js";
-import { listOf, one } from "../answer-schemas.js";
+import { query } from "../../../scenario/format/control-bodies.js";
+import { count, described, list } from "../../../schema/shape.js";
+import { snakeCase } from "../../../schema/spelling.js";
+import { answers } from "../answers.js";
 import { type Route, route } from "./route.js";
 
 const minute = 60_000;
@@ -22,7 +22,7 @@ export const dashboardRoutes: readonly Route[] = [
   route("GET /organizations", {
     summary: "The organizations, in the scenario's order; `total` is their number",
     query: pageQuery,
-    answer: one("OrganizationPage"),
+    answer: answers.OrganizationPage,
     isBare: true,
     run: ({ world, query }) => ({
       data: snakeCase(viewOrganizations(world, query)),
@@ -31,21 +31,21 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   route("GET /organizations/{ref}", {
     summary: "One organization",
-    answer: one("Organization"),
+    answer: answers.Organization,
     run: ({ world, params: { ref = "" } }) =>
       snakeCase(viewOrganization(world.registry.organization(ref).organization)),
   }),
   route("PATCH /organizations/{ref}", {
     summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
-    answer: one("Organization"),
+    answer: answers.Organization,
     run: ({ world, actor, params: { ref = "" }, body }) =>
       snakeCase(operations.organization(world, { ...body, ref }, { actor }).organization),
   }),
   route("GET /keys", {
     summary: "The keys, in the scenario's order; `total` is their number",
     query: pageQuery,
-    answer: one("KeyPage"),
+    answer: answers.KeyPage,
     isBare: true,
     run: ({ world, query }) => ({
       data: snakeCase(viewKeys(world, query)),
@@ -57,7 +57,7 @@ export const dashboardRoutes: readonly Route[] = [
     body: "key_creation",
     status: 201,
     makes: "key",
-    answer: one("IssuedKey"),
+    answer: answers.IssuedKey,
     run({ world, actor, body }) {
       try {
         return snakeCase(operations.create_key(world, body, { actor }));
@@ -71,7 +71,7 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   route("GET /keys/{ref}", {
     summary: "One key",
-    answer: one("Key"),
+    answer: answers.Key,
     run: ({ world, params: { ref = "" } }) => snakeCase(viewKey(world.registry.key(ref), world)),
   }),
   route("POST /keys/{ref}/rotate", {
@@ -79,7 +79,7 @@ export const dashboardRoutes: readonly Route[] = [
     body: "key_rotation",
     status: 201,
     makes: "key",
-    answer: one("IssuedKey"),
+    answer: answers.IssuedKey,
     run({ world, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions; rounding removes those of a millisecond.
       const overlap = minutes === undefined ? undefined : Math.round(minutes * minute);
@@ -89,14 +89,14 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   route("POST /keys/{ref}/revoke", {
     summary: "Revokes a key at once: an active one, or a replaced one in its overlap",
-    answer: one("RevokedKey"),
+    answer: answers.RevokedKey,
     run: ({ world, actor, params: { ref: key = "" } }) =>
       snakeCase(operations.revoke(world, { key }, { actor })),
   }),
   route("GET /consents", {
     summary: "All consent requests, oldest first",
     preview: true,
-    answer: listOf("Consent"),
+    answer: list(answers.Consent),
     run({ world }) {
       requirePreview(world);
       return world.consents.all.map((entry) => snakeCase(viewConsent(entry, world)));
@@ -113,7 +113,7 @@ function decision(name: Decision, summary: string): Route {
   return route(`POST /consents/{id}/${name}`, {
     summary,
     preview: true,
-    answer: one("Consent"),
+    answer: answers.Consent,
     run: ({ world, params: { id = "" } }) => snakeCase(operations.consent(world, { id, do: name }).consent),
   });
 }
@@ -122,7 +122,7 @@ function suspension(name: "suspend" | "resume", summary: string): Route {
   return route(`POST /attestations/{id}/${name}`, {
     summary,
     preview: true,
-    answer: one("Attestation"),
+    answer: answers.Attestation,
     run: ({ world, params: { id = "" } }) =>
       snakeCase(operations.attestation(world, { id, do: name }).attestation),
   });

@@ -1,6 +1,6 @@
 import { gateChecks, successPaths } from "../../../api/gate.js";
 import { requestDetails } from "../../../api/request-details.js";
-import { requestLine } from "../../../api/snake-case.js";
+import { requestLine } from "../../../api/request-line.js";
 import { storySender } from "../../../api/story-sender.js";
 import { SandboxError } from "../../../domain/errors.js";
 import { faultPathIds } from "../../../domain/outcomes.js";
@@ -8,14 +8,14 @@ import type { Exchange } from "../../../sandbox/history/exchange.js";
 import { storyRequest } from "../../../sandbox/story/run-step.js";
 import type { World } from "../../../sandbox/world.js";
 import type { ControlBody } from "../../../scenario/format/control-bodies.js";
-import { one } from "../answer-schemas.js";
+import { answers } from "../answers.js";
 import { type Route, route } from "./route.js";
 
 /** The gate that requests pass, and single requests on their way through it. */
 export const gateRoutes: readonly Route[] = [
   route("GET /gate", {
     summary: "The checks of a request in their order, each with the paths on which it refuses",
-    answer: one("Gate"),
+    answer: answers.Gate,
     run: ({ world }) => ({
       checks: gateChecks(world.preview),
       successes: successPaths,
@@ -24,13 +24,13 @@ export const gateRoutes: readonly Route[] = [
   }),
   route("GET /requests/{id}", {
     summary: "One request: the checks that it passed, the answer as it was sent, and what to do",
-    answer: one("RequestDetails"),
+    answer: answers.RequestDetails,
     run: ({ world, params: { id = "" } }) => requestDetails(world, id),
   }),
   route("POST /send", {
     summary: "Sends a request with a key of the scenario to the API; it is in the journal, not in the report",
     body: "sending",
-    answer: one("Sent"),
+    answer: answers.Sent,
     run({ world, body }) {
       const { status, headers, body: text } = storySender(world)(sendable(world, body));
       const [exchange] = world.history.requests({ limit: 1 });

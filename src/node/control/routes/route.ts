@@ -1,9 +1,8 @@
 import type { Request, Response } from "express";
-import type { JsonSchema } from "../../../api/endpoint.js";
 import type { Actor } from "../../../sandbox/operations/input.js";
 import type { World } from "../../../sandbox/world.js";
 import type { ControlBody, ControlBodyName, Query } from "../../../scenario/format/control-bodies.js";
-import type { ValueOf } from "../../../schema/shape.js";
+import type { Shape, ValueOf } from "../../../schema/shape.js";
 import type { ControlContext, ControlSurroundings } from "../../server/http-server.js";
 import type { ControlPlace } from "../call.js";
 
@@ -27,20 +26,20 @@ export interface LocalContext extends Pick<ControlContext, "gone"> {
 }
 
 /** One route of the control plane: its handler, its 405, its checks and its description are made from it. */
-export interface Route<Name extends ControlBodyName = ControlBodyName, Shape extends Query = Query> {
+export interface Route<Name extends ControlBodyName = ControlBodyName, Parameters extends Query = Query> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With named parts in braces: `/keys/{ref}`. */
   readonly path: string;
   readonly summary: string;
   /** Whether it is about records that only worlds with the preview have (R49). Default: false. */
   readonly preview?: true;
-  /** The name of its body's schema; left out for routes that take no body. */
+  /** The name of its body's shape; left out for routes that take no body. */
   readonly body?: Name;
   /** The parameters of its query; left out for routes that look at none. */
-  readonly query?: Shape;
+  readonly query?: Parameters;
   readonly status: 200 | 201 | 204;
-  /** The schema of its answer's `data`, or of the whole answer where that is bare; left out with 204, which has no body. */
-  readonly answer?: JsonSchema;
+  /** The shape of its answer's `data`, or of the whole answer where that is bare; left out with 204, which has no body. */
+  readonly answer?: Shape;
   readonly isBare?: true;
   /** The content types it answers in. Default: JSON alone. */
   readonly types?: readonly string[];
@@ -52,7 +51,10 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Shape ext
   /** What it makes that is random. Default: nothing. */
   readonly makes?: "key" | "instance";
   /** Returns the answer; a text that is no JSON by `textAnswer`. */
-  readonly run: (context: RouteContext<ControlBody<Name>, ValueOf<Shape>>, local: LocalContext) => unknown;
+  readonly run: (
+    context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
+    local: LocalContext,
+  ) => unknown;
   /** Runs it with a body sent as YAML; left out where only JSON is accepted. */
   readonly runYaml?: (context: RouteContext<string>) => unknown;
 }
@@ -77,21 +79,21 @@ export function isTextAnswer(answer: unknown): answer is TextAnswer {
 }
 
 /** A row of the table as it is written: only a local one gets the exchange. */
-type Row<Name extends ControlBodyName, Shape extends Query> = Omit<
-  Route<Name, Shape>,
+type Row<Name extends ControlBodyName, Parameters extends Query> = Omit<
+  Route<Name, Parameters>,
   "method" | "path" | "status" | "run" | "isLocal"
 > & { readonly status?: 201 } & (
-    | { readonly isLocal: true; readonly run: Route<Name, Shape>["run"] }
+    | { readonly isLocal: true; readonly run: Route<Name, Parameters>["run"] }
     | {
         readonly isLocal?: never;
-        readonly run: (context: RouteContext<ControlBody<Name>, ValueOf<Shape>>) => unknown;
+        readonly run: (context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>) => unknown;
       }
   );
 
 /** Makes a row of the table; `run` knows the types of body and query. Status: 200, or 204 without an answer, unless given. */
-export function route<Name extends ControlBodyName = "nothing", Shape extends Query = Query>(
+export function route<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
   call: `${Method} /${string}`,
-  row: Row<Name, Shape>,
+  row: Row<Name, Parameters>,
 ): Route {
   const [method, path] = call.split(" ") as [Method, string];
   const status = row.status ?? (row.answer === undefined ? 204 : 200);

@@ -7,8 +7,9 @@ import { givenOptions } from "../../../sandbox/runtime.js";
 import { scenarioSecrets } from "../../../sandbox/secrets.js";
 import { parseTime } from "../../../scenario/format/time.js";
 import { resolveSource } from "../../../scenario/parse-scenario.js";
+import { anything, list, record, text } from "../../../schema/shape.js";
 import { controlPath } from "../../server/read-request.js";
-import { listOf, one } from "../answer-schemas.js";
+import { answers } from "../answers.js";
 import { streamEvents } from "../events.js";
 import type { Instance, Instances } from "../instances.js";
 import { controlOpenApiDocument } from "../openapi.js";
@@ -20,8 +21,7 @@ import { requireQuickStart, scenarioRoutes } from "./scenario.js";
 import { trafficRoutes } from "./traffic.js";
 import { worldRoutes } from "./world.js";
 
-const text = { type: "string" };
-const document = { type: "object" };
+const document = record(anything());
 
 /** Every route of the control plane. */
 export const routes: readonly Route[] = [
@@ -33,7 +33,7 @@ export const routes: readonly Route[] = [
   // Isolated sandboxes inside the process: one for each test, in parallel.
   route("GET /instances", {
     summary: "All instances",
-    answer: listOf("InstanceSummary"),
+    answer: list(answers.InstanceSummary),
     run: (context) =>
       requireInstances(context)
         .list()
@@ -44,7 +44,7 @@ export const routes: readonly Route[] = [
     body: "instance_creation",
     status: 201,
     makes: "instance",
-    answer: one("Instance"),
+    answer: answers.Instance,
     run(context) {
       const instances = requireInstances(context);
       const { scenario, now, label, ...asked } = context.body;
@@ -72,7 +72,7 @@ export const routes: readonly Route[] = [
   }),
   route("POST /stop", {
     summary: "Stops the server: its process, or what startServer has started",
-    answer: one("Stopping"),
+    answer: answers.Stopping,
     isLocal: true,
     run(context, { response, server }) {
       const { world } = context;
@@ -84,14 +84,14 @@ export const routes: readonly Route[] = [
   }),
   route("GET /events", {
     summary: "Everything that happens, as server-sent events; resumes after Last-Event-ID",
-    answer: text,
+    answer: text(),
     types: ["text/event-stream"],
     isLocal: true,
     run: streamEvents,
   }),
   route("GET /metrics", {
     summary: "What to watch of the server and its process, in the text format of Prometheus",
-    answer: text,
+    answer: text(),
     types: ["text/plain"],
     isLocal: true,
     async run(context, { server, response }) {

@@ -13,9 +13,10 @@ import { populationOf } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
 import type { Path } from "../../../schema/shape.js";
+import { anything, list, record, text } from "../../../schema/shape.js";
 import { rehearsalProblems } from "../../rehearsal.js";
 import { scenarioText } from "../../scenario-text.js";
-import { listOf, one } from "../answer-schemas.js";
+import { answers } from "../answers.js";
 import { scenarioFields } from "../refusals.js";
 import { validateText } from "../validate-text.js";
 import { type Route, route, textAnswer } from "./route.js";
@@ -25,7 +26,7 @@ import { running } from "./world.js";
 export const scenarioRoutes: readonly Route[] = [
   route("GET /scenarios", {
     summary: "The bundled scenarios",
-    answer: listOf("Scenario"),
+    answer: list(answers.Scenario),
     isLocal: true,
     run: () =>
       scenarioNames.map((name) => {
@@ -35,7 +36,7 @@ export const scenarioRoutes: readonly Route[] = [
   }),
   route("GET /scenario", {
     summary: "The running scenario as YAML, without the keys that it pins",
-    answer: { type: "string" },
+    answer: text(),
     types: ["application/yaml"],
     run: async ({ world, runtime }) =>
       textAnswer("application/yaml", await scenarioText(world, runtime.given)),
@@ -43,7 +44,7 @@ export const scenarioRoutes: readonly Route[] = [
   route("PUT /scenario", {
     summary: "Starts another scenario: a bundled one by name, or one sent as YAML (application/yaml)",
     body: "scenario_choice",
-    answer: one("Running"),
+    answer: answers.Running,
     run({ runtime, body: { name } }) {
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
       return startScenario(runtime, withStory(name), name);
@@ -61,14 +62,14 @@ export const scenarioRoutes: readonly Route[] = [
   route("POST /scenario/validate", {
     summary: "Checks a scenario sent as YAML (application/yaml) without starting it, as `validate` does",
     body: "scenario_text",
-    answer: one("Validation"),
+    answer: answers.Validation,
     isLocal: true,
     run: ({ runtime, body: { text } }) => validation(text, runtime.given),
     runYaml: ({ runtime, body }) => validation(body, runtime.given),
   }),
   route("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
-    answer: { type: "object" },
+    answer: record(anything()),
     isBare: true,
     isLocal: true,
     run: () => scenarioJsonSchema(scenarioNames),

@@ -1,10 +1,10 @@
-import { requestLine, snakeCase } from "../../../api/snake-case.js";
+import { requestLine } from "../../../api/request-line.js";
 import { storySender } from "../../../api/story-sender.js";
 import { SandboxError } from "../../../domain/errors.js";
 import { captureText } from "../../../library/capture-text.js";
-import { reportOf } from "../../../report/build-report.js";
 import { harOf } from "../../../report/har.js";
 import { type ReportFormat, reportFormats } from "../../../report/render/document.js";
+import { reportOf } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../../sandbox/preview/farmers.js";
@@ -13,12 +13,13 @@ import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { kindOf } from "../../../sandbox/story/story.js";
 import { listRequests } from "../../../sandbox/views.js";
 import type { World } from "../../../sandbox/world.js";
-import { described, query, requestQuery } from "../../../scenario/format/control-bodies.js";
+import { query, requestQuery } from "../../../scenario/format/control-bodies.js";
 import { ref } from "../../../scenario/format/fields.js";
-import { choice, count, text } from "../../../schema/shape.js";
+import { choice, count, described, list, text } from "../../../schema/shape.js";
+import { snakeCase } from "../../../schema/spelling.js";
 import { version } from "../../package-files.js";
 import { stepJson } from "../../step-data.js";
-import { listOf, one } from "../answer-schemas.js";
+import { answers } from "../answers.js";
 import { type Route, route, textAnswer } from "./route.js";
 
 const mostFarmersOnAPage = 1000;
@@ -38,7 +39,7 @@ export const trafficRoutes: readonly Route[] = [
   route("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
-    answer: listOf("Request"),
+    answer: list(answers.Request),
     run: ({ world, query }) => listRequests(world, query).map(requestLine),
   }),
   route("DELETE /requests", {
@@ -53,7 +54,7 @@ export const trafficRoutes: readonly Route[] = [
         "The format of the report; har is the last 1,000 requests as HAR 1.2. Default: json.",
       ),
     }),
-    answer: one("Report"),
+    answer: answers.Report,
     types: ["application/json", harType, ...Object.values(reportTypes)],
     run({ world, runtime, baseUrl, query: { format = "json" } }) {
       if (format === "har") {
@@ -72,7 +73,7 @@ export const trafficRoutes: readonly Route[] = [
       to: described(text(), "The id of the last request. Default: the last one."),
       key: described(ref(), "Only requests with the key of this ref, or with none, malformed or unknown."),
     }),
-    answer: { type: "string" },
+    answer: text(),
     types: ["application/yaml"],
     run: ({ world, query }) => textAnswer("application/yaml", captureText(world, query)),
   }),
@@ -85,7 +86,7 @@ export const trafficRoutes: readonly Route[] = [
         `At most this many. Default: ${defaultFarmerPage}.`,
       ),
     }),
-    answer: one("FarmerPage"),
+    answer: answers.FarmerPage,
     isBare: true,
     run({ world: { farmers }, query }) {
       const { offset = 0, limit = defaultFarmerPage } = query;
@@ -94,18 +95,18 @@ export const trafficRoutes: readonly Route[] = [
   }),
   route("GET /farmers/{farmer_id}", {
     summary: "One synthetic farmer",
-    answer: one("Farmer"),
+    answer: answers.Farmer,
     run: ({ world, params }) => world.farmers.get(params.farmer_id as string),
   }),
   route("GET /story", {
     summary: "The progress of the story, its steps, the next one, and the result of the last one",
-    answer: one("Story"),
+    answer: answers.Story,
     run: ({ world }) => ({ ...storyView(world), outline: outlineOf(world), last: lastStep(world) }),
   }),
   route("POST /story/next", {
     summary:
       "Runs the next step of the story; `step` is null after the last one. POST /reset starts it again",
-    answer: one("NextStep"),
+    answer: answers.NextStep,
     run({ world }) {
       if (world.story.steps.length === 0) throw new SandboxError("not_found", withoutStory(world.name));
       const step = runNextStep(world, storySender(world));

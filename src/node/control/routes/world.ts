@@ -1,4 +1,3 @@
-import { snakeCase } from "../../../api/snake-case.js";
 import { variationTable } from "../../../api/variation/table.js";
 import { type AssumptionRow, type Assumptions, assumptionTable } from "../../../domain/assumptions.js";
 import words from "../../../domain/assumptions.json" with { type: "json" };
@@ -10,8 +9,10 @@ import { listUpcoming } from "../../../sandbox/upcoming.js";
 import { viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import type { World } from "../../../sandbox/world.js";
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
+import { list } from "../../../schema/shape.js";
+import { snakeCase } from "../../../schema/spelling.js";
 import { version } from "../../package-files.js";
-import { listOf, one } from "../answer-schemas.js";
+import { answers } from "../answers.js";
 import { HttpRefusal } from "../refusals.js";
 import { type Route, route } from "./route.js";
 
@@ -19,7 +20,7 @@ import { type Route, route } from "./route.js";
 export const worldRoutes: readonly Route[] = [
   route("GET /health", {
     summary: "Status and version; with the control token, where one is needed, also the scenario",
-    answer: one("Health"),
+    answer: answers.Health,
     isBare: true,
     isLocal: true,
     run: ({ world }, { server, response }) => ({
@@ -33,7 +34,7 @@ export const worldRoutes: readonly Route[] = [
   }),
   route("GET /ready", {
     summary: "Whether to send requests here: 503 not_ready says why not",
-    answer: one("Readiness"),
+    answer: answers.Readiness,
     isBare: true,
     isLocal: true,
     run(_context, { server }) {
@@ -44,7 +45,7 @@ export const worldRoutes: readonly Route[] = [
   }),
   route("GET /state", {
     summary: "The whole world: organizations, keys, clock, assumptions",
-    answer: one("State"),
+    answer: answers.State,
     run: ({ world }) => ({
       scenario: world.name,
       seed: world.seed,
@@ -57,35 +58,35 @@ export const worldRoutes: readonly Route[] = [
   }),
   route("GET /clock", {
     summary: "The sandbox's clock",
-    answer: one("Clock"),
+    answer: answers.Clock,
     run: ({ world }) => viewClock(world.clock),
   }),
   route("PUT /clock", {
     summary: "Moves the clock on to a time, freezes it or lets it run",
     body: "clock_change",
-    answer: one("Clock"),
+    answer: answers.Clock,
     run: ({ world, body }) => operations.clock(world, body),
   }),
   route("POST /clock/advance", {
     summary: "Moves the clock on by a duration",
     body: "clock_advance",
-    answer: one("Clock"),
+    answer: answers.Clock,
     run: ({ world, body }) => operations.advance(world, body),
   }),
   route("GET /upcoming", {
     summary: "What the clock brings by itself, soonest first: at most 100 ends, turns and steps",
-    answer: listOf("Upcoming"),
+    answer: list(answers.Upcoming),
     run: ({ world }) => listUpcoming(world),
   }),
   route("GET /assumptions", {
     summary: "The assumptions where the specification is silent",
-    answer: one("Assumptions"),
+    answer: answers.Assumptions,
     run: ({ world }) => assumptionsOf(world),
   }),
   route("PUT /assumptions", {
     summary: "Changes the given assumptions; with a profile, all others become the profile's",
     body: "assumptions_change",
-    answer: one("Assumptions"),
+    answer: answers.Assumptions,
     run({ world, body }) {
       operations.assumptions(world, body as AssumptionsInput);
       return assumptionsOf(world);
@@ -93,19 +94,19 @@ export const worldRoutes: readonly Route[] = [
   }),
   route("GET /profiles", {
     summary: "Each assumption: its values, what the profiles assume, and whether varied varies it",
-    answer: listOf("AssumptionRow"),
+    answer: list(answers.AssumptionRow),
     isLocal: true,
     run: () => Object.entries(assumptionTable).map(profileRow),
   }),
   route("GET /faults", {
     summary: "The active faults; times in them are instants",
-    answer: listOf("Fault"),
+    answer: list(answers.Fault),
     run: ({ world }) => describeFaults(world.faults),
   }),
   route("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
-    answer: listOf("Fault"),
+    answer: list(answers.Fault),
     run({ world, body }) {
       operations.faults(world, body.faults as Fault[]);
       return describeFaults(world.faults);
@@ -113,7 +114,7 @@ export const worldRoutes: readonly Route[] = [
   }),
   route("POST /reset", {
     summary: "Starts the running scenario again",
-    answer: one("Running"),
+    answer: answers.Running,
     run({ runtime }) {
       runtime.reset();
       return running(runtime.world());

@@ -1,42 +1,22 @@
-type Keywords = Readonly<Record<string, unknown>>;
-declare const value: unique symbol;
+import * as shapes from "../../schema/shape.js";
+import { described, flag, nullable, type Shape, type ValueOf } from "../../schema/shape.js";
 
-/** A JSON Schema that knows, for the compiler alone, the type of the values it allows. */
-export type Schema<Value = unknown> = Keywords & { readonly [value]?: Value };
-/** The type of the values that a schema allows. */
-type ValueOf<Of> = Of extends Schema<infer Value> ? Value : never;
+// Each part of a farmer is described: there is no other page about them.
 
-function described<Value>(description: string, keywords: Keywords): Schema<Value> {
-  return { description, ...keywords };
-}
-const text = (description: string, more: Keywords = {}) =>
-  described<string>(description, { type: "string", ...more });
-const number = (description: string, more: Keywords = {}) =>
-  described<number>(description, { type: "number", minimum: 0, ...more });
-const whole = (description: string, more: Keywords = {}) =>
-  described<number>(description, { type: "integer", minimum: 0, ...more });
-const date = (description: string) =>
-  text(description, { format: "date", pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
+const text = (description: string, of: Parameters<typeof shapes.text>[0] = {}) =>
+  described(shapes.text(of), description);
+const number = (description: string) => described(shapes.number({ least: 0 }), description);
+const whole = (description: string, of: Parameters<typeof shapes.count>[0] = {}) =>
+  described(shapes.count(of), description);
+const date = (description: string) => text(description, { format: "date", pattern: /^\d{4}-\d{2}-\d{2}$/ });
 const oneOf = <const Value extends string>(description: string, values: readonly Value[]) =>
-  described<Value>(description, { type: "string", enum: values });
-const list = <Item>(description: string, items: Schema<Item>, more: Keywords = {}) =>
-  described<readonly Item[]>(description, { type: "array", items, ...more });
-const orNull = <Value>(schema: Schema<Value>): Schema<Value | null> =>
-  ({ ...schema, type: [schema.type, "null"] }) as Schema<Value | null>;
-const always = <const Value>(description: string, only: Value) =>
-  described<Value>(description, { const: only });
-
-/** An object that requires each member and allows no other. */
-const object = <const Members extends Readonly<Record<string, Schema>>>(
-  description: string,
-  properties: Members,
-) =>
-  described<{ readonly [Name in keyof Members]: ValueOf<Members[Name]> }>(description, {
-    type: "object",
-    required: Object.keys(properties),
-    additionalProperties: false,
-    properties,
-  });
+  described(shapes.choice(values), description);
+const list = <Item>(description: string, item: Shape<Item>, of: Parameters<typeof shapes.list>[1] = {}) =>
+  described(shapes.list(item, of), description);
+const always = <const Value extends string | boolean>(description: string, value: Value) =>
+  described(shapes.always(value), description);
+const object = <const Of extends shapes.Fields>(description: string, fields: Of) =>
+  described(shapes.mapping(fields), description);
 
 export const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goats", "pigs", "sheep"] as const;
 export type LivestockType = (typeof livestockTypes)[number];
@@ -73,24 +53,21 @@ const farmerTypes = ["small", "medium", "large"] as const;
 const money = (description: string) =>
   object(description, {
     amount: number("The amount, with no more digits than the currency has."),
-    currency: text("ISO 4217.", { pattern: "^[A-Z]{3}$" }),
+    currency: text("ISO 4217.", { pattern: /^[A-Z]{3}$/ }),
   });
 const cropCode = text(
   "AGROVOC code of the crop: http://aims.fao.org/aos/agrovoc/ and the code is its address.",
   {
-    pattern: "^c_\\d+$",
+    pattern: /^c_\d+$/,
   },
 );
 const cropName = text("English preferred label of the crop in AGROVOC.");
 const seasonCode = text("Year in which the season begins, and its name in the country.", {
-  pattern: "^\\d{4}-[a-z_]+$",
+  pattern: /^\d{4}-[a-z_]+$/,
 });
-const position = described<readonly [longitude: number, latitude: number]>("A position.", {
-  type: "array",
-  items: { type: "number" },
-  minItems: 2,
-  maxItems: 2,
-});
+const position = list("A position.", shapes.number(), { least: 2, most: 2 }) as Shape<
+  readonly [longitude: number, latitude: number]
+>;
 
 const season = object("A crop on the parcel, from planting to harvest.", {
   season_code: seasonCode,
@@ -99,32 +76,29 @@ const season = object("A crop on the parcel, from planting to harvest.", {
   crop_code: cropCode,
   crop_name: cropName,
   planted_on: date("Day of planting; of a perennial crop, the day it was set, years before the season."),
-  harvested_on: orNull(date("Day of harvest; null while the crop is on the field.")),
-  harvest_kg: orNull(number("Yield times area, in kg; null while the crop is on the field.")),
-  yield_kg_ha: orNull(number("In kg a hectare; null while the crop is on the field.")),
-  loss_cause: described<LossCause | null>(
-    "The cause of a loss of at least a seventh of the harvest, or null.",
-    {
-      enum: [...lossCauses, null],
-    },
+  harvested_on: nullable(date("Day of harvest; null while the crop is on the field.")),
+  harvest_kg: nullable(number("Yield times area, in kg; null while the crop is on the field.")),
+  yield_kg_ha: nullable(number("In kg a hectare; null while the crop is on the field.")),
+  loss_cause: nullable(
+    oneOf("The cause of a loss of at least a seventh of the harvest, or null.", lossCauses),
   ),
 });
 
 const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
   type: always("GeoJSON.", "Feature"),
-  id: text("Id of the parcel.", { pattern: "^parcel_[0-9a-f]{16}_\\d$" }),
+  id: text("Id of the parcel.", { pattern: /^parcel_[0-9a-f]{16}_\d$/ }),
   geometry: object("Outline of the field, WGS 84, counter-clockwise.", {
     type: always("GeoJSON.", "Polygon"),
     coordinates: list(
       "One closed ring of positions, longitude first.",
-      list("The ring.", position, { minItems: 5 }),
-      { minItems: 1, maxItems: 1 },
+      list("The ring.", position, { least: 5 }),
+      { least: 1, most: 1 },
     ),
   }),
   properties: object("Members with a colon are those of fiboa and its extensions.", {
     collection: always("fiboa: the collection.", "synthetic"),
     synthetic: always("The field does not exist.", true),
-    "metrics:area": whole("fiboa: area of the geometry on the ellipsoid of WGS 84, in m².", { minimum: 1 }),
+    "metrics:area": whole("fiboa: area of the geometry on the ellipsoid of WGS 84, in m².", { least: 1 }),
     "metrics:perimeter": number("fiboa: length of the outline, in m."),
     area_ha: number("The same area in hectares."),
     "determination:method": oneOf("fiboa: method by which the boundary was found.", surveyMethods),
@@ -133,9 +107,9 @@ const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
     land_ownership: oneOf("Tenure, after the classes of the FAO agricultural census.", tenures),
     irrigation: oneOf("Irrigation of the field; none means rain alone.", irrigations),
     "crop:code_list": always("fiboa crop extension: the list of codes.", "https://agrovoc.fao.org/"),
-    "crop:code": text("AGROVOC code of the crop of the latest season.", { pattern: "^c_\\d+$" }),
+    "crop:code": text("AGROVOC code of the crop of the latest season.", { pattern: /^c_\d+$/ }),
     "crop:name": text("English preferred label of that crop in AGROVOC."),
-    seasons: list("The latest seasons, the oldest first.", season, { minItems: 3, maxItems: 3 }),
+    seasons: list("The latest seasons, the oldest first.", season, { least: 3, most: 3 }),
   }),
 });
 
@@ -169,7 +143,7 @@ const loan = object("A loan.", {
   lender: oneOf("Kind of lender.", lenders),
   collateral: oneOf("Security that the lender holds.", collaterals),
   interest_rate_percent: number("Interest rate in percent a year."),
-  currency: text("ISO 4217.", { pattern: "^[A-Z]{3}$" }),
+  currency: text("ISO 4217.", { pattern: /^[A-Z]{3}$/ }),
   principal: number("Amount lent."),
   outstanding: number("Principal still owed at the start of the clock, without interest."),
   opened_on: date("Day of the contract."),
@@ -179,35 +153,35 @@ const loan = object("A loan.", {
 });
 
 const farmer = object("A farmer who does not exist, made from a seed.", {
-  farmer_id: text("Opaque id.", { pattern: "^farmer_[0-9a-f]{16}$" }),
+  farmer_id: text("Opaque id.", { pattern: /^farmer_[0-9a-f]{16}$/ }),
   synthetic: always("The farmer does not exist.", true),
   name: object("Common names of the locale, put together at random.", {
-    given_name: text("Given name.", { minLength: 1 }),
-    surname: text("Family name.", { minLength: 1 }),
+    given_name: text("Given name.", { least: 1 }),
+    surname: text("Family name.", { least: 1 }),
   }),
   sex: oneOf("Sex, in the words of FHIR and SPDCI.", ["female", "male"]),
   birth_year: whole("Year of birth; no day."),
-  language: text("BCP 47: the language to speak with the farmer.", { pattern: "^[a-z]{2,3}(-[A-Z]{2})?$" }),
+  language: text("BCP 47: the language to speak with the farmer.", { pattern: /^[a-z]{2,3}(-[A-Z]{2})?$/ }),
   household: object("The household.", {
-    group_size: whole("Persons in the household, the farmer among them.", { minimum: 1 }),
-    is_head: described<boolean>("Whether the farmer is its head.", { type: "boolean" }),
+    group_size: whole("Persons in the household, the farmer among them.", { least: 1 }),
+    is_head: described(flag(), "Whether the farmer is its head."),
   }),
   farmer_type: oneOf("By area: small below 2 ha, medium below 20 ha, large from there.", farmerTypes),
   farm_area_ha: number("Sum of the areas of the parcels."),
   location: object("Location of the farm.", {
-    country_code: text("ISO 3166-1 alpha-2.", { pattern: "^[A-Z]{2}$" }),
-    subdivision_code: text("ISO 3166-2.", { pattern: "^[A-Z]{2}-[A-Z0-9]{1,3}$" }),
+    country_code: text("ISO 3166-1 alpha-2.", { pattern: /^[A-Z]{2}$/ }),
+    subdivision_code: text("ISO 3166-2.", { pattern: /^[A-Z]{2}-[A-Z0-9]{1,3}$/ }),
     subdivision_name: text("Name of the subdivision."),
   }),
-  parcels: list("The fields, the largest first.", parcel, { minItems: 1, maxItems: 7 }),
+  parcels: list("The fields, the largest first.", parcel, { least: 1, most: 7 }),
   livestock: list(
     "Animals, by type.",
     object("Animals of one type.", {
       type: oneOf("Type.", livestockTypes),
-      count: whole("Number of animals.", { minimum: 1 }),
+      count: whole("Number of animals.", { least: 1 }),
     }),
   ),
-  cooperative: orNull(
+  cooperative: nullable(
     object("Membership of an invented cooperative, or null.", {
       cooperative_id: text("Id of the cooperative, shared by its members."),
       name: text("Invented name."),
@@ -218,15 +192,11 @@ const farmer = object("A farmer who does not exist, made from a seed.", {
   loans: list("Loans, the oldest first.", loan),
 });
 
-/** The record of a synthetic farmer as JSON Schema 2020-12. */
-export const farmerSchema: Schema<Farmer> = {
-  $schema: "https://json-schema.org/draft/2020-12/schema",
-  title: "Synthetic farmer",
-  ...farmer,
-};
+/** The record of a synthetic farmer. */
+export const farmerShape = { ...farmer, title: "Synthetic farmer" };
 
 /** A synthetic farmer: plain JSON data, the same for the same seed, index, locales and start. */
-export type Farmer = ValueOf<typeof farmer>;
+export type Farmer = ValueOf<typeof farmerShape>;
 /** A field, as a GeoJSON Feature; members with a colon are fiboa's. */
 export type Parcel = ValueOf<typeof parcel>;
 /** A crop on a parcel, from planting to harvest. */

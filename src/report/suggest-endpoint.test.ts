@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { suggestEndpoint } from "./build-report.js";
+import { suggestEndpoint } from "./suggest-endpoint.js";
 
 test.each([
   ["POST", "/v1/relying-party/me"],

@@ -1,0 +1,28 @@
+import type { Answer } from "../../node/control/answers.js";
+
+// What the page knows of the control plane: the types of its answers.
+
+export type AssumptionRow = Answer<"AssumptionRow">;
+export type Assumptions = Answer<"Assumptions">;
+export type Clock = Answer<"Clock">;
+export type Consent = Answer<"Consent">;
+export type Farmer = Answer<"Farmer">;
+export type FarmerPage = Answer<"FarmerPage">;
+export type Fault = Answer<"Fault">;
+export type Gate = Answer<"Gate">;
+export type Health = Answer<"Health">;
+export type Instance = Answer<"Instance">;
+export type InstanceSummary = Answer<"InstanceSummary">;
+export type IssuedKey = Answer<"IssuedKey">;
+export type Key = Answer<"Key">;
+export type KeyPage = Answer<"KeyPage">;
+export type Organization = Answer<"Organization">;
+export type Report = Answer<"Report">;
+export type Request = Answer<"Request">;
+export type RequestDetails = Answer<"RequestDetails">;
+export type Scenario = Answer<"Scenario">;
+export type Sent = Answer<"Sent">;
+export type StepResult = Answer<"StepResult">;
+export type Story = Answer<"Story">;
+export type Upcoming = Answer<"Upcoming">;
+export type Validation = Answer<"Validation">;

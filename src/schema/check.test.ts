@@ -1,0 +1,30 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test } from "vitest";
+import { mismatchesIn } from "./check.js";
+import { jsonSchemaOf } from "./json-schema.js";
+import { choice, list, mapping, nullable, openMapping, optional, text } from "./shape.js";
+
+const shape = mapping({
+  name: text({ least: 2, most: 3 }),
+  scopes: list(choice(["a", "b"]), { least: 1, isUnique: true }),
+  note: optional(nullable(text())),
+  more: optional(openMapping({ id: text() })),
+});
+const sound = { name: "abc", scopes: ["a", "b"], note: null, more: { id: "x", other: 1 } };
+
+test.each([
+  [sound, []],
+  [{ ...sound, name: "🌾🌾🌾" }, []],
+  [{ ...sound, name: "🌾" }, ["name: a string of 2 to 3 characters"]],
+  [{ ...sound, scopes: ["x", "x"] }, ["scopes: an array of at least 1, without duplicates"]],
+  [{ ...sound, scopes: ["a", "x"] }, ['scopes[1]: "a" or "b"']],
+  [
+    { ...sound, note: 7, more: {}, extra: 1 },
+    ["note: a string", "more.id: a string", "extra: no such member"],
+  ],
+])("%j: the mismatches are those that JSON Schema finds, and nothing inside a part that is wrong", (value, expected) => {
+  expect(mismatchesIn(shape, value).map(({ path, expected }) => `${path}: ${expected}`)).toEqual(expected);
+  expect(new Ajv2020({ allowUnionTypes: true }).compile(jsonSchemaOf(shape))(value)).toBe(
+    expected.length === 0,
+  );
+});

@@ -1,0 +1,49 @@
+import { mapFields, orNull, type Shape, text } from "./shape.js";
+
+// Values spell their members as TypeScript does; YAML, HTTP and JSON do it in snake_case.
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const camel = (name: string) => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+
+/** Plain data with the members of its objects spelled as JSON spells them: `perMinute` as `per_minute`. */
+export function snakeCase(value: unknown): unknown {
+  return respelled(value, snake);
+}
+
+/** Plain data that came as JSON, spelled as TypeScript spells it. */
+export function camelCase(value: unknown): unknown {
+  return respelled(value, camel);
+}
+
+function respelled(value: unknown, spell: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => respelled(item, spell));
+  if (value === null || typeof value !== "object") return value;
+  const members = Object.entries(value).map(([name, member]) => [spell(name), respelled(member, spell)]);
+  return Object.fromEntries(members);
+}
+
+/** The type of a value as JSON. */
+export type InJson<Value> = Value extends string | number | boolean | null | undefined
+  ? Value
+  : Value extends readonly (infer Item)[]
+    ? readonly InJson<Item>[]
+    : Value extends object
+      ? { readonly [Name in keyof Value as Name extends string ? Snake<Name> : never]: InJson<Value[Name]> }
+      : Value;
+
+type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
+  : Name;
+
+/** The shape of the JSON of a value. */
+export function inJson(shape: Shape): Shape {
+  return mapFields(shape, inJson, snake);
+}
+
+/** The shape of the JSON that this or another version has written: names that it may have more of are any text, as times are. */
+export function inJsonOfAnyVersion(shape: Shape): Shape {
+  const isFree = shape.kind === "choice" ? shape.isGrowing : shape.kind === "text" && shape.format;
+  if (isFree && !shape.isNullable) return text();
+  if (shape.isNullable) return orNull(inJsonOfAnyVersion({ ...shape, isNullable: false }));
+  return mapFields(shape, inJsonOfAnyVersion, snake);
+}
