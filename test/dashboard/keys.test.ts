@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
-import { type Dashboard, openDashboard } from "./open-dashboard.js";
+import { type Dashboard, openDashboard, quiet, viewsOf } from "./open-dashboard.js";
 
 const view = "/keys";
 
@@ -12,13 +12,17 @@ async function statusWith({ server }: Dashboard, secret: string): Promise<number
 
 /** Everything that a page holds and could be found in later. */
 async function tracesOf(page: Page): Promise<string> {
-  const held = await page.evaluate(() => [
+  const held = await page.evaluate(async () => [
     document.documentElement.outerHTML,
     ...[...document.querySelectorAll("input, textarea")].map((input) => (input as HTMLInputElement).value),
     JSON.stringify({ ...localStorage, ...sessionStorage }),
     document.cookie,
     JSON.stringify(history.state),
+    window.name,
     ...performance.getEntries().map(({ name }) => name),
+    ...(await caches.keys()),
+    ...(await indexedDB.databases()).map(({ name }) => name),
+    ...(await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
   ]);
   return [page.url(), ...held].join("\n");
 }
@@ -42,8 +46,11 @@ const rowOf = (page: Page, ref: string) =>
 describe.skipIf(noBrowser)("keys and organizations", () => {
   test("R29 R34 a key is created as filled in; its secret works, and stands nowhere once its dialog is closed", async () => {
     const dashboard = await openDashboard({ view });
-    const { page, ask, another } = dashboard;
+    const { page, ask, another, go } = dashboard;
     const second = await another();
+    const said: string[] = [];
+    page.on("request", (request) => said.push(`${request.url()} ${request.postData() ?? ""}`));
+    page.on("console", (message) => said.push(message.text()));
     const secret = await createKey(page, "Night batch", async () => {
       await page.getByLabel("live", { exact: true }).check();
       await page.getByLabel("consents:read").check();
@@ -67,9 +74,16 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await rowOf(page, "night-batch").getByText("1 of 7 a minute").waitFor();
     expect(await tracesOf(page)).not.toContain(secret);
+    for (const one of await viewsOf(page)) {
+      await go(one);
+      await quiet(page);
+      expect(await tracesOf(page), one).not.toContain(secret);
+    }
     await page.reload();
+    await quiet(page);
+    expect(await tracesOf(page)).not.toContain(secret);
     await rowOf(second, "night-batch").waitFor();
-    for (const each of [page, second]) expect(await tracesOf(each)).not.toContain(secret);
+    expect([await tracesOf(second), ...said].join("\n")).not.toContain(secret);
   });
 
   test("R34 the secret goes into the clipboard from its dialog alone", async () => {

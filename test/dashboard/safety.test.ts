@@ -114,25 +114,4 @@ describe.skipIf(noBrowser)("in Chromium", () => {
     await page.getByRole("button", { name: "+1 h" }).click();
     await expect.poll(() => runtime.world().clock.now() - before).toBe(3_600_000);
   });
-
-  test("a secret is shown once, and is in no address, no storage and no message", async () => {
-    const { page, go } = await openDashboard({ view: "/keys" });
-    const said: string[] = [];
-    page.on("request", (request) => said.push(`${request.url()} ${request.postData() ?? ""}`));
-    page.on("console", (message) => said.push(message.text()));
-    await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("Shown once");
-    await page.getByRole("button", { name: "Create the key" }).click();
-    const secret = (await page.locator(".secret-text").textContent()) as string;
-    expect(secret).toMatch(/^SVC_test_/);
-    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    for (const view of await viewsOf(page)) {
-      await go(view);
-      await quiet(page);
-      const { session, others, page: shown } = await keptIn(page);
-      expect(`${session} ${others} ${shown} ${page.url()}`, view).not.toContain(secret);
-    }
-    expect(said.join("\n")).not.toContain(secret);
-  });
 });
