@@ -19,6 +19,11 @@ test.each([
   expect(isWellFormedKey(key)).toBe(true);
 });
 
+test("R10 a key has at most 256 characters", () => {
+  expect(isWellFormedKey("SVC_test_".padEnd(256, "a"))).toBe(true);
+  expect(isWellFormedKey("SVC_test_".padEnd(257, "a"))).toBe(false);
+});
+
 test.each([
   "",
   " ",
@@ -33,7 +38,7 @@ test.each([
   "SVC_test_sbx0\u00e9",
   " SVC_test_sbx0",
   "Bearer SVC_test_sbx0",
-  `SVC_test_${"a".repeat(300)}`,
+  `SVC_test_${"a".repeat(248)}`,
 ])("R10 %j is not a well-formed key", (key) => {
   expect(parseApiKey(key)).toBeUndefined();
   expect(isWellFormedKey(key)).toBe(false);
@@ -115,6 +120,7 @@ test.each<[string, Partial<KeyRecord>, Readonly<Record<number, string>>]>([
   ["R38 rotated at the end of its overlap", { overlapEndsAt: 100 }, { 99: "retiring", 100: "rotated" }],
   ["the overlap ends first", { overlapEndsAt: 100, expiresAt: 200 }, { 150: "rotated", 250: "rotated" }],
   ["the expiry comes first", { overlapEndsAt: 200, expiresAt: 100 }, { 99: "retiring", 150: "expired" }],
+  ["both at one instant", { overlapEndsAt: 100, expiresAt: 100 }, { 99: "retiring", 100: "expired" }],
   ["revoked before it would have expired", { revokedAt: 50, expiresAt: 100 }, { 150: "revoked" }],
 ])("%s", (_title, times, states) => {
   for (const [now, state] of Object.entries(states))

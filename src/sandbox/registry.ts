@@ -53,6 +53,8 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
   const organizations = new Map<string, OrganizationEntry>();
   const keys = new Map<string, KeyEntry>();
   const byHash = new Map<string, KeyEntry>();
+  const entries: KeyEntry[] = [];
+  const lookup = { read: 0 };
 
   /** Throws `unknown_ref`, with the known refs. */
   const organization = (ref: string): OrganizationEntry =>
@@ -64,9 +66,19 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     const entry: KeyEntry = { key, holder, usage };
     holder.keys.push(entry);
     keys.set(key.ref, entry);
+    entries.push(entry);
     // A pinned secret may be the one that the seed gives another key: the first of them is found.
     if (!byHash.has(key.sha256)) byHash.set(key.sha256, entry);
     return entry;
+  }
+
+  // Reads all that the checks read of a key: most of a first lookup is the time that memory takes (R14).
+  function equalizeLookup({ key, usage, holder }: KeyEntry, sha256: string): void {
+    const { revokedAt = 0, expiresAt = 0, overlapEndsAt = 0 } = key;
+    const texts = Number(key.sha256.endsWith(sha256)) + Number(holder.organization.status === "active");
+    // Stored, or a compiler would leave the reading out.
+    lookup.read = revokedAt + expiresAt + overlapEndsAt + texts;
+    lookup.read += usage.minuteEndsAt + usage.dayEndsAt + usage.recent.length;
   }
 
   for (const record of records) organizations.set(record.ref, { organization: record, keys: [] });
@@ -79,8 +91,13 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     keys: keys as ReadonlyMap<string, KeyEntry>,
     /** Throws `unknown_ref`, with the known refs. */
     key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
-    /** The key with this SHA-256; `undefined` if the world has none. */
-    find: byHash.get.bind(byHash) as (sha256: string) => KeyEntry | undefined,
+    /** The key with this SHA-256; `undefined` if the world has none, for which another key is read instead (R14). */
+    find(sha256: string): KeyEntry | undefined {
+      const found = byHash.get(sha256);
+      const read = found ?? entries[Number.parseInt(sha256.slice(0, 8), 16) % entries.length];
+      if (read !== undefined) equalizeLookup(read, sha256);
+      return found;
+    },
     addKey,
   };
 }

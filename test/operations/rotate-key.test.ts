@@ -116,3 +116,31 @@ test("R42 an unknown key is refused, with a suggestion", () => {
     expect(() => act("mian")).toThrow('Did you mean "main"?');
   }
 });
+
+test("R25 with replacement_usage: inherited, the keys of a rotation count on by themselves in a sliding minute", async () => {
+  const sandbox = createSandbox({
+    scenario: {
+      version: 1,
+      clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+      assumptions: { minute_window: "sliding", replacement_usage: "inherited" },
+      organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
+    },
+  });
+  const main = sandbox.secret("main");
+  await answers(sandbox, main);
+  const { secret } = sandbox.keys.rotate("main");
+  await answers(sandbox, main, main, secret);
+  const used = (["main", "main-2"] as string[]).map(
+    (ref) => sandbox.keys.get(ref as "main").usage.thisMinute,
+  );
+  expect(used).toEqual([3, 2]);
+});
+
+test("R43 a key gets 401 from the millisecond in which it expires", async () => {
+  const sandbox = open();
+  const ending = () => answers(sandbox, sandbox.secret("ending"));
+  sandbox.clock.advance(89_999);
+  expect(await ending()).toEqual(["200"]);
+  sandbox.clock.advance(1);
+  expect([await ending(), sandbox.keys.get("ending").state]).toEqual([[unauthorized], "expired"]);
+});

@@ -83,7 +83,7 @@ async function validation(text: string, given: Runtime["given"]) {
 // Half a second of work, for which every other request has to wait.
 const mostPopulatedKeys = 20_000;
 
-/** Throws `validation_failed` for a scenario whose start would hold up the server: a few bytes ask for a million keys. */
+/** Throws `validation_failed` for a scenario whose start would hold up the server: a few bytes ask for 100,000 keys. */
 export function requireQuickStart(scenario: Scenario): void {
   const { organizations, keysEach } = populationOf(scenario);
   const keys = organizations * Math.max(1, keysEach);
