@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pick, randomStream } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/platform.js";
-import { serveRuntime } from "../src/node/server/serve-runtime.js";
+import { serveRuntime } from "../src/node/serve.js";
 import { createRuntime } from "../src/sandbox/runtime.js";
 import { secretOf } from "../src/sandbox/scenario-keys.js";
 import { describedKeys } from "../src/scenario/population.js";

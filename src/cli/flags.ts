@@ -1,6 +1,6 @@
 import { adviceLevels } from "../domain/advice.js";
 import { profiles } from "../domain/assumptions.js";
-import { readBaseUrl, readHostName } from "../node/server/addresses.js";
+import { readBaseUrl, readHostName } from "../node/addresses.js";
 import { reportFormats } from "../report/render/document.js";
 import { parseDuration, parseTime } from "../scenario/format/time.js";
 import { type FlagValues, fileName, flag, oneOf, reader, toggle, wholeNumber } from "./command.js";

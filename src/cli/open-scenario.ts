@@ -4,7 +4,7 @@ import { pinnedAssumptions } from "../api/variation/vary.js";
 import { SandboxError } from "../domain/errors.js";
 import { redactKeys } from "../domain/redact.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
-import type { Log } from "../node/log.js";
+import type { Logger } from "../node/logger.js";
 import { openWorld } from "../node/platform.js";
 import { createRuntime, type GivenOptions, givenOptions, type Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
@@ -67,7 +67,7 @@ export async function warnOfSteps(
   loaded: LoadedScenario,
   flags: WorldFlags,
   io: Io,
-  log: Log,
+  log: Logger,
 ): Promise<void> {
   const problems = loaded.files.length === 0 ? [] : await stepsThatFail(loaded, flags, io);
   if (problems.length === 0) return;
@@ -76,7 +76,7 @@ export async function warnOfSteps(
 }
 
 /** Says which assumptions of the scenario hold against a `--profile` that was given. */
-export function warnOfPinned(world: World, { profile }: WorldFlags, log: Log): void {
+export function warnOfPinned(world: World, { profile }: WorldFlags, log: Logger): void {
   // A kept state wins over the flag.
   const pinned = profile === world.profile ? pinnedAssumptions(world) : [];
   if (pinned.length === 0) return;

@@ -35,6 +35,8 @@ export interface WorldState {
 /** A runtime as plain data, without the options that it was given. */
 export interface RuntimeState extends WorldState {
   readonly counts: Counts;
+  /** The id of its last event. Default: nobody followed them; in a store each replica counts them itself. */
+  readonly lastEvent?: number | undefined;
 }
 
 /** Describes a world; changes nothing. */

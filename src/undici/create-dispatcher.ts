@@ -3,9 +3,10 @@ import { SandboxError } from "../domain/errors.js";
 import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
+import { readBaseUrl } from "../node/addresses.js";
+import { createMemoryLog } from "../node/log/memory-log.js";
 import { olderVersion } from "../node/older-version.js";
 import { nextTick } from "../node/platform.js";
-import { readBaseUrl } from "../node/server/addresses.js";
 import { connectionPair } from "../node/server/connection-pair.js";
 import { createHttpServer } from "../node/server/http-server.js";
 import { createTraffic } from "../node/server/traffic.js";
@@ -44,13 +45,7 @@ export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = 
   requireKnownOptions("make a dispatcher", options, ["baseUrl", "fallback"]);
   const { baseUrl = "*", fallback = getGlobalDispatcher() } = options;
   const { server } = createHttpServer({
-    context: {
-      runtime: runtimeOf(sandbox),
-      instances: undefined,
-      instance: undefined,
-      gone: new AbortController().signal,
-    },
-    replica: undefined,
+    log: createMemoryLog(runtimeOf(sandbox)),
     control: undefined,
     customHandlers: undefined,
     explain: false,

@@ -16,7 +16,7 @@ test("--state creates the file, and goes on from it, with a note; it wins over t
   const cwd = temporaryFolder({ "a.yaml": world("one") });
   const first = start(cwd, "--seed", "3", "--frozen");
   const url = await baseUrl(first);
-  expect(read(cwd)).toMatchObject({ svc_sandbox_state: 1, version: "0.1.0", name: "a.yaml" });
+  expect(read(cwd)).toMatchObject({ svc_sandbox_state: 2, version: "0.1.0", own: { name: "a.yaml" } });
   await control(`${url}/__sandbox`, "POST /keys/one/revoke", {});
   expect((await first.stop()).stderr).not.toContain("Going on");
 
@@ -36,7 +36,7 @@ test("--state follows a scenario that changes under --watch", async () => {
   await baseUrl(running);
   writeFileSync(join(cwd, "a.yaml"), world("one", "two"));
   await running.stderr.shows(/Loaded a\.yaml again: new keys two\.\n/);
-  expect(Object.keys(read(cwd).world.organizations["a-bank"].keys)).toEqual(["one", "two"]);
+  expect(Object.keys(read(cwd).own.snapshot.organizations["a-bank"].keys)).toEqual(["one", "two"]);
   await running.stop();
   const after = start(cwd, "--watch");
   await baseUrl(after);
@@ -47,9 +47,12 @@ test("a stop that cannot save what was counted says since when it is lost, and e
   const cwd = temporaryFolder({ "a.yaml": world("one"), "volume/.keep": "" });
   const running = serve(["a.yaml", "--state", "volume/state.json"], { cwd });
   const url = await baseUrl(running);
-  const { saved_at } = JSON.parse(readFileSync(join(cwd, "volume/state.json"), "utf8"));
+  const { own } = JSON.parse(readFileSync(join(cwd, "volume/state.json"), "utf8"));
   rmSync(join(cwd, "volume"), { recursive: true });
   await fetch(`${url}/v1/relying-party/me`);
   const { code, stderr } = await running.stop();
-  expect([code, stderr]).toEqual([1, expect.stringContaining(`since ${saved_at} is lost`)]);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining(`since ${new Date(own.at).toISOString()} is lost`),
+  ]);
 });

@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
-import { type SandboxServer, type ServerOptions, startServer } from "../../src/node/server/start-server.js";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/node/start-server.js";
 import type { Runtime } from "../../src/sandbox/runtime.js";
 import { exchange } from "../support/exchange.js";
 import { expectDescribed } from "./described.js";

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { writeHeapSnapshot } from "node:v8";
 import { expect, test } from "vitest";
-import { createJsonLog } from "../../src/node/log.js";
+import { createJsonLog } from "../../src/node/logger.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { aKey, careless, sentKeys } from "./careless.js";
 import { type ServedControl, serveControl } from "./client.js";

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSandbox, type Sandbox, SandboxError } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { sandboxOn } from "../../src/library/sandbox-on.js";
+import { createStateWriter, parseState, type SavedState } from "../../src/node/log/file/format.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { parseState, type SavedState, stateText } from "../../src/node/state/format.js";
 import { changeAssumptions } from "../../src/sandbox/operations/world.js";
 import type { Runtime } from "../../src/sandbox/runtime.js";
 import { describeRuntime, restoreRuntime } from "../../src/sandbox/state.js";
@@ -30,7 +30,10 @@ const assumptions = fc.record(
 );
 const startedWith = { name: "model", sha256: "0".repeat(64) };
 
-const stateOf = (runtime: Runtime): SavedState => ({ startedWith, own: describeRuntime(runtime) });
+const stateOf = (runtime: Runtime): SavedState => ({
+  ...{ startedWith, idSeries: 0, instances: [] },
+  own: describeRuntime(runtime),
+});
 
 /** Changes assumptions, unless they contradict the world. */
 function assume(world: World, { profile, ...change }: Assumed): void {
@@ -61,7 +64,7 @@ test("whatever happened in a world, its state can be read again and goes on exac
         assume(runtime.world(), assumed);
         await transcript(game, before.slice(0, 10));
         const state = stateOf(runtime);
-        const read = parseState(stateText(state), "state.json");
+        const read = parseState(createStateWriter()(state), "state.json");
         expect(read).toEqual(state);
         const continued = movedTo(restored(read), game);
         expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());
@@ -80,7 +83,7 @@ test("a world that has grown larger than a scenario may be can be read again", (
   for (let i = 0; i < 8000; i++) {
     latest = sandbox.keys.rotate(latest, { overlap: 0, as: `key-${i}` }).key.ref;
   }
-  const { keys } = restored(parseState(stateText(stateOf(runtimeOf(sandbox))), "state.json"));
+  const { keys } = restored(parseState(createStateWriter()(stateOf(runtimeOf(sandbox))), "state.json"));
   expect(keys.list()).toHaveLength(sandbox.keys.list().length);
   for (const ref of ["active", latest]) expect(keys.get(ref)).toEqual(sandbox.keys.get(ref as "active"));
 });

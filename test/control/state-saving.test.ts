@@ -1,78 +1,94 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { handle } from "../../src/api/handle.js";
-import { openWorld } from "../../src/node/platform.js";
-import { saveOnChange } from "../../src/node/state/open-state.js";
-import { revokeKey } from "../../src/sandbox/operations/keys.js";
-import { createRuntime } from "../../src/sandbox/runtime.js";
-import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { createSaver } from "../../src/node/log/file/saver.js";
 
 const times = (spy: ReturnType<typeof vi.fn>) => spy.mock.calls.length;
 const full = () => {
   throw new Error("disk full");
 };
 
-function saving(longest = 20) {
-  const runtime = createRuntime(() => openWorld(bundledScenarios["key-states"]));
+function saving() {
   const save = vi.fn();
   const problem = vi.fn();
-  const stop = saveOnChange(runtime, save, problem, longest);
-  onTestFinished(() => void stop());
-  const revoke = () => revokeKey(runtime.world(), { key: "active" });
-  const request = () => handle(runtime.world(), { method: "GET", path: "/nothing", apiKey: undefined });
-  return { runtime, save, problem, stop, revoke, request };
+  const saver = createSaver(save, problem);
+  onTestFinished(() => void saver.stop());
+  return { ...saver, save, problem };
 }
 
-test("an operation is saved before it is acknowledged", () => {
-  const { runtime, save, revoke } = saving();
-  revoke();
-  expect(times(save)).toBe(1);
-  runtime.reset();
-  expect(times(save)).toBe(2);
-});
-
-test("many requests are saved together, once, and nothing is saved after that", async () => {
-  const { save, request } = saving();
-  for (let i = 0; i < 100; i++) request();
-  expect(times(save)).toBe(0);
+test("what is saved soon is saved together, once, and nothing is saved after that", async () => {
+  const { save, soon, isDue } = saving();
+  for (let i = 0; i < 100; i++) soon();
+  expect([times(save), isDue()]).toEqual([0, true]);
   await vi.waitFor(() => expect(times(save)).toBe(1));
-  request();
+  expect(isDue()).toBe(false);
+  soon();
   await vi.waitFor(() => expect(times(save)).toBe(2));
 });
 
-test("a save that fails is told once, and tried again until it works", async () => {
-  const { save, problem, request } = saving(5);
+test("to save now is also for what is due", () => {
+  const { save, soon, now, isDue } = saving();
+  soon();
+  now();
+  expect([times(save), isDue()]).toEqual([1, false]);
+});
+
+test("saving takes a small part of the time: the next save waits thirty times as long as the last one took", () => {
+  let now = 1000;
+  const delays: number[] = [];
+  const save = () => {
+    now += 50;
+  };
+  const saver = createSaver(save, () => {}, {
+    stopwatch: () => now,
+    setTimeout: ((_save: () => void, ms: number) => {
+      delays.push(ms);
+      return { unref: () => ({}) };
+    }) as unknown as typeof setTimeout,
+    clearTimeout: () => {},
+  });
+  saver.soon();
+  saver.now();
+  saver.soon();
+  saver.now();
+  now += 1450;
+  saver.soon();
+  expect(delays).toEqual([100, 1500, 100]);
+});
+
+test("a save that fails is reported once, and tried again until it works", async () => {
+  const { save, problem, soon } = saving();
   save.mockImplementation(full);
-  request();
+  soon();
   await vi.waitFor(() => expect(times(save)).toBeGreaterThan(3));
   expect(times(problem)).toBe(1);
   save.mockReset();
   await vi.waitFor(() => expect(times(save)).toBe(1));
   save.mockImplementation(full);
-  request();
+  soon();
   await vi.waitFor(() => expect(times(problem)).toBe(2));
 });
 
-test("an operation that cannot be saved fails, and is tried again later", async () => {
-  const { save, problem, revoke } = saving();
+test("a save for which somebody waits fails for them, and is tried again later", async () => {
+  const { save, problem, now } = saving();
   save.mockImplementationOnce(full);
-  expect(revoke).toThrow("disk full");
+  expect(now).toThrow("disk full");
   expect(times(problem)).toBe(0);
   await vi.waitFor(() => expect(times(save)).toBe(2));
 });
 
 test("to stop says whether something is unsaved, and nothing is saved later", () => {
-  const { save, stop, revoke, request } = saving(60_000);
-  request();
+  const { save, stop, now, soon } = saving();
+  soon();
   expect([stop(), stop()]).toEqual([true, false]);
-  revoke();
+  soon();
+  now();
   expect(times(save)).toBe(0);
 });
 
 test("fake timers of a test suite do not keep a state from being saved", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const { save, request } = saving(1);
-  request();
+  const { save, soon } = saving();
+  soon();
   const { setImmediate: turn } = process.getBuiltinModule("node:timers");
   // Ends with the test's own time if it is never saved.
   while (times(save) === 0) await new Promise((resolve) => turn(resolve));

@@ -50,8 +50,6 @@ const answerTypes = ["src/node/control/answers.ts", "src/dashboard/control/answe
  */
 const knownCycles: Readonly<Record<string, readonly string[]>> = {
   "src/dashboard": ["elements → shell", "shell → views"],
-  "src/node": ["server → clients", "server → control", "store → control"],
-  "src/node/control": ["events.ts → routes", "openapi.ts → routes", "page.ts → routes"],
   "src/sandbox": ["events.ts → story", "operations → story", "registry.ts → behaviour", "world.ts → story"],
   "src/scenario": ["problems → read"],
 };

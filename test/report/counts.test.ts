@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { createInstances, newInstanceId } from "../../src/node/control/instances.js";
+import { createInstances, newInstanceId } from "../../src/node/log/instances.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { reportOf } from "../../src/report/report.js";
 import type { Fault } from "../../src/sandbox/faults.js";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import type { Profile } from "../../src/domain/assumptions.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { serveRuntime } from "../../src/node/server/serve-runtime.js";
+import { serveRuntime } from "../../src/node/serve.js";
 import { createWorld } from "../../src/sandbox/create-world.js";
 import { createRuntime } from "../../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";

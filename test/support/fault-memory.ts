@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
-import { startServer } from "../../src/node/server/start-server.js";
+import { startServer } from "../../src/node/start-server.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import { scenarioWith } from "./faulty.js";
 import { mePath } from "./send.js";

@@ -1,11 +1,13 @@
 import type { Sandbox, Scenario, ScenarioName } from "../../src/index.js";
 import { starterOf } from "../../src/library/create-sandbox.js";
 import { sandboxOn } from "../../src/library/sandbox-on.js";
+import { runCall } from "../../src/node/control/run-call.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
-import { type RunningServer, serveRuntime } from "../../src/node/server/serve-runtime.js";
-import type { SharedLog } from "../../src/node/store/log.js";
-import { openReplica } from "../../src/node/store/open-replica.js";
-import type { Replica } from "../../src/node/store/replica.js";
+import type { Log } from "../../src/node/log/log.js";
+import { openReplica } from "../../src/node/log/replica/replica.js";
+import type { SharedLog } from "../../src/node/log/replica/shared-log.js";
+import { serve } from "../../src/node/serve.js";
+import type { RunningServer } from "../../src/node/server/serve-log.js";
 import { instantOf } from "../../src/sandbox/operations/input.js";
 import { givenOptions } from "../../src/sandbox/runtime.js";
 import { parseDuration } from "../../src/scenario/format/time.js";
@@ -16,7 +18,7 @@ import type { OpenOptions } from "./doors.js";
 
 /** A server on a socket that is one replica. */
 export interface ReplicaServer extends RunningServer {
-  readonly replica: Replica;
+  readonly log: Log;
   /** Looks at this replica's own copy; what is changed by it, the others do not know. */
   readonly copy: Sandbox;
   readonly port: number;
@@ -44,15 +46,23 @@ export async function startReplica(
     now: options.now === undefined ? undefined : instantOf(options.now),
   });
   const replica = await openReplica({
-    log,
-    given,
+    ...{ log, given, runCall },
     start: (platform) => starterOf(platform, scenario, { ...given, name, text })(),
     onProblem,
     ...(compactEvery !== undefined && { compactEvery }),
     ...(instanceTtl !== undefined && { instanceTtl }),
   });
-  const server = await serveRuntime(replica.runtime, { port, replica, onDefect: fail });
-  return { ...server, replica, copy: sandboxOn(replica.runtime), port: Number(new URL(server.url).port) };
+  const server = await serve(replica, { port, onDefect: fail });
+  return {
+    ...server,
+    log: replica,
+    copy: sandboxOn(replica.runtime),
+    port: Number(new URL(server.url).port),
+    async close(grace) {
+      await server.close(grace);
+      await replica.close();
+    },
+  };
 }
 
 // As startServer does it.

@@ -4,7 +4,7 @@ import words from "../../src/api/variation/words.json" with { type: "json" };
 import { everywhere, faultsOn, recordPoints, whereTheyWere } from "../../src/certify/plan.js";
 import type { Profile } from "../../src/domain/assumptions.js";
 import { openWorld } from "../../src/node/platform.js";
-import { serveRuntime } from "../../src/node/server/serve-runtime.js";
+import { serveRuntime } from "../../src/node/serve.js";
 import { createRuntime } from "../../src/sandbox/runtime.js";
 import type { Trial } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { controlPath } from "../../node/addresses.js";
 import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
-import { controlPath } from "../../node/server/read-request.js";
 import { fallbackScenarios } from "../../report/reproduce.js";
 import { listed, quote } from "../../schema/words.js";
 import { collectionOf } from "../collection/collection.js";

@@ -1,4 +1,4 @@
-import type { Instance } from "../../node/control/instances.js";
+import type { Instance } from "../../node/log/instances.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/report.js";
 import { unmetThresholds } from "../../report/thresholds.js";

@@ -1,8 +1,9 @@
 import { storySender } from "../../api/story-sender.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import type { Log } from "../../node/log.js";
-import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
+import type { Logger } from "../../node/logger.js";
+import { serveRuntime } from "../../node/serve.js";
+import type { RunningServer } from "../../node/server/serve-log.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import type { Runtime } from "../../sandbox/runtime.js";
@@ -131,7 +132,7 @@ function isServed({ flags }: PlayCall): boolean {
   return flags.port !== undefined || flags.host !== undefined;
 }
 
-async function serve(runtime: Runtime, call: PlayCall, log: Log): Promise<RunningServer> {
+async function serve(runtime: Runtime, call: PlayCall, log: Logger): Promise<RunningServer> {
   const { flags, io } = call;
   const server = await serveRuntime(runtime, await serveOptions(flags, io, log));
   const style = styleFor(io.stderr, io.env, flags);

@@ -1,15 +1,13 @@
 import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
+import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import type { Log } from "../../node/log.js";
-import { isLoopbackHost, isWildcard } from "../../node/server/addresses.js";
-import { type RunningServer, serveRuntime } from "../../node/server/serve-runtime.js";
-import type { KeptState } from "../../node/state/open-state.js";
-import { defaultPrefix, isPrefix, readRedisAddress } from "../../node/store/redis/address.js";
-import type { Replica } from "../../node/store/replica.js";
-import { givenOptions } from "../../sandbox/runtime.js";
+import { defaultPrefix, isPrefix, readRedisAddress } from "../../node/log/redis/address.js";
+import type { Logger } from "../../node/logger.js";
+import { serve } from "../../node/serve.js";
+import type { RunningServer } from "../../node/server/serve-log.js";
 import type { World } from "../../sandbox/world.js";
-import { listed, quote } from "../../schema/words.js";
+import { listed } from "../../schema/words.js";
 import {
   type Call,
   declareCommand,
@@ -23,15 +21,15 @@ import {
 import { exitCode, usageError } from "../exit-codes.js";
 import { json, log, quiet, readDuration, readPort, serverFlags, wide, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
-import { loadNamed, openNamed, startNamed, warnOfPinned, warnOfSteps } from "../open-scenario.js";
+import { loadNamed, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { programName } from "../program-name.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
 import { openDashboard } from "../serve/dashboard-link.js";
 import { createLog, logEvents } from "../serve/log.js";
+import { openNamedLog } from "../serve/open-log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
-import { openNamedStore, ownLog } from "../serve/shared-store.js";
 import { styleFor } from "../terminal.js";
 
 // The URL is not repeated: it may hold a password.
@@ -61,7 +59,7 @@ const flags = {
   ),
   state: flag(
     "--state <file>",
-    "keep the world in this file, so that it survives a restart: what is in it wins over --seed, --now, --frozen and --profile",
+    "keep the sandbox in this file, with its requests and instances, so that it survives a restart: the file wins over --seed, --now, --frozen and --profile",
     fileName,
   ),
   store: flag(
@@ -115,18 +113,16 @@ export const command = declareCommand({
       if (!stop.aborted) throw error;
     });
     if (loaded === undefined) return exitCode.fine;
-    let replica: Replica | undefined;
-    const log = ownLog(await createLog(flags, io), () => replica?.isOwn() ?? true);
-    const options = await serveOptions(flags, io, log);
-    replica = await openNamedStore(loaded, flags, log, (error) => options.onDefect?.(error));
-    const state = await openNamedState(loaded, call, log);
-    const runtime = replica?.runtime ?? state?.runtime ?? startNamed(loaded, flags);
-    logEvents(runtime, flags, log);
+    let served = loaded;
+    const logger = await createLog(flags, io);
+    const options = await serveOptions(flags, io, logger);
+    const onProblem = (error: unknown) => options.onDefect?.(error);
+    const log = await openNamedLog(call, { own: () => served, logger, onProblem });
+    const { runtime } = log;
+    logEvents(log, flags, logger);
     const stateFile = flags.state && resolve(io.cwd, flags.state);
-    const hosting = { ...options, stateFile, replica, loadsControl: true };
-    const server = await serveRuntime(runtime, hosting).catch(async (error) => {
-      state?.close();
-      await replica?.close();
+    const server = await serve(log, { ...options, stateFile, loadsControl: true }).catch(async (error) => {
+      await log.close();
       throw error;
     });
     const writeVariables = async () => {
@@ -134,40 +130,42 @@ export const command = declareCommand({
     };
     let stopWatching = async () => {};
     let isSaved = true;
-    const closeState = () => {
+    const closeLog = async () => {
       try {
-        state?.close();
+        await log.close();
       } catch (error) {
         if (!(error instanceof SandboxError)) throw error;
-        log.problem(error.message);
+        logger.problem(error.message);
         isSaved = false;
       }
     };
     try {
-      state?.keep((error) => options.onDefect?.(error));
       await writeVariables();
       if (flags.watch) {
         const onReload = async (fresh: LoadedScenario) => {
-          await writeVariables().catch((error) => log.problem(error.message));
-          warnOfPinned(runtime.world(), flags, log);
-          await warnOfSteps(fresh, flags, io, log);
+          await writeVariables().catch((error) => logger.problem(error.message));
+          warnOfPinned(runtime.world(), flags, logger);
+          await warnOfSteps(fresh, flags, io, logger);
         };
-        stopWatching = await startWatching(call, { loaded, runtime, state, log, stop, onReload });
+        const onLoad = (fresh: LoadedScenario) => {
+          served = fresh;
+        };
+        stopWatching = await startWatching(call, { loaded, runtime, log: logger, stop, onLoad, onReload });
       }
       announce(runtime.world(), server, call);
-      warnOfPinned(runtime.world(), flags, log);
-      if (flags.open) openDashboard(server, { tokenIsNew: isTokenNew(server, flags) }, io, log);
-      noteReach(server, call, log);
-      await warnOfSteps(loaded, flags, io, log);
+      warnOfPinned(runtime.world(), flags, logger);
+      if (flags.open) openDashboard(server, { tokenIsNew: isTokenNew(server, flags) }, io, logger);
+      noteReach(server, call, logger);
+      await warnOfSteps(loaded, flags, io, logger);
       // Later V8 throws away what is no longer used, and earlier it would hold up the first request.
       const keeping = setTimeout(() => io.keepCompiled?.(), 1000).unref();
       await aborted(stop);
       clearTimeout(keeping);
-      log.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
+      logger.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
     } finally {
       await stopWatching();
       await server.close();
-      closeState();
+      await closeLog();
     }
     io.keepCompiled?.();
     return isSaved ? exitCode.fine : exitCode.failed;
@@ -194,7 +192,11 @@ function announce(world: World, server: RunningServer, { flags, io }: StartCall)
 }
 
 // Who reaches the server by which name; a proxy opens a control plane to others that this machine alone would reach.
-function noteReach({ url, controlUrl, controlToken }: RunningServer, { flags }: StartCall, log: Log): void {
+function noteReach(
+  { url, controlUrl, controlToken }: RunningServer,
+  { flags }: StartCall,
+  log: Logger,
+): void {
   const { host = "", publicUrl, allowHosts = [] } = flags;
   if (isWildcard(host) && publicUrl === undefined) {
     log.note(
@@ -206,27 +208,4 @@ function noteReach({ url, controlUrl, controlToken }: RunningServer, { flags }: 
   log.note(
     `Without a token, everybody who reaches ${listed(names, "or")} can change this sandbox: --control-token asks for one.`,
   );
-}
-
-// Opens the state that `--state` names, and says when it continues; `undefined` without the flag.
-async function openNamedState(
-  loaded: LoadedScenario,
-  { flags, io }: StartCall,
-  log: Log,
-): Promise<KeptState | undefined> {
-  const { state: given } = flags;
-  if (given === undefined) return undefined;
-  const { openState } = await import("../../node/state/open-state.js");
-  const options = givenOptions(flags);
-  const place = { file: resolve(io.cwd, given), given };
-  const state = await openState(place, loaded, () => openNamed(loaded, flags), options);
-  if (state.savedAt !== undefined) {
-    const ignored = Object.entries(options).flatMap(([name, value]) =>
-      value === undefined ? [] : `--${name}`,
-    );
-    const wins =
-      ignored.length === 0 ? "" : ` It wins over ${listed(ignored, "and")}; remove it to start anew.`;
-    log.note(`Going on from ${quote(given)}, saved ${new Date(state.savedAt).toISOString()}.${wins}`);
-  }
-  return state;
 }

@@ -1,7 +1,7 @@
 import { me } from "../../api/endpoints/me.js";
 import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
 import { nodeCrypto } from "../../node/platform.js";
-import type { RunningServer } from "../../node/server/serve-runtime.js";
+import type { RunningServer } from "../../node/server/serve-log.js";
 import { alignColumns, wrapCommand } from "../../report/plain-text.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { variableOf } from "../../domain/api-key.js";
 import { removeOldDrafts, writeFileAtomically } from "../../node/files/write-file.js";
-import type { RunningServer } from "../../node/server/serve-runtime.js";
+import type { RunningServer } from "../../node/server/serve-log.js";
 import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../sandbox/secrets.js";
 import { secretFor } from "../../sandbox/story/run-step.js";
 import type { World } from "../../sandbox/world.js";

@@ -1,7 +1,7 @@
-import type { Log } from "../../node/log.js";
+import { controlPath } from "../../node/addresses.js";
+import type { Logger } from "../../node/logger.js";
 import { openBrowser } from "../../node/process/open-browser.js";
-import { controlPath } from "../../node/server/read-request.js";
-import type { RunningServer } from "../../node/server/serve-runtime.js";
+import type { RunningServer } from "../../node/server/serve-log.js";
 import type { Io } from "../io.js";
 
 /** The view, and whether the control token is one that we made: one that the user gave is not shown again. */
@@ -22,7 +22,7 @@ export function dashboardLink(
 }
 
 /** Opens the dashboard in the browser, where this machine reaches it; says so when there is no browser, and goes on. */
-export function openDashboard(server: RunningServer, options: LinkOptions, { env }: Io, log: Log): void {
+export function openDashboard(server: RunningServer, options: LinkOptions, { env }: Io, log: Logger): void {
   if (server.controlUrl === undefined) return;
   const local = { ...server, controlUrl: server.localUrl + controlPath };
   const byHand = dashboardLink(local, { ...options, tokenIsNew: false });

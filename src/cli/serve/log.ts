@@ -2,7 +2,8 @@ import { adviceOf } from "../../domain/advice.js";
 import { outcomes } from "../../domain/outcomes.js";
 import { escapeControls, printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
-import type { Log, LoggedInstance } from "../../node/log.js";
+import type { Log } from "../../node/log/log.js";
+import type { LoggedInstance, Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
 import type { Exchange } from "../../sandbox/history/exchange.js";
 import type { Runtime } from "../../sandbox/runtime.js";
@@ -29,7 +30,7 @@ const fullWidth = 110;
  * What cannot be written, or waits behind too much that is not read, is lost, and the server goes on; once the log can be
  * written again it says how much.
  */
-export async function createLog(flags: LogFlags, io: Io): Promise<Log> {
+export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   const { log, quiet = false, verbose = false, wide = false } = flags;
   let lost = 0;
   const written = (error?: Error | null) => {
@@ -52,10 +53,10 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Log> {
       written(error);
     });
   };
-  const said: Log =
+  const said: Logger =
     log === "json"
       ? // Loaded when needed: most logs are read by people.
-        (await import("../../node/log.js")).createJsonLog(write)
+        (await import("../../node/logger.js")).createJsonLog(write)
       : textLog(write, paletteFor(io.stderr, io.env), {
           verbose,
           // In a pipe a line is whole: it may be searched.
@@ -64,26 +65,30 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Log> {
   return quiet ? { ...said, note: () => {} } : said;
 }
 
-/** Logs the requests to a runtime, and the steps of its timeline and story, if the flags say so. */
+/** Logs the requests that came to this server, and the steps of timelines and stories, if the flags say so. */
 export function logEvents(
-  runtime: Runtime,
+  { runtime, instances, isOwn }: Pick<Log, "runtime" | "instances" | "isOwn">,
   { log = "pretty", quiet = false }: LogFlags,
-  said: Log,
-  instance?: LoggedInstance,
+  logger: Logger,
 ): void {
   // Without a subscriber no event is put together.
   if (log === "off" || quiet) return;
-  runtime.subscribe((event) => {
-    const { type } = event;
-    if (type === "request" || type === "timeline.step" || type === "story.step") said.event(event, instance);
-  });
+  const follow = (one: Runtime, instance?: LoggedInstance) =>
+    one.subscribe((event) => {
+      const { type } = event;
+      if (type === "timeline.step" || type === "story.step" || (type === "request" && isOwn())) {
+        logger.event(event, instance);
+      }
+    });
+  follow(runtime);
+  instances.follow((instance) => void follow(instance.runtime, instance));
 }
 
 function textLog(
   write: (text: string) => void,
   palette: Palette,
   { verbose, isNarrow }: { verbose: boolean; isNarrow: () => boolean },
-): Log {
+): Logger {
   const line = (text: string) => write(`${redactKeys(text).trimEnd()}\n`);
   return {
     event(event, instance) {

@@ -1,7 +1,6 @@
 import { SandboxError } from "../../domain/errors.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import type { Log } from "../../node/log.js";
-import type { KeptState } from "../../node/state/open-state.js";
+import type { Logger } from "../../node/logger.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type { Call } from "../command.js";
@@ -13,8 +12,9 @@ import { loadNamed, openNamed } from "../open-scenario.js";
 interface Served {
   readonly loaded: LoadedScenario;
   readonly runtime: Runtime;
-  readonly state: KeptState | undefined;
-  readonly log: Log;
+  /** Called with another version before its world starts. */
+  readonly onLoad: (loaded: LoadedScenario) => void;
+  readonly log: Logger;
   /** Ends the wait for a pipe. */
   readonly stop: AbortSignal;
   /** Called once the world of another version runs. */
@@ -28,7 +28,7 @@ interface Served {
  */
 export async function startWatching(
   { flags, io }: Call<WorldFlags>,
-  { loaded: first, runtime, state, log, stop, onReload }: Served,
+  { loaded: first, runtime, log, stop, onLoad, onReload }: Served,
 ): Promise<() => Promise<void>> {
   const { name } = first;
   if (first.files.length === 0) {
@@ -41,7 +41,7 @@ export async function startWatching(
     try {
       runtime.exchange(() => {
         const world = openNamed(fresh, flags);
-        state?.startsWith(fresh);
+        onLoad(fresh);
         return world;
       });
     } catch (error) {

@@ -1,7 +1,8 @@
 import { redactKeys } from "../../domain/redact.js";
-import type { Instance } from "../../node/control/instances.js";
+import type { Instance } from "../../node/log/instances.js";
+import { createMemoryLog } from "../../node/log/memory-log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
-import { serveRuntime } from "../../node/server/serve-runtime.js";
+import { serve } from "../../node/serve.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { quote } from "../../schema/words.js";
 import type { Call } from "../command.js";
@@ -25,19 +26,14 @@ export async function runServed(
   { onInstance, ...options }: RunOptions,
 ): Promise<CommandEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
-  const log = await createLog(served, io);
-  logEvents(runtime, served, log);
-  const serving = await serveOptions(served, io, log);
-  const server = await serveRuntime(runtime, {
-    ...serving,
-    onInstance(instance) {
-      serving.onInstance?.(instance);
-      onInstance?.(instance);
-    },
-  });
-  warnOfPinned(runtime.world(), flags, log);
+  const logger = await createLog(served, io);
+  const log = createMemoryLog(runtime, served);
+  logEvents(log, served, logger);
+  if (onInstance !== undefined) log.instances.follow(onInstance);
+  const server = await serve(log, await serveOptions(served, io, logger));
+  warnOfPinned(runtime.world(), flags, logger);
   const { name, seed, profile } = runtime.world();
-  if (flags.verbose) log.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
+  if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
   try {
     const { env, remove } = await execEnvironment(io.env, runtime.world(), server);
     // A command line without a command has been refused.

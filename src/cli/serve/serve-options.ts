@@ -1,18 +1,18 @@
 import { SandboxError } from "../../domain/errors.js";
-import type { Log } from "../../node/log.js";
-import type { Hosting, ServeOptions } from "../../node/server/serve-runtime.js";
+import type { Logger } from "../../node/logger.js";
+import type { Hosting, ServeOptions } from "../../node/server/serve-log.js";
 import type { FlagValues } from "../command.js";
 import { describeFailure, usageError } from "../exit-codes.js";
 import type { serverFlags } from "../flags.js";
 import type { Io } from "../io.js";
-import { type LogFlags, logEvents } from "./log.js";
+import type { LogFlags } from "./log.js";
 
 export interface ServeFlags extends FlagValues<typeof serverFlags>, LogFlags {
   readonly port?: number;
 }
 
 /** The options that the flags set for a server; loads the files that they name. */
-export async function serveOptions(flags: ServeFlags, io: Io, log: Log): Promise<ServeOptions & Hosting> {
+export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions & Hosting> {
   // The other flags have the names of the options.
   const { port = 4747, tls: _, cert: __, key: ___, handlers: module, verbose, ...others } = flags;
   const tls = await tlsOf(flags, io);
@@ -22,7 +22,6 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Log): Promise
     ...(tls !== undefined && { tls }),
     ...(module !== undefined && (await ownHandlers(module, io, log))),
     onStop: io.stop,
-    onInstance: (instance) => logEvents(instance.runtime, flags, log, instance),
     onDefect(error) {
       const failure = describeFailure(error, flags);
       // Also reported when no request waits for it.
@@ -38,7 +37,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Log): Promise
 async function ownHandlers(
   module: string,
   { cwd, takeUncaught, importModule }: Io,
-  log: Log,
+  log: Logger,
 ): Promise<Partial<ServeOptions>> {
   const { loadHandlers } = await import("../../node/server/load-handlers.js");
   const { handlers, file } = await loadHandlers(module, cwd, importModule);

@@ -5,8 +5,7 @@ import { parsedJson } from "../../domain/json.js";
 import { redactEncoded } from "../../domain/redact.js";
 import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report.js";
-import { isLoopbackHost } from "../server/addresses.js";
-import { controlPath } from "../server/read-request.js";
+import { controlPath, isLoopbackHost } from "../addresses.js";
 import { readHttpUrl, sendOnce } from "./send-once.js";
 
 /** A call to the control plane of a running sandbox. */

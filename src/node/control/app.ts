@@ -6,13 +6,13 @@ import { redactPath } from "../../domain/redact.js";
 import { type Actor, requireAdministrator } from "../../sandbox/operations/input.js";
 import { checkInput } from "../../scenario/check-input.js";
 import { checkValue } from "../../schema/check.js";
+import { controlPath } from "../addresses.js";
+import type { ControlCall, ControlPlace } from "../log/log.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
-import { controlPath } from "../server/read-request.js";
-import type { ControlCall, ControlPlace } from "./call.js";
 import { guardControl } from "./guard.js";
 import { servePageFiles } from "./page.js";
 import { HttpRefusal, sendError } from "./refusals.js";
-import { isTextAnswer, type Route } from "./routes/route.js";
+import { isTextAnswer, type Route } from "./route.js";
 import { routes } from "./routes/routes.js";
 import { nameOf, runCall } from "./run-call.js";
 
@@ -79,12 +79,12 @@ async function runRoute(
     makes: row.makes,
   };
   const baseUrl = () => server.baseUrlFor(request);
-  const { replica } = server;
+  const { log } = server;
+  const from = { runtime, instance, baseUrl };
   const run = (place: ControlPlace) => runCall(call, place, { gone, server, request, response });
   const ask = () => {
-    if (replica === undefined || row.isLocal) return run({ runtime, instances, isGone: false, baseUrl });
-    const from = { instance, baseUrl };
-    return row.method === "GET" ? replica.look(run, from) : replica.call(call, from);
+    if (row.isLocal) return run({ runtime, instances, isGone: false, baseUrl });
+    return row.method === "GET" ? log.look(run, from) : log.call(call, run, from);
   };
   const answer = await ask();
   if (response.headersSent) return;

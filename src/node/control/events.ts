@@ -4,10 +4,11 @@ import type { WorldEvent } from "../../sandbox/events.js";
 import { mostKept } from "../../sandbox/history/history.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { snakeCase } from "../../schema/spelling.js";
+import type { EventIds } from "../log/event-ids.js";
+import type { Log } from "../log/log.js";
 import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../platform.js";
-import { pollTimeline } from "../poll-timeline.js";
 import { stepData } from "../step-data.js";
-import type { LocalContext, RouteContext } from "./routes/route.js";
+import type { LocalContext, RouteContext } from "./route.js";
 
 /** The bytes a subscriber may be behind before it is disconnected; it can resume. */
 const mostUnread = 1024 * 1024;
@@ -38,9 +39,9 @@ interface Broadcast {
 
 const broadcasts = new WeakMap<Runtime, Broadcast>();
 
-// Made for the first subscriber, from which ids count.
-function broadcastOf(runtime: Runtime, isReplica: boolean): Broadcast {
-  const broadcast = broadcasts.get(runtime) ?? createBroadcast(runtime, isReplica ? distantId() : 0);
+// Made for the first subscriber.
+function broadcastOf(runtime: Runtime, { eventIds }: Log): Broadcast {
+  const broadcast = broadcasts.get(runtime) ?? createBroadcast(runtime, eventIds(runtime));
   broadcasts.set(runtime, broadcast);
   return broadcast;
 }
@@ -50,33 +51,27 @@ export function subscribersOf(runtime: Runtime): number {
   return broadcasts.get(runtime)?.subscribers() ?? 0;
 }
 
-// Each replica counts its own events: an id of another one has to be unknown here, so that its client gets notice of a gap.
-function distantId(): number {
-  return (1 + (nodePlatform.random() % 900_000)) * 1e9;
-}
-
-function createBroadcast(runtime: Runtime, from: number): Broadcast {
-  const { history } = runtime;
-  const offset = from - history.latest();
+function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventIds): Broadcast {
   const latestId = () => history.latest() + offset;
   const mayLog = createAllowance();
   // The ids of requests that are not logged one by one.
   const leftOut = new Set<number>();
   const subscribers = new Set<(bytes: Buffer) => void>();
-  let sent = from;
+  let sent = latestId();
   let due = 0;
   let timer: NodeJS.Timeout | undefined;
   let isSlow = false;
-  let rest = () => {};
+  let beating: NodeJS.Timeout | undefined;
   const send = (text: string) => {
     const bytes = Buffer.from(text);
     for (const subscriber of subscribers) subscriber(bytes);
   };
   const textSince = (last: number) => {
-    const events = last < from ? undefined : history.since(last - offset);
+    const seen = last === earlier ? from : last;
+    const events = seen < from ? undefined : history.since(seen - offset);
     if (events === undefined) return lostText(latestId(), last);
     let text = "";
-    let known = last;
+    let known = seen;
     for (const { position, entry } of events) {
       const id = position + offset;
       if (leftOut.has(id)) continue;
@@ -116,24 +111,18 @@ function createBroadcast(runtime: Runtime, from: number): Broadcast {
     due += 1;
     if (due === mostInBatch) flush();
   });
-  const work = () => {
-    const stopPolling = pollTimeline(runtime);
-    const beating = setInterval(() => send(": still here\n\n"), heartbeat).unref();
-    rest = () => {
-      stopPolling();
-      clearInterval(beating);
-    };
-  };
   return {
     textSince,
     flush,
     subscribers: () => subscribers.size,
     join(subscriber) {
       flush();
-      if (subscribers.size === 0) work();
+      if (subscribers.size === 0) {
+        beating = setInterval(() => send(": still here\n\n"), heartbeat).unref();
+      }
       subscribers.add(subscriber);
       return () => {
-        if (subscribers.delete(subscriber) && subscribers.size === 0) rest();
+        if (subscribers.delete(subscriber) && subscribers.size === 0) clearInterval(beating);
       };
     },
   };
@@ -176,7 +165,7 @@ export function streamEvents(
     response.end();
     return;
   }
-  const { textSince, flush, join } = broadcastOf(runtime, server.replica !== undefined);
+  const { textSince, flush, join } = broadcastOf(runtime, server.log);
   const leave = join((bytes) => {
     response.write(bytes);
     if (response.writableLength <= mostUnread) return;

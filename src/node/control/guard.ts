@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
-import { isLoopbackHost, nameIn } from "../server/addresses.js";
+import { controlPath, isLoopbackHost, nameIn } from "../addresses.js";
 import type { ControlSurroundings } from "../server/http-server.js";
-import { controlPath } from "../server/read-request.js";
 import { isPagePath } from "./page.js";
 import { HttpRefusal } from "./refusals.js";
 

@@ -1,12 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Registry } from "prom-client";
 import { keyStateAt, keyStates } from "../../domain/api-key.js";
 import type { World } from "../../sandbox/world.js";
+import type { Instances } from "../log/instances.js";
+import type { LogStatus } from "../log/log.js";
 import { version } from "../package-files.js";
 import type { ControlContext, ControlSurroundings } from "../server/http-server.js";
 import { latencyBounds, type Traffic } from "../server/traffic.js";
-import type { LogStatus } from "../store/log.js";
 import { subscribersOf } from "./events.js";
-import type { Instances } from "./instances.js";
 
 /** The text of a scrape. */
 export interface MetricsText {
@@ -16,7 +16,7 @@ export interface MetricsText {
 
 /** What is scraped. */
 type Scraped = Pick<ControlContext, "runtime"> & {
-  readonly server: Pick<ControlSurroundings, "traffic" | "unreadiness" | "replica">;
+  readonly server: Pick<ControlSurroundings, "traffic" | "unreadiness" | "log">;
   readonly world: World;
 };
 
@@ -30,7 +30,7 @@ export async function metricsOf(scraped: Scraped, instances: Instances): Promise
   const traffic = scraped.server.traffic.read();
   addTraffic(registry, traffic);
   addWorld(registry, scraped, instances);
-  const status = scraped.server.replica?.status();
+  const status = scraped.server.log.status();
   if (status !== undefined) addStore(registry, status, traffic.unstored);
   const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);
   return { contentType: registry.contentType, text: texts.join("\n") };

@@ -2,10 +2,10 @@ import { controlBodySchema, descriptionOf } from "../../scenario/format/json-sch
 import { jsonSchemaOf, referenceOr } from "../../schema/json-schema.js";
 import { mapping, type Shape } from "../../schema/shape.js";
 import { inJson } from "../../schema/spelling.js";
+import { controlPath } from "../addresses.js";
 import { version } from "../package-files.js";
-import { controlPath } from "../server/read-request.js";
 import { answers } from "./answers.js";
-import type { Route } from "./routes/route.js";
+import type { Route } from "./route.js";
 
 /** The OpenAPI 3.1.0 description of the control plane, made from its table of routes. */
 export function controlOpenApiDocument(routes: readonly Route[]): Record<string, unknown> {

@@ -2,9 +2,9 @@ import type { RequestHandler, Response } from "express";
 import { SandboxError } from "../../domain/errors.js";
 import { redactPath } from "../../domain/redact.js";
 import { text } from "../../schema/shape.js";
+import { controlPath } from "../addresses.js";
 import { dashboardFolder, siteFolder } from "../package-files.js";
-import { controlPath } from "../server/read-request.js";
-import { type Route, route } from "./routes/route.js";
+import { type Route, route } from "./route.js";
 
 const docsPath = `${controlPath}/docs`;
 const folders: readonly (readonly [path: string, folder: string])[] = [

@@ -1,6 +1,6 @@
 import { SandboxError } from "../../domain/errors.js";
-import type { ControlCall, ControlPlace } from "./call.js";
-import type { LocalContext, Route } from "./routes/route.js";
+import type { ControlCall, ControlPlace } from "../log/log.js";
+import type { LocalContext, Route } from "./route.js";
 import { routes } from "./routes/routes.js";
 
 const rowOf = new Map(routes.map((row) => [nameOf(row), row]));

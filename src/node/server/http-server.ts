@@ -2,14 +2,13 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onlyWaits } from "../../api/faults.js";
-import { handle } from "../../api/handle.js";
 import { inputAt, routeAt } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
 import type { AnswerDelivery, ApiRequest, Exchange } from "../../sandbox/history/exchange.js";
-import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
-import type { Instance, Instances } from "../control/instances.js";
-import type { Replica } from "../store/replica.js";
+import { isControlPath } from "../addresses.js";
+import type { Instance, Instances } from "../log/instances.js";
+import type { Log, Place } from "../log/log.js";
 import {
   type AnyServer,
   type Connection,
@@ -20,18 +19,15 @@ import {
 } from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
 import type { acceptHttp2 } from "./http2.js";
-import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
+import { queryOf, readContent, readRequest } from "./read-request.js";
 import { keepAliveTimeout, refuse, refuseFailed, sendAnswer, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 import type { Traffic } from "./traffic.js";
 
-/** The sandbox that a call is about: the server's own, or one of its instances. */
-export interface ControlContext {
-  readonly runtime: Runtime;
+/** The sandbox that a request or a call is about. */
+export interface ControlContext extends Place {
   /** The server's instances; `undefined` inside an instance. */
   readonly instances: Instances | undefined;
-  /** The id of the instance; `undefined` for the server's own sandbox. */
-  readonly instance: string | undefined;
   /** Aborted when the instance is gone or the server stops, which ends endless answers. */
   readonly gone: AbortSignal;
 }
@@ -62,8 +58,7 @@ export interface ControlSurroundings {
   readonly allowedHosts: readonly string[];
   /** Stops the server, and its process where that serves nothing else. */
   readonly stop: () => void;
-  /** The replica that this server is, when it shares its sandboxes with others. */
-  readonly replica: Replica | undefined;
+  readonly log: Log;
   /** When the server was started, on the wall clock (epoch milliseconds). */
   readonly startedAt: number;
   /** Why the server is to be sent no requests now, in a sentence; `undefined` when it is ready for them. */
@@ -75,10 +70,10 @@ export interface ControlSurroundings {
 const http = process.getBuiltinModule("node:http");
 
 export interface HttpServerOptions {
-  /** The server's own sandbox, and those under `/i/{id}`; without instances those are unknown paths of the API. */
-  readonly context: ControlContext;
-  /** The replica that the server is, when it shares its sandboxes with others. */
-  readonly replica: Replica | undefined;
+  /** The log of the server's own sandbox and of its instances, which are under `/i/{id}`. */
+  readonly log: Log;
+  /** Aborted when the server stops. Default: never. */
+  readonly gone?: AbortSignal;
   /** Serves the control plane; `undefined`: its paths are unknown paths of the API. */
   readonly control: ControlHandler | undefined;
   /** Serves paths that the API does not have; `undefined`: they get 404. */
@@ -107,18 +102,19 @@ export interface OpenServer {
  * Nothing that a client sends ends the process or goes without an answer.
  */
 export function createHttpServer(options: HttpServerOptions): OpenServer {
-  const { context: outermost, replica, control, customHandlers } = options;
+  const { log, gone = new AbortController().signal, control, customHandlers } = options;
   const { certificate, explain, onDefect, traffic } = options;
+  const { runtime, instances } = log;
+  const outermost: ControlContext = { runtime, instances, instance: undefined, gone };
 
   const dateOf = createDate();
   const send = (
-    { answer, pathId, delivery }: Exchange,
-    world: World,
+    { answer, pathId, delivery, at }: Exchange,
+    context: ControlContext,
     response: ServerResponse,
-    countUnread: () => void,
   ) => {
     const { status } = answer;
-    const date = dateOf(world);
+    const date = dateOf(at);
     const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
     const arrived = (response as TimedResponse)[arrivedAt];
     if (delivery === undefined) {
@@ -128,34 +124,23 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     }
     // With what the fault holds back, or until the client gives up.
     response.once("close", () => traffic.count(pathId, status, stopwatch() - arrived));
-    if (onlyWaits(delivery)) onUnread(response, countUnread);
+    if (onlyWaits(delivery)) onUnread(response, () => log.countUnread(context));
     sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
   };
   const failWith = (error: unknown, response: ServerResponse) =>
     refuseFailed(response, error, { onAway: traffic.countUnstored, onDefect });
-  const answerWith = (
-    { instance }: ControlContext,
-    world: World,
-    read: ApiRequest,
-    response: ServerResponse,
-  ) => {
-    if (replica === undefined) {
-      const request =
-        world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
-      send(handle(world, request), world, response, world.counters.countUnread);
-      return;
-    }
-    replica
-      .answer(read, instance)
-      .then(({ exchange, world: there }) =>
-        send(exchange, there, response, () => replica.countUnread(instance)),
-      )
-      .catch((error) => failWith(error, response));
+  const answerWith = (context: ControlContext, read: ApiRequest, response: ServerResponse) => {
+    const world = context.runtime.world();
+    const request =
+      world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
+    const handled = log.request(request, context);
+    if (handled instanceof Promise) {
+      handled.then((one) => send(one, context, response)).catch((error) => failWith(error, response));
+    } else send(handled, context, response);
   };
-  // The world may have been exchanged meanwhile.
   const answerLater = (context: ControlContext, read: ApiRequest, response: ServerResponse) => {
     try {
-      answerWith(context, context.runtime.world(), read, response);
+      answerWith(context, read, response);
     } catch (error) {
       failWith(error, response);
     }
@@ -167,14 +152,13 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     response: ServerResponse,
   ) => {
     if (control !== undefined && isControlPath(read.path)) return control(request, response, context);
-    const { runtime } = context;
-    const world = runtime.world();
+    const world = context.runtime.world();
     if (customHandlers !== undefined && routeAt(read.path, world.preview) === undefined) {
-      return customHandlers(runtime, request, response, () => answerLater(context, read, response));
+      const fallback = () => answerLater(context, read, response);
+      return customHandlers(context.runtime, request, response, fallback);
     }
-    // Another replica may have turned the preview on.
-    const input = inputAt(world.preview || replica !== undefined, read.method, read.path);
-    if (input === undefined) return answerWith(context, world, read, response);
+    const input = inputAt(log.mayPreview(world), read.method, read.path);
+    if (input === undefined) return answerWith(context, read, response);
     readContent(request, input.body !== undefined, (content) =>
       answerLater(context, { ...read, content }, response),
     );
@@ -182,27 +166,16 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const read = readRequest(request, response);
     if (read === undefined) return refuse(response, 400);
-    const place = placeOf(read.path, outermost.instances);
-    const entered = place && enter(place.id);
-    if (place === undefined || (entered === undefined && replica === undefined)) {
-      return serveOn(outermost, read, request, response);
-    }
-    if (entered !== undefined) return serveInside(entered, place.path, read, request, response);
-    // Another replica may have made it just now.
-    const from = { baseUrl: () => "" };
-    const again = () => {
-      const made = enter(place.id);
-      if (made === undefined) serveOn(outermost, read, request, response);
-      else serveInside(made, place.path, read, request, response);
+    const place = placeOf(read.path);
+    if (place === undefined) return serveOn(outermost, read, request, response);
+    const enter = (instance: Instance | undefined) => {
+      if (instance === undefined) serveOn(outermost, read, request, response);
+      else serveInside(instance, place.path, read, request, response);
     };
-    replica
-      ?.look(() => undefined, from)
-      .then(again)
-      .catch((error) => failWith(error, response));
+    const entered = log.enter(place.id);
+    if (entered instanceof Promise) entered.then(enter).catch((error) => failWith(error, response));
+    else enter(entered);
   };
-  // With a store, it is used where the entry of the request is applied.
-  const enter = (id: string) =>
-    replica === undefined ? outermost.instances?.use(id) : outermost.instances?.find(id);
   const serveInside = (
     { id, runtime, gone }: Instance,
     path: string,
@@ -260,11 +233,11 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
 }
 
 // The date of the sandbox, whose minutes clients wait for; Node would send that of the machine. Formatted once a second.
-function createDate(): (world: World) => readonly string[] {
+function createDate(): (at: number) => readonly string[] {
   let second = Number.NaN;
   let header: readonly string[] = [];
-  return ({ clock }) => {
-    const now = Math.floor(clock.now() / 1000);
+  return (at) => {
+    const now = Math.floor(at / 1000);
     if (now !== second) {
       second = now;
       header = ["Date", new Date(now * 1000).toUTCString()];
@@ -284,11 +257,8 @@ const serverOptions: ServerOptions = {
 const instancesPath = "/i/";
 
 /** Returns the id of the instance that a path leads into, and the path inside it; `undefined` for any other path. */
-function placeOf(
-  path: string,
-  instances: Instances | undefined,
-): { readonly id: string; readonly path: string } | undefined {
-  if (instances === undefined || !path.startsWith(instancesPath)) return undefined;
+function placeOf(path: string): { readonly id: string; readonly path: string } | undefined {
+  if (!path.startsWith(instancesPath)) return undefined;
   const end = path.indexOf("/", instancesPath.length);
   const id = end === -1 ? path.slice(instancesPath.length) : path.slice(instancesPath.length, end);
   return { id, path: end === -1 ? "/" : path.slice(end) };

@@ -2,10 +2,10 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
+import { controlPath } from "../addresses.js";
 import { clearInterval, setInterval } from "../platform.js";
 import { connectionPair } from "./connection-pair.js";
 import { type AnyServer, type Connection, endGently } from "./connections.js";
-import { controlPath } from "./read-request.js";
 import { refuse } from "./send-answer.js";
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;

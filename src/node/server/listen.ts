@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { SandboxError } from "../../domain/errors.js";
-import { hostToConnectTo } from "./addresses.js";
+import { hostToConnectTo } from "../addresses.js";
 import type { AnyServer } from "./connections.js";
 
 /** Makes a server accept requests; throws `address_in_use` or `address_unavailable`. */

@@ -5,15 +5,6 @@ import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../../domain
 import { repeatsOfDirectLoop } from "../../sandbox/behaviour/known-answers.js";
 import type { ApiRequest, Connection, ReadBody, RequestContent } from "../../sandbox/history/exchange.js";
 
-/** The path of the control plane; every other path belongs to the API. */
-export const controlPath = "/__sandbox";
-const insideControl = `${controlPath}/`;
-
-/** Whether a path belongs to the control plane. */
-export function isControlPath(path: string): boolean {
-  return path === controlPath || path.startsWith(insideControl);
-}
-
 /** Returns the path of a request target, without scheme and authority in the absolute form. */
 export function pathOf(target: string): string {
   // Clients send `GET http://host/path` to a proxy; a server must understand it too (RFC 9112 §3.2.2).

@@ -6,9 +6,9 @@ import { hostname, networkInterfaces } from "node:os";
 import { dirname, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { SandboxError } from "../../domain/errors.js";
+import { isWildcard } from "../addresses.js";
 import { fileFailure, makeFolder, writeFileAtomically } from "../files/write-file.js";
 import { nodePlatform } from "../platform.js";
-import { isWildcard } from "./addresses.js";
 
 /** A certificate and its private key, both as PEM. The certificate may be a chain, the server's own first. */
 export interface CertificatePair {

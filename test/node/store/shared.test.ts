@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { logEvents } from "../../../src/cli/serve/log.js";
-import { ownLog } from "../../../src/cli/serve/shared-store.js";
 import { findKeys } from "../../../src/domain/redact.js";
 import { randomStream } from "../../../src/domain/seed.js";
 import type { Scenario } from "../../../src/index.js";
-import type { LogEntry, SharedLog } from "../../../src/node/store/log.js";
+import type { LogEntry, SharedLog } from "../../../src/node/log/replica/shared-log.js";
 import { subscribe } from "../../control/subscribe.js";
 import { control } from "../../support/call-control.js";
 import { createMemoryStore, type MemoryStore } from "../../support/memory-log.js";
@@ -169,7 +168,7 @@ test("every entry has the same outcome in every copy, with compactions in the mi
   for (const other of others) {
     for (const [position, outcome] of other) if (inAll(position)) expect(outcome).toBe(first.get(position));
   }
-  expect(late.replica.status().entries).toBeLessThan(100);
+  expect(late.log.status()?.entries).toBeLessThan(100);
 });
 
 test("while the store is away nothing is answered, and it comes back by itself", async () => {
@@ -216,7 +215,7 @@ test("a timeline goes on, and idle instances go, in every copy though nobody ask
   await expect
     .poll(() => replicas.map(({ copy }) => copy.keys.get("only").state))
     .toEqual(["revoked", "revoked", "revoked"]);
-  await expect.poll(() => replicas.map(({ replica }) => replica.instances.list().length)).toEqual([0, 0, 0]);
+  await expect.poll(() => replicas.map(({ log }) => log.instances.list().length)).toEqual([0, 0, 0]);
   // Once for all of them, or once for each.
   const sweeps = store.entries.filter(({ text }) => text.includes('"kind":"sweep"'));
   expect(sweeps.length).toBeGreaterThan(0);
@@ -279,17 +278,17 @@ test("events of every replica are told by each, and one that goes on at another 
 
 test("of the requests to all replicas, each logs its own", async () => {
   const replicas = await three();
-  const logged = replicas.map(({ replica }) => {
+  const logged = replicas.map(({ log }) => {
     const lines: string[] = [];
-    const log = ownLog(
+    logEvents(
+      log,
+      {},
       {
         event: (event) => lines.push(event.type === "request" ? event.exchange.path : event.type),
         note() {},
         problem() {},
       },
-      replica.isOwn,
     );
-    logEvents(replica.runtime, {}, log);
     return lines;
   });
   const [one, other] = replicas as [ReplicaServer, ReplicaServer];

@@ -8,7 +8,7 @@ import { query } from "../../../scenario/format/control-bodies.js";
 import { count, described, list } from "../../../schema/shape.js";
 import { snakeCase } from "../../../schema/spelling.js";
 import { answers } from "../answers.js";
-import { type Route, route } from "./route.js";
+import { type Route, route } from "../route.js";
 
 const minute = 60_000;
 

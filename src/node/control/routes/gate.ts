@@ -9,7 +9,7 @@ import { storyRequest } from "../../../sandbox/story/run-step.js";
 import type { World } from "../../../sandbox/world.js";
 import type { ControlBody } from "../../../scenario/format/control-bodies.js";
 import { answers } from "../answers.js";
-import { type Route, route } from "./route.js";
+import { type Route, route } from "../route.js";
 
 /** The gate that requests pass, and single requests on their way through it. */
 export const gateRoutes: readonly Route[] = [

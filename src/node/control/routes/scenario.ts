@@ -18,8 +18,8 @@ import { rehearsalProblems } from "../../rehearsal.js";
 import { scenarioText } from "../../scenario-text.js";
 import { answers } from "../answers.js";
 import { scenarioFields } from "../refusals.js";
+import { type Route, route, textAnswer } from "../route.js";
 import { validateText } from "../validate-text.js";
-import { type Route, route, textAnswer } from "./route.js";
 import { running } from "./world.js";
 
 /** Scenarios: the bundled ones, the running one, another one, and their format. */

@@ -20,7 +20,7 @@ import { snakeCase } from "../../../schema/spelling.js";
 import { version } from "../../package-files.js";
 import { stepJson } from "../../step-data.js";
 import { answers } from "../answers.js";
-import { type Route, route, textAnswer } from "./route.js";
+import { type Route, route, textAnswer } from "../route.js";
 
 const mostFarmersOnAPage = 1000;
 

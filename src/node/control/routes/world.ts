@@ -14,7 +14,7 @@ import { snakeCase } from "../../../schema/spelling.js";
 import { version } from "../../package-files.js";
 import { answers } from "../answers.js";
 import { HttpRefusal } from "../refusals.js";
-import { type Route, route } from "./route.js";
+import { type Route, route } from "../route.js";
 
 /** The world as a whole: its state, clock, assumptions and faults. */
 export const worldRoutes: readonly Route[] = [
@@ -23,14 +23,15 @@ export const worldRoutes: readonly Route[] = [
     answer: answers.Health,
     isBare: true,
     isLocal: true,
-    run: ({ world }, { server, response }) => ({
-      status: "ok",
-      version,
-      ...(server.replica !== undefined && {
-        store: server.replica.status().reachable ? "reachable" : "unreachable",
-      }),
-      ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
-    }),
+    run({ world }, { server, response }) {
+      const store = server.log.status();
+      return {
+        status: "ok",
+        version,
+        ...(store !== undefined && { store: store.reachable ? "reachable" : "unreachable" }),
+        ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
+      };
+    },
   }),
   route("GET /ready", {
     summary: "Whether to send requests here: 503 not_ready says why not",

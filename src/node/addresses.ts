@@ -1,6 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
+/** The path of the control plane; every other path belongs to the API. */
+export const controlPath = "/__sandbox";
+const insideControl = `${controlPath}/`;
+
+/** Whether a path belongs to the control plane. */
+export function isControlPath(path: string): boolean {
+  return path === controlPath || path.startsWith(insideControl);
+}
+
 const wildcards = new Set(["0.0.0.0", "::"]);
 
 /** Whether an address stands for all addresses of this machine; it is not one to connect to. */

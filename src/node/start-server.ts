@@ -1,14 +1,17 @@
 import { resolve } from "node:path";
-import type { Profile } from "../../domain/assumptions.js";
-import { starterOf } from "../../library/create-sandbox.js";
-import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../../library/sandbox.js";
-import { sandboxOn } from "../../library/sandbox-on.js";
-import { type Instant, instantOf, requireKnownOptions } from "../../sandbox/operations/input.js";
-import { createRuntime, givenOptions } from "../../sandbox/runtime.js";
-import { resolveSource } from "../../scenario/parse-scenario.js";
-import { loadScenario } from "../files/load-scenario.js";
-import { nodePlatform } from "../platform.js";
-import { type RunningServer, type ServeOptions, serveRuntime } from "./serve-runtime.js";
+import type { Profile } from "../domain/assumptions.js";
+import { starterOf } from "../library/create-sandbox.js";
+import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
+import { sandboxOn } from "../library/sandbox-on.js";
+import { type Instant, instantOf, requireKnownOptions } from "../sandbox/operations/input.js";
+import { createRuntime, givenOptions } from "../sandbox/runtime.js";
+import { resolveSource } from "../scenario/parse-scenario.js";
+import { loadScenario } from "./files/load-scenario.js";
+import type { Log } from "./log/log.js";
+import { createMemoryLog } from "./log/memory-log.js";
+import { nodePlatform } from "./platform.js";
+import { serve } from "./serve.js";
+import type { RunningServer, ServeOptions } from "./server/serve-log.js";
 
 export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
   /** A bundled name, a scenario file, or a scenario as a value. Default: `key-states`. */
@@ -24,8 +27,8 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})> extends 
   /** Default: 0, any free port. */
   readonly port?: number;
   /**
-   * A file that keeps the world over a restart. When it exists, its world goes on; seed, clock and profile of the other
-   * options do not matter then.
+   * A file that keeps the sandbox over a restart, with its requests and instances. If it exists, the sandbox continues from
+   * it; seed, clock and profile of the other options do not matter then.
    *
    * Default: none.
    */
@@ -97,31 +100,27 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const named = typeof scenario === "string" ? await loadScenario(scenario) : resolveSource(scenario);
   const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name, text: named.text });
   const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });
-  const stateIn = async (path: string) => {
-    const { openState } = await import("../state/open-state.js");
-    return openState({ file: resolve(path), given: path }, named, start, given);
+  const onProblem = rest.onDefect ?? (() => {});
+  const openLog = async (): Promise<Log> => {
+    if (file === undefined) return createMemoryLog(createRuntime(start, { given }), rest);
+    const { openFileLog } = await import("./log/file/file-log.js");
+    const place = { file: resolve(file), given: file };
+    return openFileLog(place, { ...rest, own: () => named, start, given, onProblem });
   };
-  const state = file === undefined ? undefined : await stateIn(file);
-  const runtime = state?.runtime ?? createRuntime(start, { given });
-  const running = await serveRuntime(runtime, {
+  const log = await openLog();
+  const close = async (grace?: number) => {
+    await running.close(grace);
+    await log.close();
+  };
+  const running = await serve(log, {
     ...rest,
     port: rest.port ?? 0,
     stateFile: file && resolve(file),
     // The process is the caller's: it goes on.
-    onStop: () => void close().catch(rest.onDefect ?? (() => {})),
-  }).catch((error) => {
-    state?.close();
+    onStop: () => void close().catch(onProblem),
+  }).catch(async (error) => {
+    await log.close();
     throw error;
   });
-  const close = async (grace?: number) => {
-    await running.close(grace);
-    state?.close();
-  };
-  try {
-    state?.keep(rest.onDefect ?? (() => {}));
-  } catch (error) {
-    await close(0);
-    throw error;
-  }
-  return { ...running, close, sandbox: sandboxOn(runtime), [Symbol.asyncDispose]: () => close() };
+  return { ...running, close, sandbox: sandboxOn(log.runtime), [Symbol.asyncDispose]: () => close() };
 }

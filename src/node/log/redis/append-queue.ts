@@ -1,5 +1,5 @@
-import type { SandboxError } from "../../domain/errors.js";
-import { clearTimeout, nodePlatform, setImmediate, setTimeout } from "../platform.js";
+import type { SandboxError } from "../../../domain/errors.js";
+import { clearTimeout, nodePlatform, setImmediate, setTimeout } from "../../platform.js";
 
 /** An append that waits for its outcome. */
 interface Append {

@@ -3,28 +3,33 @@ import { join } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import {
-  createInstances,
-  defaultInstanceTtl,
-  defaultMaxInstances,
-  type Instance,
-  newInstanceId,
-  sweepIdle,
-} from "../control/instances.js";
+  bareName,
+  baseUrlFor,
+  baseUrlOf,
+  controlPath,
+  isLoopback,
+  readBaseUrl,
+  readHostName,
+} from "../addresses.js";
 import { loadParts } from "../load-parts.js";
-import { clearTimeout, nextTick, nodeCrypto, nodePlatform, setTimeout } from "../platform.js";
-import { pollTimeline } from "../poll-timeline.js";
-import type { Replica } from "../store/replica.js";
-import { bareName, baseUrlFor, baseUrlOf, isLoopback, readBaseUrl, readHostName } from "./addresses.js";
+import type { InstanceLimits } from "../log/instances.js";
+import type { Log } from "../log/log.js";
+import {
+  clearInterval,
+  clearTimeout,
+  nodeCrypto,
+  nodePlatform,
+  setInterval,
+  setTimeout,
+} from "../platform.js";
 import { closeServer } from "./connections.js";
 import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
 import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
 import { listen } from "./listen.js";
-import { controlPath } from "./read-request.js";
-import { refuse } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 import { createTraffic } from "./traffic.js";
 
-export interface ServeOptions {
+export interface ServeOptions extends InstanceLimits {
   /** 0 takes any free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */
@@ -44,10 +49,6 @@ export interface ServeOptions {
   readonly control?: boolean;
   /** The bearer token of the control plane. Default: none on a loopback address, else a random one. */
   readonly controlToken?: string;
-  /** Milliseconds without a request after which an instance of the control plane goes. Default: an hour. */
-  readonly instanceTtl?: number;
-  /** The most instances at one time. Default: 1000. */
-  readonly maxInstances?: number;
   /** The user's msw handlers, for paths that the API does not have. Default: none. */
   readonly handlers?: UserHandlers;
   /** The file whose msw the handlers were made with. Default: a file in the working directory. */
@@ -60,18 +61,20 @@ export interface ServeOptions {
   readonly onHandlerError?: (error: unknown) => void;
 }
 
-/** What the program that serves wants to know of its server, and decides for it. */
+/** Makes the control plane of a server. */
+export type MountControl = (
+  surroundings: ControlSurroundings,
+  onDefect: (error: unknown) => void,
+) => { readonly serve: ControlHandler; readonly load: () => Promise<void> };
+
+/** What the program that serves decides for its server. */
 export interface Hosting {
-  /** Called with each new instance of the control plane. */
-  readonly onInstance?: (instance: Instance) => void;
   /** Called when a client asks the server to stop. Default: closes it. */
   readonly onStop?: () => void;
   /** Whether the control plane is loaded soon after the start, and not with the first call. Default: false. */
   readonly loadsControl?: boolean;
   /** The file of the state, beside which a self-signed certificate is kept for the next start. Default: none. */
   readonly stateFile?: string | undefined;
-  /** The replica that the server is, whose runtime it serves; the instances are the replica's too. Default: none. */
-  readonly replica?: Replica | undefined;
 }
 
 /** A server that accepts requests. */
@@ -90,38 +93,37 @@ export interface RunningServer {
   readonly close: (grace?: number) => Promise<void>;
 }
 
+/** Milliseconds after which the server looks for what is due. */
+const settling = 250;
+
 /**
- * Serves the world of a runtime on a socket; resolves once requests are accepted.
+ * Serves the sandboxes of a log on a socket, with a control plane if one is given; resolves once requests are accepted.
+ * The log is the caller's to close.
  *
- * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, or `usage` for handlers that cannot be used.
+ * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, `state_unwritable`, or `usage` for handlers that
+ * cannot be used.
  */
-export async function serveRuntime(
-  runtime: Runtime,
+export async function serveLog(
+  log: Log,
   options: ServeOptions & Hosting,
+  mountControl?: MountControl,
 ): Promise<RunningServer> {
   const { port, host: bindTo = "127.0.0.1", tls = false, explain = false } = options;
   const { publicUrl, allowedHosts } = namesOf(options);
   let localUrl = "";
   const serverUrl = () => localUrl;
-  const withControl = options.control !== false;
-  const { instanceTtl = defaultInstanceTtl, maxInstances: most = defaultMaxInstances, replica } = options;
-  const { counters } = runtime;
-  const own = {
-    most,
-    server: runtime,
-    platform: nodePlatform,
-    newId: newInstanceId,
-    onCreate: options.onInstance,
-  };
-  const instances = withControl ? (replica?.instances ?? createInstances(own)) : undefined;
-  if (options.onInstance !== undefined) replica?.onInstance(options.onInstance);
+  const { runtime, instances } = log;
   const customHandlers = await customHandlersOf(runtime, options, serverUrl);
   const secure =
     tls === false
       ? undefined
       : await loadTls(tls, [bindTo, ...allowedHosts.map(bareName)], options.stateFile);
   const certificate = secure?.certificate;
-  if (certificate !== undefined) counters.curlOptions = "-k";
+  if (certificate !== undefined) {
+    for (const { counters } of [runtime, ...instances.list().map((one) => one.runtime)]) {
+      counters.curlOptions = "-k";
+    }
+  }
   const stopping = new AbortController();
   const traffic = createTraffic();
   const onDefect = (error: unknown) => {
@@ -135,18 +137,18 @@ export async function serveRuntime(
     baseUrlFor: (request: IncomingMessage) => publicUrl ?? baseUrlFor(request, localUrl),
     allowedHosts,
     stop: () => (options.onStop ?? close)(),
-    replica,
+    log,
     startedAt: nodePlatform.time(),
     unreadiness() {
       if (stopping.signal.aborted) return "The sandbox is stopping.";
-      return replica === undefined || replica.status().reachable ? undefined : "The store cannot be reached.";
+      return log.status()?.reachable === false ? "The store cannot be reached." : undefined;
     },
     traffic,
   };
-  const control = withControl ? lazyControl(surroundings, onDefect) : undefined;
+  const control = mountControl?.(surroundings, onDefect);
   const { server, open } = createHttpServer({
-    context: { runtime, instances, instance: undefined, gone: stopping.signal },
-    replica,
+    log,
+    gone: stopping.signal,
     control: control?.serve,
     customHandlers,
     explain,
@@ -160,30 +162,30 @@ export async function serveRuntime(
   surroundings.loopback = isLoopback(address.address);
   if (!surroundings.loopback) surroundings.token ??= nodeCrypto.randomBytes(24).toString("base64url");
 
-  // A replica does both itself, by entries.
-  const stopPolling = replica === undefined ? pollTimeline(runtime) : () => {};
-  const stopSweeping =
-    instances === undefined || replica !== undefined
-      ? () => {}
-      : sweepIdle(instanceTtl, () => instances.sweep(instanceTtl));
+  const due = setInterval(log.settle, settling).unref();
   // A failure does not matter: the first call tries again. Not for short runs, which would end before.
   const loadRest = () => void (control?.load() ?? Promise.resolve().then(loadParts)).catch(() => {});
   const loading = options.loadsControl === true && setTimeout(loadRest, 500);
   if (loading !== false) loading.unref();
   const close = (grace = 2000) => {
-    stopPolling();
-    stopSweeping();
+    clearInterval(due);
     if (loading !== false) clearTimeout(loading);
     stopping.abort();
-    instances?.close();
-    return closeServer(server, open, grace).finally(() => replica?.close());
+    instances.close();
+    return closeServer(server, open, grace);
   };
+  try {
+    log.begin();
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
   const url = publicUrl ?? localUrl;
   return {
     url,
     localUrl,
-    controlUrl: withControl ? url + controlPath : undefined,
-    controlToken: withControl ? surroundings.token : undefined,
+    controlUrl: control && url + controlPath,
+    controlToken: control && surroundings.token,
     certificate: certificate?.cert,
     close,
   };
@@ -222,14 +224,8 @@ async function customHandlersOf(
   options: ServeOptions & Hosting,
   baseUrl: () => string,
 ): Promise<CustomHandlers | undefined> {
-  const { handlers, handlersFile = join(process.cwd(), "handlers.js"), replica } = options;
+  const { handlers, handlersFile = join(process.cwd(), "handlers.js") } = options;
   if (handlers === undefined) return undefined;
-  if (replica !== undefined) {
-    throw new SandboxError(
-      "usage",
-      "Failed to use handlers with a shared store: what a handler does to the sandbox, the other replicas would not know.",
-    );
-  }
   const [{ sandboxOn }, { createCustomHandlers }] = await Promise.all([
     import("../../library/sandbox-on.js"),
     import("./custom-handlers.js"),
@@ -241,39 +237,4 @@ async function customHandlersOf(
     maxBody: options.maxBody ?? 10,
     onHandlerError: options.onHandlerError ?? options.onDefect ?? (() => {}),
   });
-}
-
-/**
- * Makes the control plane, which is loaded when asked to, or by the first call to it: Express takes longer to load than
- * everything else together, and most runs never need it.
- */
-function lazyControl(surroundings: ControlSurroundings, onDefect: (error: unknown) => void) {
-  let loading: Promise<void> | undefined;
-  let app: ControlHandler | undefined;
-  const load = () => {
-    loading ??= import("../control/app.js")
-      .then(({ createControlApp }) => {
-        loadParts();
-        app = createControlApp(surroundings, onDefect);
-      })
-      .catch((error) => {
-        // The next call tries again: descriptors may be free then.
-        loading = undefined;
-        throw error;
-      });
-    return loading;
-  };
-  const serve: ControlHandler = (request, response, context) => {
-    if (app !== undefined) return app(request, response, context);
-    // A connection sends no more before it is loaded: everything that came meanwhile would have to be kept.
-    nextTick(() => request.socket.pause());
-    load()
-      .finally(() => request.socket.resume())
-      .then(() => app?.(request, response, context))
-      .catch((error) => {
-        onDefect(error);
-        refuse(response, 500);
-      });
-  };
-  return { serve, load };
 }

@@ -1,4 +1,4 @@
-import type { LogFollower, LogSnapshot } from "./log.js";
+import type { LogFollower, LogSnapshot } from "../replica/shared-log.js";
 
 /** Entries that one replica appended together, as Redis keeps them. */
 export interface StoredBatch {

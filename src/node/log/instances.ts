@@ -1,9 +1,9 @@
 import { SandboxError } from "../../domain/errors.js";
 import { base62From } from "../../domain/seed.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
-import { describeRuntime, type RuntimeState, restoreRuntime } from "../../sandbox/state.js";
+import { type RuntimeState, restoreRuntime } from "../../sandbox/state.js";
 import type { Platform, World } from "../../sandbox/world.js";
-import { clearInterval, nodePlatform, setInterval } from "../platform.js";
+import { nodePlatform } from "../platform.js";
 
 /** An isolated sandbox inside the process, served under `/i/{id}`. */
 export interface Instance {
@@ -34,9 +34,10 @@ export interface Instances {
   readonly remove: (id: string) => void;
   /** Removes those that nobody has asked for in `ttl` milliseconds. */
   readonly sweep: (ttl: number) => void;
-  readonly describe: () => InstanceState[];
   /** Makes them those that were described: one with the same id continues as described, and others are removed. */
   readonly restore: (described: readonly InstanceState[]) => void;
+  /** Calls the listener with each instance, now and from now on. */
+  readonly follow: (listener: (instance: Instance) => void) => void;
   /** Ends what is endless in them. */
   readonly close: () => void;
 }
@@ -57,8 +58,14 @@ interface InstancesOptions {
   readonly platform: Platform;
   /** Returns a new id. */
   readonly newId: () => string;
-  /** Called with each new one. */
-  readonly onCreate?: ((instance: Instance) => void) | undefined;
+}
+
+/** How many instances there may be, and for how long. */
+export interface InstanceLimits {
+  /** The most instances at one time. Default: 1000. */
+  readonly maxInstances?: number | undefined;
+  /** Milliseconds without a request after which an instance is removed. Default: an hour. */
+  readonly instanceTtl?: number | undefined;
 }
 
 /** The default time that an idle instance stays: an hour. */
@@ -73,11 +80,14 @@ export function newInstanceId(): string {
 }
 
 /** Makes the place where instances live. */
-export function createInstances({ most, server, platform, newId, onCreate }: InstancesOptions): Instances {
+export function createInstances({ most, server, platform, newId }: InstancesOptions): Instances {
   const instances = new Map<string, Instance & { usedAt: number; readonly end: () => void }>();
+  const listeners = new Set<(instance: Instance) => void>();
   const discard = (id: string): boolean => {
-    instances.get(id)?.end();
-    return instances.delete(id);
+    const instance = instances.get(id);
+    instances.delete(id);
+    instance?.end();
+    return instance !== undefined;
   };
   const add = (described: Omit<Instance, "runtime" | "gone">, runtime: Runtime): Instance => {
     const ending = new AbortController();
@@ -85,7 +95,7 @@ export function createInstances({ most, server, platform, newId, onCreate }: Ins
     runtime.counters.passOnTo(server.counters);
     runtime.counters.curlOptions = server.counters.curlOptions;
     instances.set(described.id, instance);
-    onCreate?.(instance);
+    for (const listener of listeners) listener(instance);
     return instance;
   };
 
@@ -113,11 +123,6 @@ export function createInstances({ most, server, platform, newId, onCreate }: Ins
       const oldest = platform.stopwatch() - ttl;
       for (const [id, { usedAt }] of instances) if (usedAt <= oldest) discard(id);
     },
-    describe: () =>
-      [...instances.values()].map(({ id, label, createdAt, usedAt, runtime }) => ({
-        ...{ id, label, createdAt, idle: platform.stopwatch() - usedAt, given: runtime.given },
-        runtime: describeRuntime(runtime),
-      })),
     restore(described) {
       const ids = new Set(described.map(({ id }) => id));
       for (const id of instances.keys()) if (!ids.has(id)) discard(id);
@@ -130,18 +135,14 @@ export function createInstances({ most, server, platform, newId, onCreate }: Ins
         else there.usedAt = usedAt;
       }
     },
+    follow(listener) {
+      for (const instance of instances.values()) listener(instance);
+      listeners.add(listener);
+    },
     close() {
       for (const { end } of instances.values()) end();
     },
   };
-}
-
-/** Lets idle instances go by themselves; returns how to stop that. */
-export function sweepIdle(ttl: number, sweep: () => void): () => void {
-  // Half the time to live is often enough, and 30 seconds are; the timer holds no process up.
-  const timer = setInterval(sweep, Math.max(10, Math.min(ttl / 2, 30_000)));
-  timer.unref();
-  return () => clearInterval(timer);
 }
 
 function tooMany(most: number): SandboxError {

@@ -1,22 +1,20 @@
-import { SandboxError } from "../../domain/errors.js";
-import { isoOf } from "../../sandbox/clock.js";
-import { createWorld } from "../../sandbox/create-world.js";
-import type { GivenOptions } from "../../sandbox/runtime.js";
-import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { defaultMaxInstances } from "../control/instances.js";
-import { version } from "../package-files.js";
-import { nodePlatform } from "../platform.js";
-import { openReplica } from "./open-replica.js";
-import { openRedisLog, type RedisLogOptions } from "./redis/log.js";
-import type { Replica, ReplicaOptions } from "./replica.js";
+import { SandboxError } from "../../../domain/errors.js";
+import { isoOf } from "../../../sandbox/clock.js";
+import { createWorld } from "../../../sandbox/create-world.js";
+import type { GivenOptions } from "../../../sandbox/runtime.js";
+import type { NamedScenario } from "../../../scenario/parse-scenario.js";
+import { version } from "../../package-files.js";
+import { nodePlatform } from "../../platform.js";
+import { defaultMaxInstances } from "../instances.js";
+import type { Log } from "../log.js";
+import { openReplica, type ReplicaOptions } from "../replica/replica.js";
+import { openRedisLog, type RedisLogOptions } from "./redis-log.js";
 
 export interface StoreOptions
   extends Omit<RedisLogOptions, "founding">,
-    Pick<ReplicaOptions, "given" | "onProblem"> {
-  /** What the sandbox starts from; all replicas have to have the same. */
+    Pick<ReplicaOptions, "given" | "onProblem" | "runCall" | "maxInstances" | "instanceTtl"> {
+  /** The scenario that the sandbox starts from; all replicas must have the same. */
   readonly named: NamedScenario;
-  readonly maxInstances?: number | undefined;
-  readonly instanceTtl?: number | undefined;
 }
 
 /**
@@ -25,8 +23,8 @@ export interface StoreOptions
  * Throws `store_unavailable`, `store_unusable`, or `store_mismatch` when it was begun by another version, or with another
  * scenario or other options.
  */
-export async function openStore(options: StoreOptions): Promise<Replica> {
-  const { named, given, maxInstances = defaultMaxInstances, instanceTtl } = options;
+export async function openStore(options: StoreOptions): Promise<Log> {
+  const { named, given, runCall, maxInstances = defaultMaxInstances, instanceTtl } = options;
   // The log has told that the store is away.
   const onProblem = (error: unknown) => {
     if (!(error instanceof SandboxError && error.code === "store_unavailable")) options.onProblem(error);
@@ -34,8 +32,7 @@ export async function openStore(options: StoreOptions): Promise<Replica> {
   const log = await openRedisLog({ ...options, founding: foundingOf(named, given, maxInstances) });
   try {
     return await openReplica({
-      ...{ log, given, onProblem, maxInstances },
-      ...(instanceTtl !== undefined && { instanceTtl }),
+      ...{ log, given, runCall, onProblem, maxInstances, instanceTtl },
       start: (platform) =>
         createWorld(named.scenario, { platform, name: named.name, text: named.text, ...given }),
     });

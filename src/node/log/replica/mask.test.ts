@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { runs } from "../../../test/support/property-seed.js";
-import { presentedAs } from "../../api/handle.js";
-import { isSandboxKey, keyPrefixes, parseApiKey } from "../../domain/api-key.js";
-import { findKeys, redactPath } from "../../domain/redact.js";
-import { isMeantAsKey } from "../../domain/request-traits.js";
-import { nodePlatform } from "../platform.js";
+import { runs } from "../../../../test/support/property-seed.js";
+import { presentedAs } from "../../../api/handle.js";
+import { isSandboxKey, keyPrefixes, parseApiKey } from "../../../domain/api-key.js";
+import { findKeys, redactPath } from "../../../domain/redact.js";
+import { isMeantAsKey } from "../../../domain/request-traits.js";
+import { nodePlatform } from "../../platform.js";
 import { maskCall, maskRequest } from "./mask.js";
 
 const { sha256 } = nodePlatform;

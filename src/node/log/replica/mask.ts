@@ -1,8 +1,8 @@
-import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../../domain/api-key.js";
-import { findKeys, redactEncoded, redactKeys, redactValue } from "../../domain/redact.js";
-import { isMeantAsKey } from "../../domain/request-traits.js";
-import type { ApiRequest, RequestContent } from "../../sandbox/history/exchange.js";
-import type { ControlCall } from "../control/call.js";
+import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../../../domain/api-key.js";
+import { findKeys, redactEncoded, redactKeys, redactValue } from "../../../domain/redact.js";
+import { isMeantAsKey } from "../../../domain/request-traits.js";
+import type { ApiRequest, RequestContent } from "../../../sandbox/history/exchange.js";
+import type { ControlCall } from "../log.js";
 
 /** A request without any key that its client sent: a mask stands for each. */
 export interface MaskedRequest extends Omit<ApiRequest, "connection" | "delivery"> {

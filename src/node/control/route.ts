@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
-import type { Actor } from "../../../sandbox/operations/input.js";
-import type { World } from "../../../sandbox/world.js";
-import type { ControlBody, ControlBodyName, Query } from "../../../scenario/format/control-bodies.js";
-import type { Shape, ValueOf } from "../../../schema/shape.js";
-import type { ControlContext, ControlSurroundings } from "../../server/http-server.js";
-import type { ControlPlace } from "../call.js";
+import type { Actor } from "../../sandbox/operations/input.js";
+import type { World } from "../../sandbox/world.js";
+import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/control-bodies.js";
+import type { Shape, ValueOf } from "../../schema/shape.js";
+import type { ControlPlace } from "../log/log.js";
+import type { ControlContext, ControlSurroundings } from "../server/http-server.js";
 
 /** The context in which a route runs. With a shared store that is the same on every replica, but for the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>

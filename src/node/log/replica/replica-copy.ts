@@ -1,27 +1,21 @@
-import { handle } from "../../api/handle.js";
-import { type Environment, environments } from "../../domain/api-key.js";
-import { type RandomStream, randomStream } from "../../domain/seed.js";
-import type { Connection, Exchange } from "../../sandbox/history/exchange.js";
-import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
-import { secretFrom } from "../../sandbox/scenario-keys.js";
-import { restoreRuntime } from "../../sandbox/state.js";
-import type { Platform, World } from "../../sandbox/world.js";
-import type { ControlCall, ControlPlace } from "../control/call.js";
-import { createInstances, type Instance, type Instances } from "../control/instances.js";
-import { nodePlatform } from "../platform.js";
+import { handle } from "../../../api/handle.js";
+import { type Environment, environments } from "../../../domain/api-key.js";
+import { type RandomStream, randomStream } from "../../../domain/seed.js";
+import type { Connection } from "../../../sandbox/history/exchange.js";
+import { createRuntime, type GivenOptions, type Runtime } from "../../../sandbox/runtime.js";
+import { secretFrom } from "../../../sandbox/scenario-keys.js";
+import { restoreRuntime } from "../../../sandbox/state.js";
+import type { Platform, World } from "../../../sandbox/world.js";
+import { nodePlatform } from "../../platform.js";
+import { createInstances, type Instances } from "../instances.js";
+import type { ControlCall, ControlPlace, RunIn } from "../log.js";
+import { describeServer, type ServerState } from "../server-state.js";
 import type { Entry, NewKeyHashes } from "./entries.js";
-import type { LogSnapshot, LogStart } from "./log.js";
-import { describeServer, type ServerState } from "./server-state.js";
-
-/** A request to the API, and the world that answered it. */
-export interface AnsweredRequest {
-  readonly exchange: Exchange;
-  readonly world: World;
-}
+import type { LogSnapshot, LogStart } from "./shared-log.js";
 
 /** What the replica that appended an entry keeps of it. */
 export interface OwnPart {
-  readonly read?: (place: ControlPlace) => unknown;
+  readonly read?: RunIn;
   readonly baseUrl?: () => string;
   /** The random numbers of the key whose hashes are in the entry. */
   readonly keyWords?: RandomStream;
@@ -36,7 +30,6 @@ export interface CopyOptions {
   readonly given: GivenOptions;
   readonly maxInstances: number;
   readonly runCall: (call: ControlCall, place: ControlPlace) => unknown;
-  readonly onInstance: (instance: Instance) => void;
 }
 
 /** The sandboxes of a server as one replica has them. */
@@ -54,7 +47,7 @@ const noHashes: Readonly<Record<string, string>> = Object.freeze({});
  * The same entries make the same of every copy: time, randomness and the hashes of keys are those of the entry, and
  * between two entries time stands still.
  */
-export function createCopy({ start, given, maxInstances, runCall, onInstance }: CopyOptions) {
+export function createCopy({ start, given, maxInstances, runCall }: CopyOptions) {
   let sandboxes: Sandboxes | undefined;
   const connections = new Map<string, Connection>();
   /** The entries since the last snapshot. */
@@ -81,7 +74,7 @@ export function createCopy({ start, given, maxInstances, runCall, onInstance }: 
 
   const instancesOf = (server: Runtime) =>
     createInstances({
-      ...{ most: maxInstances, server, platform, onCreate: onInstance },
+      ...{ most: maxInstances, server, platform },
       newId() {
         if (newId === undefined) throw new Error("an entry made an instance without its id");
         return newId;
@@ -145,11 +138,10 @@ export function createCopy({ start, given, maxInstances, runCall, onInstance }: 
       case "request": {
         const { request, connection } = entry;
         hashes = request.hashes;
-        const world = here.world();
         // What leads into an instance that is gone is an unknown path.
         const path = isGone ? `/i/${entry.instance}${request.path}` : request.path;
         const asked = { ...request, path, connection: connection && connectionOf(connection) };
-        return { exchange: handle(world, asked), world } satisfies AnsweredRequest;
+        return handle(here.world(), asked);
       }
       case "call":
         newId = entry.newId;

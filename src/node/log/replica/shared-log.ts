@@ -1,3 +1,5 @@
+import type { LogStatus } from "../log.js";
+
 /** One entry of a shared log, as every replica gets it. */
 export interface LogEntry {
   /** Its place; opaque. */
@@ -30,16 +32,6 @@ export interface LogFollower {
   readonly start: (from: LogStart) => void;
   /** Applies one entry. What it returns for an entry of this replica's own resolves the `append`. */
   readonly apply: (entry: LogEntry) => unknown;
-}
-
-/** The state of a log, for health checks and metrics. */
-export interface LogStatus {
-  /** Whether the store answered the last time. */
-  readonly reachable: boolean;
-  /** Milliseconds that the last append took. */
-  readonly latencyMs: number;
-  /** The entries applied since the snapshot that a late replica starts from. */
-  readonly entries: number;
 }
 
 /**

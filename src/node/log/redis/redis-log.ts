@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { SandboxError } from "../../../domain/errors.js";
 import { clearTimeout, nodePlatform, setImmediate, setTimeout } from "../../platform.js";
-import { createAppendQueue } from "../append-queue.js";
-import type { LogSnapshot, SharedLog } from "../log.js";
-import { createLogCursor, type LogCursor, numberOf, type StoredBatch } from "../log-cursor.js";
+import type { LogSnapshot, SharedLog } from "../replica/shared-log.js";
 import { defaultPrefix, type RedisAddress } from "./address.js";
+import { createAppendQueue } from "./append-queue.js";
 import { checkRedis, keysUnder, otherFounding } from "./checks.js";
 import { connectRedis, type RedisLink, type Reply } from "./link.js";
+import { createLogCursor, type LogCursor, numberOf, type StoredBatch } from "./log-cursor.js";
 import { isRefusal, reasonOf, unusableStore } from "./problems.js";
 import { appendScript, keepScript, openScript } from "./scripts.js";
 

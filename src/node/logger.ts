@@ -15,7 +15,7 @@ export interface LoggedInstance {
 }
 
 /** The messages of a running sandbox. */
-export interface Log {
+export interface Logger {
   /** `instance` is the one where it happened; `undefined` for the server's own sandbox. */
   readonly event: (event: LoggedEvent, instance?: LoggedInstance) => void;
   /** Something good to know. */
@@ -25,7 +25,7 @@ export interface Log {
 }
 
 /** Makes a log that writes JSON lines; requests have the names of the journal. Never writes a full key (R46). */
-export function createJsonLog(write: (line: string) => void): Log {
+export function createJsonLog(write: (line: string) => void): Logger {
   // `time` is real, as in the logs of other programs; the `at` of events is the time of the sandbox's clock.
   const line = (level: "info" | "error", members: Readonly<Record<string, unknown>>) =>
     write(`${redactKeys(JSON.stringify({ level, time: isoOf(nodePlatform.time()), ...members }))}\n`);

@@ -1,5 +1,5 @@
-import type { Environment } from "../../domain/api-key.js";
-import type { ControlCall } from "../control/call.js";
+import type { Environment } from "../../../domain/api-key.js";
+import type { ControlCall } from "../log.js";
 import type { MaskedRequest } from "./mask.js";
 
 /** What every replica needs to know of a key that a call may make: its SHA-256 in either environment, never the key. */

@@ -1,75 +1,36 @@
-import { type Environment, environments } from "../../domain/api-key.js";
-import { base62From, type RandomStream } from "../../domain/seed.js";
-import type { ApiRequest, Connection } from "../../sandbox/history/exchange.js";
-import type { Runtime } from "../../sandbox/runtime.js";
-import { secretFrom } from "../../sandbox/scenario-keys.js";
-import type { ControlCall, ControlPlace } from "../control/call.js";
-import { type Instance, type Instances, newInstanceId, sweepIdle } from "../control/instances.js";
-import { clearInterval, nodePlatform, setInterval } from "../platform.js";
+import { type Environment, environments } from "../../../domain/api-key.js";
+import { base62From, type RandomStream } from "../../../domain/seed.js";
+import type { Connection, Exchange } from "../../../sandbox/history/exchange.js";
+import type { Runtime } from "../../../sandbox/runtime.js";
+import { secretFrom } from "../../../sandbox/scenario-keys.js";
+import { nodePlatform } from "../../platform.js";
+import { createEventIds } from "../event-ids.js";
+import { defaultInstanceTtl, defaultMaxInstances, type InstanceLimits, newInstanceId } from "../instances.js";
+import type { Caller, Log, RunIn } from "../log.js";
 import { type Entry, type EntryContent, entryText, type NewKeyHashes, readEntry } from "./entries.js";
-import type { LogEntry, LogSnapshot, LogStatus, SharedLog } from "./log.js";
 import { maskCall, maskRequest } from "./mask.js";
-import {
-  type AnsweredRequest,
-  type CopyOptions,
-  createCopy,
-  type Outcome,
-  type OwnPart,
-} from "./replica-copy.js";
+import { type CopyOptions, createCopy, type Outcome, type OwnPart } from "./replica-copy.js";
+import type { LogEntry, LogSnapshot, SharedLog } from "./shared-log.js";
 
-/**
- * One of several servers that share their sandboxes by a log: whatever changes or reads them is appended, and every replica
- * applies each entry to its own copy. Each function here answers with what came of its entry in this copy, and rejects with
- * `store_unavailable` when that is not known.
- */
-export interface Replica {
-  /** The server's own sandbox, for reading: what is done to it beside the log, this copy alone has. */
-  readonly runtime: Runtime;
-  readonly instances: Instances;
-  /** Answers a request to the API of the server's own sandbox, or of an instance. */
-  readonly answer: (request: ApiRequest, instance?: string) => Promise<AnsweredRequest>;
-  /** Runs a call of the control plane on every replica. */
-  readonly call: (call: ControlCall, from: Caller) => Promise<unknown>;
-  /** Calls `read` once everything is applied that any replica has acknowledged. */
-  readonly look: (read: (place: ControlPlace) => unknown, from: Caller) => Promise<unknown>;
-  /** Counts an answer whose client had gone. */
-  readonly countUnread: (instance?: string) => void;
-  /** Calls the listener with every instance that there is and that will be. */
-  readonly onInstance: (listener: (instance: Instance) => void) => void;
-  /** Whether what happens at the moment was asked of this replica, and not of another one. */
-  readonly isOwn: () => boolean;
-  readonly status: () => LogStatus;
-  readonly close: () => Promise<void>;
-}
-
-/** Who makes a call: in which instance, and how the caller reaches this replica. */
-export interface Caller {
-  readonly instance?: string | undefined;
-  readonly baseUrl: () => string;
-}
-
-export interface ReplicaOptions extends Omit<CopyOptions, "onInstance"> {
+export interface ReplicaOptions extends Omit<CopyOptions, "maxInstances">, InstanceLimits {
   readonly log: SharedLog;
-  readonly instanceTtl: number;
   /** The entries after which the log is compacted. Default: 20,000. */
   readonly compactEvery?: number;
   /** Called when an entry could not be appended for which no caller waits. */
   readonly onProblem: (error: unknown) => void;
 }
 
-const pollInterval = 250;
-
-/** Follows a log as a replica; resolves once it has everything that was stored. */
-export async function createReplica(options: ReplicaOptions): Promise<Replica> {
-  const { log, instanceTtl, compactEvery = 20_000, onProblem, ...copied } = options;
+/**
+ * Makes this server one of several that share their sandboxes by a log: what changes or reads them is appended, and every
+ * replica applies each entry to its own copy. Resolves once it has everything that was stored.
+ *
+ * All replicas of a log must have the same version, scenario, `given` and `maxInstances`: the founding compares them.
+ */
+export async function openReplica(options: ReplicaOptions): Promise<Log> {
+  const { log, compactEvery = 20_000, onProblem, ...copied } = options;
+  const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
   const name = base62From(nodePlatform.random, 8);
-  const listeners = new Set<(instance: Instance) => void>();
-  const copy = createCopy({
-    ...copied,
-    onInstance(instance) {
-      for (const listener of listeners) listener(instance);
-    },
-  });
+  const copy = createCopy({ ...copied, maxInstances });
 
   // By the numbers of the entries that are under way.
   const ownParts = new Map<number, OwnPart>();
@@ -125,38 +86,37 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
   const { runtime, instances } = copy.sandboxes();
   /** About now, by the store's clock. */
   const time = () => copy.now() + nodePlatform.stopwatch() - appliedAt;
-  let isLooking = false;
-  const timer = setInterval(() => {
-    const all = [runtime, ...instances.list().map((instance) => instance.runtime)];
-    if (isLooking || !all.some((one) => isDue(one, time() - copy.now()))) return;
-    isLooking = true;
-    append({ kind: "look" })
-      .catch(report)
-      .finally(() => {
-        isLooking = false;
-      });
-  }, pollInterval);
-  timer.unref();
-  const stopSweeping = sweepIdle(instanceTtl, () => {
-    const oldest = time() - instanceTtl;
-    const isAnyIdle = instances.list().some(({ usedAt }) => usedAt <= oldest);
-    if (isAnyIdle) append({ kind: "sweep", ttl: instanceTtl }).catch(report);
-  });
-
   const nameOf = createNames(name);
+  const look = (read: RunIn, { instance, baseUrl }: Omit<Caller, "runtime">) =>
+    append({ kind: "look" }, instance, { read, baseUrl });
+  let isSettling = false;
+  const settle = async (contents: readonly EntryContent[]) => {
+    if (isSettling) return;
+    isSettling = true;
+    for (const content of contents) await append(content).catch(report);
+    isSettling = false;
+  };
   return {
     runtime,
     instances,
-    answer(request, instance) {
+    enter(id) {
+      const find = () => instances.find(id);
+      // Another replica may have made it just now.
+      return find() ?? (look(find, { instance: undefined, baseUrl: () => "" }) as ReturnType<Log["enter"]>);
+    },
+    // Another replica may have turned it on.
+    mayPreview: () => true,
+    request(request, { instance }) {
       const { connection } = request;
       const content: EntryContent = {
         kind: "request",
         request: maskRequest(request, nodePlatform.sha256),
         ...(connection !== undefined && { connection: nameOf(connection) }),
       };
-      return append(content, instance) as Promise<AnsweredRequest>;
+      return append(content, instance) as Promise<Exchange>;
     },
-    call(given, { instance, baseUrl }) {
+    countUnread: ({ instance }) => void append({ kind: "unread" }, instance).catch(report),
+    call(given, _run, { instance, baseUrl }) {
       const { makes, ...call } = maskCall(given);
       if (makes === "instance") {
         return append({ kind: "call", call, newId: newInstanceId() }, instance, { baseUrl });
@@ -165,21 +125,31 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
       const { newKey, words } = drawKey();
       return append({ kind: "call", call, newKey }, instance, { baseUrl, keyWords: words() });
     },
-    look: (read, { instance, baseUrl }) => append({ kind: "look" }, instance, { read, baseUrl }),
-    countUnread: (instance) => void append({ kind: "unread" }, instance).catch(report),
-    onInstance(listener) {
-      for (const instance of instances.list()) listener(instance);
-      listeners.add(listener);
-    },
+    look,
+    eventIds: createEventIds(distantId).of,
     isOwn: () => isOwn,
+    settle() {
+      const elapsed = time() - copy.now();
+      const all = [runtime, ...instances.list().map((instance) => instance.runtime)];
+      const oldest = time() - instanceTtl;
+      const isAnyIdle = instances.list().some(({ usedAt }) => usedAt <= oldest);
+      settle([
+        ...(all.some((one) => isDue(one, elapsed)) ? [{ kind: "look" } as const] : []),
+        ...(isAnyIdle ? [{ kind: "sweep", ttl: instanceTtl } as const] : []),
+      ]);
+    },
+    begin() {},
     status: log.status,
-    async close() {
+    close() {
       isClosed = true;
-      clearInterval(timer);
-      stopSweeping();
-      await log.close();
+      return log.close();
     },
   };
+}
+
+// Each replica counts its own events: the id of another one must be unknown here, so that its client is told of a gap.
+function distantId(): number {
+  return (1 + (nodePlatform.random() % 900_000)) * 1e9;
 }
 
 function isDue(runtime: Runtime, elapsed: number): boolean {

@@ -1,0 +1,105 @@
+import { resolve } from "node:path";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import type { Log } from "../../node/log/log.js";
+import { createMemoryLog } from "../../node/log/memory-log.js";
+import type { RedisAddress } from "../../node/log/redis/address.js";
+import type { Logger } from "../../node/logger.js";
+import { givenOptions } from "../../sandbox/runtime.js";
+import { listed, quote } from "../../schema/words.js";
+import type { Call } from "../command.js";
+import { usageError } from "../exit-codes.js";
+import type { WorldFlags } from "../flags.js";
+import { openNamed, startNamed } from "../open-scenario.js";
+
+/** The flags that decide where the sandboxes of a server are kept. */
+export interface KeepingFlags extends WorldFlags {
+  readonly store?: RedisAddress;
+  readonly storePrefix?: string;
+  readonly storeTimeout?: number;
+  readonly maxInstances?: number;
+  readonly instanceTtl?: number;
+  readonly state?: string;
+  readonly watch?: boolean;
+  readonly handlers?: string;
+}
+
+interface Surroundings {
+  /** Returns the scenario that is served. */
+  readonly own: () => LoadedScenario;
+  readonly logger: Logger;
+  /** Called with a failure for which no caller waits. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+/**
+ * Opens the log that the flags name: in Redis with `--store`, in a file with `--state`, else in memory.
+ *
+ * Throws `usage` for flags that do not go together, and what `openStore` and `openFileLog` throw.
+ */
+export function openNamedLog(call: Call<KeepingFlags>, surroundings: Surroundings): Promise<Log> {
+  const { store, storePrefix, storeTimeout, state } = call.flags;
+  if (store !== undefined) return openNamedStore(store, call, surroundings);
+  if (storePrefix !== undefined || storeTimeout !== undefined) {
+    const lonely = storePrefix === undefined ? "--store-timeout" : "--store-prefix";
+    throw usageError(`Failed to use ${lonely}: there is no store. Name it with --store redis://host.`);
+  }
+  if (state !== undefined) return openNamedState(state, call, surroundings);
+  const { own } = surroundings;
+  return Promise.resolve(createMemoryLog(startNamed(own(), call.flags), call.flags));
+}
+
+async function openNamedStore(
+  address: RedisAddress,
+  { flags }: Call<KeepingFlags>,
+  { own, logger, onProblem }: Surroundings,
+): Promise<Log> {
+  refuseOthers(flags);
+  const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl } = flags;
+  // Loaded when needed: the client of Redis, and every route, which a replica runs for the others too.
+  const [{ openStore }, { runCall }] = await Promise.all([
+    import("../../node/log/redis/open-store.js"),
+    import("../../node/control/run-call.js"),
+  ]);
+  const log = await openStore({
+    ...{ address, named: own(), given: givenOptions(flags), runCall },
+    ...{ prefix, timeout, maxInstances, instanceTtl, onProblem, onNote: logger.note },
+  });
+  logger.note(`This is one replica of the sandbox in ${address.shown}.`);
+  return log;
+}
+
+// A replica that did what the others do not would answer otherwise than they.
+function refuseOthers({ state, watch, handlers }: KeepingFlags): void {
+  const others = [
+    ...(state === undefined ? [] : ["--state"]),
+    ...(watch === true ? ["--watch"] : []),
+    ...(handlers === undefined ? [] : ["--handlers"]),
+  ];
+  if (others.length === 0) return;
+  throw usageError(
+    `Failed to start with --store and ${listed(others, "and")}: the store keeps the world, and what a file or a handler changes in it, the other replicas would not know. Leave one out.`,
+  );
+}
+
+async function openNamedState(
+  name: string,
+  { flags, io }: Call<KeepingFlags>,
+  { own, logger, onProblem }: Surroundings,
+): Promise<Log> {
+  const { openFileLog } = await import("../../node/log/file/file-log.js");
+  const given = givenOptions(flags);
+  const { maxInstances, instanceTtl } = flags;
+  const log = await openFileLog(
+    { file: resolve(io.cwd, name), given: name },
+    { own, start: () => openNamed(own(), flags), given, onProblem, maxInstances, instanceTtl },
+  );
+  if (log.savedAt !== undefined) {
+    const ignored = Object.entries(given).flatMap(([flag, value]) =>
+      value === undefined ? [] : `--${flag}`,
+    );
+    const wins =
+      ignored.length === 0 ? "" : ` It wins over ${listed(ignored, "and")}; remove it to start anew.`;
+    logger.note(`Going on from ${quote(name)}, saved ${new Date(log.savedAt).toISOString()}.${wins}`);
+  }
+  return log;
+}

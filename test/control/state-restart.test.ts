@@ -1,0 +1,169 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { control } from "../support/call-control.js";
+import { startBin } from "../support/running-command.js";
+import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { count, names, type Subscriber, subscribe } from "./subscribe.js";
+
+// What `--state` keeps when the process is killed.
+
+const scenario = {
+  version: 1,
+  clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: {
+        main: { environment: "test", limits: { per_minute: 10_000, per_day: 10_000 } },
+        other: { environment: "test" },
+      },
+    },
+  },
+  story: [{ request: { key: "main" }, expect: { status: 200 } }, { revoke: { key: "other" } }],
+};
+
+interface Listening {
+  readonly url: string;
+  readonly controlUrl: string;
+  readonly keys: Readonly<Record<string, string>>;
+  readonly kill: () => Promise<void>;
+}
+
+async function start(cwd: string): Promise<Listening> {
+  const argv = ["start", "world.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
+  const running = startBin(argv, { cwd });
+  const { base_url, control_url, keys } = JSON.parse(await running.until(/\n/));
+  return {
+    ...{ url: base_url, controlUrl: control_url, keys },
+    async kill() {
+      const gone = once(running.child, "exit");
+      running.child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}
+
+const begun = () => temporaryFolder({ "world.json": JSON.stringify(scenario) });
+
+const send = async (url: string, key: string, path = mePath) =>
+  (await fetch(url + path, { headers: { "x-api-key": key } })).status;
+
+const dataOf = async ({ url }: Listening, call: string, base = "", body?: object) =>
+  (await control(`${url}${base}/__sandbox`, call, body)).body.data;
+
+/** What a person sees of a sandbox, without the port of the server. */
+async function seen(server: Listening, base = "") {
+  const calls = ["state", "requests", "report", "story", "clock", "organizations", "keys", "assumptions"];
+  const views = await Promise.all(calls.map((name) => dataOf(server, `GET /${name}`, base)));
+  return JSON.parse(JSON.stringify(views).replaceAll(server.url, "<server>"));
+}
+
+const last = ({ events }: Subscriber) => events.at(-1)?.id as number;
+
+test("after kill -9 the journal, the report, the story and the instances are as they were", async () => {
+  const cwd = begun();
+  const before = await start(cwd);
+  await send(before.url, before.keys.main as string);
+  await send(before.url, "SVC_test_sbx00000000000000000000000000000");
+  await send(before.url, before.keys.main as string, `${mePath}?api_key=${before.keys.main}`);
+  await dataOf(before, "POST /story/next", "", {});
+  const { id, keys } = await dataOf(before, "POST /instances", "", { label: "a test", seed: 5 });
+  const inside = `/i/${id}`;
+  await send(before.url, keys.main, inside + mePath);
+  await dataOf(before, "POST /keys/other/revoke", inside, {});
+  const gone = await dataOf(before, "POST /instances", "", {});
+  await control(before.controlUrl, `DELETE /instances/${gone.id}`);
+  const [own, other] = [await seen(before), await seen(before, inside)];
+  const [listed] = await dataOf(before, "GET /instances");
+  await before.kill();
+
+  const after = await start(cwd);
+  expect(await seen(after)).toEqual(own);
+  expect(await seen(after, inside)).toEqual(other);
+  const url = (base: string) => ({ base_url: base + inside, control_url: `${base}${inside}/__sandbox` });
+  expect(await dataOf(after, "GET /instances")).toEqual([{ ...listed, ...url(after.url) }]);
+  expect(own[2].requests).toBe(4);
+  expect(own[1].map((line: { path_id: string }) => line.path_id)).toEqual([
+    ...["200.test", "401.unknown", "200.test", "200.test"],
+  ]);
+  // They continue: ids of requests are used once, and the instance counts for the server.
+  await send(after.url, keys.main, inside + mePath);
+  await send(after.url, after.keys.main as string);
+  const ids = [
+    ...(await dataOf(after, "GET /requests")),
+    ...(await dataOf(after, "GET /requests", inside)),
+  ].map((line) => line.id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect((await dataOf(after, "GET /report")).requests).toBe(6);
+  await dataOf(after, "POST /reset", inside, {});
+  expect((await dataOf(after, "GET /state", inside)).seed).toBe(5);
+}, 120_000);
+
+test("R35 after kill -9 a key that was made in an instance works, and stands in no file", async () => {
+  const cwd = begun();
+  const before = await start(cwd);
+  const { id } = await dataOf(before, "POST /instances", "", {});
+  const creation = { organization: "bank", environment: "test", name: "CI" };
+  const { secret } = await dataOf(before, "POST /keys", `/i/${id}`, creation);
+  await before.kill();
+  const after = await start(cwd);
+  expect(await send(after.url, secret, `/i/${id}${mePath}`)).toBe(200);
+  expect(readFileSync(join(cwd, "state.json"), "utf8")).not.toContain(secret.slice(12));
+}, 120_000);
+
+test("after kill -9 a follower of events resumes after the last one, and is told of a gap after any other", async () => {
+  const cwd = begun();
+  const before = await start(cwd);
+  const follower = await subscribe(before.url);
+  for (const by of ["1m", "2m", "3m"]) await dataOf(before, "POST /clock/advance", "", { by });
+  await follower.until(count(3));
+  const [first] = follower.events;
+  await before.kill();
+
+  const after = await start(cwd);
+  await dataOf(after, "POST /clock/advance", "", { by: "4m" });
+  const resumed = await subscribe(after.url, { from: last(follower) });
+  await resumed.until(count(1));
+  expect(names(resumed)).toEqual(["clock.moved"]);
+  expect(resumed.events[0]?.data.now).toBe("2026-03-02T09:10:00.000Z");
+  // It may have seen some that the file did not get.
+  for (const from of [first?.id as number, last(follower) + 1, last(follower) + 50]) {
+    const late = await subscribe(after.url, { from });
+    await late.until(count(1));
+    expect(late.events).toEqual([{ id: last(resumed), event: "events.lost", data: { last_event_id: from } }]);
+  }
+}, 120_000);
+
+test("a kill among requests loses the last of them at most: journal, report and usage end with the same one", async () => {
+  const cwd = begun();
+  for (let round = 0; round < 6; round++) {
+    const server = await start(cwd);
+    const known: string[] = (await dataOf(server, "GET /requests")).map((line: { id: string }) => line.id);
+    const before = known.length;
+    const sending = (async () => {
+      for (;;) {
+        const answer = await fetch(server.url + mePath, {
+          headers: { "x-api-key": server.keys.main as string },
+        });
+        known.push(answer.headers.get("x-request-id") as string);
+        await answer.text();
+      }
+    })().catch(() => {});
+    while (known.length < before + 20 + round * 10) await new Promise((resolve) => setImmediate(resolve));
+    await server.kill();
+    await sending;
+
+    const after = await start(cwd);
+    const kept = (await dataOf(after, "GET /requests")).map((line: { id: string }) => line.id);
+    expect(kept.length).toBeGreaterThanOrEqual(before);
+    // The answer to the very last one may not have reached the client.
+    expect(kept.length).toBeLessThanOrEqual(known.length + 1);
+    expect(kept.slice(0, known.length)).toEqual(known.slice(0, kept.length));
+    expect((await dataOf(after, "GET /report")).requests).toBe(kept.length);
+    expect((await dataOf(after, "GET /keys/main")).usage.today).toBe(kept.length);
+    await after.kill();
+  }
+}, 120_000);
