@@ -15,9 +15,9 @@ const mostRequests = 5_000;
  * `open` opens a world of the scenario, whose clock stands still.
  */
 export function rehearse(open: () => World): Diagnostic[] {
-  const told = open();
-  const duringStory = timelineResults(told);
-  const story = runWholeStory(told);
+  const world = open();
+  const duringStory = timelineResults(world);
+  const story = runWholeStory(world);
   const cameOut = duringStory.filter((result) => failureOf(result) === undefined);
   const inStory = new Set(cameOut.map(({ index }) => index));
 

@@ -28,14 +28,14 @@ export interface Logger {
 export function createJsonLog(write: (line: string) => void): Logger {
   // `time` is real, as in the logs of other programs; the `at` of events is the time of the sandbox's clock.
   const line = (level: "info" | "error", members: Readonly<Record<string, unknown>>) =>
-    write(`${redactKeys(JSON.stringify({ level, time: isoOf(nodePlatform.time()), ...members }))}\n`);
+    write(`${JSON.stringify({ level, time: isoOf(nodePlatform.time()), ...members })}\n`);
   return {
     event(event, instance) {
       const data = event.type === "request" ? requestLine(event.exchange) : stepData(event);
-      const place = instance && { instance: instance.id, label: instance.label };
-      line("info", { event: event.type, ...place, ...data });
+      const { id, label } = instance ?? {};
+      line("info", { event: event.type, instance: id, label: label && redactKeys(label), ...data });
     },
-    note: (message) => line("info", { event: "note", message }),
-    problem: (message) => line("error", { event: "problem", message }),
+    note: (message) => line("info", { event: "note", message: redactKeys(message) }),
+    problem: (message) => line("error", { event: "problem", message: redactKeys(message) }),
   };
 }

@@ -1,4 +1,4 @@
-import { redactKeys } from "../domain/redact.js";
+import { redactValue } from "../domain/redact.js";
 import type { StepEvent } from "../sandbox/events.js";
 import { actionIn } from "../sandbox/operations/operations.js";
 import { errorCodeOf } from "../sandbox/story/differences.js";
@@ -10,7 +10,7 @@ import { snakeCase } from "../schema/spelling.js";
 export function stepData(event: StepEvent): Record<string, unknown> {
   const data = event.type === "timeline.step" ? timelineData(event.result) : storyData(event.result);
   // A client or a scenario may have written a key anywhere.
-  return JSON.parse(redactKeys(JSON.stringify(snakeCase(data))));
+  return redactValue(snakeCase(data) as Record<string, unknown>);
 }
 
 /**

@@ -166,13 +166,13 @@ function showOutput(
   { words, rest, flags, io }: CertifyCall,
 ): void {
   const { palette } = styleFor(io.stderr, io.env, flags);
-  const told = new Set<string>();
+  const printed = new Set<string>();
   for (const run of runs) {
     const { name, outcome, profile, seed, fault } = run;
     if (outcome === "passed" || outcome === "not_run") continue;
     const why = reasonOf(run);
-    if (told.has(why)) continue;
-    told.add(why);
+    if (printed.has(why)) continue;
+    printed.add(why);
     const lines = outputOf(run).map((line) => `  ${palette.dim("|")} ${line}\n`);
     const again = [
       "svc-sandbox",

@@ -29,6 +29,20 @@ test("the advice that a request earned stands at the end of its line", () => {
   expect(entry && requestLine(entry, palette)).toMatch(/ legacy {2}legacy-key-in-use$/);
 });
 
+test.each([
+  "pretty",
+  "json",
+] as const)("R46 the %s log shortens a key in the label of an instance", async (log) => {
+  const lines: string[] = [];
+  const stderr: Output = { write: (text) => void lines.push(text) };
+  const said = await createLog({ log }, { stderr, env: {} } as unknown as Io);
+  const world = openWorld(bundledScenarios["key-states"]);
+  const exchange = handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined });
+  said.event({ type: "request", exchange }, { id: "i1", label: "for SVC_live_4eC39HqLyjWDarjtT1zdp7dc" });
+  expect(lines.join("")).toContain("for SVC_live_…");
+  expect(lines.join("")).not.toContain("4eC39");
+});
+
 test("a narrow line fits 80 columns for each key of key-states", () => {
   const world = openWorld(bundledScenarios["key-states"]);
   for (const { ref } of viewKeys(world)) {

@@ -92,11 +92,12 @@ function textLog(
   const line = (text: string) => write(`${redactKeys(text).trimEnd()}\n`);
   return {
     event(event, instance) {
-      const place = instance ? `  ${palette.dim(`in ${escapeControls(instance.label ?? instance.id)}`)}` : "";
+      const { label = instance?.id } = instance ?? {};
+      const where = label === undefined ? "" : `  ${palette.dim(`in ${escapeControls(redactKeys(label))}`)}`;
       if (event.type === "request") {
         const options = { verbose, isNarrow: isNarrow() };
-        write(`${requestLine(event.exchange, palette, options)}${place}\n`);
-      } else line(stepLogLine(event, palette) + place);
+        write(`${requestLine(event.exchange, palette, options)}${where}\n`);
+      } else line(stepLogLine(event, palette) + where);
     },
     note: (message) => line(printable(message)),
     problem: (message) => line(palette.red(printable(message))),

@@ -45,9 +45,9 @@ export interface Story {
   last: StepResult | undefined;
 }
 
-/** The story of these steps, of which `told` have run. */
-export function createStory(steps: readonly StoryStep[], told = 0): Story {
-  return { steps, next: Math.min(told, steps.length), verdicts: new Map(), last: undefined };
+/** The story of these steps, of which `stepsRun` have run. */
+export function createStory(steps: readonly StoryStep[], stepsRun = 0): Story {
+  return { steps, next: Math.min(stepsRun, steps.length), verdicts: new Map(), last: undefined };
 }
 
 /** The steps of a world's timeline, and how far it has run. */
