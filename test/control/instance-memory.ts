@@ -2,7 +2,7 @@ import { startServer } from "../../src/node/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 
 // Prints the heap bytes of an instance with a scenario that was sent, which has answered twenty requests, as the mean
-// of two hundred.
+// of fifty.
 
 const server = await startServer();
 const headers = { "content-type": "application/json" };
@@ -27,6 +27,6 @@ async function heap(): Promise<number> {
 // What the first one makes for all does not count.
 await useInstance();
 const before = await heap();
-for (let i = 0; i < 200; i++) await useInstance();
-process.stdout.write(String(Math.round(((await heap()) - before) / 200)));
+for (let i = 0; i < 50; i++) await useInstance();
+process.stdout.write(String(Math.round(((await heap()) - before) / 50)));
 await server.close(0);

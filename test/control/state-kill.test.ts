@@ -3,10 +3,11 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { control } from "../support/call-control.js";
+import { isNightly } from "../support/property-seed.js";
 import { type RunningCommand, startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const kills = 12;
+const kills = isNightly ? 12 : 3;
 const writes = 300;
 const organizations = ["first", "second", "third", "fourth"];
 const scenario = {
@@ -97,4 +98,4 @@ test(`after kill -9 in the middle of ${writes} writes no acknowledged one is los
   await running.ended;
   // No draft of a process that was killed either.
   expect(readdirSync(cwd).sort()).toEqual(["state.json", "world.json"]);
-}, 300_000);
+});
