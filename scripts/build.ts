@@ -2,10 +2,9 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/openapi.js";
-import { certificateShape } from "../src/certify/format.js";
+import { certificateJsonSchema } from "../src/certify/json-schema.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
-import { descriptionOf, scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
-import { jsonSchemaDocument } from "../src/schema/json-schema.js";
+import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
 import { bundle } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { emitTypes } from "./emit-types.js";
@@ -68,7 +67,7 @@ await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), notices);
 await writeFile(join(dist, "sbom.cdx.json"), sbom);
 const documents = {
   "scenario.schema.json": scenarioJsonSchema(scenarioNames),
-  "certificate.schema.json": jsonSchemaDocument(certificateShape, descriptionOf),
+  "certificate.schema.json": certificateJsonSchema(),
   "openapi.json": openApiDocument(),
 };
 for (const [name, document] of Object.entries(documents)) {

@@ -3,8 +3,7 @@ import { redactEncoded, redactValue } from "../domain/redact.js";
 import { shapeProblems } from "../schema/check.js";
 import { pathText } from "../schema/shape.js";
 import { camelCase, snakeCase } from "../schema/spelling.js";
-import { certificateFormat, certificateShape } from "./format.js";
-import type { CertifyResult } from "./result.js";
+import { type CertifyResult, certificateFormat, certificateShape } from "./result.js";
 
 /** What was certified, as a certificate states it. */
 export interface Certificate {

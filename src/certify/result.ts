@@ -1,37 +1,24 @@
-import type { Assumptions, Profile } from "../domain/assumptions.js";
-import type { FaultPathId, PathId } from "../domain/outcomes.js";
-import type { Report } from "../report/report.js";
+import { type Assumptions, profiles } from "../domain/assumptions.js";
+import { faultPathIds, outcomes } from "../domain/outcomes.js";
+import { reportShape } from "../report/report.js";
+import { assumptionsSchema } from "../scenario/format/assumptions.js";
+import { sha256, time } from "../scenario/format/fields.js";
+import {
+  choice,
+  count,
+  growingChoice,
+  list,
+  mapping,
+  number,
+  optional,
+  orNull,
+  type Shape,
+  text,
+  type ValueOf,
+} from "../schema/shape.js";
+import { inJsonOfAnyVersion } from "../schema/spelling.js";
 
-/** The outcome of certifying a client. Plain data; its texts may hold what the caller wrote: renderers redact and escape. */
-export interface CertifyResult {
-  /** The bundled name, or the file as it was given. */
-  readonly scenario: string;
-  /** SHA-256 in hex of its content: that of a file that was moved is the same. */
-  readonly scenarioDigest: string;
-  /** The version of the API's specification. */
-  readonly specification: string;
-  /** The version of svc-sandbox. */
-  readonly sandbox: string;
-  /** The seeds of the runs with the profile `varied`. */
-  readonly seeds: readonly number[];
-  /** The kinds of faults that were tried, each in a run of its own. */
-  readonly faults: readonly FaultPathId[];
-  /** The assumptions that the baseline was given, as learned from a real environment. Left out: none. */
-  readonly like?: Partial<Assumptions>;
-  /** The program of the client and its arguments. */
-  readonly command: readonly string[];
-  /** ISO 8601 in UTC, on the real clock. */
-  readonly startedAt: string;
-  /** The real time from the first run to the last, in milliseconds. */
-  readonly durationMs: number;
-  /** What the caller says of the client. */
-  readonly clientVersion?: string;
-  /** Every run, in the order of the plan. */
-  readonly runs: readonly Run[];
-  /** The reports of all runs, merged. */
-  readonly report: Report;
-  readonly verdict: CertifyVerdict;
-}
+// `descriptions.json` describes each member, as the JSON Schema of the file shows it.
 
 /** `unusable`: no statement about the client is possible, since the baseline does not pass or the client never calls the API. */
 export type CertifyVerdict = (typeof certifyVerdicts)[number];
@@ -41,41 +28,84 @@ export const certifyVerdicts = ["passed", "failed", "flaky", "unusable"] as cons
 export type RunOutcome = (typeof runOutcomes)[number];
 export const runOutcomes = ["passed", "failed", "flaky", "timed_out", "not_run"] as const;
 
-/** One run of the command in a fresh sandbox. */
-export interface Run {
-  /** As in `varied 7` or `fault.reset`; no two runs have the same. */
-  readonly name: string;
-  readonly profile: Profile;
-  readonly seed: number;
-  readonly fault?: FaultPathId;
-  readonly outcome: RunOutcome;
-  /** The exit code; `null` for a run that was not made, or had to be ended. */
-  readonly code: number | null;
-  readonly durationMs: number;
-  /** The number of requests of the client. */
-  readonly requests: number;
-  /** The coverage, a whole number, rounded down. */
-  readonly percent: number;
-  /** The last request before the client ended. */
-  readonly lastRequest?: { readonly id: string; readonly pathId: PathId; readonly status: number };
-  /** Why it failed, narrowed down. */
-  readonly cause?: RunCause;
-}
+const pathId = () => growingChoice(outcomes.map(({ path }) => path));
+const fault = () => growingChoice(faultPathIds);
 
-/** The least that breaks the client. */
-export interface RunCause {
-  /** As in `fails when a 401 has charset=utf-8 in its Content-Type`. */
-  readonly sentence: string;
-  /** The varied points that all have to be there for the client to fail; none when a fault alone breaks it. */
-  readonly points: readonly CausePoint[];
-  readonly fault?: FaultPathId;
-  /** The path on which it fails, when it is one alone. */
-  readonly pathId?: PathId;
-}
-
+const point = mapping({ row: text(), variant: text(), status: count() });
 /** A variant of a row of the variation table, on the answers of one status. */
-export interface CausePoint {
-  readonly row: string;
-  readonly variant: string;
-  readonly status: number;
-}
+export interface CausePoint extends ValueOf<typeof point> {}
+
+const cause = mapping({
+  /** As in `fails when a 401 has charset=utf-8 in its Content-Type`. */
+  sentence: text(),
+  /** The varied points that all have to be there for the client to fail; none when a fault alone breaks it. */
+  points: list(point),
+  fault: optional(fault()),
+  /** The path on which it fails, when it is one alone. */
+  pathId: optional(pathId()),
+});
+/** The least that breaks the client. */
+export interface RunCause extends ValueOf<typeof cause> {}
+
+const run = mapping({
+  /** As in `varied 7` or `fault.reset`; no two runs have the same. */
+  name: text(),
+  profile: choice(profiles),
+  seed: count(),
+  fault: optional(fault()),
+  outcome: choice(runOutcomes),
+  /** The exit code; `null` for a run that was not made, or had to be ended. */
+  code: orNull(number()),
+  durationMs: count(),
+  /** The number of requests of the client. */
+  requests: count(),
+  /** The coverage, a whole number, rounded down. */
+  percent: count({ most: 100 }),
+  /** The last request before the client ended. */
+  lastRequest: optional(mapping({ id: text(), pathId: pathId(), status: count() })),
+  /** Why it failed, narrowed down. */
+  cause: optional(cause),
+});
+/** One run of the command in a fresh sandbox. */
+export interface Run extends ValueOf<typeof run> {}
+
+const result = {
+  verdict: choice(certifyVerdicts),
+  /** The bundled name, or the file as it was given. */
+  scenario: text(),
+  /** SHA-256 in hex of its content: that of a file that was moved is the same. */
+  scenarioDigest: sha256(),
+  /** The version of the API's specification. */
+  specification: text(),
+  /** The version of svc-sandbox. */
+  sandbox: text(),
+  /** What the caller says of the client. */
+  clientVersion: optional(text()),
+  /** The program of the client and its arguments. */
+  command: list(text()),
+  /** The seeds of the runs with the profile `varied`. */
+  seeds: list(count()),
+  /** The kinds of faults that were tried, each in a run of its own. */
+  faults: list(fault()),
+  /** The assumptions that the baseline was given, as learned from a real environment. Left out: none. */
+  like: optional(assumptionsSchema as Shape as Shape<Partial<Assumptions>>),
+  /** ISO 8601 in UTC, on the real clock. */
+  startedAt: time(),
+  /** The real time from the first run to the last, in milliseconds. */
+  durationMs: count(),
+  /** Every run, in the order of the plan. */
+  runs: list(run),
+  /** The reports of all runs, merged. */
+  report: reportShape,
+};
+const resultShape = mapping(result);
+/** The outcome of certifying a client. Plain data; its texts may hold what the caller wrote: renderers redact and escape. */
+export interface CertifyResult extends ValueOf<typeof resultShape> {}
+
+/** The version of the certificate's format: another one when a reader of this one could misread it. */
+export const certificateFormat = 2;
+
+/** A certificate as a file: its JSON Schema is made from this, and what is read is checked by it. */
+export const certificateShape = inJsonOfAnyVersion(
+  mapping({ svc_sandbox_certificate: choice([certificateFormat]), ...result }),
+);

@@ -39,7 +39,7 @@ const coverage = mapping({
 /** The share of the promised paths that was met. */
 export interface Coverage extends ValueOf<typeof coverage> {}
 
-const share = mapping({ met: count(), total: count() });
+const share = () => mapping({ met: count(), total: count() });
 
 const path = mapping({
   pathId: growingChoice(outcomes.map(({ path }) => path)),
@@ -104,9 +104,9 @@ export const reportShape = mapping({
   unread: count(),
   coverage,
   /** The kinds of faults that were met. */
-  faults: share,
+  faults: share(),
   /** The paths of the preview that were met; `null` where there is no preview. */
-  preview: orNull(share),
+  preview: orNull(share()),
   /** Every path, in the order of the list of outcomes. */
   paths: list(path),
   /** The advice that was earned, the most serious first. */

@@ -1,4 +1,4 @@
-import { type Limits, type Shape, shapeOf } from "./shape.js";
+import { type Limits, type Shape, shapeAt, shapeOf } from "./shape.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -6,6 +6,20 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 type Describe = (shape: Shape) => string | undefined;
 
 const ownDescription: Describe = ({ description }) => description;
+
+/**
+ * The descriptions of the fields of a shape, given by their paths: `<ref>` is any name in a mapping, `<item>` any item of a
+ * list.
+ */
+export function describedFields(root: Shape, fields: Readonly<Record<string, string>>): Map<Shape, string> {
+  return new Map(
+    Object.entries(fields).map(([path, description]) => {
+      const shape = shapeAt(root, path === "" ? [] : path.split("."));
+      if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
+      return [shape, description];
+    }),
+  );
+}
 
 /** A shape as a file of JSON Schema 2020-12. */
 export function jsonSchemaDocument(shape: Shape, describe?: Describe): JsonSchema {

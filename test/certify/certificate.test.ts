@@ -3,7 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import { certificateBadge } from "../../src/certify/badge.js";
 import { certificateOf, readCertificate } from "../../src/certify/certificate.js";
 import { renderCertificate } from "../../src/certify/document.js";
-import { certificateShape } from "../../src/certify/format.js";
+import { certificateJsonSchema } from "../../src/certify/json-schema.js";
 import { type CertifyResult, certifyVerdicts, type Run, runOutcomes } from "../../src/certify/result.js";
 import {
   renderVerification,
@@ -11,8 +11,6 @@ import {
   verifyCertificate,
 } from "../../src/certify/verify-certificate.js";
 import { redactKeys } from "../../src/domain/redact.js";
-import { descriptionOf } from "../../src/scenario/format/json-schema.js";
-import { jsonSchemaOf } from "../../src/schema/json-schema.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { failed, passed } from "./certified.js";
 
@@ -81,7 +79,7 @@ test("a certificate that was written can be read, and says the same", () => {
 });
 
 test("a certificate is valid against the schema, which describes every member", () => {
-  const schema = jsonSchemaOf(certificateShape, descriptionOf);
+  const schema = certificateJsonSchema();
   const isValid = new Ajv2020({ strict: false, allErrors: true }).compile(schema);
   for (const result of [failed, passed]) {
     isValid(certificateOf(result).json);

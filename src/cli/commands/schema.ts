@@ -1,7 +1,6 @@
-import { certificateShape } from "../../certify/format.js";
+import { certificateJsonSchema } from "../../certify/json-schema.js";
 import { scenarioNames } from "../../scenario/bundled.js";
-import { descriptionOf, scenarioJsonSchema } from "../../scenario/format/json-schema.js";
-import { jsonSchemaDocument } from "../../schema/json-schema.js";
+import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { quote } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
@@ -19,10 +18,7 @@ export const command = declareCommand({
     if (format !== "scenario" && format !== "certificate") {
       throw usageError(`There is no format ${quote(format)}: write scenario or certificate.`);
     }
-    const schema =
-      format === "scenario"
-        ? scenarioJsonSchema(scenarioNames)
-        : jsonSchemaDocument(certificateShape, descriptionOf);
+    const schema = format === "scenario" ? scenarioJsonSchema(scenarioNames) : certificateJsonSchema();
     io.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
     return exitCode.fine;
   },

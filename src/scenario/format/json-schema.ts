@@ -1,32 +1,29 @@
 import { type Assumptions, assumptionTable } from "../../domain/assumptions.js";
 import words from "../../domain/assumptions.json" with { type: "json" };
-import { type JsonSchema, jsonSchemaDocument, jsonSchemaOf } from "../../schema/json-schema.js";
-import { type Shape, shapeAt } from "../../schema/shape.js";
+import {
+  describedFields,
+  type JsonSchema,
+  jsonSchemaDocument,
+  jsonSchemaOf,
+} from "../../schema/json-schema.js";
+import type { Shape } from "../../schema/shape.js";
 import { assumptionsSchema } from "./assumptions.js";
 import { type ControlBodyName, controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { scenarioSchema } from "./schema.js";
 
-// Descriptions of the fields by their paths: `<ref>` is any name in a mapping, `<item>` any item of a list. What is
-// used in several places (faults, actions, limits) is described in the first of them.
-const described = new Map<Shape, string>();
-describe(scenarioSchema, descriptions.scenario);
-for (const [body, fields] of Object.entries(descriptions.control)) {
-  describe(controlBodies[body as ControlBodyName], fields);
-}
+// What is used in several places (faults, actions, limits) is described in the first of them.
 const assumptions = Object.entries(assumptionTable).map(([name, { minimal }]) => [
   name,
   `${words[name as keyof Assumptions].meaning} Default: ${JSON.stringify(minimal)}.`,
 ]);
-describe(assumptionsSchema, Object.fromEntries(assumptions));
-
-function describe(root: Shape, fields: Readonly<Record<string, string>>): void {
-  for (const [path, description] of Object.entries(fields)) {
-    const shape = shapeAt(root, path === "" ? [] : path.split("."));
-    if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
-    described.set(shape, description);
-  }
-}
+const described = new Map([
+  ...describedFields(scenarioSchema, descriptions.scenario),
+  ...Object.entries(descriptions.control).flatMap(([body, fields]) => [
+    ...describedFields(controlBodies[body as ControlBodyName], fields),
+  ]),
+  ...describedFields(assumptionsSchema, Object.fromEntries(assumptions)),
+]);
 
 /** The description of a shape, as the JSON Schema has it. */
 export function descriptionOf(shape: Shape): string | undefined {
