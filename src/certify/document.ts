@@ -8,19 +8,14 @@ import type {
   TestCase,
   Tone,
 } from "../report/render/document.js";
-import { type ReportPalette, render } from "../report/render/render.js";
+import { render, type TextStyle } from "../report/render/render.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
 import { type Certificate, certificateOf } from "./certificate.js";
 import type { CertifyResult, CertifyVerdict, Run, RunCause, RunOutcome } from "./result.js";
 
-/** Renders a result as a certificate in one of the formats, with a line end; `palette` colours the text. */
-export function renderCertificate(
-  result: CertifyResult,
-  format: ReportFormat,
-  palette?: ReportPalette,
-  width?: number,
-): string {
-  return render(certificateDocument(certificateOf(result)), format, palette, width);
+/** Renders a result as a certificate in one of the formats, with a line end. */
+export function renderCertificate(result: CertifyResult, format: ReportFormat, style?: TextStyle): string {
+  return render(certificateDocument(certificateOf(result)), format, style);
 }
 
 /** The command as a line for a shell, for people: a long one is cut. */

@@ -1,7 +1,7 @@
 import { canonicalJson } from "../domain/json.js";
 import { pluralize } from "../report/plain-text.js";
 import type { ReportFormat, TestCase } from "../report/render/document.js";
-import { type ReportPalette, render } from "../report/render/render.js";
+import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../schema/spelling.js";
 import { certificateOf } from "./certificate.js";
 import { commandLine } from "./document.js";
@@ -67,12 +67,11 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
   return { verified, scenario: certified.scenario, facts, notes: notesOn(certified, now) };
 }
 
-/** Renders a verification in one of the formats, with a line end; `palette` colours the text. */
+/** Renders a verification in one of the formats, with a line end. */
 export function renderVerification(
   verification: Verification,
   format: ReportFormat,
-  palette?: ReportPalette,
-  width?: number,
+  style?: TextStyle,
 ): string {
   const { verified, scenario, facts, notes } = verification;
   const different = facts.filter((fact) => !isSame(fact));
@@ -99,7 +98,7 @@ export function renderVerification(
     suites: [{ name: "facts", cases: facts.map(factCase) }],
     json: snakeCase({ ...verification, facts: undefined, differences: different }) as object,
   } as const;
-  return render(document, format, palette, width);
+  return render(document, format, style);
 }
 
 function factCase(one: Fact): TestCase {

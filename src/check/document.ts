@@ -7,19 +7,14 @@ import type {
   TestCase,
   Tone,
 } from "../report/render/document.js";
-import { type ReportPalette, render } from "../report/render/render.js";
+import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../schema/spelling.js";
 import type { CheckReport, Verdict, VerdictRow } from "./report.js";
 import type { Difference } from "./rules.js";
 
-/** Renders the outcome of a check in one of the formats, with a line end; `palette` colours the text. */
-export function renderCheck(
-  report: CheckReport,
-  format: ReportFormat,
-  palette?: ReportPalette,
-  width?: number,
-): string {
-  return render(checkDocument(report), format, palette, width);
+/** Renders the outcome of a check in one of the formats, with a line end. */
+export function renderCheck(report: CheckReport, format: ReportFormat, style?: TextStyle): string {
+  return render(checkDocument(report), format, style);
 }
 
 const verdicts: Readonly<Record<Verdict, { text: string; tone: Tone; inJunit: TestCase["verdict"] }>> = {

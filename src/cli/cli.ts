@@ -3,9 +3,8 @@ import { version } from "../node/package-files.js";
 import type { Command } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
-import { type Io, isVerbose, type Output } from "./io.js";
+import { type Io, isVerbose, type Output, programName } from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
-import { programName } from "./program-name.js";
 
 export type { Io } from "./io.js";
 export { processIo } from "./io.js";

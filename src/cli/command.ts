@@ -56,6 +56,9 @@ export type FlagValues<Flags extends FlagSet> = {
   readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
 };
 
+/** For a flag that only the command line sets. */
+export const noVariable = { variables: [] };
+
 type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
 
 /**

@@ -36,6 +36,15 @@ export function unwritable(what: string, whatToDo = ""): (error: unknown) => nev
   };
 }
 
+/** Writes a file, and throws as `unwritable` does when it cannot. */
+export function tryToWrite(what: string, write: () => void, whatToDo?: string): void {
+  try {
+    write();
+  } catch (error) {
+    unwritable(what, whatToDo)(error);
+  }
+}
+
 /** The text about an error, with a line end. Shows no full key (R46), and a stack only when verbose. */
 export function describeFailure(error: unknown, { verbose = false }: { verbose?: boolean }): string {
   if (error instanceof SandboxError) return `${printable(redactKeys(error.message))}\n`;

@@ -3,8 +3,18 @@ import { profiles } from "../domain/assumptions.js";
 import { readBaseUrl, readHostName } from "../node/addresses.js";
 import { reportFormats } from "../report/render/document.js";
 import { parseDuration, parseTime } from "../scenario/format/time.js";
-import { type FlagValues, fileName, flag, oneOf, reader, toggle, wholeNumber } from "./command.js";
+import {
+  type FlagValues,
+  fileName,
+  flag,
+  noVariable,
+  oneOf,
+  reader,
+  toggle,
+  wholeNumber,
+} from "./command.js";
 import { usageError } from "./exit-codes.js";
+import type { Io } from "./io.js";
 
 // The flags that several commands share. A flag of one command stands in the file of that command.
 
@@ -140,14 +150,14 @@ export const formatFlag = flag(
   "--format <format>",
   "text, json, markdown, junit or html (default: text)",
   oneOf(reportFormats),
-  { variables: [] },
+  noVariable,
 );
 
 export const testFormatFlag = flag(
   "--format <format>",
   "text, json or junit (default: text)",
   oneOf(["text", "json", "junit"]),
-  { variables: [] },
+  noVariable,
 );
 
 /** The thresholds that a report has to meet. */
@@ -176,6 +186,20 @@ export const timeout = flag(
   "how long to wait for each answer: 500ms, 10s, 1m (default: 10s)",
   readDuration("500ms, 10s or 1m"),
 );
+
+export const defaultWait = 10_000;
+
+/** The flags of commands that ask a running sandbox. */
+export const askFlags = { controlToken, timeout };
+
+/** A call of the control plane of a running sandbox. */
+export function controlCall(url: string | undefined, flags: FlagValues<typeof askFlags>, { env }: Io) {
+  return {
+    url: url ?? (env.SVC_CONTROL_URL || standardUrl),
+    token: flags.controlToken,
+    timeout: flags.timeout ?? defaultWait,
+  };
+}
 
 export const json = toggle("--json", "print JSON instead of text");
 

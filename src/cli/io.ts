@@ -57,6 +57,14 @@ export function isVerbose(argv: readonly string[], env: Io["env"]): boolean {
   return own.includes("--verbose") || !["", "0", "false", "no", "off"].includes(set);
 }
 
+/**
+ * The program as its user starts it. `npx` and scripts of npm set `npm_command`: what npm has installed for them is found
+ * by `npx` alone.
+ */
+export function programName({ npm_command: command }: Io["env"]): string {
+  return command === undefined ? "svc-sandbox" : "npx svc-sandbox";
+}
+
 /** Resolves once the signal is aborted. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");

@@ -9,8 +9,7 @@ import { type Call, type Command, type Flag, type FlagSet, type FlagValues, long
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import { verbose } from "./flags.js";
-import type { Io } from "./io.js";
-import { programName } from "./program-name.js";
+import { type Io, programName } from "./io.js";
 
 /**
  * Reads the command line of a command; flags that are not on it come from the environment. `undefined` when it asked

@@ -13,16 +13,12 @@ import type {
   TestCase,
   Tone,
 } from "./render/document.js";
-import { type ReportPalette, render } from "./render/render.js";
+import { render, type TextStyle } from "./render/render.js";
 import type { Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report.js";
 import { splitInstruction } from "./reproduce.js";
 import type { UnmetThreshold } from "./thresholds.js";
 
-interface RenderOptions {
-  /** The colours of a terminal, for text. Default: none. */
-  readonly palette?: ReportPalette;
-  /** How wide the lines of text may be. Default: as they come. */
-  readonly width?: number;
+interface RenderOptions extends TextStyle {
   /** The thresholds that are not met. Default: none. */
   readonly failures?: readonly UnmetThreshold[];
 }
@@ -31,9 +27,9 @@ interface RenderOptions {
 export function renderReport(
   report: Report,
   format: ReportFormat,
-  { palette, width, failures = [] }: RenderOptions = {},
+  { failures = [], ...style }: RenderOptions = {},
 ): string {
-  return render(reportDocument(report, failures), format, palette, width);
+  return render(reportDocument(report, failures), format, style);
 }
 
 /** Returns what a report comes to, in a sentence or two. */

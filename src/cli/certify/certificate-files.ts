@@ -3,14 +3,8 @@ import { renderCertificate } from "../../certify/document.js";
 import type { CertifyResult } from "../../certify/result.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import { fileName, flag } from "../command.js";
+import { type FilesFlag, formatOfEnding, type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
-import {
-  type FilesFlag,
-  formatOfEnding,
-  type ReportTarget,
-  reportTargets,
-  writeTargets,
-} from "../report-files.js";
 
 /** The flags that name the files of a certificate. */
 export const certificateFlags = {

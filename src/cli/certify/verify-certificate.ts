@@ -7,8 +7,8 @@ import { redactKeys } from "../../domain/redact.js";
 import { pluralize } from "../../report/plain-text.js";
 import { quote } from "../../schema/words.js";
 import { exitCode, usageError } from "../exit-codes.js";
+import { readGivenFile } from "../files.js";
 import type { Io } from "../io.js";
-import { readGivenFile } from "../report-files.js";
 import { styleFor } from "../terminal.js";
 
 interface VerifyCall {
@@ -51,8 +51,8 @@ export async function verifyFile({ file, command, flags, io, runAgain }: VerifyC
     return again;
   }
   const verification = verifyCertificate(result, again);
-  const { palette, width } = styleFor(io.stdout, io.env, flags);
-  io.stdout.write(redactKeys(renderVerification(verification, flags.json ? "json" : "text", palette, width)));
+  const style = styleFor(io.stdout, io.env, flags);
+  io.stdout.write(redactKeys(renderVerification(verification, flags.json ? "json" : "text", style)));
   return verification.verified ? exitCode.fine : exitCode.failed;
 }
 

@@ -72,11 +72,11 @@ function brunoFolder({ name, description, groups }: Collection): Record<string, 
     "bruno.json": json({ version: "1", name, type: "collection" }),
     "collection.bru": brunoBlock("docs", [description]),
   };
-  for (const [place, group] of groups.entries()) {
+  for (const [index, group] of groups.entries()) {
     const folder = group.name.replace(",", "").replaceAll(" ", "-");
-    files[`${folder}/folder.bru`] = brunoBlock("meta", [`name: ${group.name}`, `seq: ${place + 1}`]);
-    for (const [index, request] of group.requests.entries()) {
-      files[`${folder}/${request.name.replaceAll(" ", "-")}.bru`] = brunoRequest(request, index + 1);
+    files[`${folder}/folder.bru`] = brunoBlock("meta", [`name: ${group.name}`, `seq: ${index + 1}`]);
+    for (const [seq, request] of group.requests.entries()) {
+      files[`${folder}/${request.name.replaceAll(" ", "-")}.bru`] = brunoRequest(request, seq + 1);
     }
   }
   return files;

@@ -1,11 +1,11 @@
 import { askCapture } from "../../node/clients/ask-control.js";
 import { writeFileAtomically } from "../../node/files/write-file.js";
 import { quote } from "../../schema/words.js";
-import { declareCommand, fileName, flag, toggle } from "../command.js";
-import { exitCode, unwritable } from "../exit-codes.js";
-import { controlToken, quiet, readText, runningUrl, standardUrl, timeout } from "../flags.js";
-import { newFile } from "../new-file.js";
-import { programName } from "../program-name.js";
+import { declareCommand, fileName, flag, noVariable, toggle } from "../command.js";
+import { exitCode, tryToWrite } from "../exit-codes.js";
+import { newFile } from "../files.js";
+import { askFlags, controlCall, quiet, readText, runningUrl } from "../flags.js";
+import { programName } from "../io.js";
 
 export const command = declareCommand({
   summary: "write what a running sandbox has seen into a scenario file, which verify proves anywhere",
@@ -13,27 +13,22 @@ export const command = declareCommand({
     "Asks a running sandbox what it has seen since it was started or reset: the world as it was, each request with the answer that it got, and what was done between them. The file is a scenario with a story: verify passes with it on any machine, play tells it. It keeps the last 480 to 960 requests and changes, and holds no key. Exits with 2 when there is nothing to capture.",
   words: { "[url]": runningUrl },
   flags: {
-    output: flag("-o, --output <file>", "write it to this file and not to stdout", fileName, {
-      variables: [],
-    }),
-    force: toggle("--force", "overwrite the file when it exists", { variables: [] }),
+    output: flag("-o, --output <file>", "write it to this file and not to stdout", fileName, noVariable),
+    force: toggle("--force", "overwrite the file when it exists", noVariable),
     from: flag(
       "--from <id>",
       "begin with this request: the id of one in the log, or its X-Request-Id",
       readText,
-      {
-        variables: [],
-      },
+      noVariable,
     ),
-    to: flag("--to <id>", "end with this request", readText, { variables: [] }),
+    to: flag("--to <id>", "end with this request", readText, noVariable),
     key: flag(
       "--key <ref>",
       "only requests with this key (or none, malformed, unknown); others stay, without expectations, where theirs would come out otherwise",
       readText,
-      { variables: [] },
+      noVariable,
     ),
-    controlToken,
-    timeout,
+    ...askFlags,
     quiet,
   },
   examples: {
@@ -44,19 +39,10 @@ export const command = declareCommand({
   async run({ words, flags, io }) {
     const { output, from, to, key } = flags;
     const file = output === undefined ? undefined : newFile(output, io.cwd, flags);
-    const call = {
-      url: words[0] ?? (io.env.SVC_CONTROL_URL || standardUrl),
-      token: flags.controlToken,
-      timeout: flags.timeout ?? 10_000,
-    };
-    const text = await askCapture(call, { from, to, key });
+    const text = await askCapture(controlCall(words[0], flags, io), { from, to, key });
     if (file === undefined) io.stdout.write(text);
     else {
-      try {
-        writeFileAtomically(file, text, 0o666);
-      } catch (error) {
-        unwritable(quote(output))(error);
-      }
+      tryToWrite(quote(output), () => writeFileAtomically(file, text, 0o666));
       if (flags.quiet !== true)
         io.stderr.write(`Wrote ${output}. Prove it with: ${programName(io.env)} verify ${output}\n`);
     }

@@ -22,10 +22,10 @@ import {
   wholeNumber,
 } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
+import { readGivenFile } from "../files.js";
 import { color, json, quiet, readDuration, readSeed, serverFlags, wide, worldFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
-import { readGivenFile } from "../report-files.js";
 import { whyNoRequest } from "../serve/exec-report.js";
 import { styleFor } from "../terminal.js";
 
@@ -125,8 +125,8 @@ export const command = declareCommand({
     try {
       if (result === undefined) return cutShort ?? exitCode.defect;
       if (!quiet) showOutput(result.runs, outputOf, call);
-      const { palette, width } = styleFor(io.stdout, io.env, flags);
-      io.stdout.write(redactKeys(renderCertificate(result, flags.json ? "json" : "text", palette, width)));
+      const style = styleFor(io.stdout, io.env, flags);
+      io.stdout.write(redactKeys(renderCertificate(result, flags.json ? "json" : "text", style)));
       const failures = await writeCertificates(result, targets, io);
       for (const one of failures) io.stderr.write(describeFailure(one, flags));
       const why = whyUnusable(result.runs[0], call);
@@ -174,18 +174,9 @@ function showOutput(
     if (printed.has(why)) continue;
     printed.add(why);
     const lines = outputOf(run).map((line) => `  ${palette.dim("|")} ${line}\n`);
-    const again = [
-      "svc-sandbox",
-      "exec",
-      ...words,
-      "--profile",
-      profile,
-      "--seed",
-      String(seed),
-      "--",
-      ...rest,
-    ];
-    const hint = fault === undefined ? `See it again: ${commandLine(again, 2000)}\n` : "";
+    const options = ["--profile", profile, "--seed", String(seed)];
+    const again = commandLine(["svc-sandbox", "exec", ...words, ...options, "--", ...rest], 2000);
+    const hint = fault === undefined ? `See it again: ${again}\n` : "";
     io.stderr.write(redactKeys(`${palette.bold(`What ${name} wrote last`)}\n${lines.join("")}${hint}\n`));
   }
 }

@@ -1,21 +1,16 @@
 import { renderCheck } from "../../check/document.js";
 import { secretsIn } from "../../check/keys.js";
-import type { CheckReport } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
 import { parseApiKey } from "../../domain/api-key.js";
 import { redactKeys } from "../../domain/redact.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
-import type { ReportFormat } from "../../report/render/document.js";
 import { unknownSecret } from "../../sandbox/scenario-keys.js";
-import { declareCommand, flag, toggle, wholeNumber } from "../command.js";
+import { declareCommand, flag, noVariable, toggle, wholeNumber } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { formatFlag, jsonOrFormat, timeout, wide } from "../flags.js";
+import { defaultWait, formatFlag, jsonOrFormat, timeout, wide } from "../flags.js";
 import type { Io } from "../io.js";
-import { type Style, styleFor } from "../terminal.js";
-
-const defaultMaxRequests = 10;
-const defaultTimeout = 10_000;
+import { styleFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "probe a real environment and compare it with the contract",
@@ -34,7 +29,7 @@ export const command = declareCommand({
     probeLimits: toggle(
       "--probe-limits",
       "meet a limit on purpose: use the keys that are at theirs, and else up to per_minute + 1 requests of a working key, if --max-requests has room for them",
-      { variables: [] },
+      noVariable,
     ),
     wide,
   },
@@ -47,24 +42,21 @@ export const command = declareCommand({
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
     warnOfPlainHttp(url, io);
-    const report = await runCheck(createSend(url, flags.timeout ?? defaultTimeout), {
+    const report = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
       env: io.env,
-      maxRequests: flags.maxRequests ?? defaultMaxRequests,
+      maxRequests: flags.maxRequests ?? 10,
       probeLimits: flags.probeLimits === true,
       unknownKey: unknownSecret(0),
     });
-    print(report, format, io, styleFor(io.stdout, io.env, flags));
+    const { stopped } = report;
+    if (stopped !== undefined) io.stderr.write(redactKeys(`${stopped}\n`));
+    if (format !== "text" || stopped === undefined) {
+      io.stdout.write(redactKeys(renderCheck(report, format, styleFor(io.stdout, io.env, flags))));
+    }
     return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
   },
 });
-
-function print(report: CheckReport, format: ReportFormat, io: Io, { palette, width }: Style): void {
-  const { stopped } = report;
-  if (stopped !== undefined) io.stderr.write(redactKeys(`${stopped}\n`));
-  if (format === "text" && stopped !== undefined) return;
-  io.stdout.write(redactKeys(renderCheck(report, format, palette, width)));
-}
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;

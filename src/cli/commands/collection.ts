@@ -10,12 +10,11 @@ import {
   renderCollection,
   renderEnvironment,
 } from "../collection/render-collection.js";
-import { declareCommand, fileName, flag, oneOf, scenarioWord } from "../command.js";
-import { exitCode, unwritable, usageError } from "../exit-codes.js";
+import { declareCommand, fileName, flag, noVariable, oneOf, scenarioWord } from "../command.js";
+import { exitCode, tryToWrite, unwritable, usageError } from "../exit-codes.js";
 import { quiet, standardUrl, worldFlags } from "../flags.js";
-import type { Io } from "../io.js";
+import { type Io, programName } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { programName } from "../program-name.js";
 import { clientEnvironment } from "../serve/client-environment.js";
 
 export const command = declareCommand({
@@ -28,7 +27,7 @@ export const command = declareCommand({
       "--format <format>",
       "http (a file for VS Code, JetBrains, Visual Studio or httpYac), postman (a collection, v2.1) or bruno (a folder, named with --output) (default: http)",
       oneOf(Object.keys(renderCollection) as CollectionFormat[]),
-      { variables: [] },
+      noVariable,
     ),
     output: flag("-o, --output <file>", "write it to this file or folder (default: stdout)", fileName),
     environment: flag(
@@ -83,12 +82,10 @@ export const command = declareCommand({
 
 function write(file: string, text: string, { cwd }: Io, mode = 0o666): void {
   const path = resolve(cwd, file);
-  try {
+  tryToWrite(quote(file), () => {
     makeFolder(dirname(path));
     writeFileAtomically(path, text, mode);
-  } catch (error) {
-    unwritable(quote(file))(error);
-  }
+  });
 }
 
 // A .env may be that of the user's own program.

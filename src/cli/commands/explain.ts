@@ -11,8 +11,8 @@ import type { World } from "../../sandbox/world.js";
 import { declareCommand, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { json, wide, worldFlags } from "../flags.js";
+import { programName } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { programName } from "../program-name.js";
 import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
 
 export const command = declareCommand({

@@ -12,6 +12,7 @@ import {
   declareCommand,
   type FlagValues,
   flag,
+  noVariable,
   oneOf,
   reader,
   toggle,
@@ -41,29 +42,25 @@ const readFarmerTime = reader((text) => {
 }, "a time from 1900 to 9990 with its zone, such as 2026-03-02T09:00:00Z");
 
 const flags = {
-  count: flag("--count <number>", "number of records (default: 10)", wholeNumber(0, mostFarmers), {
-    variables: [],
-  }),
+  count: flag("--count <number>", "number of records (default: 10)", wholeNumber(0, mostFarmers), noVariable),
   from: flag(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
     wholeNumber(0, mostFarmers - 1),
-    { variables: [] },
+    noVariable,
   ),
   format: flag(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
     oneOf(recordFormats),
-    { variables: [] },
+    noVariable,
   ),
-  bom: toggle("--bom", "begins CSV with a byte order mark, without which Excel misreads accents", {
-    variables: [],
-  }),
+  bom: toggle("--bom", "begins CSV with a byte order mark, without which Excel misreads accents", noVariable),
   locale: flag(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
     readLocale,
-    { variables: [] },
+    noVariable,
   ),
   seed: flag("--seed <number>", "seed of the records (default: 1)", readSeed),
   now: flag(

@@ -5,12 +5,12 @@ import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { quote } from "../../schema/words.js";
-import { declareCommand, toggle } from "../command.js";
-import { exitCode, unwritable } from "../exit-codes.js";
+import { declareCommand, noVariable, toggle } from "../command.js";
+import { exitCode, tryToWrite } from "../exit-codes.js";
+import { newFile } from "../files.js";
 import { quiet } from "../flags.js";
-import { newFile } from "../new-file.js";
+import { programName } from "../io.js";
 import { ownScenario } from "../open-scenario.js";
-import { programName } from "../program-name.js";
 
 export const command = declareCommand({
   summary: "write a commented scenario to start from",
@@ -18,7 +18,7 @@ export const command = declareCommand({
     "Writes a commented starter scenario, which names its JSON Schema for editors: that of the package where it is installed, else a copy beside it. Does not overwrite a file without --force.",
   words: { "[file]": "where to write it (default: svc-sandbox.yaml, which start finds by itself)" },
   flags: {
-    force: toggle("--force", "overwrite the file when it exists", { variables: [] }),
+    force: toggle("--force", "overwrite the file when it exists", noVariable),
     quiet,
   },
   examples: {
@@ -29,7 +29,7 @@ export const command = declareCommand({
     const [name = ownScenario] = words;
     const file = newFile(name, io.cwd, flags);
     const installed = installedSchema(dirname(file));
-    try {
+    tryToWrite(quote(name), () => {
       writeFileAtomically(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), 0o666);
       // What an editor completes and checks by; a copy that is there may be one that the user keeps.
       const copy = join(dirname(file), schemaCopy);
@@ -37,9 +37,7 @@ export const command = declareCommand({
         const schema = `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`;
         writeFileAtomically(copy, schema, 0o666);
       }
-    } catch (error) {
-      unwritable(quote(name))(error);
-    }
+    });
     if (flags.quiet !== true) {
       const start = programName(io.env) + (name === ownScenario ? "" : ` ${startable(name)}`);
       const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors beside it` : "";

@@ -2,7 +2,7 @@ import { rehearse } from "../../library/rehearse.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
-import { declareCommand, flag, oneOf, scenarioWord } from "../command.js";
+import { declareCommand, flag, noVariable, oneOf, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, wide, worldFlags } from "../flags.js";
 import { firstThatFits, keyRows, keyTable } from "../key-rows.js";
@@ -20,7 +20,7 @@ export const command = declareCommand({
       "--format <format>",
       "table, json, env (lines for a shell), dotenv (the same, for a .env file) or powershell (default: table)",
       oneOf(["table", "json", "env", "dotenv", "powershell"]),
-      { variables: [] },
+      noVariable,
     ),
     json: jsonOrFormat,
     wide,

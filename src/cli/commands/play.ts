@@ -15,6 +15,7 @@ import {
   declareCommand,
   type FlagValues,
   flag,
+  noVariable,
   reader,
   scenarioWord,
   toggle,
@@ -52,13 +53,13 @@ const flags = {
     "-p, --port <number>",
     "serve the same world on this port meanwhile; 0 takes any free one (default: nothing listens)",
     readPort,
-    { variables: [] },
+    noVariable,
   ),
   host: flag(
     "-H, --host <address>",
     "serve the same world on this address meanwhile (default: nothing listens; with --port 127.0.0.1)",
     readHost,
-    { variables: [] },
+    noVariable,
   ),
   web: toggle(
     "--web",

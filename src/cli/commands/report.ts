@@ -7,24 +7,21 @@ import { mergeReports, parseReport, type Report } from "../../report/report.js";
 import { renderReport } from "../../report/report-document.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { quote } from "../../schema/words.js";
-import { declareCommand, flag, oneOf, toggle } from "../command.js";
+import { declareCommand, flag, noVariable, oneOf, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
+import { readGivenFile } from "../files.js";
 import {
-  controlToken,
+  askFlags,
+  controlCall,
   formatFlag,
   jsonOrFormat,
   runningUrl,
-  standardUrl,
   thresholdFlags,
-  timeout,
   wide,
 } from "../flags.js";
 import type { Io } from "../io.js";
-import { readGivenFile } from "../report-files.js";
 import { runsOnGithub } from "../serve/exec-report.js";
 import { styleFor } from "../terminal.js";
-
-const defaultTimeout = 10_000;
 
 export const command = declareCommand({
   summary: "print the report of a running sandbox: paths met, paths missed, advice",
@@ -34,19 +31,20 @@ export const command = declareCommand({
     "[url...]": `${runningUrl}; with --merge the files`,
   },
   flags: {
-    merge: toggle("--merge", "merge the reports in these files, written with --report or --json, into one", {
-      variables: [],
-    }),
+    merge: toggle(
+      "--merge",
+      "merge the reports in these files, written with --report or --json, into one",
+      noVariable,
+    ),
     format: flag(
       formatFlag.spec,
       `${formatFlag.text}; har is the last 1,000 requests, for the tools that read HAR 1.2`,
       oneOf([...reportFormats, "har"]),
-      { variables: [] },
+      noVariable,
     ),
     json: jsonOrFormat,
     ...thresholdFlags,
-    controlToken,
-    timeout,
+    ...askFlags,
     wide,
   },
   examples: {
@@ -63,18 +61,11 @@ export const command = declareCommand({
         "Failed to merge reports: a HAR is made of the requests of a running sandbox, which reports do not hold.",
       );
     }
-    const call = () => ({
-      url: oneUrl(words) ?? (io.env.SVC_CONTROL_URL || standardUrl),
-      token: flags.controlToken,
-      timeout: flags.timeout ?? defaultTimeout,
-    });
+    const call = () => controlCall(oneUrl(words), flags, io);
     const found = flags.merge ? await readReports(words, io) : await askReport(call());
     const unmet = unmetThresholds(found, flags);
-    const { palette, width } = styleFor(io.stdout, io.env, flags);
-    const text =
-      format === "har"
-        ? await askHar(call())
-        : renderReport(found, format, { palette, width, failures: unmet });
+    const style = { ...styleFor(io.stdout, io.env, flags), failures: unmet };
+    const text = format === "har" ? await askHar(call()) : renderReport(found, format, style);
     io.stdout.write(redactKeys(text));
     if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.failed;

@@ -20,9 +20,8 @@ import {
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { json, log, quiet, readDuration, readPort, serverFlags, wide, worldFlags } from "../flags.js";
-import { aborted } from "../io.js";
+import { aborted, programName } from "../io.js";
 import { loadNamed, warnOfPinned, warnOfSteps } from "../open-scenario.js";
-import { programName } from "../program-name.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
 import { openDashboard } from "../serve/dashboard-link.js";

@@ -2,26 +2,21 @@ import { redactKeys } from "../../domain/redact.js";
 import { stopSandbox } from "../../node/clients/ask-control.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { controlToken, json, quiet, runningUrl, standardUrl, timeout } from "../flags.js";
+import { askFlags, controlCall, json, quiet, runningUrl } from "../flags.js";
 
 export const command = declareCommand({
   summary: "end a running sandbox, also one that an ended npx left behind",
   description:
     "Ends a running sandbox as SIGTERM does: open requests have 2 seconds to finish. Returns once its port is free. Ends the command of exec, too. Exits with 2 when there is nothing that can be stopped.",
   words: { "[url]": runningUrl },
-  flags: { controlToken, timeout, json, quiet },
+  flags: { ...askFlags, json, quiet },
   examples: {
     "svc-sandbox stop": "the one on http://127.0.0.1:4747",
     "svc-sandbox stop http://127.0.0.1:8080": "the one on another port",
     "svc-sandbox stop http://10.0.0.5:4747 --control-token $TOKEN": "one on another machine",
   },
   async run({ words, flags, io }) {
-    const stopped = await stopSandbox({
-      url: words[0] ?? (io.env.SVC_CONTROL_URL || standardUrl),
-      token: flags.controlToken,
-      timeout: flags.timeout ?? 10_000,
-    });
-    const { url, scenario, startedAt } = stopped;
+    const { url, scenario, startedAt } = await stopSandbox(controlCall(words[0], flags, io));
     if (flags.json) {
       const line = { event: "stopped", base_url: url, scenario, started_at: startedAt };
       io.stdout.write(redactKeys(`${JSON.stringify(line)}\n`));

@@ -9,7 +9,7 @@ import type { TestCase } from "../../report/render/document.js";
 import { renderJunit } from "../../report/render/junit.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
-import { type Call, declareCommand, type FlagValues, toggle } from "../command.js";
+import { type Call, declareCommand, type FlagValues, noVariable, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import { color, jsonOrFormat, quiet, testFormatFlag, wide, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
@@ -19,11 +19,9 @@ import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
 import { type Palette, paletteFor, styleFor } from "../terminal.js";
 
 const flags = {
-  all: toggle("--all", "every bundled scenario", { variables: [] }),
+  all: toggle("--all", "every bundled scenario", noVariable),
   // No variable: one that is meant for `start` would let it never end.
-  watch: toggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C", {
-    variables: [],
-  }),
+  watch: toggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C", noVariable),
   ...worldFlags,
   format: testFormatFlag,
   json: jsonOrFormat,

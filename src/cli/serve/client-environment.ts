@@ -8,7 +8,7 @@ import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../
 import { secretFor } from "../../sandbox/story/run-step.js";
 import type { World } from "../../sandbox/world.js";
 import { quote } from "../../schema/words.js";
-import { unwritable } from "../exit-codes.js";
+import { tryToWrite, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 
 type Addresses = Pick<RunningServer, "url" | "controlUrl">;
@@ -63,12 +63,11 @@ export async function writeEnvFile(
   const note = leftOut === 0 ? "" : `# ${leftOut} more keys: svc-sandbox keys ${world.name} --format env\n`;
   const text = environmentLines(clientEnvironment(world, addresses)) + note;
   const path = resolve(cwd, file);
-  try {
+  const write = () => {
     removeOldDrafts(path);
     writeFileAtomically(path, text, 0o600);
-  } catch (error) {
-    unwritable(quote(file), "Name another file with --write-env.")(error);
-  }
+  };
+  tryToWrite(quote(file), write, "Name another file with --write-env.");
 }
 
 // Those of another sandbox, or of the real API, would lead the command there, or send real keys here.

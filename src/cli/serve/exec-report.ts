@@ -6,14 +6,8 @@ import { conclusion, renderReport } from "../../report/report-document.js";
 import type { UnmetThreshold } from "../../report/thresholds.js";
 import { listed } from "../../schema/words.js";
 import { describeFailure } from "../exit-codes.js";
+import { type FilesFlag, formatOfEnding, type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
-import {
-  type FilesFlag,
-  formatOfEnding,
-  type ReportTarget,
-  reportTargets,
-  writeTargets,
-} from "../report-files.js";
 import { styleFor } from "../terminal.js";
 
 interface ReportFlags {

@@ -20,12 +20,17 @@ export type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" 
 const same: Paint = (text) => text;
 const colourless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
 
-/** Renders a document in a format, with a line end; `palette` colours the text format, whose lines keep to the width. */
+/** The looks of the text format. Default: no colors, and lines as they come. */
+export interface TextStyle {
+  readonly palette?: ReportPalette;
+  readonly width?: number;
+}
+
+/** Renders a document in a format, with a line end. */
 export function render(
   document: ReportDocument,
   format: ReportFormat,
-  palette = colourless,
-  width = Number.POSITIVE_INFINITY,
+  { palette = colourless, width = Number.POSITIVE_INFINITY }: TextStyle = {},
 ): string {
   if (format === "json") return `${JSON.stringify(document.json, null, 2)}\n`;
   if (format === "junit") return renderJunit(document);

@@ -1,11 +1,27 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
+import { SandboxError } from "../domain/errors.js";
 import { redactKeys } from "../domain/redact.js";
 import { fileFailure, writeReportFile } from "../node/files/write-file.js";
 import type { ReportFormat } from "../report/render/document.js";
 import { quote } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
+
+/** The path of a file to be written; throws `file_exists` for one that is there, unless it may be overwritten. */
+export function newFile(
+  name: string,
+  cwd: string,
+  { force = false }: { force?: boolean | undefined },
+): string {
+  const file = resolve(cwd, name);
+  if (force || !existsSync(file)) return file;
+  throw new SandboxError(
+    "file_exists",
+    `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
+  );
+}
 
 /** A file to be written when a command ends. */
 export interface ReportTarget<Format = ReportFormat> {
