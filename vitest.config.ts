@@ -20,7 +20,7 @@ export default defineConfig({
     testTimeout: process.env.NIGHTLY === "1" ? 600_000 : 120_000,
     hookTimeout: 120_000,
     // Left to itself, Vitest polls for a second: too short on a busy machine.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     // Left to itself, Vitest takes one of two cores.
     maxWorkers: availableParallelism(),
     projects: [

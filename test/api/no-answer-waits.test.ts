@@ -118,9 +118,8 @@ test("requests that are sent before the first answer has come get no advice", as
   });
   const key = server.sandbox.secret("revoked" as never);
   const text = `GET ${mePath} HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\nx-api-key: ${key}\r\n\r\n`;
-  const answered = (count: number) => vi.waitUntil(() => answers.split("HTTP/1.1 401").length - 1 === count);
   socket.write(text.repeat(5));
-  await answered(5);
+  await expect.poll(() => answers.split("HTTP/1.1 401").length - 1).toBe(5);
   expect(server.sandbox.report().advice).toEqual([]);
   socket.destroy();
   await server.close(0);

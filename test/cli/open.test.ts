@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { baseUrl, type RunOptions, runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -10,7 +10,10 @@ function withOpener(name = "xdg-open", code = 0) {
   const program = join(folder, name);
   chmodSync(program, 0o755);
   const read = () => (existsSync(`${program}.opened`) ? readFileSync(`${program}.opened`, "utf8") : "");
-  const opened = () => vi.waitUntil(() => /^(\S+)\n$/.exec(read())?.[1], { timeout: 20_000 });
+  const opened = async () => {
+    await expect.poll(read).toMatch(/^\S+\n$/);
+    return read().trim();
+  };
   return { program, read, opened, env: { PATH: folder } };
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -25,8 +25,7 @@ const isOpenIn = (pid: number | undefined, file: string) =>
     const link = `/proc/${pid}/fd/${name}`;
     return existsSync(link) && readlinkSync(link) === file;
   });
-const opened = (pid: number | undefined, file: string) =>
-  vi.waitFor(() => expect(isOpenIn(pid, file)).toBe(true), { timeout: 20_000, interval: 20 });
+const opened = (pid: number | undefined, file: string) => expect.poll(() => isOpenIn(pid, file)).toBe(true);
 
 test.runIf(process.platform === "linux")("Ctrl-C ends the wait for a scenario in a pipe", async () => {
   const { cwd, pipe } = withPipe();

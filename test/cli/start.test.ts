@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -66,7 +66,7 @@ describe("svc-sandbox start", () => {
     const instances = `${(await started("--instance-ttl", "50ms")).url}/__sandbox/instances`;
     expect((await fetch(instances, { method: "POST" })).status).toBe(201);
     const left = async () => ((await (await fetch(instances)).json()) as { data: unknown[] }).data;
-    await vi.waitFor(async () => expect(await left()).toEqual([]), { timeout: 20_000 });
+    await expect.poll(left).toEqual([]);
   });
 
   it("asks for the control token that was given, and does not repeat it to people", async () => {

@@ -233,21 +233,21 @@ describe("subscribers", () => {
     onTestFinished(() => write.mockRestore());
     const sent = () => write.mock.calls.filter(([bytes]) => event.test(String(bytes))).length;
     socket.write("GET /__sandbox/events HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50));
-    await vi.waitFor(() =>
-      expect(write.mock.calls.filter(([text]) => /^retry/.test(String(text)))).toHaveLength(50),
-    );
+    await expect
+      .poll(() => write.mock.calls.filter(([text]) => /^retry/.test(String(text))))
+      .toHaveLength(50);
     tick(control);
     await reading.until(count(1));
     expect(sent()).toBe(51);
     socket.destroy();
-    write.mockClear();
-    await vi.waitFor(async () => {
+    const told = async () => {
       write.mockClear();
       const before = reading.events.length;
       tick(control);
       await reading.until(count(before + 1));
-      expect(sent()).toBe(1);
-    });
+      return sent();
+    };
+    await expect.poll(told).toBe(1);
   });
 
   test("end at once when the server closes, which waits for none that never reads", async () => {
@@ -261,7 +261,7 @@ describe("subscribers", () => {
     expect(await Promise.all(subscribers.map(({ ended }) => ended))).toEqual(Array(5).fill("ended"));
     await closing;
     deaf.resume();
-    await vi.waitFor(() => expect(deaf.closed).toBe(true), { timeout: 10_000 });
+    await expect.poll(() => deaf.closed).toBe(true);
   });
 
   test("HEAD is answered at once", async () => {

@@ -1,12 +1,13 @@
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { HttpResponse, http } from "msw";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { keyStates } from "../../src/domain/api-key.js";
 import { outcomes } from "../../src/domain/outcomes.js";
 import { startServer } from "../../src/node/index.js";
 import { type Metrics, readMetrics } from "../support/prometheus.js";
 import { readAnswers } from "../support/raw-socket.js";
+import { requested } from "../support/requested.js";
 import { mePath } from "../support/send.js";
 import { type Asking, type ServedControl, serveControl } from "./client.js";
 
@@ -99,9 +100,9 @@ test("metrics show keys by state, subscribers, the build and the process, each w
   expect(types.map((name) => metrics.get(name)?.type)).toEqual(["counter", "histogram", "gauge"]);
   ending.abort();
   await Promise.all(streams.map((stream) => stream.text().catch(() => {})));
-  await vi.waitFor(async () =>
-    expect(firstValue(await scrape(control, { headers }), "svc_sandbox_event_subscribers")).toBe(0),
-  );
+  await expect
+    .poll(async () => firstValue(await scrape(control, { headers }), "svc_sandbox_event_subscribers"))
+    .toBe(0);
 });
 
 test("no label holds what a client has chosen, and there are no more series than the specification has paths", async () => {
@@ -160,11 +161,11 @@ test("a request that a fault leaves without an answer has the status 0, and take
   await ask("/faults", { method: "PUT", json: { faults: [{ then: { hang: true } }] } });
   const ending = new AbortController();
   const waiting = fetch(server.url + mePath, { signal: ending.signal }).catch(() => {});
-  await vi.waitFor(() => expect(server.sandbox.requests.list()).toHaveLength(1));
+  await requested(server.sandbox);
   expect(requestsIn(await scrape(control))).toEqual({});
   ending.abort();
   await waiting;
-  await vi.waitFor(async () => expect(requestsIn(await scrape(control))).toEqual({ "fault.hang 0": 1 }));
+  await expect.poll(async () => requestsIn(await scrape(control))).toEqual({ "fault.hang 0": 1 });
 });
 
 test("an instance has no metrics of its own", async () => {
@@ -204,7 +205,7 @@ test("a server that stops is not ready, and says why", async () => {
   const closed = server.close(60_000);
   ask("/__sandbox/ready");
   ask(mePath);
-  await vi.waitFor(() => expect(server.sandbox.requests.list()).toHaveLength(1));
+  await requested(server.sandbox);
   gate.resolve();
   const [first, second] = readAnswers(await heard);
   expect(first?.body).toBe("held");

@@ -18,10 +18,10 @@ test("what is saved soon is saved together, once, and nothing is saved after tha
   const { save, soon, isDue } = saving();
   for (let i = 0; i < 100; i++) soon();
   expect([times(save), isDue()]).toEqual([0, true]);
-  await vi.waitFor(() => expect(times(save)).toBe(1));
+  await expect.poll(() => times(save)).toBe(1);
   expect(isDue()).toBe(false);
   soon();
-  await vi.waitFor(() => expect(times(save)).toBe(2));
+  await expect.poll(() => times(save)).toBe(2);
 });
 
 test("to save now is also for what is due", () => {
@@ -58,13 +58,13 @@ test("a save that fails is reported once, and tried again until it works", async
   const { save, problem, soon } = saving();
   save.mockImplementation(full);
   soon();
-  await vi.waitFor(() => expect(times(save)).toBeGreaterThan(3));
+  await expect.poll(() => times(save)).toBeGreaterThan(3);
   expect(times(problem)).toBe(1);
   save.mockReset();
-  await vi.waitFor(() => expect(times(save)).toBe(1));
+  await expect.poll(() => times(save)).toBe(1);
   save.mockImplementation(full);
   soon();
-  await vi.waitFor(() => expect(times(problem)).toBe(2));
+  await expect.poll(() => times(problem)).toBe(2);
 });
 
 test("a save for which somebody waits fails for them, and is tried again later", async () => {
@@ -72,7 +72,7 @@ test("a save for which somebody waits fails for them, and is tried again later",
   save.mockImplementationOnce(full);
   expect(now).toThrow("disk full");
   expect(times(problem)).toBe(0);
-  await vi.waitFor(() => expect(times(save)).toBe(2));
+  await expect.poll(() => times(save)).toBe(2);
 });
 
 test("to stop says whether something is unsaved, and nothing is saved later", () => {

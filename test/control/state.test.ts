@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Scenario } from "../../src/index.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/node/index.js";
 import { control } from "../support/call-control.js";
@@ -92,7 +92,7 @@ test("requests are in the file soon, and when the server stops; nothing is writt
   const today = () =>
     JSON.parse(readFileSync(file, "utf8")).own.snapshot.organizations["a-bank"].keys.main.usage.today;
   await statusOf(server, server.sandbox.secret("main"));
-  await vi.waitFor(() => expect(today()).toBe(1), { timeout: 20_000, interval: 10 });
+  await expect.poll(() => today()).toBe(1);
   await statusOf(server, server.sandbox.secret("main"));
   await server.close();
   expect(today()).toBe(2);
@@ -178,7 +178,7 @@ test("a change that cannot be written is answered with 500, and is written once 
   expect(defects).toEqual([expect.objectContaining({ code: "state_unwritable" })]);
   expect(await statusOf(server, server.sandbox.secret("other"))).toBe(200);
   mkdirSync(folder);
-  await vi.waitFor(() => expect(existsSync(file)).toBe(true), { timeout: 20_000, interval: 20 });
+  await expect.poll(() => existsSync(file)).toBe(true);
   expect((await restart(file)).sandbox.keys.get("main").state).toBe("revoked");
 });
 

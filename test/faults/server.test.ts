@@ -2,12 +2,13 @@ import { execFile } from "node:child_process";
 import { get } from "node:https";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Fault } from "../../src/index.js";
 import { startServer } from "../../src/node/index.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
 import { isNightly } from "../support/property-seed.js";
+import { requested } from "../support/requested.js";
 
 test.each<Fault["then"]>([
   { hang: true },
@@ -20,7 +21,7 @@ test.each<Fault["then"]>([
     fetch(server.url + mePath, { headers }).then((response) => response.text()),
   );
   const ends = Promise.allSettled(open);
-  await vi.waitUntil(() => server.sandbox.requests.total() === 20);
+  await requested(server.sandbox, 20);
   await server.close(300);
   expect((await ends).map(({ status }) => status)).toEqual(new Array(20).fill("rejected"));
 });
@@ -29,7 +30,7 @@ test("an answer that is late by less than the grace still comes when the server 
   const server = await startServer({ scenario: scenarioWith([{ then: { latency: "200ms" } }]) });
   const headers = { "x-api-key": server.sandbox.secret("main") };
   const answer = fetch(server.url + mePath, { headers });
-  await vi.waitUntil(() => server.sandbox.requests.total() === 1);
+  await requested(server.sandbox);
   await server.close(5000);
   expect((await answer).status).toBe(200);
 });

@@ -6,6 +6,7 @@ import { type ServerOptions, startServer } from "../../src/node/index.js";
 import { type AnyServer, followConnections } from "../../src/node/server/connections.js";
 import { scenarioWith } from "../support/faulty.js";
 import { readAnswers } from "../support/raw-socket.js";
+import { requested } from "../support/requested.js";
 import { mePath } from "../support/send.js";
 
 const start = async (options: ServerOptions = {}) => {
@@ -108,7 +109,7 @@ test.each([false, true])("a stop waits for no silent connection (TLS: %s)", asyn
   const kept = connect({ port, host: "127.0.0.1" }, () => tls || kept.write(get("active")));
   for (const socket of [silent, begun, kept]) socket.on("error", () => {}).resume();
   await Promise.all([once(silent, "connect"), once(begun, "connect"), once(kept, "connect")]);
-  if (!tls) await vi.waitUntil(() => server.sandbox.requests.total() === 1);
+  if (!tls) await requested(server.sandbox);
   const hour = 60 * 60_000;
   await server.close(hour);
 });
@@ -117,7 +118,7 @@ test("a stop ends a connection as soon as it has answered", async () => {
   const { server } = await start({ scenario: scenarioWith([{ then: { latency: "100ms" } }]) });
   const headers = { "x-api-key": server.sandbox.secret("main" as never) };
   const answer = fetch(server.url + mePath, { headers });
-  await vi.waitUntil(() => server.sandbox.requests.total() === 1);
+  await requested(server.sandbox);
   await server.close(60 * 60_000);
   expect((await answer).status).toBe(200);
 });

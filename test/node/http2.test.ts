@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { createServer } from "node:https";
 import { HttpResponse, http } from "msw";
-import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Fault } from "../../src/index.js";
 import { type CertificatePair, type ServerOptions, startServer } from "../../src/node/index.js";
 import { acceptHttp2 } from "../../src/node/server/http2.js";
@@ -11,6 +11,7 @@ import { makeSelfSigned } from "../../src/node/server/tls.js";
 import { askHttps } from "../support/ask-https.js";
 import { scenarioWith } from "../support/faulty.js";
 import { floods, sendFlood } from "../support/http2-frames.js";
+import { requested } from "../support/requested.js";
 import { headerOf, mePath } from "../support/send.js";
 import { sendOnHttp2 } from "../support/send-on-http2.js";
 
@@ -98,7 +99,7 @@ describe("faults", () => {
     });
     const stream = session.request({ ":path": mePath, "x-api-key": sandbox.secret("main" as never) });
     stream.on("error", () => {});
-    await vi.waitUntil(() => sandbox.requests.total() === 1);
+    await requested(sandbox);
     expect((await me("other")).status).toBe(200);
     expect(stream.closed).toBe(false);
     stream.close();
@@ -179,7 +180,7 @@ describe("the control plane", () => {
       text += chunk;
     });
     await me("active");
-    await vi.waitUntil(() => text.includes("200.test"));
+    await expect.poll(() => text).toContain("200.test");
     stream.close();
   });
 });
@@ -217,7 +218,7 @@ describe("a server that stops", () => {
     const away = once(session, "goaway");
     const late = me("main");
     const late2 = send({ method: "HEAD", headers: { "x-api-key": sandbox.secret("main" as never) } });
-    await vi.waitUntil(() => sandbox.requests.total() === 2);
+    await requested(sandbox, 2);
     const closed = close(60_000);
     expect((await away)[0]).toBe(0);
     expect([(await late).status, (await late2).status]).toEqual([200, 200]);
@@ -231,7 +232,7 @@ describe("a server that stops", () => {
     const { me, sandbox, close } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
     const hanging = Array.from({ length: 20 }, () => me("main"));
     const ends = Promise.allSettled(hanging);
-    await vi.waitUntil(() => sandbox.requests.total() === 20);
+    await requested(sandbox, 20);
     await close(100);
     expect(new Set((await ends).map(({ status }) => status))).toEqual(new Set(["rejected"]));
   });

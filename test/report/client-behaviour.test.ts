@@ -10,6 +10,7 @@ import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { parseDuration } from "../../src/scenario/format/time.js";
 import { type Door, doors, type Sent } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
+import { requested } from "../support/requested.js";
 import { mePath } from "../support/send.js";
 import { sendOnSocket } from "../support/send-on-socket.js";
 import { holdStopwatch } from "../support/stopwatch.js";
@@ -202,7 +203,7 @@ test("a client that goes away before a delayed answer does not know it", async (
     });
   const abort = new AbortController();
   const first = ask(abort.signal);
-  await vi.waitUntil(() => server.sandbox.requests.total() === 1);
+  await requested(server.sandbox);
   abort.abort();
   await expect(first).rejects.toThrow();
   pass(7_200_000);

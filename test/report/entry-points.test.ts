@@ -1,9 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../src/node/index.js";
 import { renderReport } from "../../src/report/report-document.js";
 import { serveControl } from "../control/client.js";
+import { requested } from "../support/requested.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -144,12 +145,12 @@ test("the report says for how many delayed answers the client did not wait", asy
   for (const requests of [1, 2]) {
     const leave = new AbortController();
     const asked = fetch(url + mePath, { signal: leave.signal }).catch(() => {});
-    await vi.waitFor(() => expect(sandbox.requests.total()).toBe(requests));
+    await requested(sandbox, requests);
     leave.abort();
     await asked;
   }
   await call(url, undefined);
-  await vi.waitFor(() => expect(sandbox.report()).toMatchObject({ requests: 3, unread: 1 }));
+  await expect.poll(() => sandbox.report()).toMatchObject({ requests: 3, unread: 1 });
   expect(renderReport(sandbox.report(), "text").replace(/\s+/g, " ")).toContain(
     "before 1 delayed answer had come",
   );

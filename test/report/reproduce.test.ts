@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { clientEnvironment } from "../../src/cli/serve/client-environment.js";
 import { outcomeOf, outcomes, type PathId } from "../../src/domain/outcomes.js";
 import type { Sandbox } from "../../src/index.js";
@@ -8,6 +8,7 @@ import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { startServer } from "../../src/node/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { requested } from "../support/requested.js";
 
 const keyStates = bundledScenarios["key-states"] as Scenario;
 
@@ -53,7 +54,7 @@ async function follow(line: string, sandbox: Sandbox, environment: Record<string
     stdio: "ignore",
   });
   const ended = once(child, "exit");
-  await vi.waitFor(() => expect(sandbox.requests.total()).toBe(1), { timeout: 10_000, interval: 5 });
+  await requested(sandbox);
   child.kill();
   await ended;
 }

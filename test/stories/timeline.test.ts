@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import type { WorldEvent } from "../../src/sandbox/events.js";
@@ -108,6 +108,6 @@ test("with a clock that runs, a server tells what happens when it happens", asyn
   });
   const told: string[] = [];
   runtime.subscribe(({ type }) => told.push(type));
-  await vi.waitFor(() => expect(told).toContain("key.revoked"), { timeout: 5000 });
+  await expect.poll(() => told).toContain("key.revoked");
   expect(server.sandbox.keys.get("main").revokedAt).toBe("2026-03-02T09:00:01.000Z");
 });

@@ -1,11 +1,12 @@
 import { channel } from "node:diagnostics_channel";
 import { type Dispatcher, getGlobalDispatcher, MockAgent, request, setGlobalDispatcher } from "undici";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox, type Fault, type Sandbox } from "../../src/index.js";
 import { startServer } from "../../src/node/index.js";
 import { createDispatcher } from "../../src/undici/create-dispatcher.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
+import { requested } from "../support/requested.js";
 
 const url = `https://api.example${mePath}`;
 const headersOf = (sandbox: Sandbox, key = "main") => ({ "x-api-key": sandbox.secret(key) });
@@ -73,10 +74,10 @@ test("a signal ends a hang, and the connection with it", async () => {
   const { sandbox, ask } = open({ latency: "1h" });
   const abort = new AbortController();
   const failure = failureOf(ask({ signal: abort.signal }));
-  await vi.waitFor(() => expect(sandbox.requests.total()).toBe(1));
+  await requested(sandbox);
   abort.abort(new Error("enough"));
   expect((await failure).message).toBe("enough");
-  await vi.waitFor(() => expect(sandbox.report().unread).toBe(1));
+  await expect.poll(() => sandbox.report().unread).toBe(1);
 });
 
 test("no socket is opened, and no name is looked up", async () => {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { handle } from "../../api/handle.js";
 import { openWorld } from "../../node/platform.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
@@ -72,7 +72,7 @@ test.each([
   await Promise.resolve();
   full = false;
   said.note("four");
-  await vi.waitFor(() => expect(lines).toHaveLength(2));
+  await expect.poll(() => lines).toHaveLength(2);
   expect(lines[0]).toContain("four");
   expect(lines[1]).toContain("3 messages lost");
   said.note("five");
