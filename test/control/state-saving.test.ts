@@ -31,7 +31,7 @@ test("to save now is also for what is due", () => {
   expect([times(save), isDue()]).toEqual([1, false]);
 });
 
-test("saving takes a small part of the time: the next save waits thirty times as long as the last one took", () => {
+test("saving takes a small part of the time: the next save waits fifty times as long as the last one took", () => {
   let now = 1000;
   const delays: number[] = [];
   const save = () => {
@@ -49,9 +49,9 @@ test("saving takes a small part of the time: the next save waits thirty times as
   saver.now();
   saver.soon();
   saver.now();
-  now += 1450;
+  now += 2450;
   saver.soon();
-  expect(delays).toEqual([100, 1500, 100]);
+  expect(delays).toEqual([100, 2500, 100]);
 });
 
 test("a save that fails is reported once, and tried again until it works", async () => {

@@ -139,7 +139,7 @@ function openLocked(
   const saver = createSaver(() => save("The change is made, but a restart would not know of it."), onProblem);
   const keep = (one: Runtime) => {
     one.subscribe(({ type }) => {
-      unchanged.delete(one);
+      if (one !== runtime) unchanged.delete(one);
       if (type === "request") saver.soon();
       else saver.now();
     });

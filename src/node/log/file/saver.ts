@@ -5,7 +5,7 @@ import { clearTimeout, nodePlatform, setTimeout } from "../../platform.js";
 const longest = 100;
 
 /** The time until the next save, as a multiple of what the last one took: clients hardly notice that it is on. */
-const rest = 30;
+const rest = 50;
 
 /** Saves immediately, or together with what happens soon. */
 export interface Saver {
