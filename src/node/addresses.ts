@@ -3,12 +3,6 @@ import type { AddressInfo } from "node:net";
 
 /** The path of the control plane; every other path belongs to the API. */
 export const controlPath = "/__sandbox";
-const insideControl = `${controlPath}/`;
-
-/** Whether a path belongs to the control plane. */
-export function isControlPath(path: string): boolean {
-  return path === controlPath || path.startsWith(insideControl);
-}
 
 const wildcards = new Set(["0.0.0.0", "::"]);
 

@@ -46,14 +46,14 @@ export interface RuntimeOptions {
   readonly given?: GivenOptions;
   /** The series that other runtimes have used. Default: none, and the first world has the ids of its seed. */
   readonly idSeries?: IdSeries;
-  /** Whether the first world goes on with the ids that it has, in a series of those. Default: false. */
-  readonly goesOn?: boolean;
+  /** Whether the first world continues with the ids that it has, in a series of those. Default: false. */
+  readonly continues?: boolean;
 }
 
 /** Makes a runtime and starts its first world. */
 export function createRuntime(
   start: () => World,
-  { restart = start, given = {}, idSeries: shared, goesOn = false }: RuntimeOptions = {},
+  { restart = start, given = {}, idSeries: shared, continues = false }: RuntimeOptions = {},
 ): Runtime {
   const counters = createCounters();
   const enter = (entering: World): World => {
@@ -70,7 +70,7 @@ export function createRuntime(
   const first = start();
   const { history } = first;
   const idSeries = shared ?? { last: first.requestIds.series() };
-  let world = shared === undefined || goesOn ? enter(first) : inNextSeries(first);
+  let world = shared === undefined || continues ? enter(first) : inNextSeries(first);
   let startAgain = restart;
   const exchange = (startNext: () => World) => {
     world = inNextSeries(startNext());

@@ -98,7 +98,7 @@ export function restoreRuntime(
   const { name, text, scenario } = state;
   const start = () => restoreWorld(state, platform);
   const restart = () => createWorld(scenario, { platform, name, text });
-  const runtime = there ?? createRuntime(start, { ...options, restart, goesOn: true });
+  const runtime = there ?? createRuntime(start, { ...options, restart, continues: true });
   there?.replace(start(), restart);
   runtime.counters.restore(state.counts);
   return runtime;

@@ -6,7 +6,6 @@ import { inputAt, routeAt } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
 import type { AnswerDelivery, ApiRequest, Exchange } from "../../sandbox/history/exchange.js";
 import type { World } from "../../sandbox/world.js";
-import { isControlPath } from "../addresses.js";
 import type { Instance, Instances } from "../log/instances.js";
 import type { Log, Place } from "../log/log.js";
 import {
@@ -19,7 +18,7 @@ import {
 } from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
 import type { acceptHttp2 } from "./http2.js";
-import { queryOf, readContent, readRequest } from "./read-request.js";
+import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
 import { keepAliveTimeout, refuse, refuseFailed, sendAnswer, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 import type { Traffic } from "./traffic.js";

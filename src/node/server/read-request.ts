@@ -4,6 +4,14 @@ import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-body
 import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
 import { repeatsOfDirectLoop } from "../../sandbox/behaviour/known-answers.js";
 import type { ApiRequest, Connection, ReadBody, RequestContent } from "../../sandbox/history/exchange.js";
+import { controlPath } from "../addresses.js";
+
+const insideControl = `${controlPath}/`;
+
+/** Whether a path belongs to the control plane. */
+export function isControlPath(path: string): boolean {
+  return path === controlPath || path.startsWith(insideControl);
+}
 
 /** Returns the path of a request target, without scheme and authority in the absolute form. */
 export function pathOf(target: string): string {

@@ -61,7 +61,7 @@ test("a mask has the form of what it stands for, and its hash is known", () => {
       expect(masked.hashes[shown]).toBe(sha256(apiKey));
       const found = findKeys(apiKey);
       if (presentedAs(apiKey) === "malformed") {
-        expect(findKeys(shown).map((mask) => masked.hashes[mask])).toEqual(found.map(sha256));
+        expect(findKeys(shown).map((mask) => masked.hashes[mask])).toEqual(found.map((key) => sha256(key)));
       }
       for (const key of found) if (key.length > 40) expect(JSON.stringify(masked)).not.toContain(key);
     }),
@@ -76,7 +76,7 @@ test("a masked path is shown as the path itself, with its keys beside it", () =>
       const masked = maskRequest({ ...plain, path, apiKey: undefined }, sha256);
       expect(redactPath(masked.path)).toBe(redactPath(path));
       expect((masked.keysInPath ?? []).map((mask) => masked.hashes[mask])).toEqual(
-        findKeys(path).map(sha256),
+        findKeys(path).map((key) => sha256(key)),
       );
       expect(findKeys(masked.path)).toEqual([]);
     }),
