@@ -157,24 +157,16 @@ export const number = (of: Without<NumberKind, "isWhole"> = {}): Shape<number> =
   kind: "number",
   isWhole: false,
 });
-export const count = (of: Without<NumberKind, "isWhole"> = {}): Shape<number> => ({
-  least: 0,
-  ...of,
-  kind: "number",
-  isWhole: true,
-});
+export const count = (of: Without<NumberKind, "isWhole"> = {}): Shape<number> =>
+  ({ ...number({ least: 0, ...of }), isWhole: true }) as Shape<number>;
 export const flag = (): Shape<boolean> => ({ kind: "boolean" });
 export const anything = (): Shape => ({ kind: "anything" });
 export const choice = <const Choice extends string | number>(
   choices: readonly Choice[],
   code: ShapeCode = "bad_choice",
 ): Shape<Choice> => ({ kind: "choice", choices, code });
-export const growingChoice = <const Choice extends string>(choices: readonly Choice[]): Shape<Choice> => ({
-  kind: "choice",
-  choices,
-  code: "bad_choice",
-  isGrowing: true,
-});
+export const growingChoice = <const Choice extends string>(choices: readonly Choice[]): Shape<Choice> =>
+  ({ ...choice(choices), isGrowing: true }) as Shape<Choice>;
 export const always = <const Value extends string | boolean>(value: Value): Shape<Value> => ({
   kind: "choice",
   choices: [value],
@@ -189,11 +181,7 @@ export const mapping = <Of extends Fields>(fields: Of): MappingKind<Of> & Traits
   kind: "mapping",
   fields,
 });
-export const openMapping = <Of extends Fields>(fields: Of): MappingKind<Of> & Traits<ValuesOf<Of>> => ({
-  kind: "mapping",
-  fields,
-  isOpen: true,
-});
+export const openMapping = <Of extends Fields>(fields: Of) => ({ ...mapping(fields), isOpen: true });
 export const record = <Member>(
   member: Shape<Member>,
   name?: TextKind,
