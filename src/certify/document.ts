@@ -13,7 +13,6 @@ import { conclusion, reportDocument } from "../report/report-document.js";
 import { type Certificate, certificateOf } from "./certificate.js";
 import type { CertifyResult, CertifyVerdict, Run, RunCause, RunOutcome } from "./result.js";
 
-/** Renders a result as a certificate in one of the formats, with a line end. */
 export function renderCertificate(result: CertifyResult, format: ReportFormat, style?: TextStyle): string {
   return render(certificateDocument(certificateOf(result)), format, style);
 }

@@ -67,7 +67,6 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
   return { verified, scenario: certified.scenario, facts, notes: notesOn(certified, now) };
 }
 
-/** Renders a verification in one of the formats, with a line end. */
 export function renderVerification(
   verification: Verification,
   format: ReportFormat,

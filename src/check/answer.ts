@@ -23,7 +23,6 @@ export interface NoAnswer {
   readonly hint: string;
 }
 
-/** Whether there is no answer that can be read. */
 export function isNoAnswer(reply: RawAnswer | Answer | NoAnswer): reply is NoAnswer {
   return "hint" in reply;
 }
@@ -133,7 +132,6 @@ export function shown(text: string): string {
   return escapeControls(text.length > longest ? `${text.slice(0, longest)}…` : text);
 }
 
-/** Returns a text of the server in quotation marks. */
 export function quoted(text: string): string {
   return JSON.stringify(shown(text));
 }

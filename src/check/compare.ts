@@ -54,7 +54,6 @@ function compareLimits(successes: readonly Exchange[]): Observation[] {
   return differences.length === 0 ? [{ rules, pathId }] : differences;
 }
 
-/** The 401 answers compared with one another. */
 export interface Comparison {
   readonly observations: readonly Observation[];
   /** Whether one more answer to the first request would show if the reason makes the others differ. */
@@ -98,7 +97,6 @@ export function compareRejections(rejections: readonly Exchange[], controls: rea
   return { observations, wantsControl, varyByThemselves };
 }
 
-/** A place where two answers differ. */
 interface Contrast {
   /** `body`, `headers`, the name of a header, or the JSON path of a member. */
   readonly at: string;
@@ -143,7 +141,6 @@ function headerContrasts(one: Answer, other: Answer, bodiesDiffer: boolean): Con
 
 type Parts = readonly (readonly [at: string, value: string])[];
 
-/** Returns the members of a body and of its `error`, each as JSON. */
 function membersOf(json: unknown, at = "$"): [string, string][] {
   if (!isMapping(json)) return [[at, JSON.stringify(json)]];
   return Object.entries(json).flatMap(([name, value]) =>

@@ -12,7 +12,6 @@ import { snakeCase } from "../schema/spelling.js";
 import type { CheckReport, Verdict, VerdictRow } from "./report.js";
 import type { Difference } from "./rules.js";
 
-/** Renders the outcome of a check in one of the formats, with a line end. */
 export function renderCheck(report: CheckReport, format: ReportFormat, style?: TextStyle): string {
   return render(checkDocument(report), format, style);
 }

@@ -2,19 +2,15 @@ import { type KeyPrefix, keyPrefixes, variableOf } from "../domain/api-key.js";
 import type { PromisedPathId } from "../domain/outcomes.js";
 import type { CheckedRule } from "./rules.js";
 
-interface CheckedPath {
-  /** The rule about the path. */
-  readonly rule: CheckedRule;
-}
-
 /** A path that needs no key of the server. */
-interface KeylessPath extends CheckedPath {
-  /** What is sent as the key. */
+interface KeylessPath {
+  readonly rule: CheckedRule;
   readonly sends: (unknownKey: string) => string | undefined;
 }
 
 /** A path with the key that it needs. */
-interface NeededKey extends CheckedPath {
+interface NeededKey {
+  readonly rule: CheckedRule;
   /** The variables that may hold the key; the first one whose key fits is taken. */
   readonly variables: readonly string[];
   /** Left out: any. */
@@ -132,7 +128,6 @@ export function secretsIn(env: Variables): string[] {
     .filter((value) => value !== "");
 }
 
-/** Returns the prefix of a key; `undefined` when it has none. */
 export function keyPrefixOf(apiKey: string): KeyPrefix | undefined {
   return keyPrefixes.find(({ prefix }) => apiKey.startsWith(prefix));
 }

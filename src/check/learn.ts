@@ -4,7 +4,6 @@ import { wrapWords } from "../report/plain-text.js";
 import { type Answer, headerOf, memberAt, quoted, shown } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
-/** An assumption inferred from the answers. */
 export interface InferredAssumption {
   readonly name: keyof Assumptions;
   /** Left out when the answers do not agree on a value that the sandbox can imitate. */
@@ -102,7 +101,6 @@ function rateLimitForm(names: readonly string[]): Assumptions["rate_limit_header
   return lower.includes("x-ratelimit-limit") && lower.includes("x-ratelimit-remaining") ? "legacy" : "other";
 }
 
-/** Returns the value that all have; `undefined` when they differ. */
 function onlyOne<Value>(values: readonly Value[]): Value | undefined {
   return new Set(values).size === 1 ? values[0] : undefined;
 }

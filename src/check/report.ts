@@ -1,8 +1,7 @@
-import type { PromisedPathId } from "../domain/outcomes.js";
 import { describeAnswer } from "./answer.js";
 import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
-import { type CheckedRule, checkedRules, type Difference, isDifference, type Observation } from "./rules.js";
+import { type CheckedRule, checkedRules, isDifference, type Observation } from "./rules.js";
 
 export type Verdict = "agrees" | "differs" | "not_tried";
 
@@ -12,75 +11,57 @@ export interface VerdictRow {
   readonly reason?: string | undefined;
 }
 
-interface PathRow extends VerdictRow {
-  readonly pathId: PromisedPathId;
-  /** The variable that the key came from. */
-  readonly variable?: string | undefined;
-  /** Status and code that came: `401 unauthorized`. */
-  readonly got?: string | undefined;
-}
-
-interface RuleRow extends VerdictRow {
-  readonly rule: CheckedRule;
-  readonly title: string;
-}
-
-/** The findings of a check; holds no key. */
-export interface CheckReport {
+/** The results that a run has gathered. */
+interface Gathered {
   /** The URL of the endpoint. */
   readonly url: string;
   readonly requests: number;
   readonly maxRequests: number;
-  readonly verdict: "agrees" | "differs" | "stopped";
   /** Why nothing could be compared, a sentence or two. */
   readonly stopped: string | undefined;
-  readonly paths: readonly PathRow[];
-  readonly rules: readonly RuleRow[];
-  readonly differences: readonly Difference[];
-  readonly assumptions: readonly InferredAssumption[];
-  /** The assumptions as a block for a scenario. */
-  readonly assumptionsYaml: string;
-  readonly notes: readonly string[];
-}
-
-/** The results that a run has gathered. */
-interface Gathered
-  extends Pick<CheckReport, "url" | "requests" | "maxRequests" | "stopped" | "assumptions" | "notes"> {
   readonly attempts: readonly Attempt[];
   /** The results of comparing answers with one another. */
   readonly compared: readonly Observation[];
+  readonly assumptions: readonly InferredAssumption[];
+  readonly notes: readonly string[];
 }
 
+/** The findings of a check; holds no key. */
+export type CheckReport = ReturnType<typeof reportOf>;
+
 /** Judges and sums up what a run has gathered. */
-export function reportOf({ attempts, compared, ...rest }: Gathered): CheckReport {
+export function reportOf({ attempts, compared, ...rest }: Gathered) {
   const observations = [...attempts.flatMap(judgeAttempt), ...compared];
   const differences = observations.filter(isDifference);
   const differing = new Set(differences.map(({ pathId }) => pathId));
-  const verdict = differences.length > 0 ? "differs" : "agrees";
+  const verdict: Verdict = differences.length > 0 ? "differs" : "agrees";
   return {
     ...rest,
-    verdict: rest.stopped === undefined ? verdict : "stopped",
+    verdict: rest.stopped === undefined ? verdict : ("stopped" as const),
     paths: attempts.map((attempt) => pathRow(attempt, differing.has(attempt.pathId))),
     rules: (Object.keys(checkedRules) as CheckedRule[]).map((rule) => ruleRow(rule, observations)),
     differences,
+    /** The assumptions as a block for a scenario. */
     assumptionsYaml: assumptionsYaml(rest.assumptions),
   };
 }
 
-function pathRow({ pathId, variable, answer, noAnswer, reason }: Attempt, differs: boolean): PathRow {
+function pathRow({ pathId, variable, answer, noAnswer, reason }: Attempt, differs: boolean) {
+  const verdict: Verdict = differs ? "differs" : reason === undefined ? "agrees" : "not_tried";
   return {
     pathId,
     variable,
-    verdict: differs ? "differs" : reason === undefined ? "agrees" : "not_tried",
+    verdict,
+    /** Status and code of the answer: `401 unauthorized`. */
     got: answer === undefined ? noAnswer && "no answer" : describeAnswer(answer),
     reason,
   };
 }
 
-function ruleRow(rule: CheckedRule, observations: readonly Observation[]): RuleRow {
+function ruleRow(rule: CheckedRule, observations: readonly Observation[]) {
   const { title, never }: { title: string; never?: string } = checkedRules[rule];
   const about = observations.filter(({ rules }) => rules.includes(rule));
-  if (about.some(isDifference)) return { rule, title, verdict: "differs" };
-  if (about.length > 0) return { rule, title, verdict: "agrees" };
-  return { rule, title, verdict: "not_tried", reason: never ?? "no answer shows it" };
+  const row = (verdict: Verdict, reason?: string) => ({ rule, title, verdict, reason });
+  if (about.some(isDifference)) return row("differs");
+  return about.length > 0 ? row("agrees") : row("not_tried", never ?? "no answer shows it");
 }

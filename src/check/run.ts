@@ -26,7 +26,6 @@ import { createRedact } from "./redact.js";
 import { type CheckReport, reportOf } from "./report.js";
 
 export interface CheckOptions {
-  /** The URL of the endpoint, for the report. */
   readonly url: string;
   /** The environment with the keys. */
   readonly env: Variables;

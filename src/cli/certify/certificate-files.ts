@@ -2,8 +2,8 @@ import { certificateBadge } from "../../certify/badge.js";
 import { renderCertificate } from "../../certify/document.js";
 import type { CertifyResult } from "../../certify/result.js";
 import type { ReportFormat } from "../../report/render/document.js";
-import { fileName, flag } from "../command.js";
-import { type FilesFlag, formatOfEnding, type ReportTarget, reportTargets, writeTargets } from "../files.js";
+import { type FlagValues, fileName, flag } from "../command.js";
+import { type FilesFlag, formatOfEnding, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
 
 /** The flags that name the files of a certificate. */
@@ -29,17 +29,8 @@ const badge: FilesFlag<"badge"> = {
   endingWords: ".svg",
 };
 
-/** The files that the flags name. */
-export interface CertificateFiles {
-  readonly certificates: readonly ReportTarget[];
-  readonly badges: readonly ReportTarget<"badge">[];
-}
-
-/** Reads the flags; throws `usage` for a name that does not say what to write there. */
-export function certificateFiles(
-  flags: { readonly certificate?: readonly string[]; readonly badge?: string },
-  io: Io,
-): CertificateFiles {
+/** The files that the flags name; throws `usage` for a name that does not show what to write there. */
+export function certificateFiles(flags: FlagValues<typeof certificateFlags>, io: Io) {
   return {
     certificates: reportTargets(flags.certificate, certificate, io),
     badges: reportTargets(flags.badge === undefined ? [] : [flags.badge], badge, io),
@@ -49,7 +40,7 @@ export function certificateFiles(
 /** Writes what was certified to each file; resolves to the failures. */
 export async function writeCertificates(
   result: CertifyResult,
-  { certificates, badges }: CertificateFiles,
+  { certificates, badges }: ReturnType<typeof certificateFiles>,
   io: Io,
 ): Promise<unknown[]> {
   return [

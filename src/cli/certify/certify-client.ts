@@ -12,7 +12,7 @@ import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
-import { mergeReports, type Report } from "../../report/report.js";
+import { mergeReports } from "../../report/report.js";
 import type { Trial } from "../../sandbox/world.js";
 import type { Call } from "../command.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
@@ -32,17 +32,6 @@ interface Planned {
   readonly onFailure: (run: PlannedRun, made: ClientRun) => Promise<void>;
 }
 
-/** What the runs have shown so far: also when they were stopped. */
-interface Made {
-  readonly runs: readonly [Run, ...Run[]];
-  /** Of all runs; `undefined` when not even the first one ended. */
-  readonly report: Report | undefined;
-  /** The last lines that a failing run wrote. */
-  readonly outputOf: (run: Run) => readonly string[];
-  /** Why the command could not be started. */
-  readonly failure: NodeJS.ErrnoException | undefined;
-}
-
 /** What a client is certified for. */
 export interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "like"> {
   readonly loaded: LoadedScenario;
@@ -59,7 +48,9 @@ interface CertifyFlags extends ServeFlags {
   readonly color?: boolean;
 }
 
-export interface Certified extends Pick<Made, "outputOf"> {
+export interface Certified {
+  /** The last lines that a failing run wrote. */
+  readonly outputOf: (run: Run) => readonly string[];
   /** `undefined` when not even the first run has ended. */
   readonly result: CertifyResult | undefined;
   /** The exit code when not all could be done, because a signal came or the command does not exist. */
@@ -84,8 +75,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
   } = flags;
   const seed = loaded.scenario.seed ?? defaultSeed;
   const plan = planOf(seed, seeds, faults);
-  const clientCall = { io, rest: command, flags: served };
-  const client = createClientRuns({ loaded, call: clientCall, given: { now, frozen }, jobs });
+  const client = createClientRuns(loaded, { io, rest: command, flags: served }, { now, frozen }, jobs);
   const progress = createProgress(call);
   const release = io.takeSignals(client.stop);
   const startedAt = new Date(wallTime()).toISOString();
@@ -130,7 +120,7 @@ async function makeRuns(
   client: ClientRuns,
   { plan, like, timeout, bail, onFailure }: Planned,
   progress: Progress,
-): Promise<Made> {
+) {
   const [baseline, ...others] = plan;
   const always: Trial = like === undefined ? {} : { assumptions: like };
   const done = new Map<string, { run: Run; readonly made: ClientRun }>();
@@ -193,8 +183,10 @@ async function makeRuns(
   const [one, ...rest] = reports;
   return {
     runs: plan.map((planned) => done.get(planned.name)?.run ?? notRun(planned)) as [Run, ...Run[]],
+    /** Of all runs; `undefined` if not even the first one ended. */
     report: one && mergeReports([one, ...rest]),
-    outputOf: ({ name }) => done.get(name)?.made.output ?? [],
+    outputOf: ({ name }: Run) => done.get(name)?.made.output ?? [],
+    /** Why the command could not be started. */
     failure: first?.made.failure,
   };
 }

@@ -33,38 +33,26 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   readonly failure?: NodeJS.ErrnoException;
 }
 
-export interface ClientRuns {
-  /**
-   * Runs the client in a sandbox of its own, as soon as fewer runs are under way than there may be at one time; `undefined`
-   * when it is not wanted any more by then, or stopped.
-   */
-  readonly run: (
-    planned: PlannedRun,
-    trial: Trial,
-    timeout: number,
-    isWanted?: () => boolean,
-  ) => Promise<ClientRun | undefined>;
-  /** Passes a signal on to all runs that are under way, and makes no further one. */
-  readonly stop: (signal: NodeJS.Signals) => void;
-  readonly stoppedBy: () => NodeJS.Signals | undefined;
-}
+export type ClientRuns = ReturnType<typeof createClientRuns>;
 
-interface ClientOptions {
-  readonly loaded: LoadedScenario;
-  readonly call: Pick<Call<ServeFlags>, "rest" | "io" | "flags">;
-  readonly given: GivenOptions;
-  readonly jobs: number;
-}
-
-/** Prepares to run a client many times, several at one time. */
-export function createClientRuns({ loaded, call, given, jobs }: ClientOptions): ClientRuns {
+/** Prepares to run a client many times, in `jobs` runs at one time. */
+export function createClientRuns(
+  loaded: LoadedScenario,
+  call: Pick<Call<ServeFlags>, "rest" | "io" | "flags">,
+  given: GivenOptions,
+  jobs: number,
+) {
   const underWay = new Set<(signal: NodeJS.Signals) => void>();
   const inTurn = createQueue(jobs);
   let stopped: NodeJS.Signals | undefined;
 
-  const runNow: ClientRuns["run"] = async (planned, trial, timeout, isWanted = () => true) => {
+  const runNow = async (
+    { profile, seed }: PlannedRun,
+    trial: Trial,
+    timeout: number,
+    isWanted = () => true,
+  ): Promise<ClientRun | undefined> => {
     if (stopped !== undefined || !isWanted()) return undefined;
-    const { profile, seed } = planned;
     const recorded = recordPoints(trial);
     const runtime = startNamed(loaded, { ...given, profile, seed, trial: recorded.trial });
     // A test that clears the requests wants to count its own.
@@ -104,8 +92,10 @@ export function createClientRuns({ loaded, call, given, jobs }: ClientOptions): 
   };
 
   return {
-    run: (...planned) => inTurn(() => runNow(...planned)),
-    stop(signal) {
+    /** Runs the client in its own sandbox when a job is free; `undefined` if it is unwanted by then, or stopped. */
+    run: (...planned: Parameters<typeof runNow>) => inTurn(() => runNow(...planned)),
+    /** Passes a signal to all current runs, and starts no other. */
+    stop(signal: NodeJS.Signals) {
       stopped ??= signal;
       for (const pass of underWay) pass(signal);
     },
@@ -142,7 +132,6 @@ function listenTo(runtime: Runtime) {
 const mostKept = 64 * 1024;
 const mostLines = 20;
 
-/** Keeps the end of what is written. */
 function createTail() {
   let chunks: Buffer[] = [];
   let length = 0;

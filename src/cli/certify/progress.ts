@@ -3,21 +3,13 @@ import { alignColumns, pluralize } from "../../report/plain-text.js";
 import type { Call } from "../command.js";
 import { styleFor } from "../terminal.js";
 
-/** Says how far certifying has come: on a terminal a bar that grows, elsewhere a line for each run. */
-export interface Progress {
-  readonly begin: (what: string) => void;
-  readonly ran: (run: Run) => void;
-  /** One more attempt to narrow something down. */
-  readonly tried: () => void;
-  readonly found: (run: Run) => void;
-  /** Ends the bar. */
-  readonly end: () => void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
+/** Shows the progress of certifying: a bar that grows on a terminal, or a line for each run. */
 export function createProgress({
   io,
   flags,
-}: Pick<Call<{ color?: boolean; quiet?: boolean }>, "io" | "flags">): Progress {
+}: Pick<Call<{ color?: boolean; quiet?: boolean }>, "io" | "flags">) {
   const { palette, isTerminal } = styleFor(io.stderr, io.env, flags);
   const paint: Readonly<Record<RunOutcome, (text: string) => string>> = {
     passed: palette.green,
@@ -36,22 +28,24 @@ export function createProgress({
   };
   const line = (...cells: string[]) => write(`${alignColumns([cells]).join("")}\n`);
   return {
-    begin(what) {
+    begin(what: string) {
       end();
       isOpen = isTerminal;
       write(isTerminal ? `${what}  ` : `${what}\n`);
     },
-    ran(run) {
+    ran(run: Run) {
       const { name, outcome, durationMs, requests } = run;
       if (isTerminal)
         return write(paint[outcome](outcome === "passed" ? "■" : outcome === "flaky" ? "?" : "✗"));
       const seconds = `${(durationMs / 1000).toFixed(1)} s`.padStart(7);
       line(outcome.replace("_", " ").padEnd(9), name.padEnd(15), seconds, pluralize(requests, "request"));
     },
+    /** One more attempt to narrow something down. */
     tried: () => void (isTerminal && write(palette.dim("·"))),
-    found({ name, outcome, cause }) {
+    found({ name, outcome, cause }: Run) {
       if (!isTerminal) write(`${name} ${outcome === "flaky" ? "is flaky" : (cause?.sentence ?? outcome)}.\n`);
     },
+    /** Ends the bar. */
     end,
   };
 }

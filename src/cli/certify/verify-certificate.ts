@@ -6,32 +6,27 @@ import { printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { pluralize } from "../../report/plain-text.js";
 import { quote } from "../../schema/words.js";
+import type { Call } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
-import type { Io } from "../io.js";
 import { styleFor } from "../terminal.js";
 
-interface VerifyCall {
-  /** The file that `--verify` names. */
-  readonly file: string;
-  /** The command of the caller; without words that of the certificate. */
-  readonly command: readonly string[];
-  readonly flags: {
-    readonly json?: boolean;
-    readonly quiet?: boolean;
-    readonly color?: boolean;
-    readonly wide?: boolean;
-  };
-  readonly io: Io;
-  /** Makes the same runs as were certified, with a command; resolves to an exit code when not all could be made. */
-  readonly runAgain: (
-    certified: CertifyResult,
-    command: readonly string[],
-  ) => Promise<CertifyResult | number>;
+interface VerifyFlags {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly color?: boolean;
+  readonly wide?: boolean;
 }
 
-/** Verifies a certificate by running again, and prints what that showed; resolves to the exit code. */
-export async function verifyFile({ file, command, flags, io, runAgain }: VerifyCall): Promise<number> {
+/**
+ * Verifies a certificate by running again, with the caller's command or its own, and prints the result; resolves to the
+ * exit code. `runAgain` resolves to one if not all runs could be made.
+ */
+export async function verifyFile(
+  file: string,
+  { rest, flags, io }: Pick<Call<VerifyFlags>, "rest" | "flags" | "io">,
+  runAgain: (certified: CertifyResult, command: readonly string[]) => Promise<CertifyResult | number>,
+): Promise<number> {
   const say = (text: string) => io.stderr.write(printable(redactKeys(text)));
   const read = readCertificate(await readGivenFile(file, "the certificate", io));
   if ("problem" in read) {
@@ -39,13 +34,13 @@ export async function verifyFile({ file, command, flags, io, runAgain }: VerifyC
     return exitCode.failed;
   }
   const { result } = read;
-  const words = command.length > 0 ? command : commandIn(read, file);
+  const command = rest.length > 0 ? rest : commandIn(read, file);
   if (!flags.quiet) {
     const { verdict, scenario, startedAt, sandbox, runs } = result;
     const what = `${verdict}, ${pluralize(runs.length, "run")} against ${scenario}`;
     say(`Verifying ${quote(file)} by the same runs: ${what}, ${startedAt}, svc-sandbox ${sandbox}.\n`);
   }
-  const again = await runAgain(result, words);
+  const again = await runAgain(result, command);
   if (typeof again === "number") {
     say(`Nothing is verified: the runs of ${quote(file)} were not all made again.\n`);
     return again;

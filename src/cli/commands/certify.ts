@@ -1,12 +1,15 @@
 import { commandLine, reasonOf, renderCertificate } from "../../certify/document.js";
-import { learnedAssumptions } from "../../certify/like.js";
 import type { Run } from "../../certify/result.js";
 import type { Assumptions } from "../../domain/assumptions.js";
+import { isMapping, parsedJson } from "../../domain/json.js";
 import { faultPathIds } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import { defaultSeed } from "../../domain/seed.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { assumptionsSchema } from "../../scenario/format/assumptions.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
+import { shapeProblems } from "../../schema/check.js";
+import { pathText } from "../../schema/shape.js";
 import { quote } from "../../schema/words.js";
 import { certificateFiles, certificateFlags, writeCertificates } from "../certify/certificate-files.js";
 import { type Certified, certifyClient } from "../certify/certify-client.js";
@@ -144,16 +147,13 @@ export const command = declareCommand({
 
 // Makes the runs of a certificate again.
 async function verify(file: string, call: CertifyCall): Promise<number> {
-  const { words, rest, flags, io } = call;
-  const code = await verifyFile({
-    ...{ file, command: rest, flags, io },
-    async runAgain({ scenario, seeds, faults, like }, command) {
-      const loaded = await loadNamed(words[0] ?? scenario, io);
-      const asked = { loaded, command, seeds, faults, ...(like !== undefined && { like }) };
-      const { result, cutShort, release } = await certifyClient(asked, call);
-      release();
-      return cutShort ?? result ?? exitCode.defect;
-    },
+  const { words, io } = call;
+  const code = await verifyFile(file, call, async ({ scenario, seeds, faults, like }, command) => {
+    const loaded = await loadNamed(words[0] ?? scenario, io);
+    const asked = { loaded, command, seeds, faults, ...(like !== undefined && { like }) };
+    const { result, cutShort, release } = await certifyClient(asked, call);
+    release();
+    return cutShort ?? result ?? exitCode.defect;
   });
   io.endSoon();
   return code;
@@ -194,7 +194,7 @@ function whyUnusable(baseline: Run | undefined, { io }: CertifyCall): string | u
   return "With minimal, the first run, the sandbox does nothing but what the specification promises, and the command fails there already. Mend that first.";
 }
 
-/** Reads `--like`, and checks that the scenario can be started with it. */
+/** Reads the assumptions that a check has learned, and checks that the scenario can be started with them. */
 async function readLike(
   file: string,
   { name, scenario }: LoadedScenario,
@@ -205,12 +205,21 @@ async function readLike(
       `Failed to read --like: ${quote(file)} cannot be used: ${why}. Give what svc-sandbox check <base-url> --format json has printed.`,
     );
   const text = await readGivenFile(file, "the check", io);
-  const like = learnedAssumptions(text);
-  if (typeof like === "string") throw refuse(like);
+  const report = parsedJson(text.replace(/^\uFEFF/, ""));
+  if (report === undefined) throw refuse("it is not JSON");
+  const { learned, not_learned: open } = isMapping(report) ? report : {};
+  if (typeof learned !== "object" || learned === null || typeof open !== "object") {
+    throw refuse("it is not the report of a check");
+  }
+  const [problem] = shapeProblems(assumptionsSchema, learned);
+  if (problem !== undefined) throw refuse(`at ${pathText(["learned", ...problem.path])}, ${problem.message}`);
+  if (Object.keys(learned).length === 0) {
+    throw refuse("that check has learned nothing: give it keys, so that it gets more answers");
+  }
   try {
-    resolveSource({ ...scenario, assumptions: { ...scenario.assumptions, ...like } } as typeof scenario);
+    resolveSource({ ...scenario, assumptions: { ...scenario.assumptions, ...learned } } as typeof scenario);
   } catch (error) {
     throw refuse(`the scenario ${name} does not go with it: ${(error as Error).message}`);
   }
-  return like;
+  return learned;
 }

@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { defaultPrefix, isPrefix, readRedisAddress } from "../../node/log/redis/address.js";
 import type { Logger } from "../../node/logger.js";
 import { serve } from "../../node/serve.js";
 import type { RunningServer } from "../../node/server/serve-log.js";
@@ -14,31 +13,21 @@ import {
   type FlagValues,
   fileName,
   flag,
-  reader,
   scenarioWord,
   toggle,
 } from "../command.js";
-import { exitCode, usageError } from "../exit-codes.js";
-import { json, log, quiet, readDuration, readPort, serverFlags, wide, worldFlags } from "../flags.js";
+import { exitCode } from "../exit-codes.js";
+import { json, log, quiet, readPort, serverFlags, wide, worldFlags } from "../flags.js";
 import { aborted, programName } from "../io.js";
 import { loadNamed, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
 import { openDashboard } from "../serve/dashboard-link.js";
 import { createLog, logEvents } from "../serve/log.js";
-import { openNamedLog } from "../serve/open-log.js";
+import { openNamedLog, storeFlags } from "../serve/open-log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { styleFor } from "../terminal.js";
-
-// The URL is not repeated: it may hold a password.
-function readStore(text: string, from: string) {
-  const address = readRedisAddress(text);
-  if (address !== undefined) return address;
-  throw usageError(
-    `Failed to read ${from}: give the URL of a Redis, such as redis://localhost:6379 or rediss://user:password@redis.example (in a password, % stands as %25, / as %2F, # as %23, @ as %40).`,
-  );
-}
 
 const flags = {
   port: flag("-p, --port <number>", "the port to listen on; 0 takes any free one (default: 4747)", readPort, {
@@ -61,21 +50,7 @@ const flags = {
     "keep the sandbox in this file, with its requests and instances, so that it survives a restart: the file wins over --seed, --now, --frozen and --profile",
     fileName,
   ),
-  store: flag(
-    "--store <url>",
-    "share the sandbox with every other one that is started with the same Redis: redis://host:6379, or rediss://user:password@host (a password is better kept in the variable)",
-    readStore,
-  ),
-  storePrefix: flag(
-    "--store-prefix <text>",
-    `what the names of the keys in the store begin with, one for each sandbox there (default: ${defaultPrefix})`,
-    reader((text) => (isPrefix(text) ? text : undefined), "1 to 64 letters, digits and . _ : / -"),
-  ),
-  storeTimeout: flag(
-    "--store-timeout <duration>",
-    "how long a request waits for the store before it gets 503: 500ms, 2s (default: 2s)",
-    readDuration("500ms or 2s"),
-  ),
+  ...storeFlags,
   open: toggle(
     "--open",
     "open the dashboard in the browser (of BROWSER, else this machine's own) once requests are accepted",

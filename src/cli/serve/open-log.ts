@@ -2,25 +2,52 @@ import { resolve } from "node:path";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Log } from "../../node/log/log.js";
 import { createMemoryLog } from "../../node/log/memory-log.js";
-import type { RedisAddress } from "../../node/log/redis/address.js";
+import {
+  defaultPrefix,
+  isPrefix,
+  type RedisAddress,
+  readRedisAddress,
+} from "../../node/log/redis/address.js";
 import type { Logger } from "../../node/logger.js";
 import { givenOptions } from "../../sandbox/runtime.js";
 import { listed, quote } from "../../schema/words.js";
-import type { Call } from "../command.js";
+import { type Call, type FlagValues, flag, reader } from "../command.js";
 import { usageError } from "../exit-codes.js";
-import type { WorldFlags } from "../flags.js";
+import { readDuration, type WorldFlags } from "../flags.js";
 import { openNamed, startNamed } from "../open-scenario.js";
+import type { ServeFlags } from "./serve-options.js";
+
+// The URL is not repeated: it may hold a password.
+function readStore(text: string, from: string) {
+  const address = readRedisAddress(text);
+  if (address !== undefined) return address;
+  throw usageError(
+    `Failed to read ${from}: give the URL of a Redis, such as redis://localhost:6379 or rediss://user:password@redis.example (in a password, % stands as %25, / as %2F, # as %23, @ as %40).`,
+  );
+}
+
+export const storeFlags = {
+  store: flag(
+    "--store <url>",
+    "share the sandbox with every other one that is started with the same Redis: redis://host:6379, or rediss://user:password@host (a password is better kept in the variable)",
+    readStore,
+  ),
+  storePrefix: flag(
+    "--store-prefix <text>",
+    `what the names of the keys in the store begin with, one for each sandbox there (default: ${defaultPrefix})`,
+    reader((text) => (isPrefix(text) ? text : undefined), "1 to 64 letters, digits and . _ : / -"),
+  ),
+  storeTimeout: flag(
+    "--store-timeout <duration>",
+    "how long a request waits for the store before it gets 503: 500ms, 2s (default: 2s)",
+    readDuration("500ms or 2s"),
+  ),
+};
 
 /** The flags that decide where the sandboxes of a server are kept. */
-export interface KeepingFlags extends WorldFlags {
-  readonly store?: RedisAddress;
-  readonly storePrefix?: string;
-  readonly storeTimeout?: number;
-  readonly maxInstances?: number;
-  readonly instanceTtl?: number;
+interface KeepingFlags extends FlagValues<typeof storeFlags>, ServeFlags, WorldFlags {
   readonly state?: string;
   readonly watch?: boolean;
-  readonly handlers?: string;
 }
 
 interface Surroundings {
