@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CertifyResult, Run } from "../../src/certify/result.js";
+import { faultPathIds } from "../../src/domain/outcomes.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";
@@ -67,15 +68,23 @@ test.each([
   expect(stderr).toMatch(/See it again: svc-sandbox exec --profile varied --seed \d+ -- /);
 });
 
-test.each([
-  ["no-timeout", "fault.hang", "timed_out", "fails when the first request never gets an answer"],
-  ["no-retry", "fault.reset", "failed", "fails when the first request has its connection reset"],
-  ["no-patience", "fault.latency", "failed", "fails when the first request gets its answer a second late"],
-])("a client with %s breaks by %s", async (mistake, fault, outcome, sentence) => {
-  const { code, runs } = await certify(mistake, "--seeds", "0", "--faults", "--timeout", "6s");
-  expect(code).toBe(1);
-  expect(runs.get(fault)).toMatchObject({ outcome, cause: { sentence, points: [], fault } });
-  expect(runs.get("typical")?.outcome).toBe("passed");
+/** The sentences about some of the faults. */
+const sentences: Readonly<Record<string, string>> = {
+  "fault.hang": "fails when the first request never gets an answer",
+  "fault.reset": "fails when the first request has its connection reset",
+  "fault.latency": "fails when the first request gets its answer a second late",
+};
+
+// One after the other: two of these clients mind how long an answer takes.
+test.each(faultPathIds)("a client that gives up by %s breaks in that run, and in no other", async (fault) => {
+  const { runs } = await certify(fault, "--seeds", "0", "--faults", "--timeout", "5s");
+  const broken = [...runs.values()].filter(({ outcome }) => outcome !== "passed");
+  expect(broken.map(({ name }) => name)).toEqual([fault]);
+  const sentence = sentences[fault] ?? expect.any(String);
+  expect(broken[0]).toMatchObject({
+    outcome: fault === "fault.hang" ? "timed_out" : "failed",
+    cause: { sentence, points: [], fault },
+  });
 });
 
 describe("a command that cannot be certified", () => {
@@ -171,19 +180,8 @@ test("--capture writes what each failing run has seen, as a scenario that verify
   }
 });
 
-test("ten at once do not disturb each other", async () => {
-  const mistakes = [
-    "none",
-    "content_type",
-    "none",
-    "message",
-    "none",
-    "member_order",
-    "none",
-    "none",
-    "none",
-    "none",
-  ];
+test("several at once do not disturb each other", async () => {
+  const mistakes = ["none", "content_type", "none", "message"];
   const all = await Promise.all(mistakes.map((one) => certify(one, "--seeds", "2", "--jobs", "1")));
   for (const [at, { runs, certificate }] of all.entries()) {
     const mistake = mistakes[at] as string;
@@ -214,11 +212,11 @@ test("Ctrl-C ends every child, and what is known is written", async () => {
       return [];
     }
   };
-  await expect.poll(() => pids().length, { timeout: 60_000 }).toBe(6);
+  await expect.poll(() => pids().length).toBe(6);
   child.kill("SIGINT");
   const { code, stdout } = await ended;
   expect([code, stdout]).toEqual([130, expect.stringContaining("minimal")]);
-  await expect.poll(() => pids().filter(isAlive), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => pids().filter(isAlive)).toEqual([]);
   const { runs, verdict } = JSON.parse(readFileSync(join(cwd, "c.json"), "utf8")) as Certificate;
   expect(runs.map(({ outcome }) => outcome)).toEqual(["passed", ...Array(21).fill("not_run")]);
   expect(verdict).toBe("unusable");
@@ -232,24 +230,3 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
-
-test("a certificate is verified by its runs, made again", async () => {
-  const cwd = temporaryFolder();
-  const argv = [
-    "certify",
-    "--seeds",
-    "3",
-    "--certificate",
-    "c.json",
-    "--badge",
-    "c.svg",
-    "--client-version",
-    "1.2.3",
-  ];
-  const { code } = await runCli([...argv, "--", ...planted("content_type")], { cwd });
-  expect(code).toBe(1);
-  const again = await runCli(["certify", "--verify", "c.json"], { cwd });
-  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("Verified: all ")]);
-  const mended = await runCli(["certify", "--verify", "c.json", "--", ...planted("none")], { cwd });
-  expect([mended.code, mended.stdout]).toEqual([1, expect.stringContaining("verdict")]);
-});

@@ -18,9 +18,9 @@ const looks = {
 };
 
 /** What it does not do that it should. */
-const patiences = { "no-timeout": 0, "fault.hang": 0, "no-patience": 500, "fault.latency": 2_000 };
+const patiences = { "fault.hang": 0, "fault.latency": 2_000 };
 const { [mistake]: patience = 1_500 } = patiences;
-const attempts = mistake === "no-retry" || mistake === "no-patience" ? 1 : 3;
+const attempts = mistake === "no-retry" ? 1 : 3;
 
 function same(found, expected) {
   if (found !== expected)
