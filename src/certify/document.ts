@@ -110,10 +110,7 @@ function causesOf(runs: readonly Run[]): Row[] {
   const rows = new Map<string, { causes: Map<string, RunCause>; runs: Run[] }>();
   for (const run of runs) {
     if (toneOf[run.outcome] !== "bad" && run.outcome !== "flaky") continue;
-    const cause = run.cause ?? {
-      sentence: `${run.name} ${outcomeText(run)}`,
-      points: [],
-    };
+    const cause = run.cause ?? { sentence: `${run.name} ${outcomeText(run)}`, points: [] };
     const key = reasonOf(run);
     const row = rows.get(key) ?? { causes: new Map<string, RunCause>(), runs: [] };
     row.runs.push(run);
@@ -173,6 +170,7 @@ function runsPicture(runs: readonly Run[]): Picture {
 
 function factsOf(result: CertifyResult): Row[] {
   const { like = {}, seeds, faults, clientVersion, durationMs } = result;
+  const learned = Object.entries(like).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const facts: [string, string | undefined][] = [
     ["verdict", result.verdict],
     ["client", clientVersion],
@@ -180,12 +178,7 @@ function factsOf(result: CertifyResult): Row[] {
     ["scenario", result.scenario],
     ["seeds", seeds.join(", ")],
     ["faults", faults.join(", ")],
-    [
-      "baseline like",
-      Object.entries(like)
-        .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-        .join(", "),
-    ],
+    ["baseline like", learned.join(", ")],
     ["specification", result.specification],
     ["svc-sandbox", result.sandbox],
     ["started", result.startedAt],

@@ -30,7 +30,7 @@ interface FailingRun {
   readonly points: readonly CausePoint[];
 }
 
-type Tell = (run: PlannedRun, narrowed: Narrowed) => void;
+type OnFound = (run: PlannedRun, narrowed: Narrowed) => void;
 
 interface OpenRun extends FailingRun {
   /** The rows of earlier causes without which it fails all the same. */
@@ -46,14 +46,14 @@ interface OpenRun extends FailingRun {
 export async function narrowVaried(
   failing: readonly FailingRun[],
   attempt: Attempt,
-  tell: Tell,
+  onFound: OnFound,
 ): Promise<void> {
   const guilty = new Set<string>();
   const causes: RunCause[] = [];
   let open = failing.map((one): OpenRun => ({ ...one, excluded: new Set(), isExplained: false }));
   for (let first = open.shift(); first !== undefined; first = open.shift()) {
     const found = await narrowOne(first, guilty, attempt);
-    tell(first.run, found);
+    onFound(first.run, found);
     if (found === "flaky" || found.points.length === 0) continue;
     causes.push(found);
     for (const { row } of found.points) guilty.add(row);
@@ -66,7 +66,7 @@ export async function narrowVaried(
       }
       const known = causes.find((cause) => includesAll(points, cause.points));
       if (known === undefined) return [{ ...one, isExplained: true }];
-      tell(run, known);
+      onFound(run, known);
       return [];
     });
     open = (await Promise.all(next)).flat();
@@ -82,7 +82,7 @@ async function narrowOne(
   const suspects = points.filter(({ row }) => guilty.has(row));
   const causeIn = async (some: readonly CausePoint[], only: typeof everywhere) => {
     const least = await minimize(some, (part) => fails(only(part)));
-    // Against nothing at all, too: a client that fails by chance is not told to fail by what it was given.
+    // Against nothing at all, too: a client that fails by chance must not get a cause.
     const [shown, ...others] = await Promise.all([
       attempt(run, only(least)),
       isExplained || fails(only(least)),

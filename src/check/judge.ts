@@ -16,7 +16,6 @@ import {
 import { keyPrefixOf, ruleOf } from "./keys.js";
 import type { CheckedRule, Difference, Observation } from "./rules.js";
 
-/** A path with what came of its request. */
 export interface Attempt {
   readonly pathId: PromisedPathId;
   /** The value of the x-api-key header; left out, none is sent. Never printed. */
@@ -32,22 +31,14 @@ export interface Attempt {
   readonly difference?: Difference;
 }
 
-export interface Exchange extends Attempt {
-  readonly answer: Answer;
-}
+export type Exchange = Attempt & { readonly answer: Answer };
 
 /** An observation before its path and request id are added. */
 type Judgement = Omit<Observation, "pathId"> | Omit<Difference, "pathId">;
 
 /** Compares the answer to an attempt with what the contract says of its path. */
-export function judgeAttempt({
-  pathId,
-  apiKey,
-  answer,
-  noAnswer,
-  reason,
-  difference,
-}: Attempt): Observation[] {
+export function judgeAttempt(attempt: Attempt): Observation[] {
+  const { pathId, apiKey, answer, noAnswer, reason, difference } = attempt;
   if (difference !== undefined) return [difference];
   if (noAnswer !== undefined) {
     return [{ rules: [ruleOf(pathId)], pathId, at: "connection", expected: "an answer", found: noAnswer }];
@@ -137,14 +128,10 @@ function judgeContext(pathId: PromisedPathId, answer: Answer, apiKey: string): J
     return mismatch(problem, rule);
   });
   const environment = memberAt(answer, "data", "environment");
-  const expected = keyPrefixOf(apiKey)?.environment;
-  if ((environment === "test" || environment === "live") && environment !== expected) {
-    found.push({
-      rules: ["R3"],
-      at: "$.data.environment",
-      expected: `"${expected}", as the key's prefix says`,
-      found: describeValue(environment),
-    });
+  const prefix = keyPrefixOf(apiKey)?.environment;
+  if ((environment === "test" || environment === "live") && environment !== prefix) {
+    const expected = `"${prefix}", as the key's prefix says`;
+    found.push({ rules: ["R3"], at: "$.data.environment", expected, found: describeValue(environment) });
   }
   // Without data the rules about its members have nothing to be compared with.
   const hasData = !problems.some(({ path }) => path === "" || path === "data");
@@ -154,12 +141,8 @@ function judgeContext(pathId: PromisedPathId, answer: Answer, apiKey: string): J
 }
 
 function mismatch({ path, expected, value }: Mismatch, rule: CheckedRule): Judgement {
-  return {
-    rules: [rule],
-    at: path === "" ? "$" : `$.${escapeControls(path)}`,
-    expected,
-    found: describeValue(value),
-  };
+  const at = path === "" ? "$" : `$.${escapeControls(path)}`;
+  return { rules: [rule], at, expected, found: describeValue(value) };
 }
 
 function judgeRequestId(answer: Answer): Judgement {

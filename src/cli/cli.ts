@@ -3,7 +3,7 @@ import { version } from "../node/package-files.js";
 import type { Command } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
-import { type Io, isVerbose, type Output, programName } from "./io.js";
+import { type Io, isVerbose, type Output, programName, splitAtDashes } from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
 
 export type { Io } from "./io.js";
@@ -51,8 +51,7 @@ function printing(output: Output, worded = (text: string) => text): Output {
 }
 
 async function run(argv: readonly string[], io: Io): Promise<number> {
-  // Behind `--` stands the command line of another program.
-  const [before, behind] = cut(argv);
+  const [before, behind] = splitAtDashes(argv);
   const [first = ""] = before;
   const asks = (...flags: string[]) => before.some((word) => flags.includes(word));
   const asksHelp = asks("-h", "--help");
@@ -82,9 +81,4 @@ async function printHelpOf(name: string | undefined, io: Io): Promise<number> {
 async function load(name: string): Promise<Command> {
   if (!Object.hasOwn(commands, name)) throw unknownWord(name);
   return (await commands[name]?.())?.command as Command;
-}
-
-function cut(argv: readonly string[]): [before: readonly string[], behind: readonly string[]] {
-  const at = argv.indexOf("--");
-  return at === -1 ? [argv, []] : [argv.slice(0, at), argv.slice(at + 1)];
 }

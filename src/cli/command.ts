@@ -24,7 +24,7 @@ export interface Command<Flags extends FlagSet = FlagSet> {
   /** Without `--verbose`, which every command has. */
   readonly flags: Flags;
   readonly examples: Readonly<Record<string, string>>;
-  /** Carries out a call; resolves to the exit code, or throws what the user is to be told. */
+  /** Carries out a call; resolves to the exit code, or throws the error to show to the user. */
   run(call: Call<FlagValues<Flags>>): Promise<number>;
 }
 

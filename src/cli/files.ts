@@ -30,7 +30,6 @@ export interface ReportTarget<Format = ReportFormat> {
   readonly isAppended: boolean;
 }
 
-/** A flag that names files. */
 export interface FilesFlag<Format> {
   /** As in `--report`. */
   readonly name: string;

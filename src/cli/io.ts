@@ -48,13 +48,16 @@ export interface Io {
   readonly keyPresses: () => Promise<KeyPresses | undefined>;
 }
 
+/** Parts the arguments at `--`, after which the command line of another program stands. */
+export function splitAtDashes(argv: readonly string[]): [own: readonly string[], rest: readonly string[]] {
+  const index = argv.indexOf("--");
+  return index === -1 ? [argv, []] : [argv.slice(0, index), argv.slice(index + 1)];
+}
+
 /** Whether `--verbose` was asked for; works before the command line is understood, since that may be what fails. */
 export function isVerbose(argv: readonly string[], env: Io["env"]): boolean {
   const set = env.SVC_SANDBOX_VERBOSE?.toLowerCase() ?? "";
-  // Behind `--` stands the command line of another program.
-  const end = argv.indexOf("--");
-  const own = end === -1 ? argv : argv.slice(0, end);
-  return own.includes("--verbose") || !["", "0", "false", "no", "off"].includes(set);
+  return splitAtDashes(argv)[0].includes("--verbose") || !["", "0", "false", "no", "off"].includes(set);
 }
 
 /**
@@ -105,7 +108,7 @@ export function processIo(process: NodeJS.Process): Io {
 }
 
 // What cannot be written is dropped, and the next text is tried again: a full disk may have room later. A reader that has
-// seen enough (`| head`) closes the pipe, which is no failure; the first other one is told.
+// seen enough (`| head`) closes the pipe, which is no failure; the first other one is reported.
 function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void = () => {}): Output {
   let closed = false;
   let hasFailed = false;

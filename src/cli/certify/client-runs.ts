@@ -16,7 +16,6 @@ import type { RunSandbox } from "../serve/capture-files.js";
 import { runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
-/** A run of the client that has ended. */
 export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest"> {
   /** `not_run` also when it was stopped before its end. */
   readonly outcome: Exclude<Run["outcome"], "flaky">;

@@ -36,21 +36,20 @@ export function clientEnvironment(
   };
 }
 
+type Variables = Readonly<Record<string, string>>;
+
+const linesOf = (line: (name: string, value: string) => string) => (variables: Variables) =>
+  Object.entries(variables)
+    .map(([name, value]) => line(name, value))
+    .join("");
+
 // Not every reader of .env files takes quotes off, and keys and addresses need none: a shell touches brackets (of an
 // IPv6 address) only outside of an assignment.
 /** The variables as lines that a shell and every reader of .env files understand. */
-export function environmentLines(variables: Readonly<Record<string, string>>): string {
-  return Object.entries(variables)
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join("");
-}
+export const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
 
 /** The variables as lines for PowerShell. */
-export function powershellLines(variables: Readonly<Record<string, string>>): string {
-  return Object.entries(variables)
-    .map(([name, value]) => `$env:${name} = '${value}'\n`)
-    .join("");
-}
+export const powershellLines = linesOf((name, value) => `$env:${name} = '${value}'\n`);
 
 /** Writes the environment for clients of a world that is served; only its owner can read the file, since it holds keys. */
 export async function writeEnvFile(

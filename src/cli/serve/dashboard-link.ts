@@ -6,7 +6,7 @@ import type { Io } from "../io.js";
 
 /** The view, and whether the control token is one that we made: one that the user gave is not shown again. */
 export interface LinkOptions {
-  /** The view's place behind `#`. Default: the overview. */
+  /** The view, as it is written after `#`. Default: the overview. */
   readonly view?: string;
   readonly tokenIsNew?: boolean;
 }
