@@ -90,3 +90,25 @@ test.each(planted)("of a client that breaks by %s, this is named, and nothing el
     expect(points.length).toBeLessThanOrEqual(needs.length === 0 ? 1 : 2);
   }
 });
+
+test("causes of one row are told apart by their words, and each further run of a known one takes few attempts", async () => {
+  const breaks = ({ status, headers }: ReadAnswer) => {
+    const [, type] = headers.find(([name]) => name.toLowerCase() === "content-type") ?? [];
+    return status === 200 && type !== "application/json";
+  };
+  const failing = seen.filter(({ answers }) => answers.some(breaks)).slice(0, 8);
+  const sentences = new Map<string, string>();
+  let made = 0;
+  const attempt: Attempt = async (run, trial) => {
+    made += 1;
+    return { failed: answersOf(run, trial).some(breaks), lastPath: () => undefined };
+  };
+  await narrowVaried(failing, attempt, (_run, one) => {
+    if (one !== "flaky") sentences.set(JSON.stringify(one.points), one.sentence);
+  });
+  expect(new Set(sentences.values()).size).toBe(sentences.size);
+  for (const sentence of sentences.values()) {
+    expect(sentence).toMatch(/^fails when a 200 has `? ?;? ?.*charset.* in its `Content-Type`/);
+  }
+  expect(made).toBeLessThan(60 + 12 * failing.length);
+});
