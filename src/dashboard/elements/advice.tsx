@@ -1,5 +1,5 @@
 import type { Report, Request } from "../control/answers.js";
-import { linkTo } from "../shell/route.js";
+import { linkTo } from "../route.js";
 import { aboutAdvice, DocsLink } from "./docs-link.js";
 import { counted, shortened } from "./words.js";
 

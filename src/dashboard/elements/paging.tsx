@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { changeQuery } from "../shell/route.js";
+import { changeQuery } from "../route.js";
 
 interface PagingProps {
   readonly page: number;

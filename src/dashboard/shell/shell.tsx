@@ -6,7 +6,7 @@ import { useResources } from "../control/resource.js";
 import { clock, farmersStart, health } from "../control/resources.js";
 import { DocsLink } from "../elements/docs-link.js";
 import { Instant } from "../elements/instant.js";
-import { linkTo, route } from "./route.js";
+import { linkTo, route } from "../route.js";
 import { views } from "./views.js";
 
 /** The frame around every view: name of the scenario, clock, connection and navigation. */

@@ -5,7 +5,7 @@ import { ActionButton } from "../../elements/action.js";
 import { Instant } from "../../elements/instant.js";
 import { Table } from "../../elements/table.js";
 import { capitalized, codeWords } from "../../elements/words.js";
-import { linkTo } from "../../shell/route.js";
+import { linkTo } from "../../route.js";
 import { consents, previewIsOn, useConsents } from "./consent-resources.js";
 
 const tones: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { changeQuery } from "../../shell/route.js";
+import { changeQuery } from "../../route.js";
 import { type Choice, countsOf, type Facet } from "./facets.js";
 import type { FarmerRow } from "./population.js";
 

@@ -1,7 +1,7 @@
 import { Paging } from "../../elements/paging.js";
 import { Table } from "../../elements/table.js";
 import { capitalized } from "../../elements/words.js";
-import { changeQuery, linkTo, route } from "../../shell/route.js";
+import { changeQuery, linkTo, route } from "../../route.js";
 import { countryName } from "./facets.js";
 import type { FarmerRow } from "./population.js";
 

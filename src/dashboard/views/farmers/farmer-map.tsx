@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { linkTo } from "../../shell/route.js";
+import { linkTo } from "../../route.js";
 import {
   drawMap,
   type MapFarmers,

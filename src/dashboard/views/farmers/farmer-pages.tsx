@@ -1,6 +1,6 @@
 import { useResources } from "../../control/resource.js";
 import { clock } from "../../control/resources.js";
-import { linkTo, route } from "../../shell/route.js";
+import { linkTo, route } from "../../route.js";
 import { consents, previewIsOn, useConsents } from "./consent-resources.js";
 import { ConsentsPage } from "./consents.js";
 import { FacetBars } from "./facet-bars.js";

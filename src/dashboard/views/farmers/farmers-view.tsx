@@ -2,7 +2,7 @@ import { useResources } from "../../control/resource.js";
 import { farmersStart } from "../../control/resources.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { LoadedPart } from "../../elements/loaded-part.js";
-import { linkTo } from "../../shell/route.js";
+import { linkTo } from "../../route.js";
 
 const loadPages = async () => (await import("./farmer-pages.js")).FarmerPages;
 

@@ -3,7 +3,7 @@ import { useResource } from "../../control/resource.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Fact } from "../../elements/fact.js";
 import { counted } from "../../elements/words.js";
-import { linkTo } from "../../shell/route.js";
+import { linkTo } from "../../route.js";
 import { previewIsOn } from "./consent-resources.js";
 import { ConsentList } from "./consents.js";
 import { countryName } from "./facets.js";

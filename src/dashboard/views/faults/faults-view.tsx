@@ -1,7 +1,7 @@
 import { useResources } from "../../control/resource.js";
 import { assumptions, health } from "../../control/resources.js";
 import { Fact } from "../../elements/fact.js";
-import { linkTo } from "../../shell/route.js";
+import { linkTo } from "../../route.js";
 import { Assumptions } from "./assumptions.js";
 import { Faults } from "./faults.js";
 import { Instances } from "./instances.js";

@@ -8,7 +8,7 @@ import { Instant, Until } from "../../elements/instant.js";
 import { KeyState } from "../../elements/key-state.js";
 import { PathBadge } from "../../elements/path-badge.js";
 import { shortened } from "../../elements/words.js";
-import { linkTo } from "../../shell/route.js";
+import { linkTo } from "../../route.js";
 import type { Doing } from "./key-dialogs.js";
 import { KeyActions } from "./organization-panel.js";
 import { UsageMeters } from "./usage-meter.js";

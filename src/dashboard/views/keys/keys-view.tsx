@@ -5,7 +5,7 @@ import { useUpcoming } from "../../control/upcoming.js";
 import { Refusal } from "../../elements/action.js";
 import { stateShapes } from "../../elements/key-state.js";
 import { Paging } from "../../elements/paging.js";
-import { changeQuery, route } from "../../shell/route.js";
+import { changeQuery, route } from "../../route.js";
 import { actor } from "./actor.js";
 import { type Doing, KeyDialog } from "./key-dialogs.js";
 import { KeyPage } from "./key-page.js";

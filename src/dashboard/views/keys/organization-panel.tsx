@@ -6,7 +6,7 @@ import { organizations } from "../../control/resources.js";
 import { Refusal, useActionQueue } from "../../elements/action.js";
 import { Until } from "../../elements/instant.js";
 import { endOf, KeyState } from "../../elements/key-state.js";
-import { linkTo } from "../../shell/route.js";
+import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
 import type { Doing } from "./key-dialogs.js";
 import type { Section } from "./pages.js";

@@ -6,7 +6,7 @@ import { Refusal, useAction } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { PathBadge } from "../../elements/path-badge.js";
-import { linkTo } from "../../shell/route.js";
+import { linkTo } from "../../route.js";
 
 export type ReportedPath = Report["paths"][number];
 

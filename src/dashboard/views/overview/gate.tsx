@@ -5,7 +5,7 @@ import { requests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
 import { toneOf } from "../../elements/path-badge.js";
-import { linkTo, route } from "../../shell/route.js";
+import { linkTo, route } from "../../route.js";
 import { Exit, type ReportedPath } from "./exit.js";
 import { Traveller } from "./traveller.js";
 

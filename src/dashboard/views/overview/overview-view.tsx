@@ -2,7 +2,7 @@ import { useResources } from "../../control/resource.js";
 import { gate, report } from "../../control/resources.js";
 import { AdviceList } from "../../elements/advice.js";
 import { CoverageFigures, CoverageRing } from "../../elements/coverage.js";
-import { linkTo } from "../../shell/route.js";
+import { linkTo } from "../../route.js";
 import { Gate } from "./gate.js";
 
 /** The gate with its exits, coverage and advice. */

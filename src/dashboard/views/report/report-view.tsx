@@ -12,7 +12,7 @@ import { PathBadge } from "../../elements/path-badge.js";
 import { saveFile } from "../../elements/save-file.js";
 import { Table } from "../../elements/table.js";
 import { counted } from "../../elements/words.js";
-import { linkTo } from "../../shell/route.js";
+import { linkTo } from "../../route.js";
 
 /** The report as the command prints it: coverage, paths, how to meet the others, advice; and its downloads. */
 export function ReportView() {

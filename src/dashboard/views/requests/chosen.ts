@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import type { Request } from "../../control/answers.js";
 import { requests } from "../../control/live-requests.js";
-import { route } from "../../shell/route.js";
+import { route } from "../../route.js";
 
 /** The members of the query that choose requests. */
 export const filterNames = ["path", "key", "status", "advice"] as const;

@@ -10,7 +10,7 @@ import { CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { Instant } from "../../elements/instant.js";
 import { PathBadge } from "../../elements/path-badge.js";
-import { linkTo, route } from "../../shell/route.js";
+import { linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 
 /** One request: its way through the gate, its answer as it was sent, and the request as code. */

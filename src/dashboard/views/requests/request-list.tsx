@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Request } from "../../control/answers.js";
 import { Target } from "../../elements/advice.js";
 import { PathBadge, toneOf } from "../../elements/path-badge.js";
-import { linkTo, route } from "../../shell/route.js";
+import { linkTo, route } from "../../route.js";
 import { chosen, hold, isHeld } from "./chosen.js";
 
 /** Rows drawn above and below those that can be seen. */

@@ -5,7 +5,7 @@ import { useResources } from "../../control/resource.js";
 import { report } from "../../control/resources.js";
 import { ActionButton } from "../../elements/action.js";
 import { saveFile } from "../../elements/save-file.js";
-import { changeQuery, linkTo, route } from "../../shell/route.js";
+import { changeQuery, linkTo, route } from "../../route.js";
 import { chosen, filterNames, goOn, hold, isHeld, keyRefs, newCount, statuses } from "./chosen.js";
 import { RequestDetail } from "./request-detail.js";
 import { RequestList } from "./request-list.js";

@@ -6,7 +6,7 @@ import { clock, keys, keyTotal } from "../../control/resources.js";
 import { upcoming, useUpcoming } from "../../control/upcoming.js";
 import { Refusal } from "../../elements/action.js";
 import { Instant, Until } from "../../elements/instant.js";
-import { changeQuery, linkTo, route } from "../../shell/route.js";
+import { changeQuery, linkTo, route } from "../../route.js";
 import { ClockControls, type MoveClock, moveTo, useMoveClock } from "./clock-controls.js";
 import { KindMark, kinds } from "./kind-mark.js";
 import { inOrderOfEvents, isTurn, type Scale, scales, spanOf } from "./span.js";
