@@ -35,7 +35,7 @@ export const lateParts = {
     "src/scenario/check-input.ts",
     "src/scenario/interpret-scenario.ts",
     "src/scenario/parse-scenario.ts",
-    "src/scenario/read/source.ts",
+    "src/scenario/problems/source.ts",
     "src/scenario/rules/faults.ts",
     "src/schema/check.ts",
   ],

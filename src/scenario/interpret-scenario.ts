@@ -10,8 +10,8 @@ import {
   type ScenarioProblem,
   type ScenarioProblemCode,
 } from "./problems/scenario-error.js";
+import type { Place } from "./problems/source.js";
 import type { Fields, FoundScenario, ReadScenario, Report } from "./read/plain.js";
-import type { Place } from "./read/source.js";
 import { factsOf, refRules } from "./rules/facts.js";
 import { faultsFit } from "./rules/faults.js";
 import { keyRules } from "./rules/keys.js";

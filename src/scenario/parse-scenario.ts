@@ -7,8 +7,8 @@ import {
   scenarioNotFound,
 } from "./bundled.js";
 import { type ExtendsOptions, interpretScenario, resolveExtends } from "./interpret-scenario.js";
+import type { PlaceDescription } from "./problems/source.js";
 import { type FoundScenario, readPlain } from "./read/plain.js";
-import type { PlaceDescription } from "./read/source.js";
 import { foundText } from "./read/yaml.js";
 import type { Scenario } from "./scenario.generated.js";
 

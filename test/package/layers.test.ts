@@ -50,7 +50,6 @@ const answerTypes = ["src/node/control/answers.ts", "src/dashboard/control/answe
  */
 const knownCycles: Readonly<Record<string, readonly string[]>> = {
   "src/sandbox": ["events.ts → story", "operations → story", "registry.ts → behaviour", "world.ts → story"],
-  "src/scenario": ["problems → read"],
 };
 
 const project = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

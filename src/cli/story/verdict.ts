@@ -11,7 +11,7 @@ import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
 import { viewClock } from "../../sandbox/views.js";
 import type { FoundPlace } from "../../scenario/parse-scenario.js";
 import { formatProblem } from "../../scenario/problems/scenario-error.js";
-import { narrowExcerpt } from "../../scenario/read/source.js";
+import { narrowExcerpt } from "../../scenario/problems/source.js";
 import { pathText } from "../../schema/shape.js";
 import { snakeCase } from "../../schema/spelling.js";
 import type { WorldFlags } from "../flags.js";

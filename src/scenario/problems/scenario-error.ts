@@ -1,6 +1,6 @@
 import { isSandboxError, SandboxError } from "../../domain/errors.js";
 import type { Diagnostic as Mistake } from "../../schema/messages.js";
-import { type Place, redactLine, redactSecrets } from "../read/source.js";
+import { type Place, redactLine, redactSecrets } from "./source.js";
 
 /** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
 export const maximumScenarioBytes = 1024 * 1024;

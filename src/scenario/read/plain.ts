@@ -2,7 +2,7 @@ import type { Path } from "../../schema/shape.js";
 import { quote } from "../../schema/words.js";
 import { forbiddenNames } from "../format/fields.js";
 import type { Diagnostic } from "../problems/scenario-error.js";
-import type { Place } from "./source.js";
+import type { Place } from "../problems/source.js";
 
 /** The fields of a scenario, as yet unchecked. */
 export type Fields = Readonly<Record<string, unknown>>;

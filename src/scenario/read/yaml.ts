@@ -16,8 +16,8 @@ import {
 import type { Path } from "../../schema/shape.js";
 import { quote } from "../../schema/words.js";
 import { maximumScenarioBytes, type ScenarioProblemCode } from "../problems/scenario-error.js";
+import { describePlace, type Place, type ScenarioSource } from "../problems/source.js";
 import { type FoundScenario, maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
-import { describePlace, type Place, type ScenarioSource } from "./source.js";
 
 /** The largest number of pieces (names, values, punctuation, line ends) of a text; a thousand keys need about 40,000. */
 const maximumPieces = 250_000;
