@@ -36,20 +36,12 @@ test("R46 a value has no key in a text or a name, except in a member that is kep
   });
 });
 
+// As long as this, a search that starts again at each piece does not finish.
 test.each([
-  "SVC_test_",
-  btoa("SVC_test_"),
-  "%25",
-  `${btoa("SVC_test_x")}.`,
-])("ten times as many of %s in a path take no hundred times as long", (piece) => {
-  const timeOf = (count: number) => {
-    const path = piece.repeat(count);
-    const runs = Array.from({ length: 7 }, () => {
-      const started = performance.now();
-      redactPath(path);
-      return performance.now() - started;
-    });
-    return Math.min(...runs);
-  };
-  expect(timeOf(20_000)).toBeLessThan(50 * timeOf(2_000));
+  ["SVC_test_", "SVC_test_…"],
+  [btoa("SVC_test_"), `${btoa("SVC_test_")}…`],
+  ["%25", `${"%25".repeat(167).slice(0, 500)}…`],
+  [`${btoa("SVC_test_x")}.`, `${btoa("SVC_test_")}…`],
+])("a path of half a million %s is redacted in one pass", (piece, shown) => {
+  expect(redactPath(piece.repeat(500_000))).toBe(shown);
 });
