@@ -78,10 +78,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     await watching.follow(files, readAt);
     log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
   };
-  const watching = createWatch(
-    () => run().catch((error) => log.problem(describeFailure(error, flags))),
-    (error) => log.problem(`Failed to watch: ${(error as Error).message}. Changes may go unseen.`),
-  );
+  const watching = createWatch(() => run().catch((error) => log.problem(describeFailure(error, flags))));
   await run();
   await aborted(stop);
   await watching.close();

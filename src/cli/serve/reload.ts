@@ -72,17 +72,12 @@ export async function startWatching(
     }
   };
   const { createWatch } = await import("../../node/files/watch.js");
-  const watching = createWatch(
-    () =>
-      reload().catch((error) => {
-        if (stop.aborted) return;
-        isBroken = true;
-        log.problem(`${describeFailure(error, flags)}The scenario that was running goes on.`);
-      }),
-    (error) =>
-      log.problem(
-        `Failed to watch ${name}: ${(error as Error).message}. Changes may go unseen; start again to see them.`,
-      ),
+  const watching = createWatch(() =>
+    reload().catch((error) => {
+      if (stop.aborted) return;
+      isBroken = true;
+      log.problem(`${describeFailure(error, flags)}The scenario that was running goes on.`);
+    }),
   );
   await watching.follow(first.files);
   return watching.close;
