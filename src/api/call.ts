@@ -1,6 +1,6 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import type { Presented } from "../domain/authorize.js";
-import type { ObservedCall } from "../sandbox/behaviour/client-behaviour.js";
+import type { ObservedCall } from "../sandbox/client-behaviour.js";
 import type { World } from "../sandbox/world.js";
 import type { Endpoint } from "./endpoint.js";
 import type { Route } from "./routes.js";

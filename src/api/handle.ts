@@ -10,7 +10,7 @@ import {
   type RequestTraits,
   shows,
 } from "../domain/request-traits.js";
-import { noAdvice, observe } from "../sandbox/behaviour/client-behaviour.js";
+import { noAdvice, observe } from "../sandbox/client-behaviour.js";
 import type {
   ApiAnswer,
   ApiRequest,

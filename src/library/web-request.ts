@@ -2,7 +2,6 @@ import { handle } from "../api/handle.js";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../api/request-body.js";
 import { inputAt } from "../api/routes.js";
 import { evidenceOf, traitsOfWebRequest } from "../domain/request-traits.js";
-import { inProcess } from "../sandbox/behaviour/known-answers.js";
 import type {
   AnswerDelivery,
   ApiRequest,
@@ -10,6 +9,7 @@ import type {
   ReadBody,
   RequestContent,
 } from "../sandbox/history/exchange.js";
+import { inProcess } from "../sandbox/known-answers.js";
 import type { World } from "../sandbox/world.js";
 import { deliverOverWeb, isInMiddleware, toResponse } from "./web-response.js";
 

@@ -2,8 +2,8 @@ import type { KeyRecord } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
 import type { Organization } from "../domain/organization.js";
 import { didYouMean, type KnownRefs } from "../schema/words.js";
-import type { KnownAnswer } from "./behaviour/known-answers.js";
 import type { Usage } from "./counters.js";
+import type { KnownAnswer } from "./known-answers.js";
 
 /** The memory of the clients of one key. */
 interface KeyBehaviour {

@@ -2,7 +2,7 @@ import type { Assumptions, Profile } from "../domain/assumptions.js";
 import type { RequestIds } from "../domain/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
-import type { ClientBehaviour } from "./behaviour/client-behaviour.js";
+import type { ClientBehaviour } from "./client-behaviour.js";
 import type { Clock } from "./clock.js";
 import type { Counters, Windows } from "./counters.js";
 import type { OtherEvent } from "./events.js";

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-body.js";
 import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../../domain/request-traits.js";
-import { repeatsOfDirectLoop } from "../../sandbox/behaviour/known-answers.js";
 import type { ApiRequest, Connection, ReadBody, RequestContent } from "../../sandbox/history/exchange.js";
+import { repeatsOfDirectLoop } from "../../sandbox/known-answers.js";
 import { controlPath } from "../addresses.js";
 
 const insideControl = `${controlPath}/`;

@@ -1,6 +1,6 @@
-import type { AdviceId } from "../../domain/advice.js";
-import { isMarked, isSandboxKey, type KeyRecord, keyStateAt, noKey } from "../../domain/api-key.js";
-import { minute, minuteStart } from "../../domain/limits.js";
+import type { AdviceId } from "../domain/advice.js";
+import { isMarked, isSandboxKey, type KeyRecord, keyStateAt, noKey } from "../domain/api-key.js";
+import { minute, minuteStart } from "../domain/limits.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -11,11 +11,11 @@ import {
   isPreflight,
   isPreflightForKey,
   shows,
-} from "../../domain/request-traits.js";
-import type { Usage, Windows } from "../counters.js";
-import type { ApiRequest, Exchange } from "../history/exchange.js";
-import type { KeyEntry, Registry, UsedKey } from "../registry.js";
+} from "../domain/request-traits.js";
+import type { Usage, Windows } from "./counters.js";
+import type { ApiRequest, Exchange } from "./history/exchange.js";
 import { isKnown, type KnownAnswer, learn, type SentRequest } from "./known-answers.js";
+import type { KeyEntry, Registry, UsedKey } from "./registry.js";
 
 /** The memory that a world has of its clients. */
 export interface ClientBehaviour {

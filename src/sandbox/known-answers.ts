@@ -1,4 +1,4 @@
-import type { AnswerDelivery, ApiRequest, Connection } from "../history/exchange.js";
+import type { AnswerDelivery, ApiRequest, Connection } from "./history/exchange.js";
 
 /** The connection of all calls in this process: an adapter says when it hands over an answer. */
 export const inProcess: Connection = Object.freeze({ repeatsOfLoop: 1 });
