@@ -1,6 +1,6 @@
 import { hasBody, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
 import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
-import type { SendStoryRequest, StoryAnswer } from "../sandbox/story/story.js";
+import type { SendStoryRequest, StoryAnswer } from "../sandbox/steps.js";
 import type { World } from "../sandbox/world.js";
 import { partsOf } from "./faults.js";
 import { handle } from "./handle.js";

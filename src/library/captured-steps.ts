@@ -6,7 +6,7 @@ import { isoOf } from "../sandbox/clock.js";
 import type { Exchange, RequestContent } from "../sandbox/history/exchange.js";
 import type { RecordedOperation } from "../sandbox/history/history.js";
 import { durationOf, type Instant, instantFrom } from "../sandbox/operations/input.js";
-import type { Action, StoryAnswer, StoryStep } from "../sandbox/story/story.js";
+import type { Action, StoryAnswer, StoryStep } from "../sandbox/steps.js";
 import { storyPlaceholder } from "../scenario/format/fields.js";
 
 /** Something that happened, as a step of a story. */

@@ -1,8 +1,8 @@
 import { storySender } from "../api/story-sender.js";
 import { advanceClock } from "../sandbox/operations/world.js";
+import type { Performed, TimelineResult } from "../sandbox/steps.js";
 import { stepProblems } from "../sandbox/story/differences.js";
 import { tryNextStep } from "../sandbox/story/run-step.js";
-import type { Performed, TimelineResult } from "../sandbox/story/story.js";
 import type { World } from "../sandbox/world.js";
 import type { Diagnostic } from "../scenario/problems/scenario-error.js";
 

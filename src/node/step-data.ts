@@ -1,9 +1,9 @@
 import { redactValue } from "../domain/redact.js";
 import type { StepEvent } from "../sandbox/events.js";
 import { actionIn } from "../sandbox/operations/operations.js";
+import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../sandbox/steps.js";
 import { errorCodeOf } from "../sandbox/story/differences.js";
 import { actionSentences, stepText } from "../sandbox/story/step-text.js";
-import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../sandbox/story/story.js";
 import { snakeCase } from "../schema/spelling.js";
 
 /** A step of the timeline or the story for the log and for subscribers, flat. Holds no key in full. */

@@ -10,8 +10,8 @@ import { farmersOf } from "./preview/farmers.js";
 import { createRegistry } from "./registry.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { snapshotWorld } from "./snapshot.js";
-import { createStory } from "./story/story.js";
-import { createTimeline, settleTimeline } from "./story/timeline.js";
+import { createStory, createTimeline } from "./steps.js";
+import { settleTimeline } from "./story/timeline.js";
 import { withGrantedScopes, withNameEnding } from "./varied-records.js";
 import type { World, WorldOptions } from "./world.js";
 

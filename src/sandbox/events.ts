@@ -1,6 +1,6 @@
 import type { RequestEvent } from "./history/history.js";
 import type { ConsentView } from "./preview/consent-views.js";
-import type { StepResult, TimelineResult } from "./story/story.js";
+import type { StepResult, TimelineResult } from "./steps.js";
 import type { KeyView, OrganizationView } from "./views.js";
 
 /** An event of a world. Holds no keys (R34). */

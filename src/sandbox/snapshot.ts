@@ -7,7 +7,7 @@ import { settleUsage } from "./counters.js";
 import { describeFaults } from "./faults.js";
 import { describeConsents } from "./preview/consents.js";
 import type { KeyEntry } from "./registry.js";
-import { remainingSteps } from "./story/timeline.js";
+import { remainingSteps } from "./steps.js";
 import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
 import type { World } from "./world.js";
 

@@ -5,7 +5,7 @@ import { createWorld } from "./create-world.js";
 import type { Exchange } from "./history/exchange.js";
 import { createRuntime, type Runtime, type RuntimeOptions } from "./runtime.js";
 import { snapshotWorld } from "./snapshot.js";
-import { createStory, type StepResult, type Timeline } from "./story/story.js";
+import { createStory, type StepResult, type Timeline } from "./steps.js";
 import type { Platform, World } from "./world.js";
 
 /**

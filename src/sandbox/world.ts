@@ -11,7 +11,7 @@ import type { History } from "./history/history.js";
 import type { Consents } from "./preview/consents.js";
 import type { Farmers } from "./preview/farmers.js";
 import type { Registry } from "./registry.js";
-import type { Story, Timeline } from "./story/story.js";
+import type { Story, Timeline } from "./steps.js";
 
 /** Time, randomness, a hash and the tables of farmers, passed in so that a world runs in Node and in browsers. */
 export interface Platform {

@@ -1,4 +1,4 @@
-import type { StoryAnswer, StoryRequest } from "../../src/sandbox/story/story.js";
+import type { StoryAnswer, StoryRequest } from "../../src/sandbox/steps.js";
 import type { World } from "../../src/sandbox/world.js";
 import { exchange } from "./exchange.js";
 import { isOfTheConnection, textOf } from "./send.js";

@@ -7,8 +7,8 @@ import type { RunningServer } from "../../node/server/serve-log.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import type { Runtime } from "../../sandbox/runtime.js";
+import { isAsExpected, type StepResult } from "../../sandbox/steps.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
-import { isAsExpected, type StepResult } from "../../sandbox/story/story.js";
 import { quote } from "../../schema/words.js";
 import {
   type Call,

@@ -3,7 +3,7 @@ import { parseApiKey, prefixOf, sandboxMark } from "../../domain/api-key.js";
 import { outcomeOf } from "../../domain/outcomes.js";
 import { escapeControls } from "../../domain/printable.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
-import type { SentRequest, StoryAnswer } from "../../sandbox/story/story.js";
+import type { SentRequest, StoryAnswer } from "../../sandbox/steps.js";
 import type { World } from "../../sandbox/world.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 

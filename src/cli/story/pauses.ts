@@ -1,4 +1,4 @@
-import type { StepResult } from "../../sandbox/story/story.js";
+import type { StepResult } from "../../sandbox/steps.js";
 import { usageError } from "../exit-codes.js";
 import { aborted, type Io } from "../io.js";
 

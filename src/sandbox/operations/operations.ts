@@ -1,6 +1,6 @@
 import { type RefusalCode, refusalCodes, SandboxError } from "../../domain/errors.js";
 import { type ActionName, actionNames } from "../../domain/steps.js";
-import type { Action, Performed } from "../story/story.js";
+import type { Action, Performed } from "../steps.js";
 import type { World } from "../world.js";
 import { decideConsent, suspendAttestation } from "./consents.js";
 import type { Initiator } from "./input.js";

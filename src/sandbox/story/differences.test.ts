@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { StoryAnswer } from "../steps.js";
 import { answerDifferences } from "./differences.js";
-import type { StoryAnswer } from "./story.js";
 
 const answer: StoryAnswer = {
   status: 200,

@@ -1,6 +1,6 @@
 import { isMapping, parsedJson } from "../../domain/json.js";
 import type { Path } from "../../schema/shape.js";
-import type { Difference, Performed, StepResult, StoryAnswer, StoryStep } from "./story.js";
+import type { Difference, Performed, StepResult, StoryAnswer, StoryStep } from "../steps.js";
 
 type Expectation = NonNullable<StoryStep["expect"]>;
 

@@ -7,9 +7,6 @@ import { advanceClock } from "../operations/world.js";
 import { attestationsOf } from "../preview/consent-views.js";
 import { unknownSecret } from "../scenario-keys.js";
 import { defaultKeyRef, scenarioSecret } from "../secrets.js";
-import { viewClock } from "../views.js";
-import type { World } from "../world.js";
-import { actionDifferences, answerDifferences } from "./differences.js";
 import {
   isAsExpected,
   kindOf,
@@ -20,7 +17,10 @@ import {
   type StoryRequest,
   type StoryStep,
   type TimelineResult,
-} from "./story.js";
+} from "../steps.js";
+import { viewClock } from "../views.js";
+import type { World } from "../world.js";
+import { actionDifferences, answerDifferences } from "./differences.js";
 import { settleTimeline } from "./timeline.js";
 
 /** Sent for the key `malformed`: something that a client has mistaken for its key. */

@@ -1,5 +1,5 @@
 import { defaultOverlap } from "../../domain/api-key.js";
-import type { Action, Performed, StepResult, StoryStep } from "./story.js";
+import type { Action, Performed, StepResult, StoryStep } from "../steps.js";
 
 /** What a step did, in sentences; `null` for narration, a request, and a step that could not run. */
 export function stepText({ step, performed, failure, now }: StepResult): string | null {

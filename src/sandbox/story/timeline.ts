@@ -1,20 +1,8 @@
-import { parseWhen } from "../../scenario/format/time.js";
 import { isoOf } from "../clock.js";
 import { performAction } from "../operations/operations.js";
+import type { Timeline } from "../steps.js";
 import type { World } from "../world.js";
 import { actionDifferences } from "./differences.js";
-import type { Timeline, TimelineStep } from "./story.js";
-
-/** The timeline of a scenario whose clock starts at `start` (epoch milliseconds). */
-export function createTimeline(steps: readonly TimelineStep[], start: number): Timeline {
-  const timed = steps.map((step) => ({ step, at: parseWhen(step.at, start) ?? start }));
-  return { steps: timed, next: 0, dueAt: timed[0]?.at ?? Number.POSITIVE_INFINITY };
-}
-
-/** The steps that are still to come, each with its instant, so that they mean the same to a later start. */
-export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
-  return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoOf(at) }));
-}
 
 /**
  * Runs the steps that the clock has passed, each at its own instant.

@@ -1,9 +1,11 @@
-import type { RefusalCode, SandboxErrorCode } from "../../domain/errors.js";
-import type { FaultPathId, PathId } from "../../domain/outcomes.js";
-import { type ActionName, type StepKind, stepKinds } from "../../domain/steps.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { ConsentView } from "../preview/consent-views.js";
-import type { KeyView, OrganizationView } from "../views.js";
+import type { RefusalCode, SandboxErrorCode } from "../domain/errors.js";
+import type { FaultPathId, PathId } from "../domain/outcomes.js";
+import { type ActionName, type StepKind, stepKinds } from "../domain/steps.js";
+import { parseWhen } from "../scenario/format/time.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { isoOf } from "./clock.js";
+import type { ConsentView } from "./preview/consent-views.js";
+import type { KeyView, OrganizationView } from "./views.js";
 
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 
@@ -56,6 +58,17 @@ export interface Timeline {
   next: number;
   /** When the next step happens (epoch milliseconds); `Infinity` when none is left. */
   dueAt: number;
+}
+
+/** The timeline of a scenario whose clock starts at `start` (epoch milliseconds). */
+export function createTimeline(steps: readonly TimelineStep[], start: number): Timeline {
+  const timed = steps.map((step) => ({ step, at: parseWhen(step.at, start) ?? start }));
+  return { steps: timed, next: 0, dueAt: timed[0]?.at ?? Number.POSITIVE_INFINITY };
+}
+
+/** The steps that are still to come, each with its instant, so that they mean the same to a later start. */
+export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
+  return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoOf(at) }));
 }
 
 /** A request of a story, ready to be sent. */
