@@ -165,6 +165,11 @@ describe("a flood of requests", () => {
     await subscriber.until(last(1602));
     const later = subscriber.events.filter(({ id, event }) => id > 1301 && event === "request");
     expect(later.map(({ id }) => id)).toEqual(oneTo(200).map((number) => 1301 + number));
+    // More than the history keeps, and another event after them, within one turn.
+    await ask(2500);
+    tick(control);
+    await subscriber.until(last(4103));
+    expect(subscriber.events.at(-1)).toMatchObject({ id: 4103, event: "clock.moved" });
   });
 });
 

@@ -93,12 +93,15 @@ function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventI
     leftOut.add(id);
     if (leftOut.size > mostKept) leftOut.delete(leftOut.values().next().value as number);
   };
+  // Before a flood pushes out of the history what is due, or the last request that was sent.
+  const flushInTime = (isLogged: boolean, id: number) => {
+    if ((!isLogged && due > 0) || id - sent >= mostKept) flush();
+  };
   history.subscribe((event, position) => {
     const isLogged = event.type !== "request" || mayLog();
     if (!isLogged) leaveOut(position + offset);
     if (subscribers.size === 0) return;
-    // Before a flood pushes what is due out of the history.
-    if (!isLogged && due > 0) flush();
+    flushInTime(isLogged, position + offset);
     if (isLogged && isSlow) {
       clearTimeout(timer);
       timer = undefined;
