@@ -51,7 +51,7 @@ export const lateParts = {
   report: ["src/report/report.ts"],
   snapshot: ["src/sandbox/snapshot.ts"],
   variation: ["src/api/variation/vary.ts"],
-  yaml: ["src/scenario/read/yaml.ts"],
+  yaml: ["src/scenario/yaml.ts"],
 } satisfies Parts;
 
 const entryMark = "\0part:";

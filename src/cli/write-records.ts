@@ -71,7 +71,7 @@ async function layoutOf<Item extends object>(
     }
     case "yaml": {
       // Other formats need not load the YAML writer.
-      const { yamlText } = await import("../scenario/read/yaml.js");
+      const { yamlText } = await import("../scenario/yaml.js");
       return { head: count === 0 ? "[]\n" : "", textsOf: (item) => [yamlText([item])] };
     }
     case "csv": {

@@ -3,8 +3,8 @@ import { redactKeys } from "../domain/redact.js";
 import type { GivenOptions } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { isScenarioName } from "../scenario/bundled.js";
-import { yamlText } from "../scenario/read/yaml.js";
 import { withStory } from "../scenario/stories.js";
+import { yamlText } from "../scenario/yaml.js";
 import { readBundledScenario } from "./package-files.js";
 import { openWorld } from "./platform.js";
 

@@ -3,7 +3,7 @@ import { adviceIds, adviceLevels, adviceTable } from "../domain/advice.js";
 import { profiles } from "../domain/assumptions.js";
 import { isFault, outcomeOf, outcomes } from "../domain/outcomes.js";
 import type { Runtime } from "../sandbox/runtime.js";
-import { mistakesIn } from "../schema/mistakes.js";
+import { mistakesIn } from "../schema/check.js";
 import {
   choice,
   count,

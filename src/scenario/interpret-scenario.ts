@@ -1,17 +1,23 @@
-import { SandboxError } from "../domain/errors.js";
-import { isMapping } from "../domain/json.js";
 import { shapeProblems } from "../schema/check.js";
-import { pathText } from "../schema/shape.js";
-import { nearest, quote } from "../schema/words.js";
+import { type Path, pathText } from "../schema/shape.js";
+import { quote } from "../schema/words.js";
+import {
+  type ExtendsOptions,
+  type Fields,
+  type FoundScenario,
+  type ReadScenario,
+  type Report,
+  resolveExtends,
+} from "./extends.js";
+import { forbiddenNames } from "./format/fields.js";
 import { scenarioSchema } from "./format/schema.js";
 import {
   type Diagnostic,
+  maximumDepth,
   ScenarioError,
   type ScenarioProblem,
-  type ScenarioProblemCode,
 } from "./problems/scenario-error.js";
 import type { Place } from "./problems/source.js";
-import type { Fields, FoundScenario, ReadScenario, Report } from "./read/plain.js";
 import { factsOf, refRules } from "./rules/facts.js";
 import { faultsFit } from "./rules/faults.js";
 import { keyRules } from "./rules/keys.js";
@@ -32,7 +38,7 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const diagnostics: Diagnostic[] = [];
   const report = (one: Diagnostic) => diagnostics.push(one);
   const own = read(report);
-  const whole = own && resolveExtends(own, file, options, report);
+  const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
   if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, own, file));
   diagnostics.push(...shapeProblems(scenarioSchema, whole.fields));
   if (diagnostics.length === 0) {
@@ -79,96 +85,81 @@ function problemsOf(
     });
 }
 
-export interface ExtendsOptions {
-  /** Finds the scenario that `extends` names in the scenario of the file `from`; `undefined` when there is none. */
-  readonly find: (name: string, from: string | undefined) => FoundScenario | undefined;
-  /** Names to offer when nothing is found. */
-  readonly knownNames: readonly string[];
-}
-
-/** The largest number of scenarios that extend each other. */
-const longestChain = 16;
+/** The largest number of values of a scenario, aliases written out, unless a caller allows more. */
+const maximumValues = 100_000;
 
 /**
- * Lays a scenario over the one it extends, and that one over the one it extends itself, without `extends`.
- * Everything is inherited but the story.
+ * Copies an object that should be a scenario: plain data only, its own members only, members set to `undefined` left out.
  *
- * Answers `undefined`, with a report, when one of them cannot be had.
+ * Answers `undefined`, with reports, when something is wrong. Never throws.
  */
-export function resolveExtends(
-  own: ReadScenario,
-  file: string | undefined,
-  options: ExtendsOptions,
-  report: Report,
-  chain: readonly string[] = file === undefined ? [] : [file],
-): ReadScenario | undefined {
-  const { extends: name, ...fields } = own.fields;
-  if (name === undefined) return own;
-  const { place } = own.placeOf(["extends"], "value");
-  const fail = (code: ScenarioProblemCode, message: string, hint: string) => {
-    report({ code, path: ["extends"], place, message, hint });
-    return undefined;
-  };
-  if (typeof name !== "string" || name === "") {
-    const hint = "name a bundled scenario, or a file relative to this one";
-    return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, hint);
-  }
-  if (chain.length >= longestChain) {
-    return fail("extends_loop", `more than ${longestChain} scenarios extend each other`, "shorten the chain");
-  }
-  const found = find(name);
-  if (found === undefined) return undefined;
-  const parentFile = found.file ?? name;
-  if (chain.includes(parentFile)) {
-    const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
-    return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
-  }
-  const read = found.read(report);
-  const parent = read && resolveExtends(read, found.file, options, report, [...chain, parentFile]);
-  if (parent === undefined) return undefined;
-  // Each file states its own version, so that a file never changes its meaning with the one it extends. A story is a
-  // script about exactly the world that it stands beside: in another one it would prove nothing.
-  const { version, story: _, ...inherited } = parent.fields;
-  if (version !== 1) {
-    const message = `the scenario ${quote(name)} has version ${quote(version)} of the format, not 1`;
-    const at = read?.placeOf(["version"], "value").place ?? place;
-    report({ code: "unsupported_version", path: ["version"], place: at, message, hint: "write version: 1" });
+export function readPlain(value: unknown, report: Report, mostValues = maximumValues): Fields | undefined {
+  let values = 0;
+  let isFine = true;
+  let isCut = false;
+  if (!isPlainObject(value)) {
+    const message = `a scenario is a mapping of fields, found ${quote(value)}`;
+    report({ code: "not_a_mapping", path: [], message, hint: "begin with version: 1" });
     return undefined;
   }
-  return {
-    fields: merge(inherited, fields) as Fields,
-    placeOf(path, pointAt) {
-      const [mine, other] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
-      return other.depth > mine.depth && other.place !== undefined ? other : mine;
-    },
-  };
+  try {
+    const copied = copy(value, []) as Fields;
+    return isFine ? copied : undefined;
+  } catch (error) {
+    const message = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return wrong({ code: "not_plain_data", path: [], message, hint: "pass plain data, without getters" });
+  }
 
-  function find(wanted: string): FoundScenario | undefined {
-    try {
-      const near = nearest(wanted, options.knownNames);
-      const hint = near
-        ? `did you mean ${near}?`
-        : `name one of ${options.knownNames.join(", ")}, or a file where the scenario itself is one`;
-      return (
-        options.find(wanted, file) ?? fail("extends_not_found", `there is no scenario ${quote(wanted)}`, hint)
-      );
-    } catch (error) {
-      if (error instanceof ScenarioError) throw error;
-      // What our own loaders say is a whole sentence; other messages need one around them.
-      const said = error instanceof Error ? error.message : String(error);
-      const message =
-        error instanceof SandboxError ? said : `the scenario ${quote(wanted)} could not be read: ${said}`;
-      return fail("extends_failed", message, "name a bundled scenario, or a file relative to this one");
+  function copy(part: unknown, path: Path): unknown {
+    if (!hasRoomFor(part, path)) return undefined;
+    if (path.length > maximumDepth) {
+      const message = `nested deeper than ${maximumDepth} levels, or inside itself`;
+      return wrong({ code: "too_deep", path, message, hint: "the format itself needs seven" });
     }
+    if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {
+      return part;
+    }
+    if (Array.isArray(part)) return part.map((item, index) => copy(item, [...path, index]));
+    if (isPlainObject(part)) return copyMembers(part, path);
+    const isDate = part instanceof Date;
+    const message = `not plain data: found ${isDate ? "a Date" : `a value of type ${typeof part}`}`;
+    const hint = isDate ? "pass its toISOString()" : "pass text, numbers, booleans, lists, objects";
+    return wrong({ code: "not_plain_data", path, message, hint });
+  }
+
+  // Says once that there is none.
+  function hasRoomFor(part: unknown, path: Path): boolean {
+    values += 1;
+    // A list may say that it is long and hold nothing.
+    if (values + (Array.isArray(part) ? part.length : 0) < mostValues) return !isCut;
+    const hint = "split it, or let the seed invent more of it";
+    if (!isCut) wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
+    isCut = true;
+    return false;
+  }
+
+  function copyMembers(part: object, path: Path): Fields {
+    const members: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(part)) {
+      const inner = [...path, name];
+      if (forbiddenNames.has(name)) {
+        const message = `${JSON.stringify(name)} cannot be the name of anything in a scenario`;
+        const hint = "choose another name";
+        wrong({ code: "forbidden_field", path: inner, pointAt: "key", message, hint });
+      } else if (member !== undefined) members[name] = copy(member, inner);
+    }
+    return members;
+  }
+
+  function wrong(diagnostic: Diagnostic): undefined {
+    isFine = false;
+    report(diagnostic);
   }
 }
 
-// Mappings are merged name by name, everything else of the second wins. Neither is changed.
-function merge(under: unknown, over: unknown): unknown {
-  if (!isMapping(under) || !isMapping(over)) return over;
-  const merged: Record<string, unknown> = { ...under };
-  for (const [name, member] of Object.entries(over)) {
-    merged[name] = Object.hasOwn(under, name) ? merge(under[name], member) : member;
-  }
-  return merged;
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Objects of another realm (an iframe, a vm context, a test runner) have an Object.prototype of their own.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

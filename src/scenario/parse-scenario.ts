@@ -6,11 +6,11 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "./bundled.js";
-import { type ExtendsOptions, interpretScenario, resolveExtends } from "./interpret-scenario.js";
+import { type ExtendsOptions, type FoundScenario, resolveExtends } from "./extends.js";
+import { interpretScenario, readPlain } from "./interpret-scenario.js";
 import type { PlaceDescription } from "./problems/source.js";
-import { type FoundScenario, readPlain } from "./read/plain.js";
-import { foundText } from "./read/yaml.js";
 import type { Scenario } from "./scenario.generated.js";
+import { foundText } from "./yaml.js";
 
 // The ways to a scenario: from a text, from a value, by the name of a bundled one.
 

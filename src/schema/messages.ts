@@ -1,8 +1,8 @@
-import { lengthOf, type Mistake } from "./mistakes.js";
 import {
   type ChoiceKind,
   fieldsOf,
   type Limits,
+  lengthOf,
   type NumberKind,
   type Path,
   type Shape,
@@ -12,6 +12,22 @@ import {
 } from "./shape.js";
 import { meaningsOf, unknownField } from "./unknown-field.js";
 import { listed, nearest, quote } from "./words.js";
+
+/** Something in a value that its shape does not allow. */
+export interface Mistake {
+  readonly path: Path;
+  /** `name`: the name of a member of a record; `unknown`: a member that the mapping does not have. */
+  readonly kind: "missing" | "value" | "name" | "unknown";
+  /** The shape of the part; of an unknown member, the shape of the mapping around it. */
+  readonly shape: Shape;
+  /** The part; `undefined` when it is missing. */
+  readonly value: unknown;
+  /** The mapping around an unknown member. */
+  readonly holder?: Members;
+}
+
+/** The members of a mapping. */
+export type Members = Readonly<Record<string, unknown>>;
 
 /** A mistake in words for the author of the value. */
 export interface Diagnostic<Code extends string = ShapeCode> {

@@ -272,3 +272,8 @@ export function pathText(path: Path): string {
     .map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`))
     .join("");
 }
+
+/** The length of a text in characters, as JSON Schema counts: an emoji is one. */
+export function lengthOf(text: string): number {
+  return [...text].length;
+}

@@ -11,7 +11,7 @@ import type { Exchange } from "../../src/sandbox/history/exchange.js";
 import { stepProblems } from "../../src/sandbox/story/differences.js";
 import { runStory } from "../../src/sandbox/story/run-step.js";
 import type { World } from "../../src/sandbox/world.js";
-import { yamlText } from "../../src/scenario/read/yaml.js";
+import { yamlText } from "../../src/scenario/yaml.js";
 import { anyScenario, command } from "../model/commands.js";
 import { played, transcript } from "../model/transcript.js";
 import { runs } from "../support/property-seed.js";

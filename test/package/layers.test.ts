@@ -149,7 +149,7 @@ function importsInside(): Map<string, Map<string, Set<string>>> {
 }
 
 test("each import is read: of a package, of another layer, of JSON, and of every file that has one", () => {
-  expect(imports.get("src/scenario/read/yaml.ts")).toContain("yaml");
+  expect(imports.get("src/scenario/yaml.ts")).toContain("yaml");
   expect(imports.get("src/domain/redact.ts")).toContain("src/domain/api-key.ts");
   const without = [...sources].filter(
     ([file, text]) => /^import\b|^export .*\bfrom "/m.test(text) && imports.get(file)?.length === 0,

@@ -13,11 +13,12 @@ import {
   stringify,
   visit,
 } from "yaml";
-import type { Path } from "../../schema/shape.js";
-import { quote } from "../../schema/words.js";
-import { maximumScenarioBytes, type ScenarioProblemCode } from "../problems/scenario-error.js";
-import { describePlace, type Place, type ScenarioSource } from "../problems/source.js";
-import { type FoundScenario, maximumDepth, type ReadScenario, type Report, readPlain } from "./plain.js";
+import type { Path } from "../schema/shape.js";
+import { quote } from "../schema/words.js";
+import type { FoundScenario, ReadScenario, Report } from "./extends.js";
+import { readPlain } from "./interpret-scenario.js";
+import { maximumDepth, maximumScenarioBytes, type ScenarioProblemCode } from "./problems/scenario-error.js";
+import { describePlace, type Place, type ScenarioSource } from "./problems/source.js";
 
 /** The largest number of pieces (names, values, punctuation, line ends) of a text; a thousand keys need about 40,000. */
 const maximumPieces = 250_000;

@@ -1,0 +1,125 @@
+import { SandboxError } from "../domain/errors.js";
+import { isMapping } from "../domain/json.js";
+import type { Path } from "../schema/shape.js";
+import { nearest, quote } from "../schema/words.js";
+import { type Diagnostic, ScenarioError, type ScenarioProblemCode } from "./problems/scenario-error.js";
+import type { Place } from "./problems/source.js";
+
+// A scenario that was found and read, and how it is laid over another one.
+
+/** The fields of a scenario, as yet unchecked. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A scenario that was read, with the places of its fields. */
+export interface ReadScenario {
+  readonly fields: Fields;
+  /** Finds the place of a field, or of the nearest one around it; `depth` is how much of the path was found. */
+  readonly placeOf: (
+    path: Path,
+    pointAt: "key" | "value",
+  ) => { readonly place: Place | undefined; readonly depth: number };
+}
+
+/** Takes what is wrong. */
+export type Report = (diagnostic: Diagnostic) => void;
+
+/** A scenario to be read. */
+export interface FoundScenario {
+  /** The file that it stands in, when it stands in one. */
+  readonly file: string | undefined;
+  readonly read: (report: Report) => ReadScenario | undefined;
+}
+
+export interface ExtendsOptions {
+  /** Finds the scenario that `extends` names in the scenario of the file `from`; `undefined` when there is none. */
+  readonly find: (name: string, from: string | undefined) => FoundScenario | undefined;
+  /** Names to offer when nothing is found. */
+  readonly knownNames: readonly string[];
+}
+
+/** The largest number of scenarios that extend each other. */
+const longestChain = 16;
+
+/**
+ * Lays a scenario over the one it extends, and that one over the one it extends itself, without `extends`.
+ * Everything is inherited but the story.
+ *
+ * Answers `undefined`, with a report, when one of them cannot be had.
+ */
+export function resolveExtends(
+  own: ReadScenario,
+  file: string | undefined,
+  options: ExtendsOptions,
+  report: Report,
+  chain: readonly string[] = file === undefined ? [] : [file],
+): ReadScenario | undefined {
+  const { extends: name, ...fields } = own.fields;
+  if (name === undefined) return own;
+  const { place } = own.placeOf(["extends"], "value");
+  const fail = (code: ScenarioProblemCode, message: string, hint: string) => {
+    report({ code, path: ["extends"], place, message, hint });
+    return undefined;
+  };
+  if (typeof name !== "string" || name === "") {
+    const hint = "name a bundled scenario, or a file relative to this one";
+    return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, hint);
+  }
+  if (chain.length >= longestChain) {
+    return fail("extends_loop", `more than ${longestChain} scenarios extend each other`, "shorten the chain");
+  }
+  const found = find(name);
+  if (found === undefined) return undefined;
+  const parentFile = found.file ?? name;
+  if (chain.includes(parentFile)) {
+    const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
+    return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
+  }
+  const read = found.read(report);
+  const parent = read && resolveExtends(read, found.file, options, report, [...chain, parentFile]);
+  if (parent === undefined) return undefined;
+  // Each file states its own version, so that a file never changes its meaning with the one it extends. A story is a
+  // script about exactly the world that it stands beside: in another one it would prove nothing.
+  const { version, story: _, ...inherited } = parent.fields;
+  if (version !== 1) {
+    const message = `the scenario ${quote(name)} has version ${quote(version)} of the format, not 1`;
+    const at = read?.placeOf(["version"], "value").place ?? place;
+    report({ code: "unsupported_version", path: ["version"], place: at, message, hint: "write version: 1" });
+    return undefined;
+  }
+  return {
+    fields: merge(inherited, fields) as Fields,
+    placeOf(path, pointAt) {
+      const [mine, other] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
+      return other.depth > mine.depth && other.place !== undefined ? other : mine;
+    },
+  };
+
+  function find(wanted: string): FoundScenario | undefined {
+    try {
+      const near = nearest(wanted, options.knownNames);
+      const hint = near
+        ? `did you mean ${near}?`
+        : `name one of ${options.knownNames.join(", ")}, or a file where the scenario itself is one`;
+      return (
+        options.find(wanted, file) ?? fail("extends_not_found", `there is no scenario ${quote(wanted)}`, hint)
+      );
+    } catch (error) {
+      if (error instanceof ScenarioError) throw error;
+      // What our own loaders say is a whole sentence; other messages need one around them.
+      const said = error instanceof Error ? error.message : String(error);
+      const message =
+        error instanceof SandboxError ? said : `the scenario ${quote(wanted)} could not be read: ${said}`;
+      return fail("extends_failed", message, "name a bundled scenario, or a file relative to this one");
+    }
+  }
+}
+
+// Mappings are merged name by name, everything else of the second wins. Neither is changed.
+function merge(under: unknown, over: unknown): unknown {
+  if (!isMapping(under) || !isMapping(over)) return over;
+  const merged: Record<string, unknown> = { ...under };
+  for (const [name, member] of Object.entries(over)) {
+    merged[name] = Object.hasOwn(under, name) ? merge(under[name], member) : member;
+  }
+  return merged;
+}
