@@ -38,8 +38,8 @@ export type {
   ReportedPath,
   ReportedRequest,
 } from "./report/report.js";
+export type { Duration, Instant } from "./sandbox/clock.js";
 export type { Fault } from "./sandbox/faults.js";
-export type { Duration, Instant } from "./sandbox/operations/input.js";
 export type { AttestationView, ConsentView } from "./sandbox/preview/consent-views.js";
 export type { KeyView, OrganizationView, RequestView } from "./sandbox/views.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";

@@ -4,13 +4,13 @@ import { redactValue } from "../domain/redact.js";
 import { isoOf } from "../sandbox/clock.js";
 import { createWorld } from "../sandbox/create-world.js";
 import type { Beginning } from "../sandbox/history/history.js";
-import { requireFields } from "../sandbox/operations/input.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import type { StoryStep, TimelineStep } from "../sandbox/steps.js";
 import { tryNextStep } from "../sandbox/story/run-step.js";
 import type { World } from "../sandbox/world.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { requireFields } from "../schema/check.js";
 import {
   type CapturedStep,
   differenceBetween,

@@ -2,10 +2,9 @@ import { sentAnswer } from "../api/story-sender.js";
 import { adviceIds } from "../domain/advice.js";
 import { isMapping, parsedJson } from "../domain/json.js";
 import { mePath } from "../domain/outcomes.js";
-import { isoOf } from "../sandbox/clock.js";
+import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.js";
 import type { Exchange, RequestContent } from "../sandbox/history/exchange.js";
 import type { RecordedOperation } from "../sandbox/history/history.js";
-import { durationOf, type Instant, instantFrom } from "../sandbox/operations/input.js";
 import type { Action, StoryAnswer, StoryStep } from "../sandbox/steps.js";
 import { storyPlaceholder } from "../scenario/format/fields.js";
 

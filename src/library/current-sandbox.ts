@@ -28,17 +28,15 @@ export function currentSandbox(): Sandbox {
   );
 }
 
-// Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes.
-const holding = Symbol.for("svc-sandbox.runtime");
+/**
+ * The member that holds the runtime of a sandbox. Registered globally, so that the ES module build and the CommonJS build
+ * accept each other's sandboxes.
+ */
+export const runtimeKey = Symbol.for("svc-sandbox.runtime");
 
-/** Attaches its runtime to a sandbox, for `runtimeOf`. */
-export function attachRuntime<Held extends Sandbox>(sandbox: Held, runtime: Runtime): Held {
-  return Object.defineProperty(sandbox, holding, { value: runtime, enumerable: false });
-}
-
-/** Returns the host of a sandbox; throws `usage` for anything not made by `createSandbox` or `startServer`. */
+/** Returns the runtime of a sandbox; throws `usage` for anything not made by `createSandbox` or `startServer`. */
 export function runtimeOf(sandbox: Sandbox): Runtime {
-  const runtime = (sandbox as unknown as Record<symbol, Runtime | undefined>)[holding];
+  const runtime = (sandbox as unknown as Record<symbol, Runtime | undefined>)[runtimeKey];
   if (runtime !== undefined) return runtime;
   throw new SandboxError(
     "usage",

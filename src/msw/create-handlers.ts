@@ -3,7 +3,7 @@ import { SandboxError } from "../domain/errors.js";
 import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { answerWebRequest } from "../library/web-request.js";
-import { requireKnownOptions } from "../sandbox/operations/input.js";
+import { requireKnownOptions } from "../schema/check.js";
 import { http } from "./http.js";
 
 /** The address of the API for the client under test. */

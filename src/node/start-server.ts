@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import type { Profile } from "../domain/assumptions.js";
-import { starterOf } from "../library/create-sandbox.js";
+import { sandboxOn, starterOf } from "../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
-import { sandboxOn } from "../library/sandbox-on.js";
-import { type Instant, instantOf, requireKnownOptions } from "../sandbox/operations/input.js";
+import { type Instant, instantOf } from "../sandbox/clock.js";
 import { createRuntime, givenOptions } from "../sandbox/runtime.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
+import { requireKnownOptions } from "../schema/check.js";
 import { loadScenario } from "./files/load-scenario.js";
 import type { Log } from "./log/log.js";
 import { createMemoryLog } from "./log/memory-log.js";

@@ -1,5 +1,6 @@
 import { maximumOverlap } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
+import { parseDuration, parseTime } from "../scenario/format/time.js";
 
 /** The clock of one sandbox; all its times are epoch milliseconds. It goes back with a fake `Date` alone. */
 export interface Clock {
@@ -86,4 +87,40 @@ export function isInstant(value: unknown): value is number {
 /** ISO 8601 of an instant; one outside of the years 0000 to 9999, which no clock reaches, is written as their end. */
 export function isoOf(instant: number): string {
   return new Date(Math.max(first, Math.min(instant, last))).toISOString();
+}
+
+/** A length of time as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
+export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}` | number;
+
+/** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
+export type Instant = string | number | Date;
+
+/** Milliseconds of a duration; throws `validation_failed`. */
+export function durationOf(duration: string | number): number {
+  const length = typeof duration === "number" ? duration : parseDuration(duration);
+  if (length !== undefined && Number.isSafeInteger(length)) return length;
+  throw new SandboxError(
+    "validation_failed",
+    `Failed to read the duration ${JSON.stringify(duration)}: write it as 90s, 10m, 2h or 7d, or as whole milliseconds.`,
+    { given: duration },
+  );
+}
+
+/** Epoch milliseconds of an instant; throws `validation_failed`. */
+export function instantOf(instant: Instant): number {
+  // A text without a zone would mean another instant on every machine.
+  const isEpoch = typeof instant === "number" || instant instanceof Date;
+  const time = isEpoch ? Number(instant) : parseTime(instant);
+  if (isInstant(time)) return time;
+  throw new SandboxError(
+    "validation_failed",
+    `Failed to read the time ${JSON.stringify(instant)}: write it with its zone, as 2026-03-02T09:00:00Z.`,
+    { given: instant },
+  );
+}
+
+/** Epoch milliseconds of an instant, or of a duration (as text) counted from `now`; throws `validation_failed`. */
+export function instantFrom(now: number, input: Instant): number {
+  const duration = typeof input === "string" ? parseDuration(input) : undefined;
+  return duration === undefined ? instantOf(input) : now + duration;
 }

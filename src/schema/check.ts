@@ -13,6 +13,7 @@ import {
   shapeOf,
   type ValueOf,
 } from "./shape.js";
+import { didYouMean, listed } from "./words.js";
 
 /** Finds everything that is wrong with a value, in words. */
 export function shapeProblems(shape: Shape, value: unknown): Diagnostic[] {
@@ -74,6 +75,28 @@ export function validationError(
   return new SandboxError("validation_failed", `${failure}: ${problems[0]?.[1]}${more}.`, {
     fields: Object.fromEntries(problems),
   });
+}
+
+/** Throws `validation_failed` with the invalid fields, by their names in JSON; `undefined` stands for a valid one. */
+export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
+  const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);
+  if (wrong.length === 0) return;
+  throw new SandboxError(
+    "validation_failed",
+    `Failed to ${doing}: ${wrong.map(([field, problem]) => `${field} ${problem}`).join("; ")}.`,
+    { fields: Object.fromEntries(wrong) },
+  );
+}
+
+/** Throws `validation_failed` for options that there are not. */
+export function requireKnownOptions(doing: string, given: unknown, known: readonly string[]): void {
+  if (typeof given !== "object" || given === null) {
+    requireFields(doing, { options: `are an object: { ${known[0]}: … }` });
+  }
+  const unknown = Object.keys(given as object).filter((name) => !known.includes(name));
+  const problem = (name: string) =>
+    `is no option.${didYouMean(name, known)} There are ${listed(known, "and")}`;
+  requireFields(doing, Object.fromEntries(unknown.map((name) => [redactKeys(name), problem(name)])));
 }
 
 /** The largest number of mistakes that are found. */

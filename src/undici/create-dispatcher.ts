@@ -10,7 +10,7 @@ import { nextTick } from "../node/platform.js";
 import { connectionPair } from "../node/server/connection-pair.js";
 import { createHttpServer } from "../node/server/http-server.js";
 import { createTraffic } from "../node/server/traffic.js";
-import { requireKnownOptions } from "../sandbox/operations/input.js";
+import { requireKnownOptions } from "../schema/check.js";
 
 const wanted = { entry: "svc-sandbox/undici", name: "undici", since: "5.20" };
 const { Agent, getGlobalDispatcher } = await usersPackage(

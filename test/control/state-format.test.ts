@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSandbox, type Sandbox, SandboxError } from "../../src/index.js";
+import { sandboxOn } from "../../src/library/create-sandbox.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
-import { sandboxOn } from "../../src/library/sandbox-on.js";
 import { createStateWriter, parseState, type SavedState } from "../../src/node/log/file/format.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { changeAssumptions } from "../../src/sandbox/operations/world.js";

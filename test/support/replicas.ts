@@ -1,6 +1,5 @@
 import type { Sandbox, Scenario, ScenarioName } from "../../src/index.js";
-import { starterOf } from "../../src/library/create-sandbox.js";
-import { sandboxOn } from "../../src/library/sandbox-on.js";
+import { sandboxOn, starterOf } from "../../src/library/create-sandbox.js";
 import { runCall } from "../../src/node/control/run-call.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import type { Log } from "../../src/node/log/log.js";
@@ -8,7 +7,7 @@ import { openReplica } from "../../src/node/log/replica/replica.js";
 import type { SharedLog } from "../../src/node/log/replica/shared-log.js";
 import { serve } from "../../src/node/serve.js";
 import type { RunningServer } from "../../src/node/server/serve-log.js";
-import { instantOf } from "../../src/sandbox/operations/input.js";
+import { instantOf } from "../../src/sandbox/clock.js";
 import { givenOptions } from "../../src/sandbox/runtime.js";
 import { parseDuration } from "../../src/scenario/format/time.js";
 import { type NamedScenario, resolveSource } from "../../src/scenario/parse-scenario.js";

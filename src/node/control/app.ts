@@ -3,7 +3,7 @@ import express, { type NextFunction, type Request, type Response } from "express
 import { SandboxError } from "../../domain/errors.js";
 import { parsedJson } from "../../domain/json.js";
 import { redactPath } from "../../domain/redact.js";
-import { type Actor, requireAdministrator } from "../../sandbox/operations/input.js";
+import { type Actor, requireAdministrator } from "../../sandbox/operations/initiator.js";
 import { checkInput } from "../../scenario/check-input.js";
 import { checkValue } from "../../schema/check.js";
 import { controlPath } from "../addresses.js";

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { Actor } from "../../sandbox/operations/input.js";
+import type { Actor } from "../../sandbox/operations/initiator.js";
 import type { World } from "../../sandbox/world.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/control-bodies.js";
 import type { Shape, ValueOf } from "../../schema/shape.js";

@@ -1,5 +1,5 @@
 import type { ApiRequest, Exchange } from "../../sandbox/history/exchange.js";
-import type { Actor } from "../../sandbox/operations/input.js";
+import type { Actor } from "../../sandbox/operations/initiator.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type { EventIds } from "./event-ids.js";

@@ -227,7 +227,7 @@ async function customHandlersOf(
   const { handlers, handlersFile = join(process.cwd(), "handlers.js") } = options;
   if (handlers === undefined) return undefined;
   const [{ sandboxOn }, { createCustomHandlers }] = await Promise.all([
-    import("../../library/sandbox-on.js"),
+    import("../../library/create-sandbox.js"),
     import("./custom-handlers.js"),
   ]);
   return createCustomHandlers(handlers, {

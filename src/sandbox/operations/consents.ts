@@ -9,7 +9,6 @@ import {
 } from "../preview/consent-views.js";
 import { type ConsentEntry, statusAt, withDecision } from "../preview/consents.js";
 import type { World } from "../world.js";
-import { requirePreview } from "./input.js";
 
 /** A decision that the farmer makes. */
 export type Decision = Exclude<ConsentAction, "cancel">;
@@ -96,4 +95,13 @@ function chosenConsent({ consents, clock }: World, chosen: ChosenConsent, decisi
 function unknownRecord(kind: "consent request" | "attestation", id: string): SandboxError {
   const message = `Failed to find the ${kind} ${JSON.stringify(id)}: there is none.`;
   return new SandboxError("unknown_ref", message, { kind, id });
+}
+
+/** Throws `not_found` in a world without the preview of the announced endpoints (R49). */
+export function requirePreview({ preview, name }: World): void {
+  if (preview) return;
+  throw new SandboxError(
+    "not_found",
+    `Failed to find consent requests and attestations: the preview of the announced endpoints is off in ${JSON.stringify(name)}. Write preview: true into the scenario.`,
+  );
 }

@@ -14,22 +14,16 @@ import type { Organization } from "../../domain/organization.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { parseDuration } from "../../scenario/format/time.js";
+import { requireFields } from "../../schema/check.js";
 import { didYouMean, listed } from "../../schema/words.js";
-import { isInstant } from "../clock.js";
+import { durationOf, type Instant, instantFrom, isInstant } from "../clock.js";
 import { settleUsage, startUsage, type Usage } from "../counters.js";
 import type { KeyEntry } from "../registry.js";
 import { deriveSecret, secretFrom } from "../scenario-keys.js";
 import { withGrantedScopes } from "../varied-records.js";
 import { type KeyView, viewKey } from "../views.js";
 import type { World } from "../world.js";
-import {
-  durationOf,
-  type Initiator,
-  type Instant,
-  instantFrom,
-  requireAdministrator,
-  requireFields,
-} from "./input.js";
+import { type Initiator, requireAdministrator } from "./initiator.js";
 
 /** A key to create (R29); it expires at a time, or a duration (as text) from now. */
 export type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { expires?: Instant | undefined };

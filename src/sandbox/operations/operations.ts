@@ -3,7 +3,7 @@ import { type ActionName, actionNames } from "../../domain/steps.js";
 import type { Action, Performed } from "../steps.js";
 import type { World } from "../world.js";
 import { decideConsent, suspendAttestation } from "./consents.js";
-import type { Initiator } from "./input.js";
+import type { Initiator } from "./initiator.js";
 import { createKey, revokeKey, rotateKey } from "./keys.js";
 import {
   advanceClock,

@@ -3,22 +3,15 @@ import { type Assumptions, assumptionsFor, type Profile } from "../../domain/ass
 import { day, dayStart, minute, minuteStart } from "../../domain/limits.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { faultProblems } from "../../scenario/rules/faults.js";
-import { validationError } from "../../schema/check.js";
-import { isoOf } from "../clock.js";
+import { requireFields, validationError } from "../../schema/check.js";
+import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../counters.js";
 import { activateFaults, type Fault } from "../faults.js";
 import type { KeyEntry } from "../registry.js";
 import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
 import { type ClockView, type OrganizationView, viewClock, viewOrganization } from "../views.js";
 import type { World } from "../world.js";
-import {
-  durationOf,
-  type Initiator,
-  type Instant,
-  instantOf,
-  requireAdministrator,
-  requireFields,
-} from "./input.js";
+import { type Initiator, requireAdministrator } from "./initiator.js";
 
 export type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
 

@@ -1,6 +1,5 @@
 import { SandboxError } from "../../../domain/errors.js";
-import type { Decision } from "../../../sandbox/operations/consents.js";
-import { requirePreview } from "../../../sandbox/operations/input.js";
+import { type Decision, requirePreview } from "../../../sandbox/operations/consents.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { viewConsent } from "../../../sandbox/preview/consent-views.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";

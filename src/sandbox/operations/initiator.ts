@@ -1,0 +1,23 @@
+import { SandboxError } from "../../domain/errors.js";
+
+/** Role of the user in the dashboard (R33). */
+export type Actor = "administrator" | "member";
+
+export interface Initiator {
+  /** Default: administrator. */
+  readonly actor?: Actor | undefined;
+  /** Whether the scenario itself runs it: new keys then get the secrets that the seed and their refs give. */
+  readonly isScripted?: boolean;
+  /** Whether the timeline runs it, which runs again when a capture is repeated. */
+  readonly isOfTimeline?: boolean;
+}
+
+/** Throws `not_an_administrator` for a member (R33). */
+export function requireAdministrator({ actor = "administrator" }: Initiator): void {
+  if (actor === "administrator") return;
+  throw new SandboxError(
+    "not_an_administrator",
+    "Only administrators of the organization create and manage keys; this was asked as a member.",
+    { actor },
+  );
+}
