@@ -209,7 +209,7 @@ describe.skipIf(noBrowser)("the requests", () => {
         return counted();
       };
       const before = await seen(1100);
-      const after = await seen(4000);
+      const after = await seen(2500);
       expect(after.nodes).toBeLessThan(before.nodes * 1.2 + 200);
       expect(after.jsEventListeners).toBeLessThan(before.jsEventListeners * 1.2 + 50);
     });
