@@ -45,6 +45,8 @@ test.each<[string, Breaking]>([
   ],
   ["a broken scenario", of(({ scenario }) => ({ scenario: { ...scenario, populace: 1 } }))],
   ["no requests", of({ exchanges: undefined })],
+  ["a request without its path", of({ exchanges: [{ id: "req_1", at: 0 }] })],
+  ["no timeline", of({ timeline: undefined })],
   ["no counts", of({ counts: null })],
 ])("a state file with %s is refused and left as it is", async (_title, breaking) => {
   const broken = breaking(await soundState());

@@ -6,6 +6,8 @@ import { checkScenario } from "../../../scenario/parse-scenario.js";
 import { describedKeys } from "../../../scenario/population.js";
 import { ScenarioError } from "../../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
+import { mistakesIn } from "../../../schema/mistakes.js";
+import { count, list, number, openMapping, record, text } from "../../../schema/shape.js";
 import { version } from "../../package-files.js";
 import type { ServerState } from "../server-state.js";
 
@@ -76,13 +78,27 @@ function listOf(texts: readonly string[]): string {
   return `[${list}]`;
 }
 
+// The members that would show no damage before they are read.
+const runtimeShape = openMapping({
+  ...{ at: number(), name: text({ least: 1 }), countedAt: record(number()), recorded: count() },
+  timeline: openMapping({ steps: list(openMapping({ at: number() })), next: count() }),
+  exchanges: list(openMapping({ id: text(), at: number(), path: text(), pathId: text(), status: count() })),
+  counts: openMapping({ requests: count(), unread: count() }),
+});
+const stateShape = openMapping({
+  started_with: openMapping({ name: text({ least: 1 }), sha256: text({ least: 1 }) }),
+  idSeries: count(),
+  own: runtimeShape,
+  instances: list(openMapping({ id: text(), createdAt: number(), idle: number(), runtime: runtimeShape })),
+});
+
 /**
- * Reads the text of a state file; `given` is its name for messages. Its scenarios are checked; what the rest lacks shows
- * when it is restored. Throws `state_unreadable`.
+ * Reads the text of a state file; `given` is its name for messages. What does not fit together shows when it is restored.
+ * Throws `state_unreadable`.
  */
 export function parseState(text: string, given: string): SavedState {
-  const state = membersOf(parsedJson(text));
-  if (state.svc_sandbox_state === undefined) {
+  const state = parsedJson(text);
+  if (!isMapping(state) || state.svc_sandbox_state === undefined) {
     throw unreadableState(given, "it is not a state of svc-sandbox, or only a part");
   }
   if (state.svc_sandbox_state !== format) {
@@ -91,30 +107,23 @@ export function parseState(text: string, given: string): SavedState {
       `it has format ${JSON.stringify(state.svc_sandbox_state)} of svc-sandbox ${JSON.stringify(state.version)}, and svc-sandbox ${version} reads format ${format}`,
     );
   }
-  const startedWith = membersOf(state.started_with);
-  const own = runtimeIn(state.own, "own", given);
-  const texts = [startedWith.name, startedWith.sha256];
-  if (!texts.every(isName) || !Array.isArray(state.instances)) throw brokenState(given);
-  const instances = state.instances.map((one, index) => ({
-    ...one,
-    runtime: runtimeIn(membersOf(one).runtime, `instances.${index}.runtime`, given),
-  }));
-  const { idSeries } = state as unknown as SavedState;
-  return { startedWith: startedWith as unknown as ScenarioIdentity, idSeries, own, instances };
-}
-
-function runtimeIn(value: unknown, path: string, given: string): RuntimeState {
-  const members = membersOf(value);
-  if (!isName(members.name) || !Number.isFinite(members.at)) throw brokenState(given);
-  return { ...members, ...scenariosIn(members, path, given) } as RuntimeState;
-}
-
-function isName(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
+  if (mistakesIn(stateShape, state).length > 0) throw brokenState(given);
+  const { started_with, idSeries, own, instances } = state as unknown as ServerState & {
+    readonly started_with: ScenarioIdentity;
+  };
+  return {
+    startedWith: started_with,
+    idSeries,
+    own: { ...own, ...scenariosIn(own, "own", given) },
+    instances: instances.map(({ runtime, ...one }, index) => ({
+      ...one,
+      runtime: { ...runtime, ...scenariosIn(runtime, `instances.${index}.runtime`, given) },
+    })),
+  };
 }
 
 function scenariosIn(
-  { snapshot, scenario }: Readonly<Record<string, unknown>>,
+  { snapshot, scenario }: RuntimeState,
   path: string,
   given: string,
 ): Pick<RuntimeState, "snapshot" | "scenario"> {
@@ -151,8 +160,4 @@ export function unreadableState(given: string, why: string): SandboxError {
     "state_unreadable",
     `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Name another file with --state, or remove this one to start anew.`,
   );
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isMapping(value) ? value : {};
 }
