@@ -56,12 +56,17 @@ export function readHostName(text: string): string | undefined {
   return hostPattern.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** Reads a base URL, and returns it without a slash at its end; `undefined` for one that cannot be one. */
-export function readBaseUrl(text: string): string | undefined {
+/** Reads a URL of HTTP or HTTPS without a name or a password in it; `undefined` for anything else. */
+export function readHttpUrl(text: string): URL | undefined {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
-  const isBare = url?.username === "" && url.password === "" && url.search === "" && url.hash === "";
-  return isHttp && isBare ? url.href.replace(/\/+$/, "") : undefined;
+  return isHttp && url.username === "" && url.password === "" ? url : undefined;
+}
+
+/** Reads a base URL, and returns it without a slash at its end; `undefined` for one that cannot be one. */
+export function readBaseUrl(text: string): string | undefined {
+  const url = readHttpUrl(text);
+  return url?.search === "" && url.hash === "" ? url.href.replace(/\/+$/, "") : undefined;
 }
 
 /**

@@ -5,8 +5,8 @@ import { parsedJson } from "../../domain/json.js";
 import { redactEncoded } from "../../domain/redact.js";
 import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report.js";
-import { controlPath, isLoopbackHost } from "../addresses.js";
-import { readHttpUrl, sendOnce } from "./send-once.js";
+import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
+import { sendOnce } from "./send-once.js";
 
 /** A call to the control plane of a running sandbox. */
 export interface ControlCall {
@@ -24,17 +24,14 @@ export async function askReport(call: ControlCall): Promise<Report> {
   const { status, data, failed } = await ask(call, "get the report from", "GET", "/report");
   const report = status === 200 ? parseReport(data) : undefined;
   if (report !== undefined) return report;
-  if (status === 404) {
-    throw failed(noControlPlane);
-  }
-  throw failed(`it answered ${status}, and not with a report. Is it a sandbox of this version?`);
+  throw failed(status === 404 ? noControlPlane : isNot(status, "a report"));
 }
 
 /** Asks a running sandbox for its last requests as HAR 1.2; throws `usage` when there are none to be had. */
 export async function askHar(call: ControlCall): Promise<string> {
   const { status, text, failed } = await ask(call, "get the requests from", "GET", "/report?format=har");
   if (status === 200) return `${text}\n`;
-  throw failed(`it answered ${status}, and not with a HAR. Is it a sandbox of this version?`);
+  throw failed(isNot(status, "a HAR"));
 }
 
 /** Asks a running sandbox for what it has seen as a scenario, the text of a file; throws `usage` when there is none to be had. */
@@ -48,8 +45,11 @@ export async function askCapture(call: ControlCall, part: CaptureOptions): Promi
   const isOfCapture =
     code === "capture_impossible" || code === "validation_failed" || / (?:request|key) "/.test(message);
   if (isOfCapture) throw new SandboxError("usage", message);
-  if (status === 404) throw failed(noControlPlane);
-  throw failed(`it answered ${status}, and not with a scenario. Is it a sandbox of this version?`);
+  throw failed(status === 404 ? noControlPlane : isNot(status, "a scenario"));
+}
+
+function isNot(status: number, wanted: string): string {
+  return `it answered ${status}, and not with ${wanted}. Is it a sandbox of this version?`;
 }
 
 const noControlPlane =

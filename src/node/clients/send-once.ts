@@ -4,14 +4,8 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import { me } from "../../api/endpoints/me.js";
 import type { NoAnswer, RawAnswer, Send } from "../../check/answer.js";
 import { SandboxError } from "../../domain/errors.js";
+import { readHttpUrl } from "../addresses.js";
 import { version } from "../package-files.js";
-
-/** Reads a URL of HTTP or HTTPS without a name or a password in it; `undefined` for anything else. */
-export function readHttpUrl(text: string): URL | undefined {
-  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
-  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
-  return isHttp && url.username === "" && url.password === "" ? url : undefined;
-}
 
 /**
  * Returns the URL of the endpoint under a base URL, which may have a path and a slash at its end.

@@ -7,7 +7,7 @@ import { type Actor, requireAdministrator } from "../../sandbox/operations/initi
 import { checkInput } from "../../scenario/check-input.js";
 import { checkValue } from "../../schema/check.js";
 import { controlPath } from "../addresses.js";
-import type { ControlCall, ControlPlace } from "../log/log.js";
+import { type ControlCall, type ControlPlace, placeOf } from "../log/log.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { guardControl } from "./guard.js";
 import { servePageFiles } from "./page.js";
@@ -65,7 +65,7 @@ async function runRoute(
   row: Route,
   request: Request,
   response: Response,
-  { runtime, instances, instance, gone }: ControlContext,
+  { gone, ...place }: ControlContext,
   server: ControlSurroundings,
 ) {
   const isYaml = row.runYaml !== undefined && isYamlIn(request);
@@ -80,10 +80,10 @@ async function runRoute(
   };
   const baseUrl = () => server.baseUrlFor(request);
   const { log } = server;
-  const from = { runtime, instance, baseUrl };
+  const from = { ...place, baseUrl };
   const run = (place: ControlPlace) => runCall(call, place, { gone, server, request, response });
   const ask = () => {
-    if (row.isLocal) return run({ runtime, instances, isGone: false, baseUrl });
+    if (row.isLocal) return run(placeOf(from, log.instances));
     return row.method === "GET" ? log.look(run, from) : log.call(call, run, from);
   };
   const answer = await ask();

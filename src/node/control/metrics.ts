@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Registry } from "prom-client";
 import { keyStateAt, keyStates } from "../../domain/api-key.js";
 import type { World } from "../../sandbox/world.js";
-import type { Instances } from "../log/instances.js";
+import { runtimesOf } from "../log/instances.js";
 import type { LogStatus } from "../log/log.js";
 import { version } from "../package-files.js";
-import type { ControlContext, ControlSurroundings } from "../server/http-server.js";
+import type { ControlSurroundings } from "../server/http-server.js";
 import { latencyBounds, type Traffic } from "../server/traffic.js";
 import { subscribersOf } from "./events.js";
 
@@ -14,23 +14,19 @@ export interface MetricsText {
   readonly text: string;
 }
 
-/** What is scraped. */
-type Scraped = Pick<ControlContext, "runtime"> & {
-  readonly server: Pick<ControlSurroundings, "traffic" | "unreadiness" | "log">;
-  readonly world: World;
-};
+type Scraped = Pick<ControlSurroundings, "traffic" | "unreadiness" | "log">;
 
 /**
- * Returns the metrics of a server and of its process.
+ * Returns the metrics of a server, whose own world this is, and of its process.
  *
  * Everything is read when it is asked for. No label holds anything that a client has chosen: not a key, a ref, a path or an id.
  */
-export async function metricsOf(scraped: Scraped, instances: Instances): Promise<MetricsText> {
+export async function metricsOf(world: World, server: Scraped): Promise<MetricsText> {
   const registry = new Registry();
-  const traffic = scraped.server.traffic.read();
+  const traffic = server.traffic.read();
   addTraffic(registry, traffic);
-  addWorld(registry, scraped, instances);
-  const status = scraped.server.log.status();
+  addWorld(registry, world, server);
+  const status = server.log.status();
   if (status !== undefined) addStore(registry, status, traffic.unstored);
   const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);
   return { contentType: registry.contentType, text: texts.join("\n") };
@@ -49,12 +45,9 @@ function processMetrics(): Registry {
 const prefix = "svc_sandbox_";
 
 function addTraffic(registry: Registry, { paths, latencies, totalMs, defects }: ReturnType<Traffic["read"]>) {
+  const answered = "Requests that the API has answered, by the path on which they ended.";
   const requests = new Counter({
-    ...named(
-      registry,
-      "requests_total",
-      "Requests that the API has answered, by the path on which they ended.",
-    ),
+    ...named(registry, "requests_total", answered),
     labelNames: ["path_id", "status"],
   });
   for (const { pathId, status, count } of paths) requests.inc({ path_id: pathId, status }, count);
@@ -79,60 +72,39 @@ function addTraffic(registry: Registry, { paths, latencies, totalMs, defects }: 
       ],
     }),
   } as never);
-  new Counter(named(registry, "defects_total", "Defects of the sandbox, each answered with 500.")).inc(
-    defects,
-  );
+  const help = "Defects of the sandbox, each answered with 500.";
+  new Counter(named(registry, "defects_total", help)).inc(defects);
 }
 
-function addWorld(registry: Registry, { runtime, server, world }: Scraped, instances: Instances) {
-  const keys = new Gauge({
+function addWorld(registry: Registry, { clock, registry: { keys } }: World, { log, unreadiness }: Scraped) {
+  const byState = new Gauge({
     ...named(registry, "keys", "Keys of the server's own world, by state."),
     labelNames: ["state"],
   });
-  const now = world.clock.now();
-  for (const state of keyStates) keys.set({ state }, 0);
-  for (const { key } of world.registry.keys.values()) keys.inc({ state: keyStateAt(key, now) });
-  const running = instances.list();
-  setGauge(registry, "instances", "Instances that there are now.", running.length);
-  const followed = [runtime, ...running.map((instance) => instance.runtime)];
-  setGauge(
-    registry,
-    "event_subscribers",
-    "Streams of events that are open now, those of instances included.",
-    followed.reduce((sum, one) => sum + subscribersOf(one), 0),
-  );
-  setGauge(
-    registry,
-    "ready",
-    "1 when the server is ready for requests, else 0.",
-    server.unreadiness() === undefined ? 1 : 0,
-  );
-  new Gauge({
-    ...named(registry, "build_info", "The version that runs; always 1."),
-    labelNames: ["version"],
-  }).set({ version }, 1);
+  for (const state of keyStates) byState.set({ state }, 0);
+  for (const { key } of keys.values()) byState.inc({ state: keyStateAt(key, clock.now()) });
+  const set = gaugesIn(registry);
+  set("instances", "Instances that there are now.", log.instances.list().length);
+  const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
+  set("event_subscribers", "Streams of events that are open now, those of instances included.", open);
+  set("ready", "1 when the server is ready for requests, else 0.", unreadiness() === undefined ? 1 : 0);
+  const build = named(registry, "build_info", "The version that runs; always 1.");
+  new Gauge({ ...build, labelNames: ["version"] }).set({ version }, 1);
 }
 
 function addStore(registry: Registry, { reachable, latencyMs, entries }: LogStatus, unstored: number) {
   const refused = "Requests to the API that were answered with 503 because the store was away.";
   new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
-  setGauge(registry, "store_up", "1 when the store answered the last time, else 0.", reachable ? 1 : 0);
-  setGauge(
-    registry,
-    "store_latency_seconds",
-    "Seconds that the last entry took to be stored.",
-    latencyMs / 1000,
-  );
-  setGauge(
-    registry,
-    "store_entries",
-    "Entries that this replica has applied since the last snapshot; one that lags has fewer than the others.",
-    entries,
-  );
+  const set = gaugesIn(registry);
+  set("store_up", "1 when the store answered the last time, else 0.", reachable ? 1 : 0);
+  set("store_latency_seconds", "Seconds that the last entry took to be stored.", latencyMs / 1000);
+  const applied =
+    "Entries that this replica has applied since the last snapshot; one that lags has fewer than the others.";
+  set("store_entries", applied, entries);
 }
 
-function setGauge(registry: Registry, name: string, help: string, value: number): void {
-  new Gauge(named(registry, name, help)).set(value);
+function gaugesIn(registry: Registry) {
+  return (name: string, help: string, value: number) => new Gauge(named(registry, name, help)).set(value);
 }
 
 function named(registry: Registry, name: string, help: string): MetricConfiguration<string> {

@@ -1,7 +1,7 @@
 import { SandboxError } from "../../domain/errors.js";
 import { base62From } from "../../domain/seed.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
-import { type RuntimeState, restoreRuntime } from "../../sandbox/state.js";
+import { describeRuntime, type RuntimeState, restoreRuntime } from "../../sandbox/state.js";
 import type { Platform, World } from "../../sandbox/world.js";
 import { nodePlatform } from "../platform.js";
 
@@ -40,6 +40,12 @@ export interface Instances {
   readonly follow: (listener: (instance: Instance) => void) => void;
   /** Ends what is endless in them. */
   readonly close: () => void;
+}
+
+/** A server's own sandbox, and its instances. */
+export interface ServerSandboxes {
+  readonly runtime: Runtime;
+  readonly instances: Instances;
 }
 
 /** An instance as plain data. */
@@ -150,4 +156,33 @@ function tooMany(most: number): SandboxError {
     "instance_limit_reached",
     `There are ${most} instances already: remove those that are no longer used with DELETE /__sandbox/instances/{id}, or start with a higher --max-instances.`,
   );
+}
+
+/** The sandboxes of a server: its own, and those of its instances. */
+export function runtimesOf({ runtime, instances }: ServerSandboxes): Runtime[] {
+  return [runtime, ...instances.list().map((one) => one.runtime)];
+}
+
+/** A server's own sandbox and its instances as plain data. */
+export interface ServerState {
+  /** The last series of request ids. */
+  readonly idSeries: number;
+  readonly own: RuntimeState;
+  readonly instances: readonly InstanceState[];
+}
+
+/** Describes a server; `describe` describes each of its sandboxes. */
+export function describeServer(
+  { runtime, instances }: ServerSandboxes,
+  describe: (runtime: Runtime) => RuntimeState = describeRuntime,
+): ServerState {
+  const now = runtime.world().platform.stopwatch();
+  return {
+    idSeries: runtime.idSeries.last,
+    own: describe(runtime),
+    instances: instances.list().map(({ id, label, createdAt, usedAt, runtime: inside }) => ({
+      ...{ id, label, createdAt, idle: now - usedAt, given: inside.given },
+      runtime: describe(inside),
+    })),
+  };
 }

@@ -3,7 +3,7 @@ import type { Actor } from "../../sandbox/operations/initiator.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import type { EventIds } from "./event-ids.js";
-import type { Instance, Instances } from "./instances.js";
+import type { Instance, Instances, ServerSandboxes } from "./instances.js";
 
 /** The sandbox that a request or a call is about: the server's own, or one of its instances. */
 export interface Place {
@@ -43,6 +43,11 @@ export interface ControlPlace {
   readonly baseUrl: () => string;
 }
 
+/** The place of a caller in this process, with the server's instances. */
+export function placeOf({ runtime, instance, baseUrl }: Caller, instances: Instances): ControlPlace {
+  return { runtime, instances: instance === undefined ? instances : undefined, isGone: false, baseUrl };
+}
+
 /** Runs a call of the control plane, or reads for one. */
 export type RunIn = (place: ControlPlace) => unknown;
 
@@ -61,10 +66,9 @@ export interface LogStatus {
  * store that several servers share. With a store each function returns a promise that rejects with `store_unavailable`
  * when the outcome is not known.
  */
-export interface Log {
-  /** The server's own sandbox, for reading. With a store, nothing else may change it. */
+export interface Log extends ServerSandboxes {
+  /** For reading. With a store, nothing else may change it. */
   readonly runtime: Runtime;
-  readonly instances: Instances;
   /** The instance of an id, which counts as a use of it; `undefined` when there is none. */
   readonly enter: (id: string) => Instance | undefined | Promise<Instance | undefined>;
   /** Whether a request to a world may meet the preview by the time it is handled. */

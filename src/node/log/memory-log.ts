@@ -8,8 +8,9 @@ import {
   defaultMaxInstances,
   type InstanceLimits,
   newInstanceId,
+  runtimesOf,
 } from "./instances.js";
-import type { Caller, ControlPlace, Log } from "./log.js";
+import { type Log, placeOf } from "./log.js";
 
 interface MemoryLogOptions extends InstanceLimits {
   /** Default: ids from 1 on. */
@@ -26,12 +27,6 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
     platform: nodePlatform,
     newId: newInstanceId,
   });
-  const placeOf = ({ runtime: here, instance, baseUrl }: Caller): ControlPlace => ({
-    runtime: here,
-    instances: instance === undefined ? instances : undefined,
-    isGone: false,
-    baseUrl,
-  });
   return {
     runtime,
     instances,
@@ -39,13 +34,13 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
     mayPreview: ({ preview }) => preview,
     request: (request, { runtime: here }) => handle(here.world(), request),
     countUnread: ({ runtime: here }) => here.counters.countUnread(),
-    call: (_call, run, from) => run(placeOf(from)),
-    look: (read, from) => read(placeOf(from)),
+    call: (_call, run, from) => run(placeOf(from, instances)),
+    look: (read, from) => read(placeOf(from, instances)),
     eventIds,
     isOwn: () => true,
     settle() {
       instances.sweep(instanceTtl);
-      for (const one of [runtime, ...instances.list().map((instance) => instance.runtime)]) {
+      for (const one of runtimesOf({ runtime, instances })) {
         try {
           one.world();
         } catch {

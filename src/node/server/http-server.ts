@@ -6,7 +6,7 @@ import { inputAt, routeAt } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
 import type { AnswerDelivery, ApiRequest, Exchange } from "../../sandbox/history/exchange.js";
 import type { World } from "../../sandbox/world.js";
-import type { Instance, Instances } from "../log/instances.js";
+import type { Instance } from "../log/instances.js";
 import type { Log, Place } from "../log/log.js";
 import {
   type AnyServer,
@@ -25,8 +25,6 @@ import type { Traffic } from "./traffic.js";
 
 /** The sandbox that a request or a call is about. */
 export interface ControlContext extends Place {
-  /** The server's instances; `undefined` inside an instance. */
-  readonly instances: Instances | undefined;
   /** Aborted when the instance is gone or the server stops, which ends endless answers. */
   readonly gone: AbortSignal;
 }
@@ -103,8 +101,7 @@ export interface OpenServer {
 export function createHttpServer(options: HttpServerOptions): OpenServer {
   const { log, gone = new AbortController().signal, control, customHandlers } = options;
   const { certificate, explain, onDefect, traffic } = options;
-  const { runtime, instances } = log;
-  const outermost: ControlContext = { runtime, instances, instance: undefined, gone };
+  const outermost: ControlContext = { runtime: log.runtime, instance: undefined, gone };
 
   const dateOf = createDate();
   const send = (
@@ -184,8 +181,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
   ) => {
     // Inside the instance the path begins behind its id.
     request.url = path + queryOf(request.url ?? "");
-    const context = { runtime, gone, instance: id, instances: undefined };
-    serveOn(context, { ...read, path }, request, response);
+    serveOn({ runtime, gone, instance: id }, { ...read, path }, request, response);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     (request.socket as Connection)[lastAnswer] = response;

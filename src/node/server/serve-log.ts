@@ -12,7 +12,7 @@ import {
   readHostName,
 } from "../addresses.js";
 import { loadParts } from "../load-parts.js";
-import type { InstanceLimits } from "../log/instances.js";
+import { type InstanceLimits, runtimesOf } from "../log/instances.js";
 import type { Log } from "../log/log.js";
 import {
   clearInterval,
@@ -120,9 +120,7 @@ export async function serveLog(
       : await loadTls(tls, [bindTo, ...allowedHosts.map(bareName)], options.stateFile);
   const certificate = secure?.certificate;
   if (certificate !== undefined) {
-    for (const { counters } of [runtime, ...instances.list().map((one) => one.runtime)]) {
-      counters.curlOptions = "-k";
-    }
+    for (const { counters } of runtimesOf(log)) counters.curlOptions = "-k";
   }
   const stopping = new AbortController();
   const traffic = createTraffic();

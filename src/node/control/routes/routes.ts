@@ -95,10 +95,10 @@ export const routes: readonly Route[] = [
     types: ["text/plain"],
     isLocal: true,
     async run(context, { server, response }) {
-      const instances = requireInstances(context);
+      requireInstances(context);
       // Loaded when needed: nobody watches most servers.
       const { metricsOf } = await import("../metrics.js");
-      const { contentType, text } = await metricsOf({ ...context, server }, instances);
+      const { contentType, text } = await metricsOf(context.world, server);
       response.set("Content-Type", contentType).send(text);
     },
   }),

@@ -15,10 +15,9 @@ import {
 } from "../../files/write-file.js";
 import { nodePlatform } from "../../platform.js";
 import { createEventIds } from "../event-ids.js";
-import type { Instance, InstanceLimits } from "../instances.js";
+import { describeServer, type Instance, type InstanceLimits } from "../instances.js";
 import type { Log } from "../log.js";
 import { createMemoryLog } from "../memory-log.js";
-import { describeServer } from "../server-state.js";
 import {
   brokenState,
   createStateWriter,
@@ -132,7 +131,7 @@ function openLocked(
       served = own();
       startedWith = identityOf(served);
     }
-    const state = { startedWith, ...describeServer(runtime, instances, describe) };
+    const state = { startedWith, ...describeServer(log, describe) };
     writeState(place, textOf(state), whatToDo);
     savedAt = isoOf(state.own.at);
   };

@@ -9,7 +9,7 @@ import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { mistakesIn } from "../../../schema/mistakes.js";
 import { count, list, number, openMapping, record, text } from "../../../schema/shape.js";
 import { version } from "../../package-files.js";
-import type { ServerState } from "../server-state.js";
+import type { ServerState } from "../instances.js";
 
 /** A server that was kept in a file. */
 export interface SavedState extends ServerState {

@@ -35,11 +35,3 @@ export type Entry = EntryContent & {
   /** Its number among the entries of that replica. */
   readonly n: number;
 };
-
-export function entryText(entry: Entry): string {
-  return JSON.stringify(entry);
-}
-
-export function readEntry(text: string): Entry {
-  return JSON.parse(text);
-}

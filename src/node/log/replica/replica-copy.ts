@@ -7,9 +7,14 @@ import { secretFrom } from "../../../sandbox/scenario-keys.js";
 import { restoreRuntime } from "../../../sandbox/state.js";
 import type { Platform, World } from "../../../sandbox/world.js";
 import { nodePlatform } from "../../platform.js";
-import { createInstances, type Instances } from "../instances.js";
+import {
+  createInstances,
+  describeServer,
+  runtimesOf,
+  type ServerSandboxes,
+  type ServerState,
+} from "../instances.js";
 import type { ControlCall, ControlPlace, RunIn } from "../log.js";
-import { describeServer, type ServerState } from "../server-state.js";
 import type { Entry, NewKeyHashes } from "./entries.js";
 import type { LogSnapshot, LogStart } from "./shared-log.js";
 
@@ -32,12 +37,6 @@ export interface CopyOptions {
   readonly runCall: (call: ControlCall, place: ControlPlace) => unknown;
 }
 
-/** The sandboxes of a server as one replica has them. */
-interface Sandboxes {
-  readonly runtime: Runtime;
-  readonly instances: Instances;
-}
-
 const mostConnections = 10_000;
 const noHashes: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -48,7 +47,7 @@ const noHashes: Readonly<Record<string, string>> = Object.freeze({});
  * between two entries time stands still.
  */
 export function createCopy({ start, given, maxInstances, runCall }: CopyOptions) {
-  let sandboxes: Sandboxes | undefined;
+  let sandboxes: ServerSandboxes | undefined;
   const connections = new Map<string, Connection>();
   /** The entries since the last snapshot. */
   let applied = 0;
@@ -80,7 +79,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
         return newId;
       },
     });
-  const open = (runtime: Runtime): Sandboxes => {
+  const open = (runtime: Runtime): ServerSandboxes => {
     sandboxes = { runtime, instances: instancesOf(runtime) };
     return sandboxes;
   };
@@ -124,7 +123,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
     hashes = Object.fromEntries(environments.map((one) => [standIn(one), newKey[one]]));
   };
   const run = (entry: Entry, position: string, own: OwnPart | undefined): unknown => {
-    const { runtime, instances } = sandboxes as Sandboxes;
+    const { runtime, instances } = sandboxes as ServerSandboxes;
     const inside = entry.instance === undefined ? undefined : instances.use(entry.instance);
     const isGone = entry.instance !== undefined && inside === undefined;
     const here = inside?.runtime ?? runtime;
@@ -156,7 +155,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
         return instances.sweep(entry.ttl);
       case "compact": {
         if (applied < entry.least) return undefined;
-        const text = JSON.stringify(describeServer(runtime, instances));
+        const text = JSON.stringify(describeServer({ runtime, instances }));
         restore(JSON.parse(text));
         return { position, text } satisfies LogSnapshot;
       }
@@ -164,7 +163,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
   };
   return {
     /** The sandboxes; there from the first start on. */
-    sandboxes: () => sandboxes as Sandboxes,
+    sandboxes: () => sandboxes as ServerSandboxes,
     /** The time of the last entry (epoch milliseconds). */
     now: () => now,
     /** The number of entries since the last snapshot. */
@@ -179,8 +178,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
       else restore(JSON.parse(snapshot.text));
       if (isFirst) return;
       // Whoever follows the events has missed some.
-      const { runtime, instances } = sandboxes as Sandboxes;
-      for (const one of [runtime, ...instances.list().map((instance) => instance.runtime)]) {
+      for (const one of runtimesOf(sandboxes as ServerSandboxes)) {
         const { name, seed } = one.world();
         one.history.announce({ type: "world.started", scenario: name, seed });
       }

@@ -5,9 +5,15 @@ import type { Runtime } from "../../../sandbox/runtime.js";
 import { secretFrom } from "../../../sandbox/scenario-keys.js";
 import { nodePlatform } from "../../platform.js";
 import { createEventIds } from "../event-ids.js";
-import { defaultInstanceTtl, defaultMaxInstances, type InstanceLimits, newInstanceId } from "../instances.js";
+import {
+  defaultInstanceTtl,
+  defaultMaxInstances,
+  type InstanceLimits,
+  newInstanceId,
+  runtimesOf,
+} from "../instances.js";
 import type { Caller, Log, RunIn } from "../log.js";
-import { type Entry, type EntryContent, entryText, type NewKeyHashes, readEntry } from "./entries.js";
+import type { Entry, EntryContent, NewKeyHashes } from "./entries.js";
 import { maskCall, maskRequest } from "./mask.js";
 import { type CopyOptions, createCopy, type Outcome, type OwnPart } from "./replica-copy.js";
 import type { LogEntry, LogSnapshot, SharedLog } from "./shared-log.js";
@@ -42,7 +48,8 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
     const n = count;
     ownParts.set(n, own);
     try {
-      const outcome = (await log.append(entryText({ ...content, instance, by: name, n }))) as Outcome;
+      const entry: Entry = { ...content, instance, by: name, n };
+      const outcome = (await log.append(JSON.stringify(entry))) as Outcome;
       if ("error" in outcome) throw outcome.error;
       return outcome.value;
     } finally {
@@ -69,7 +76,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
     appliedAt = nodePlatform.stopwatch();
     let entry: Entry;
     try {
-      entry = readEntry(logged.text);
+      entry = JSON.parse(logged.text);
     } catch (error) {
       report(error);
       return { error };
@@ -130,11 +137,11 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
     isOwn: () => isOwn,
     settle() {
       const elapsed = time() - copy.now();
-      const all = [runtime, ...instances.list().map((instance) => instance.runtime)];
       const oldest = time() - instanceTtl;
+      const isAnyDue = runtimesOf({ runtime, instances }).some((one) => isDue(one, elapsed));
       const isAnyIdle = instances.list().some(({ usedAt }) => usedAt <= oldest);
       settle([
-        ...(all.some((one) => isDue(one, elapsed)) ? [{ kind: "look" } as const] : []),
+        ...(isAnyDue ? [{ kind: "look" } as const] : []),
         ...(isAnyIdle ? [{ kind: "sweep", ttl: instanceTtl } as const] : []),
       ]);
     },
