@@ -6,7 +6,7 @@ import { checkScenario } from "../../../scenario/parse-scenario.js";
 import { describedKeys } from "../../../scenario/population.js";
 import { ScenarioError } from "../../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
-import { mistakesIn } from "../../../schema/mistakes.js";
+import { mistakesIn } from "../../../schema/check.js";
 import { count, list, number, openMapping, record, text } from "../../../schema/shape.js";
 import { version } from "../../package-files.js";
 import type { ServerState } from "../instances.js";
