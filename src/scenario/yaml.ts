@@ -43,7 +43,7 @@ export function foundText(text: string, file: string | undefined): FoundScenario
   return { file, read: (report) => readYaml(source, report) };
 }
 
-type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => void;
+type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
 
 // Answers `undefined`, with reports, when something is wrong. Never throws.
 function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefined {
@@ -51,24 +51,22 @@ function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefi
   const reportAt: ReportAt = (code, offset, message, hint) => {
     isFine = false;
     report({ code, path: [], message, hint, place: placeAt(source, offset) });
+    return undefined;
   };
   const { text } = source;
   if (text.length > maximumScenarioBytes || new TextEncoder().encode(text).length > maximumScenarioBytes) {
-    reportAt("too_large", 0, "the scenario is larger than 1 MiB", "let the seed invent more of it");
-    return undefined;
+    return reportAt("too_large", 0, "the scenario is larger than 1 MiB", "let the seed invent more of it");
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what no text holds is what is looked for
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\uFFFD]/);
   if (binary !== -1) {
-    reportAt("not_text", binary, "the file is not a text in UTF-8", "save it as plain text in UTF-8");
-    return undefined;
+    return reportAt("not_text", binary, "the file is not a text in UTF-8", "save it as plain text in UTF-8");
   }
   const document = compose(text, reportAt);
   if (document === undefined) return undefined;
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
     const hint = 'begin with "version: 1" and "organizations:"';
-    reportAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
-    return undefined;
+    return reportAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
   }
   checkNodes(document, reportAt);
   if (!isFine) return undefined;
@@ -104,13 +102,11 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
     }
     if (parser.stack.length > maximumDepth + 8) {
       const message = `nested deeper than ${maximumDepth} levels`;
-      report("too_deep", parser.offset, message, "the format itself needs seven");
-      return undefined;
+      return report("too_deep", parser.offset, message, "the format itself needs seven");
     }
     if (++pieces > maximumPieces) {
       const hint = "split it, or let the seed invent more of it";
-      report("too_large", parser.offset, "the scenario has too many parts", hint);
-      return undefined;
+      return report("too_large", parser.offset, "the scenario has too many parts", hint);
     }
     if (documents.length > 1 || errors > maximumErrors) break;
   }
@@ -119,8 +115,7 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
   const [document, second] = documents;
   if (second !== undefined) {
     const hint = "put one scenario into a file";
-    report("several_documents", second.range[0], "a second document begins here", hint);
-    return undefined;
+    return report("several_documents", second.range[0], "a second document begins here", hint);
   }
   for (const error of document?.errors.slice(0, maximumErrors) ?? []) reportSyntax(error, report);
   return document?.errors.length === 0 ? document : undefined;
@@ -149,9 +144,7 @@ const syntaxHints: Readonly<Record<string, string>> = {
   BAD_SCALAR_START: "put quotes around a text that begins with a special character",
 };
 
-const plainTags = new Set(
-  ["str", "int", "float", "bool", "null", "map", "seq"].map((name) => `tag:yaml.org,2002:${name}`),
-);
+const plainTag = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
 
 // Reports what YAML allows and a scenario does not.
 function checkNodes(document: Document.Parsed, report: ReportAt): void {
@@ -165,13 +158,13 @@ function checkNodes(document: Document.Parsed, report: ReportAt): void {
         report("too_large", offset, "the scenario has too many aliases", "extend a scenario, or repeat less");
         return visit.BREAK;
       }
-      if (anchors.has(node.source)) return undefined;
       const hint = `mark a value above with &${node.source}`;
-      report("bad_alias", offset, `the alias *${node.source} refers to nothing`, hint);
+      const message = `the alias *${node.source} refers to nothing`;
+      if (!anchors.has(node.source)) report("bad_alias", offset, message, hint);
       return undefined;
     }
     if (node.anchor !== undefined) anchors.add(node.anchor);
-    if (node.tag !== undefined && !plainTags.has(node.tag)) {
+    if (node.tag !== undefined && !plainTag.test(node.tag)) {
       const shown = quote(node.tag.replace("tag:yaml.org,2002:", "!!"));
       report("yaml_tag", offset, `the tag ${shown} is not allowed`, "remove the tag");
     }
@@ -205,8 +198,8 @@ function placeIn(document: Document.Parsed, source: ScenarioSource, path: Path, 
   let depth = 0;
   for (const step of path) {
     if (isMap(node)) {
-      const pairs = node.items as Pair<Node, Node | null>[];
-      const pair: Pair<Node, Node | null> | undefined = pairs.find(({ key }) => nameOf(key) === step);
+      const pairs: Pair<Node, Node | null>[] = node.items as [];
+      const pair = pairs.find(({ key }) => nameOf(key) === step);
       if (pair === undefined) break;
       node = pair.value;
       // A value that was left empty has no place of its own worth pointing at.

@@ -31,18 +31,10 @@ import {
 /** The bodies of the control plane's calls, by name. */
 export const controlBodies = {
   key_creation: mapping(keyCreationFields),
-  key_rotation: mapping({
-    overlap_minutes: optional(number()),
-    as: replacementRef,
-  }),
+  key_rotation: mapping({ overlap_minutes: optional(number()), as: replacementRef }),
   organization_update: mapping(organizationChangeFields),
-  clock_change: mapping({
-    now: optional(time()),
-    frozen: optional(flag()),
-  }),
-  clock_advance: mapping({
-    by: duration(),
-  }),
+  clock_change: mapping({ now: optional(time()), frozen: optional(flag()) }),
+  clock_advance: mapping({ by: duration() }),
   assumptions_change: assumptionsSchema,
   faults_change: mapping({ faults: faultsSchema }),
   sending: mapping({ key: ref(), ...requestFields }),

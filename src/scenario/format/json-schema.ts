@@ -42,29 +42,23 @@ export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
   schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, name] };
   const organization = schema.properties.organizations.additionalProperties;
   const key = organization.properties.keys.additionalProperties;
-  const requiredOnItsOwn = {
-    properties: {
-      organizations: {
-        additionalProperties: {
-          required: organization.required,
-          properties: { keys: { additionalProperties: { required: key.required } } },
-        },
-      },
-    },
-  };
+  const { required } = organization;
+  const keys = { additionalProperties: { required: key.required } };
+  const organizations = { additionalProperties: { required, properties: { keys } } };
   delete organization.required;
   delete key.required;
-  return { ...schema, if: { required: ["extends"] }, else: requiredOnItsOwn };
+  return { ...schema, if: { required: ["extends"] }, else: { properties: { organizations } } };
+}
+
+interface Required {
+  required?: readonly string[];
 }
 
 interface RequiredFields {
   properties: {
     extends: Record<string, unknown>;
     organizations: {
-      additionalProperties: {
-        required?: readonly string[];
-        properties: { keys: { additionalProperties: { required?: readonly string[] } } };
-      };
+      additionalProperties: Required & { properties: { keys: { additionalProperties: Required } } };
     };
   };
 }

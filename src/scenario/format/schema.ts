@@ -63,10 +63,7 @@ const organization = mapping({
   keys: optional(record(key, ref())),
 });
 
-const clock = mapping({
-  now: optional(time()),
-  frozen: optional(flag()),
-});
+const clock = mapping({ now: optional(time()), frozen: optional(flag()) });
 
 const maximumOrganizations = 100_000;
 
@@ -84,16 +81,9 @@ const longestIdempotencyKey = 255;
 
 const actions = Object.keys(consentActions) as ConsentAction[];
 
-const deed = mapping({
-  at: timeOrDuration(),
-  do: choice(actions),
-});
+const deed = mapping({ at: timeOrDuration(), do: choice(actions) });
 
-const suspension = mapping({
-  at: time(),
-  permission: choice(permissions),
-  suspended: flag(),
-});
+const suspension = mapping({ at: time(), permission: choice(permissions), suspended: flag() });
 
 const idempotency = mapping({
   key: text({ pattern: /^[\x20-\x7e]+$/, most: longestIdempotencyKey }),
@@ -105,12 +95,7 @@ const consentsSchema = list(
   mapping({
     organization: ref(),
     farmer: count(),
-    purpose: optional(
-      mapping({
-        code: choice(purposeCodes),
-        text: shortText(longestPurpose),
-      }),
-    ),
+    purpose: optional(mapping({ code: choice(purposeCodes), text: shortText(longestPurpose) })),
     permissions: optional(list(choice(permissions), { least: 1, most: permissions.length })),
     created_at: optional(timeOrDuration()),
     expires_at: optional(timeOrDuration()),

@@ -58,11 +58,7 @@ const then = mapping({
   slow: optional(positive()),
 });
 
-export const faultSchema = mapping({
-  when: optional(when),
-  then,
-  requests_matched: ofSnapshots(count()),
-});
+export const faultSchema = mapping({ when: optional(when), then, requests_matched: ofSnapshots(count()) });
 
 /** The shape of a list of faults. */
 export const faultsSchema = list(faultSchema, { most: mostFaults });
@@ -100,14 +96,7 @@ const actor = optional(choice(["administrator", "member"]));
 // The same in a timeline and in a story. `rules/steps.ts` checks what a step refers to.
 const actionFields = {
   create_key: optional(mapping({ ...keyCreationFields, actor })),
-  rotate: optional(
-    mapping({
-      key: ref(),
-      as: replacementRef,
-      overlap: optional(duration()),
-      actor,
-    }),
-  ),
+  rotate: optional(mapping({ key: ref(), as: replacementRef, overlap: optional(duration()), actor })),
   revoke: optional(mapping({ key: ref(), actor })),
   organization: optional(mapping({ ref: ref(), ...organizationChangeFields })),
   consent: optional(

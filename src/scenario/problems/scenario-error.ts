@@ -167,7 +167,7 @@ function withoutKeys(problem: ScenarioProblem): ScenarioProblem {
     ...problem,
     path: redactSecrets(path),
     message: redactSecrets(message),
-    ...(hint === undefined ? {} : { hint: redactSecrets(hint) }),
-    ...(source === undefined ? {} : { source: redactLine(source) }),
+    ...(hint !== undefined && { hint: redactSecrets(hint) }),
+    ...(source !== undefined && { source: redactLine(source) }),
   };
 }

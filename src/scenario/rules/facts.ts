@@ -4,29 +4,29 @@ import { type KnownRefs, knownRefsHint, quote } from "../../schema/words.js";
 import { freeRefIn, isReserved } from "../format/fields.js";
 import { parseDuration, parseTime } from "../format/time.js";
 import {
-  defaultKeysPerOrganization,
   isPopulated,
   populatedKeyRef,
   populatedNumbers,
   populatedRef,
+  populationOf,
+  type ScenarioKey,
+  type ScenarioOrganization,
 } from "../population.js";
 import type { Diagnostic, ScenarioProblemCode } from "../problems/scenario-error.js";
 import type { Scenario } from "../scenario.generated.js";
-
-type OrganizationFields = NonNullable<Scenario["organizations"]>[string];
 
 /** A key that a scenario describes, as it is written. */
 export interface KeyFacts {
   readonly ref: string;
   readonly organization: string;
   readonly path: Path;
-  readonly fields: NonNullable<OrganizationFields["keys"]>[string];
+  readonly fields: ScenarioKey;
 }
 
 /** A scenario of the right shape, as the rules look at it. */
 export interface Facts {
   readonly scenario: Scenario;
-  readonly organizations: ReadonlyMap<string, OrganizationFields>;
+  readonly organizations: ReadonlyMap<string, ScenarioOrganization>;
   readonly keys: readonly KeyFacts[];
   /** The first key of each ref. */
   readonly keyOf: ReadonlyMap<string, KeyFacts>;
@@ -70,27 +70,16 @@ export function factsOf(scenario: Scenario, report: (diagnostic: Diagnostic) => 
     keys,
     keyOf,
     assumptions: assumptionsFor(profile, given),
-    refs: {
-      key: {
-        ...knownIn(keyOf),
-        has: (ref) => keyOf.has(ref) || (isKeyRef(ref) && isPopulated(ref, population)),
-      },
-      organization: {
-        ...knownIn(organizations),
-        has: (ref) => organizations.has(ref) || (!isKeyRef(ref) && isPopulated(ref, population)),
-      },
-    },
+    refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
     fromStart: (text) => between(undefined, text, clock?.now),
     wrong: (code, path, message, hint, pointAt = "value") => report({ code, path, message, hint, pointAt }),
   };
-}
 
-function knownIn(map: ReadonlyMap<string, unknown>) {
-  return { size: map.size, keys: () => map.keys() as MapIterator<string> };
-}
-
-function isKeyRef(ref: string): boolean {
-  return ref.includes("-key-");
+  function knownIn(map: ReadonlyMap<string, unknown>, areKeys: boolean): KnownRefs {
+    const has = (ref: string) =>
+      map.has(ref) || (ref.includes("-key-") === areKeys && isPopulated(ref, population));
+    return { size: map.size, keys: () => map.keys(), has };
+  }
 }
 
 /**
@@ -98,14 +87,13 @@ function isKeyRef(ref: string): boolean {
  * hangs on the real time, at which a clock without `now` starts.
  */
 export function between(from: string | undefined, to: string | undefined, now?: string): number | undefined {
+  if (to === undefined) return undefined;
+  const start = now === undefined ? undefined : parseTime(now);
   const at = (text = "0s") => {
     const duration = parseDuration(text);
-    const time = parseTime(text);
-    const start = now === undefined ? undefined : parseTime(now);
-    return { time: time ?? (start === undefined ? undefined : start + (duration ?? 0)), duration };
+    return { time: parseTime(text) ?? (start === undefined ? undefined : start + (duration ?? 0)), duration };
   };
   const [one, other] = [at(from), at(to)];
-  if (to === undefined) return undefined;
   if (one.time !== undefined && other.time !== undefined) return other.time - one.time;
   if (one.duration === undefined || other.duration === undefined) return undefined;
   return other.duration - one.duration;
@@ -130,16 +118,11 @@ const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong
     isTaken(ref, ["organizations", ref]);
     if (id === undefined) continue;
     const earlier = ids.get(id);
-    if (earlier === undefined) ids.set(id, ref);
-    else {
-      const hint = "give each organization its own id, or leave it out";
-      wrong(
-        "duplicate_organization_id",
-        ["organizations", ref, "id"],
-        `${quote(earlier)} has the same id`,
-        hint,
-      );
-    }
+    ids.set(id, earlier ?? ref);
+    if (earlier === undefined) continue;
+    const path = ["organizations", ref, "id"];
+    const hint = "give each organization its own id, or leave it out";
+    wrong("duplicate_organization_id", path, `${quote(earlier)} has the same id`, hint);
   }
   for (const key of keys) {
     const { ref, path } = key;
@@ -165,16 +148,17 @@ const refsExist: ScenarioRule = (facts) => {
   }
 };
 
+/** What a check of refs needs. */
+export interface RefChecking extends Pick<Facts, "refs" | "wrong"> {
+  readonly scenario: Pick<Scenario, "population">;
+}
+
 /** Reports a ref that no key, or no organization, has. */
 export function checkRef(
   kind: RefKind,
   ref: string | undefined,
   path: Path,
-  {
-    scenario,
-    refs,
-    wrong,
-  }: Pick<Facts, "refs" | "wrong"> & { readonly scenario: Pick<Scenario, "population"> },
+  { scenario, refs, wrong }: RefChecking,
 ): void {
   if (ref === undefined || refs[kind].has(ref)) return;
   const hint = populationHint(ref, scenario) ?? knownRefsHint(ref, refs[kind], `${kind}s`);
@@ -182,8 +166,8 @@ export function checkRef(
 }
 
 // For a ref that looks like one of the population.
-function populationHint(ref: string, { population = {} }: Pick<Scenario, "population">): string | undefined {
-  const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } = population;
+function populationHint(ref: string, scenario: RefChecking["scenario"]): string | undefined {
+  const { organizations, keysEach } = populationOf(scenario);
   if (organizations === 0 || populatedNumbers(ref) === undefined) return undefined;
   const last = keysEach === 0 ? populatedRef(organizations) : populatedKeyRef(organizations, keysEach);
   return `the population ends with ${last}`;

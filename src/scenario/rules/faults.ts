@@ -4,7 +4,7 @@ import { listed, quote } from "../../schema/words.js";
 import { parseDuration } from "../format/time.js";
 import type { Diagnostic } from "../problems/scenario-error.js";
 import type { Scenario } from "../scenario.generated.js";
-import { between, checkRef, type Facts, type ScenarioRule, type Wrong } from "./facts.js";
+import { between, checkRef, type Facts, type RefChecking, type ScenarioRule, type Wrong } from "./facts.js";
 
 /** A fault as scenarios write it. */
 export type FaultFields = NonNullable<Scenario["faults"]>[number];
@@ -38,10 +38,7 @@ export function faultProblems(faults: readonly FaultFields[], world: FaultWorld)
   return found;
 }
 
-interface Checking extends FaultWorld {
-  readonly scenario: Pick<Scenario, "population">;
-  readonly wrong: Wrong;
-}
+type Checking = FaultWorld & RefChecking;
 
 function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: Checking): void {
   for (const [index, fault] of faults.entries()) {

@@ -40,9 +40,8 @@ const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) =>
       if (known.includes(scope)) continue;
       const near = nearest(scope, known);
       const hint = near === undefined ? `scopes: ${known.join(", ")}.` : `did you mean ${near}?`;
-      const place = [...path, "scopes", index];
       const more = `${hint} More can be named in assumptions.scopes.`;
-      wrong("unknown_scope", place, `there is no scope ${quote(scope)}`, more);
+      wrong("unknown_scope", [...path, "scopes", index], `there is no scope ${quote(scope)}`, more);
     }
   }
 };
@@ -71,11 +70,9 @@ const expiryFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
     if (state === "expired" && end > 0) {
       contradiction("an expired key expires in the future", "write a time in the past, such as -1d");
     } else if ((state === "active" || state === "retiring") && end <= 0) {
-      const hint = "a key is expired from that instant on";
-      contradiction(`the key is ${state} but expired in the past`, hint);
+      contradiction(`the key is ${state} but expired in the past`, "a key is expired from that instant on");
     } else if (state === "rotated" && overlapEnd !== undefined && end <= Math.min(overlapEnd, 0)) {
-      const hint = "such a key is expired, not rotated";
-      contradiction("the key expired before its overlap ended", hint);
+      contradiction("the key expired before its overlap ended", "such a key is expired, not rotated");
     }
   }
 };
@@ -99,7 +96,7 @@ const keysWithinMaximum: ScenarioRule = ({ scenario, keys, wrong }) => {
 const activeKeysWithinLimit: ScenarioRule = (facts) => {
   const groups = new Map<string, KeyFacts[]>();
   for (const key of facts.keys.filter((one) => countsAsActive(one, facts))) {
-    const id = JSON.stringify([key.organization, key.fields.environment]);
+    const id = `${key.fields.environment} ${key.organization}`;
     groups.set(id, [...(groups.get(id) ?? []), key]);
   }
   for (const active of groups.values()) {
@@ -130,8 +127,8 @@ const secretsFit: ScenarioRule = ({ keys, wrong }) => {
       wrong("secret_mismatch", [...path, "sha256"], "the key has both a secret and a sha256", hint);
     }
     const earlier = first.get(secret);
-    if (earlier === undefined) first.set(secret, ref);
-    else {
+    first.set(secret, earlier ?? ref);
+    if (earlier !== undefined) {
       const hint = "give each key its own, or leave it out and the seed makes one";
       wrong("duplicate_secret", [...path, "secret"], `the key ${quote(earlier)} has the same secret`, hint);
     }
@@ -162,8 +159,8 @@ const replacementsFit: ScenarioRule = (facts) => {
     const replacement = replacementOf(old, facts);
     if (replacement === undefined || replacement === old) continue;
     const earlier = oldOf.get(replacement);
-    if (earlier === undefined) oldOf.set(replacement, old);
-    else {
+    oldOf.set(replacement, earlier ?? old);
+    if (earlier !== undefined) {
       const message = `${quote(replacement.ref)} already replaces ${quote(earlier.ref)}`;
       const hint = "each rotation makes a key of its own (R37)";
       facts.wrong("replacement_shared", [...old.path, "replaced_by"], message, hint);
@@ -212,16 +209,11 @@ function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { wrong }: Fac
     const hint = "a replacement has the current prefix (R17)";
     wrong("replacement_legacy", path, `the replacement ${ref} has a legacy prefix`, hint);
   }
-  const compared = [
-    [["name"], "R37"],
-    [["scopes"], "R37"],
-    [["limits", "per_minute"], "R26"],
-    [["limits", "per_day"], "R26"],
-  ] as const;
-  for (const [field, rule] of compared) {
+  for (const field of [["name"], ["scopes"], ["limits", "per_minute"], ["limits", "per_day"]]) {
     const [one, other] = [textAt(old, field), textAt(replacement, field)];
     if (one === undefined || other === undefined || one === other) continue;
     const name = field.at(-1);
+    const rule = field[0] === "limits" ? "R26" : "R37";
     const message = `${name} differs from that of ${quote(old.ref)}, which this key replaces`;
     const hint = `a replacement has the name, scopes and limits of the old key (${rule}); leave ${name} out of one of them`;
     wrong("replacement_differs", [...replacement.path, ...field], message, hint);

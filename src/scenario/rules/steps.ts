@@ -39,8 +39,8 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
 const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_answered: answered } = facts.scenario;
   const made = [...timeline, ...story].flatMap(({ create_key: created, rotate }) => [
-    ...(created === undefined ? [] : [created.ref]),
-    ...(rotate === undefined ? [] : [rotate.as]),
+    ...(created ? [created.ref] : []),
+    ...(rotate ? [rotate.as] : []),
   ]);
   const keyExists: KeyExists = (ref, path) => {
     // A step may make a key without naming it: what it is called then is found by running it.
@@ -48,9 +48,9 @@ const stepsFit: ScenarioRule = (facts) => {
   };
   for (const [index, step] of timeline.entries()) {
     const path = ["timeline", index];
+    const doesOne = doesOneThing(step, actionNames, path, facts);
     // What was done to the world of a snapshot may have left steps of its timeline that come to nothing.
-    const isChecked = doesOneThing(step, actionNames, path, facts) && answered === undefined;
-    if (isChecked) actionFits(step, path, keyExists, facts);
+    if (doesOne && answered === undefined) actionFits(step, path, keyExists, facts);
   }
   for (const [index, step] of story.entries()) {
     const path = ["story", index];
@@ -108,14 +108,12 @@ function requestFits({ request }: StoryStep, path: Path, keyExists: KeyExists, f
   }
 }
 
-const ofRequests = ["status", "code", "path", "headers", "body"];
-const ofActions = ["error"];
-
 function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: Facts): void {
   if (expect === undefined) return;
   const kind = stepKinds.find((name) => Object.hasOwn(step, name)) ?? "say";
   const isAction = (actionNames as readonly string[]).includes(kind);
-  const allowed = kind === "request" ? ofRequests : isAction ? ofActions : [];
+  const ofRequests = ["status", "code", "path", "headers", "body"];
+  const allowed = kind === "request" ? ofRequests : isAction ? ["error"] : [];
   const names = Object.keys(expect);
   if (names.length === 0) {
     const hint = allowed.length === 0 ? "remove it" : `give it ${allowed.join(", ")}, or remove it`;
@@ -152,11 +150,10 @@ const consentsFit: ScenarioRule = (facts) => {
       contradiction(["permissions", twice], `${permissions[twice]} is listed twice`, "list it once");
     }
     const key = idempotency && JSON.stringify([organization, idempotency.key]);
-    if (key !== undefined && keys.has(key)) {
+    if (key !== undefined && keys.size === keys.add(key).size) {
       const message = "another request of the organization was made with this key";
       contradiction(["idempotency", "key"], message, "write another key");
     }
-    if (key !== undefined) keys.add(key);
     if (timesFit(consent, facts, contradiction)) deedsFit(consent, facts, contradiction);
   }
 };
@@ -185,14 +182,13 @@ function timesFit(
   contradiction: Contradiction,
 ): boolean {
   let fits = true;
-  const wrong: Contradiction = (at, message, hint) => {
+  const wrong: Contradiction = (...problem) => {
     fits = false;
-    contradiction(at, message, hint);
+    contradiction(...problem);
   };
   const now = scenario.clock?.now;
   if ((fromStart(created) ?? 0) > 0) {
-    const message = `the request is made after the clock starts (${created})`;
-    wrong(["created_at"], message, "write an earlier time");
+    wrong(["created_at"], `the request is made after the clock starts (${created})`, "write an earlier time");
   }
   const lasts = between(created, expires, now) ?? 1;
   if (lasts <= 0) {
@@ -204,11 +200,9 @@ function timesFit(
   for (const [index, { at }] of deeds.entries()) {
     const path = ["deeds", index, "at"];
     if ((fromStart(at) ?? 0) > 0) {
-      const hint = "let the timeline or the story do it";
-      wrong(path, `this would be after the clock starts (${at})`, hint);
+      wrong(path, `this would be after the clock starts (${at})`, "let the timeline or the story do it");
     } else if ((between(latest, at, now) ?? 0) < 0) {
-      const message = `this is earlier (${at}) than what comes before it`;
-      wrong(path, message, "put it in the order of the times");
+      wrong(path, `this is earlier (${at}) than what comes before it`, "put it in the order of the times");
     } else latest = at;
   }
   return fits;
