@@ -72,6 +72,21 @@ export function createClock(options: {
   };
 }
 
+/**
+ * Makes the time by which clocks move: even, also when the machine's clock is corrected. While `Date.now` is replaced, as
+ * fake timers do, the time that it returns.
+ */
+export function createSteadyTime(
+  global: { readonly Date: { readonly now: () => number } },
+  stopwatch: () => number,
+): () => number {
+  const { now } = global.Date;
+  // A `Date` that is already a fake is followed like any later one.
+  const real = /\[native code\]/.test(Function.prototype.toString.call(now)) ? now : undefined;
+  const origin = global.Date.now() - stopwatch();
+  return () => (global.Date.now === real ? Math.floor(origin + stopwatch()) : global.Date.now());
+}
+
 // A snapshot writes times of scenarios, which have years of four digits.
 const first = Date.parse("0000-01-01T00:00:00Z");
 const last = Date.parse("9999-12-31T23:59:59.999Z");
