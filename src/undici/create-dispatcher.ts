@@ -46,10 +46,6 @@ export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = 
   const { baseUrl = "*", fallback = getGlobalDispatcher() } = options;
   const { server } = createHttpServer({
     log: createMemoryLog(runtimeOf(sandbox)),
-    control: undefined,
-    customHandlers: undefined,
-    explain: false,
-    certificate: undefined,
     onDefect: () => {},
     traffic: createTraffic(),
   });

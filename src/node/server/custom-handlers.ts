@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { sandboxOn } from "../../library/create-sandbox.js";
 import { currentSandboxes } from "../../library/current-sandbox.js";
@@ -33,14 +34,17 @@ export type CustomHandlers = (
   fallback: () => void,
 ) => void;
 
-export interface CustomHandlerOptions {
-  readonly sandbox: Sandbox;
-  readonly baseUrl: () => string;
-  /** The file whose msw is used. */
-  readonly file: string;
-  /** The most megabytes of a body that they get. */
-  readonly maxBody: number;
-  readonly onHandlerError: (error: unknown) => void;
+export interface HandlerOptions {
+  /** The user's msw handlers, for paths that the API does not have. Default: none. */
+  readonly handlers?: UserHandlers;
+  /** The file whose msw the handlers were made with. Default: a file in the working directory. */
+  readonly handlersFile?: string;
+  /** The most megabytes of a request's body that the handlers get; a longer one gets 413. Default: 10. */
+  readonly maxBody?: number;
+  /** Called with a defect of the sandbox; the client has got a 500. Default: ignored. */
+  readonly onDefect?: (error: unknown) => void;
+  /** Called with the error of a user's handler; the client has got a 500. Default: `onDefect`. */
+  readonly onHandlerError?: (error: unknown) => void;
 }
 
 /**
@@ -51,10 +55,12 @@ export interface CustomHandlerOptions {
  */
 export async function createCustomHandlers(
   given: UserHandlers,
-  { sandbox, baseUrl, file, maxBody, onHandlerError }: CustomHandlerOptions,
+  { handlersFile, maxBody = 10, onDefect = () => {}, onHandlerError = onDefect }: HandlerOptions,
+  own: Runtime,
+  baseUrl: () => string,
 ): Promise<CustomHandlers> {
-  const handlers = await readHandlers(given, sandbox);
-  const { getResponse } = loadMsw(file);
+  const handlers = await readHandlers(given, sandboxOn(own));
+  const { getResponse } = loadMsw(handlersFile ?? join(process.cwd(), "handlers.js"));
   const current = currentSandboxes(() => new AsyncLocalStorage());
 
   const ask = async (request: Request) => {

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onlyWaits } from "../../api/faults.js";
 import { inputAt, routeAt } from "../../api/routes.js";
+import { SandboxError } from "../../domain/errors.js";
 import { stopwatch } from "../../library/real-time.js";
 import type { AnswerDelivery, ApiRequest, Exchange } from "../../sandbox/history/exchange.js";
 import type { World } from "../../sandbox/world.js";
@@ -19,7 +20,7 @@ import {
 import type { CustomHandlers } from "./custom-handlers.js";
 import type { acceptHttp2 } from "./http2.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
-import { keepAliveTimeout, refuse, refuseFailed, sendAnswer, sendFaulty } from "./send-answer.js";
+import { keepAliveTimeout, refuse, refuseUnstored, sendAnswer, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 import type { Traffic } from "./traffic.js";
 
@@ -71,14 +72,14 @@ export interface HttpServerOptions {
   readonly log: Log;
   /** Aborted when the server stops. Default: never. */
   readonly gone?: AbortSignal;
-  /** Serves the control plane; `undefined`: its paths are unknown paths of the API. */
-  readonly control: ControlHandler | undefined;
-  /** Serves paths that the API does not have; `undefined`: they get 404. */
-  readonly customHandlers: CustomHandlers | undefined;
-  /** Whether API answers carry `X-Sandbox-Path`. Differs from the service: the real API has no such header. */
-  readonly explain: boolean;
-  /** The certificate to serve HTTPS with; `undefined`: HTTP. */
-  readonly certificate: CertificatePair | undefined;
+  /** Serves the control plane. Default: its paths are unknown paths of the API. */
+  readonly control?: ControlHandler | undefined;
+  /** Serves paths that the API does not have. Default: they get 404. */
+  readonly customHandlers?: CustomHandlers | undefined;
+  /** Whether API answers carry `X-Sandbox-Path`, which the real API does not have. Default: false. */
+  readonly explain?: boolean | undefined;
+  /** The certificate to serve HTTPS with. Default: HTTP. */
+  readonly certificate?: CertificatePair | undefined;
   /** Makes HTTPS speak HTTP/2 too. Default: HTTP/1.1 alone. */
   readonly acceptHttp2?: typeof acceptHttp2 | undefined;
   /** Called with a defect of the sandbox; the client has got a 500 then. */
@@ -100,7 +101,7 @@ export interface OpenServer {
  */
 export function createHttpServer(options: HttpServerOptions): OpenServer {
   const { log, gone = new AbortController().signal, control, customHandlers } = options;
-  const { certificate, explain, onDefect, traffic } = options;
+  const { certificate, explain = false, onDefect, traffic } = options;
   const outermost: ControlContext = { runtime: log.runtime, instance: undefined, gone };
 
   const dateOf = createDate();
@@ -123,8 +124,14 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     if (onlyWaits(delivery)) onUnread(response, () => log.countUnread(context));
     sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
   };
-  const failWith = (error: unknown, response: ServerResponse) =>
-    refuseFailed(response, error, { onAway: traffic.countUnstored, onDefect });
+  const failWith = (error: unknown, response: ServerResponse) => {
+    if (error instanceof SandboxError && error.code === "store_unavailable") {
+      traffic.countUnstored();
+      return refuseUnstored(response);
+    }
+    onDefect(error);
+    refuse(response, 500);
+  };
   const answerWith = (context: ControlContext, read: ApiRequest, response: ServerResponse) => {
     const world = context.runtime.world();
     const request =

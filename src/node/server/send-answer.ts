@@ -2,7 +2,6 @@ import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { partsOf } from "../../api/faults.js";
 import { errorBody, type TextBody } from "../../api/messages.js";
-import { SandboxError } from "../../domain/errors.js";
 import { failures } from "../../domain/fault.js";
 import { refusals } from "../../domain/outcomes.js";
 import type { ApiAnswer, Delivery } from "../../sandbox/history/exchange.js";
@@ -131,20 +130,10 @@ export function refuse(response: ServerResponse, status: 400 | 500): void {
   sendError(response, status, errorBody(code, refusals[code]));
 }
 
-/** Refuses a request that failed: with 503 when the store is away, else it is a defect. */
-export function refuseFailed(
-  response: ServerResponse,
-  error: unknown,
-  { onAway, onDefect }: { readonly onAway: () => void; readonly onDefect: (error: unknown) => void },
-): void {
-  if (error instanceof SandboxError && error.code === "store_unavailable") {
-    onAway();
-    const { code, message } = failures[503];
-    sendError(response, 503, errorBody(code, message));
-  } else {
-    onDefect(error);
-    refuse(response, 500);
-  }
+/** Answers 503: the store is away. */
+export function refuseUnstored(response: ServerResponse): void {
+  const { code, message } = failures[503];
+  sendError(response, 503, errorBody(code, message));
 }
 
 /** Answers 413 and says why. The connection stays open, since a client that is still sending would not read that otherwise. */

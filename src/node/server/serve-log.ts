@@ -1,7 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { join } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
-import type { Runtime } from "../../sandbox/runtime.js";
 import {
   bareName,
   baseUrlFor,
@@ -23,13 +21,13 @@ import {
   setTimeout,
 } from "../platform.js";
 import { closeServer } from "./connections.js";
-import type { CustomHandlers, UserHandlers } from "./custom-handlers.js";
+import type { HandlerOptions } from "./custom-handlers.js";
 import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
 import { listen } from "./listen.js";
 import type { CertificatePair } from "./tls.js";
 import { createTraffic } from "./traffic.js";
 
-export interface ServeOptions extends InstanceLimits {
+export interface ServeOptions extends InstanceLimits, HandlerOptions {
   /** 0 takes any free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */
@@ -49,16 +47,6 @@ export interface ServeOptions extends InstanceLimits {
   readonly control?: boolean;
   /** The bearer token of the control plane. Default: none on a loopback address, else a random one. */
   readonly controlToken?: string;
-  /** The user's msw handlers, for paths that the API does not have. Default: none. */
-  readonly handlers?: UserHandlers;
-  /** The file whose msw the handlers were made with. Default: a file in the working directory. */
-  readonly handlersFile?: string;
-  /** The most megabytes of a request's body that the handlers get; a longer one gets 413. Default: 10. */
-  readonly maxBody?: number;
-  /** Called with a defect of the sandbox; the client has got a 500. Default: ignored. */
-  readonly onDefect?: (error: unknown) => void;
-  /** Called with the error of a user's handler; the client has got a 500. Default: `onDefect`. */
-  readonly onHandlerError?: (error: unknown) => void;
 }
 
 /** Makes the control plane of a server. */
@@ -108,12 +96,17 @@ export async function serveLog(
   options: ServeOptions & Hosting,
   mountControl?: MountControl,
 ): Promise<RunningServer> {
-  const { port, host: bindTo = "127.0.0.1", tls = false, explain = false } = options;
+  const { port, host: bindTo = "127.0.0.1", tls = false, explain } = options;
   const { publicUrl, allowedHosts } = namesOf(options);
   let localUrl = "";
-  const serverUrl = () => localUrl;
   const { runtime, instances } = log;
-  const customHandlers = await customHandlersOf(runtime, options, serverUrl);
+  const { handlers } = options;
+  // Loaded when needed: most servers have no handlers beside the API.
+  const customHandlers =
+    handlers &&
+    (await import("./custom-handlers.js").then(({ createCustomHandlers }) =>
+      createCustomHandlers(handlers, options, runtime, () => localUrl),
+    ));
   const secure =
     tls === false
       ? undefined
@@ -214,25 +207,4 @@ function namesOf({ publicUrl: given, allowHosts = [] }: ServeOptions) {
   });
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).host];
   return { publicUrl, allowedHosts: [...own, ...allowedHosts] };
-}
-
-// Loaded when needed: most servers have no handlers beside the API.
-async function customHandlersOf(
-  runtime: Runtime,
-  options: ServeOptions & Hosting,
-  baseUrl: () => string,
-): Promise<CustomHandlers | undefined> {
-  const { handlers, handlersFile = join(process.cwd(), "handlers.js") } = options;
-  if (handlers === undefined) return undefined;
-  const [{ sandboxOn }, { createCustomHandlers }] = await Promise.all([
-    import("../../library/create-sandbox.js"),
-    import("./custom-handlers.js"),
-  ]);
-  return createCustomHandlers(handlers, {
-    sandbox: sandboxOn(runtime),
-    baseUrl,
-    file: handlersFile,
-    maxBody: options.maxBody ?? 10,
-    onHandlerError: options.onHandlerError ?? options.onDefect ?? (() => {}),
-  });
 }

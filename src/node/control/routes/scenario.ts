@@ -1,6 +1,6 @@
 import { SandboxError } from "../../../domain/errors.js";
 import { starterOf } from "../../../library/create-sandbox.js";
-import type { Runtime } from "../../../sandbox/runtime.js";
+import type { GivenOptions, Runtime } from "../../../sandbox/runtime.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -10,17 +10,19 @@ import {
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { parseScenario, placeOf } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
+import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
-import type { Path } from "../../../schema/shape.js";
-import { anything, list, record, text } from "../../../schema/shape.js";
-import { rehearsalProblems } from "../../rehearsal.js";
+import { anything, list, type Path, record, text } from "../../../schema/shape.js";
+import { rehearsalProblems, unmarkedSecrets } from "../../rehearsal.js";
 import { scenarioText } from "../../scenario-text.js";
-import { answers } from "../answers.js";
+import { type Answer, answers } from "../answers.js";
 import { scenarioFields } from "../refusals.js";
 import { type Route, route, textAnswer } from "../route.js";
-import { validateText } from "../validate-text.js";
 import { running } from "./world.js";
+
+/** The name of a scenario that was sent, in messages. */
+const file = "request body";
 
 /** Scenarios: the bundled ones, the running one, another one, and their format. */
 export const scenarioRoutes: readonly Route[] = [
@@ -50,7 +52,6 @@ export const scenarioRoutes: readonly Route[] = [
       return startScenario(runtime, withStory(name), name);
     },
     async runYaml({ runtime, body }) {
-      const file = "request body";
       const scenario = parseScenario(body, { file });
       requireQuickStart(scenario);
       const started = startScenario(runtime, scenario, scenario.name ?? "unnamed", body);
@@ -64,8 +65,8 @@ export const scenarioRoutes: readonly Route[] = [
     body: "scenario_text",
     answer: answers.Validation,
     isLocal: true,
-    run: ({ runtime, body: { text } }) => validation(text, runtime.given),
-    runYaml: ({ runtime, body }) => validation(body, runtime.given),
+    run: async ({ runtime, body: { text } }) => ({ problems: await problemsOf(text, runtime.given) }),
+    runYaml: async ({ runtime, body }) => ({ problems: await problemsOf(body, runtime.given) }),
   }),
   route("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
@@ -75,10 +76,6 @@ export const scenarioRoutes: readonly Route[] = [
     run: () => scenarioJsonSchema(scenarioNames),
   }),
 ];
-
-async function validation(text: string, given: Runtime["given"]) {
-  return { problems: await validateText(text, given, requireQuickStart) };
-}
 
 // Half a second of work, for which every other request has to wait.
 const mostPopulatedKeys = 20_000;
@@ -98,4 +95,52 @@ export function requireQuickStart(scenario: Scenario): void {
 function startScenario(runtime: Runtime, scenario: Scenario, name: string, text?: string) {
   runtime.exchange(starterOf(runtime.world().platform, scenario, { ...runtime.given, name, text }));
   return running(runtime.world());
+}
+
+type TextProblem = Answer<"Validation">["problems"][number];
+
+type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & {
+  readonly file?: string | undefined;
+};
+
+/** The problems of a scenario text: of its fields; else the steps that do not come out as they say, and unmarked secrets. */
+async function problemsOf(text: string, given: GivenOptions): Promise<TextProblem[]> {
+  const lines = text.replace(/\r(?!\n)/g, "\n").split("\n");
+  const placeIn = (path: Path) => placeOf(text, path, { file });
+  const shown = (level: TextProblem["level"]) => (problem: Found) => textProblem(problem, level, lines);
+  try {
+    const scenario = parseScenario(text, { file });
+    try {
+      requireQuickStart(scenario);
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      return [shown("error")({ message: error.message, ...placeIn(["population"]) })];
+    }
+    const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
+    const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);
+    return [...failed, ...unmarked].map(shown("warning"));
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.problems.map(shown("error"));
+  }
+}
+
+function textProblem(
+  { line, column, message, hint, file: found = file }: Found,
+  level: TextProblem["level"],
+  lines: readonly string[],
+): TextProblem {
+  const shown = { level, message, hint: hint ?? null };
+  // In a scenario that this one extends: no place here.
+  if (found !== file || line === undefined || column === undefined) {
+    return { line: null, column: null, end_line: null, end_column: null, ...shown };
+  }
+  const rest = (lines[line - 1] ?? "").slice(column - 1);
+  return { line, column, end_line: line, end_column: column + wordLength(rest), ...shown };
+}
+
+// A quoted text, else up to what ends a value or a name.
+function wordLength(rest: string): number {
+  const [word = ""] = /^(?:"[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(rest.slice(0, 10_000)) ?? [];
+  return Math.max(1, word.length);
 }
