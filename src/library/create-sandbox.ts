@@ -186,7 +186,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
         const running = previewWorld();
         const now = running.clock.now();
         return attestationsOf(running.consents.all, now).flatMap(
-          (place) => viewAttestation(place, running, now) ?? [],
+          (attestation) => viewAttestation(attestation, running, now) ?? [],
         );
       },
       suspend: (id) => operations.attestation(world(), { id, do: "suspend" }).attestation,

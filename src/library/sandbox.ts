@@ -115,7 +115,7 @@ export interface KeyCreation<OrganizationRef extends string = string> {
 
 /** The options of a rotation. */
 export interface KeyRotation {
-  /** The overlap in which the old key goes on working: up to 7 days, 0 ends it at once (R39, R40). Default: 60 minutes. */
+  /** The overlap in which the old key continues to work: up to 7 days, 0 ends it at once (R39, R40). Default: 60 minutes. */
   readonly overlap?: Duration;
   /** The ref of the replacement. Default: the old ref with the next free number. */
   readonly as?: string;

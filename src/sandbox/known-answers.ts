@@ -36,7 +36,7 @@ const quietTime = 180;
 /** Milliseconds after which a client knows an answer even if its requests never pause. */
 const longTime = 1000;
 /** Number of connections that a client with one request at a time uses: Node's `fetch` alternates between two. */
-const mostInTurn = 2;
+const maxSequentialConnections = 2;
 
 const longAgo: AnswerDelivery = Object.freeze({ at: Number.NEGATIVE_INFINITY });
 
@@ -53,7 +53,8 @@ export function isKnown(answer: KnownAnswer, sent: SentRequest): boolean {
   const pause = started - answer.latest.at;
   const isRepeat = connection !== undefined && answer.connections.includes(connection);
   if (isRepeat) answer.repeats += 1;
-  else if (connection === undefined || answer.connections.length === mostInTurn) answer.isParallel = true;
+  else if (connection === undefined || answer.connections.length === maxSequentialConnections)
+    answer.isParallel = true;
   else answer.connections.push(connection);
   if (pause < 0) answer.isParallel = true;
   answer.latest = delivery;

@@ -18,7 +18,7 @@ export interface Runtime {
   readonly world: () => World;
   /** Replaces the world by the one that `start` returns; changes nothing when that throws. */
   readonly exchange: (start: () => World) => void;
-  /** Puts a world in the place of the running one that goes on where that one is; `restart` returns the one that `reset` starts. */
+  /** Replaces the running world by one that continues from it; `restart` returns the world that `reset` starts. */
   readonly replace: (world: World, restart: () => World) => void;
   /** The options for every scenario that is started here. */
   readonly given: GivenOptions;

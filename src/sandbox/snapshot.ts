@@ -53,7 +53,7 @@ export function snapshotWorld(world: World): Scenario {
     ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
     ...(world.preview && { consents: describeConsents(world.consents) }),
     organizations,
-    // Its organizations are written out now; the clock of what goes on starts later, and the farmers stay as they are.
+    // Its organizations are written out now; the clock of a continuation starts later, and the farmers stay the same.
     population: { ...farmers, as_of: isoOf(world.farmers.start) },
     ...(timeline.length > 0 && { timeline }),
   };

@@ -66,7 +66,7 @@ export const listAttestations: Endpoint = {
       .filter(({ consent }) => farmer === undefined || consent.farmer === farmer);
     const page = found.slice(offset, offset + limit);
     return jsonBody({
-      data: page.map((place) => snakeCase(viewAttestation(place, world, now))),
+      data: page.map((attestation) => snakeCase(viewAttestation(attestation, world, now))),
       page: { limit, offset, total: found.length },
     });
   },
@@ -86,8 +86,9 @@ export const getAttestation: Endpoint = {
   refusals: ["404.unknown_record"],
   preview: true,
   respond(caller, world, { params, now }) {
-    const place = visibleTo(caller, world).attestation(params.id as string, now);
-    if (place === undefined) return { refused: "404.unknown_record", details: { record: "attestation" } };
-    return jsonBody({ data: snakeCase(viewAttestation(place, world, now)) });
+    const attestation = visibleTo(caller, world).attestation(params.id as string, now);
+    if (attestation === undefined)
+      return { refused: "404.unknown_record", details: { record: "attestation" } };
+    return jsonBody({ data: snakeCase(viewAttestation(attestation, world, now)) });
   },
 };

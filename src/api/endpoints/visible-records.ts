@@ -1,5 +1,5 @@
 import { attestationsOf, stateOf } from "../../sandbox/preview/consent-views.js";
-import type { AttestationPlace, ConsentEntry } from "../../sandbox/preview/consents.js";
+import type { AttestationEntry, ConsentEntry } from "../../sandbox/preview/consents.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import type { World } from "../../sandbox/world.js";
 
@@ -19,10 +19,10 @@ export function visibleTo({ key }: KeyEntry, world: World) {
       return entry !== undefined && isVisible(entry) ? entry : undefined;
     },
     attestations: (now: number) => attestationsOf(consents.all.filter(isVisible), now),
-    attestation(id: string, now: number): AttestationPlace | undefined {
-      const place = consents.attestation(id);
-      const exists = place !== undefined && stateOf(place, world, now) !== undefined;
-      return exists && isVisible(place.consent) ? place : undefined;
+    attestation(id: string, now: number): AttestationEntry | undefined {
+      const attestation = consents.attestation(id);
+      const exists = attestation !== undefined && stateOf(attestation, world, now) !== undefined;
+      return exists && isVisible(attestation.consent) ? attestation : undefined;
     },
   };
 }

@@ -58,20 +58,20 @@ export function suspendAttestation(
 ): { readonly attestation: AttestationView } {
   requirePreview(world);
   const suspended = change === "suspend";
-  const place = world.consents.attestation(id);
+  const attestation = world.consents.attestation(id);
   const now = world.clock.now();
-  const state = place && stateOf(place, world, now);
-  if (place === undefined || state === undefined) throw unknownRecord("attestation", id);
+  const state = attestation && stateOf(attestation, world, now);
+  if (attestation === undefined || state === undefined) throw unknownRecord("attestation", id);
   const { production, validity } = state;
   if (validity !== (suspended ? "active" : "suspended")) {
     const message = `Failed to ${change} the attestation ${id}: it is ${validity ?? production}.`;
     throw new SandboxError("attestation_not_open", message, { id, production, validity });
   }
-  const { consent, permission } = place;
+  const { consent, permission } = attestation;
   const at = Math.max(now, consent.suspensions.at(-1)?.at ?? now);
   consent.suspensions = [...consent.suspensions, { at, permission, suspended }];
   world.history.announce({ type: "consent.changed", consent: viewConsent(consent, world) });
-  return { attestation: viewAttestation(place, world) as AttestationView };
+  return { attestation: viewAttestation(attestation, world) as AttestationView };
 }
 
 // Of a farmer's requests the newest one that allows the decision, else the newest one, which is refused then.

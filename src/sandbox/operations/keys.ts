@@ -71,7 +71,7 @@ export function createKey(
 
 export interface RotateInput {
   readonly key: string;
-  /** The overlap in which the old key goes on working: 0 to 7 days. Default: 60 minutes. */
+  /** The overlap in which the old key continues to work: 0 to 7 days. Default: 60 minutes. */
   readonly overlap?: string | number | undefined;
   /** The ref of the replacement. Default: the old ref with the next free number. */
   readonly as?: string | undefined;

@@ -32,7 +32,7 @@ import {
 } from "../../schema/shape.js";
 import type { Farmer, Parcel } from "../../synthetic/farmers/farmer-shape.js";
 import { isoOf } from "../clock.js";
-import type { AttestationPlace, ConsentEntry } from "./consents.js";
+import type { AttestationEntry, ConsentEntry } from "./consents.js";
 import type { Farmers } from "./farmers.js";
 
 export interface PreviewWorld {
@@ -86,11 +86,16 @@ export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = worl
     respondBy: isoOf(respondBy(record)),
     expiresAt: isoOf(record.expiresAt),
     history: life.map(({ status, at, by }) => ({ status, at: isoOf(at), by })),
-    attestations: entry.attestations.flatMap((place) => {
-      const state = stateOf(place, world, now);
+    attestations: entry.attestations.flatMap((attestation) => {
+      const state = stateOf(attestation, world, now);
       if (state === undefined) return [];
       return [
-        { id: place.id, type: place.permission, production: state.production, validity: state.validity },
+        {
+          id: attestation.id,
+          type: attestation.permission,
+          production: state.production,
+          validity: state.validity,
+        },
       ];
     }),
   };
@@ -98,7 +103,7 @@ export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = worl
 
 /** The state of an attestation at an instant; `undefined` when it does not exist then. */
 export function stateOf(
-  { consent, permission }: AttestationPlace,
+  { consent, permission }: AttestationEntry,
   world: PreviewWorld,
   now: number,
 ): AttestationState | undefined {
@@ -108,17 +113,17 @@ export function stateOf(
 
 /** An attestation as it is at an instant; `undefined` when it does not exist then. */
 export function viewAttestation(
-  place: AttestationPlace,
+  attestation: AttestationEntry,
   world: PreviewWorld,
   now = world.clock.now(),
 ): AttestationView | undefined {
-  const state = stateOf(place, world, now);
+  const state = stateOf(attestation, world, now);
   if (state === undefined) return undefined;
-  const { consent, permission } = place;
+  const { consent, permission } = attestation;
   const { production, validity, requestedAt, producedAt, endedAt } = state;
   const isReady = production === "ready" && producedAt !== null;
   return {
-    id: place.id,
+    id: attestation.id,
     synthetic: true,
     type: permission,
     farmerId: world.farmers.idOf(consent.farmer),
@@ -138,7 +143,7 @@ export function viewAttestation(
  * The attestations of these requests that exist at an instant, in the order in which farmers granted them: new ones come
  * last, so that a client that reads page by page gets each once.
  */
-export function attestationsOf(entries: readonly ConsentEntry[], now: number): AttestationPlace[] {
+export function attestationsOf(entries: readonly ConsentEntry[], now: number): AttestationEntry[] {
   // They exist once the consent was granted, whatever came after.
   const granted = entries.flatMap((entry) => {
     const grant = consentHistory(entry.record, now).find(({ status }) => status === "granted");

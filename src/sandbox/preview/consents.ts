@@ -33,13 +33,13 @@ export interface ConsentDraft {
 export interface ConsentEntry extends Omit<ConsentDraft, "createdAt" | "expiresAt"> {
   readonly id: string;
   /** Its attestations, which exist once it is granted, in the order of the permissions. */
-  readonly attestations: readonly AttestationPlace[];
+  readonly attestations: readonly AttestationEntry[];
   record: ConsentRecord;
   suspensions: readonly Suspension[];
 }
 
 /** The attestation of a permission, whether or not it exists yet. */
-export interface AttestationPlace {
+export interface AttestationEntry {
   readonly id: string;
   readonly consent: ConsentEntry;
   readonly permission: Permission;
@@ -49,7 +49,7 @@ export interface AttestationPlace {
 function createConsents(seed: number) {
   const all: ConsentEntry[] = [];
   const byId = new Map<string, ConsentEntry>();
-  const attestations = new Map<string, AttestationPlace>();
+  const attestations = new Map<string, AttestationEntry>();
   const idOf = (kind: "consent" | "attestation", ...labels: readonly string[]) =>
     `${kind}_${base62From(randomStream(seed, `${kind}.id`, ...labels), 20)}`;
   return {
@@ -64,11 +64,11 @@ function createConsents(seed: number) {
     draft({ createdAt, expiresAt, ...draft }: ConsentDraft): ConsentEntry {
       const number = String(all.length + 1);
       const record = { createdAt, expiresAt, persona: personaOf(seed, draft.farmer), decisions: [] };
-      const places: AttestationPlace[] = [];
+      const entries: AttestationEntry[] = [];
       const id = idOf("consent", number);
-      const consent: ConsentEntry = { ...draft, id, attestations: places, record, suspensions: [] };
+      const consent: ConsentEntry = { ...draft, id, attestations: entries, record, suspensions: [] };
       for (const permission of draft.permissions) {
-        places.push({ id: idOf("attestation", number, permission), consent, permission });
+        entries.push({ id: idOf("attestation", number, permission), consent, permission });
       }
       return consent;
     },
@@ -76,7 +76,7 @@ function createConsents(seed: number) {
     add(entry: ConsentEntry): void {
       all.push(entry);
       byId.set(entry.id, entry);
-      for (const place of entry.attestations) attestations.set(place.id, place);
+      for (const attestation of entry.attestations) attestations.set(attestation.id, attestation);
     },
   };
 }

@@ -13,11 +13,11 @@ export type ReportedPath = Report["paths"][number];
 interface ExitProps {
   readonly path: ReportedPath;
   /** The number of requests of the story and this page that ended there. */
-  readonly told: number;
+  readonly fromStory: number;
 }
 
 /** An exit that was opened: when requests leave there, how often they did, and how to be one of them. */
-export function Exit({ path, told }: ExitProps) {
+export function Exit({ path, fromStory }: ExitProps) {
   const { path_id: pathId, when, count, preview_count: inPreview, how_to_meet: how } = path;
   return (
     <section class="exit-detail" aria-label={`The exit ${pathId}`}>
@@ -30,8 +30,8 @@ export function Exit({ path, told }: ExitProps) {
       <p>
         Requests of clients: {count.toLocaleString("en")}
         {inPreview === 0 ? "" : `, and ${inPreview.toLocaleString("en")} to announced endpoints`}. Of the
-        story and this page: {told.toLocaleString("en")}.{" "}
-        {count + inPreview + told === 0 ? null : (
+        story and this page: {fromStory.toLocaleString("en")}.{" "}
+        {count + inPreview + fromStory === 0 ? null : (
           <a href={linkTo("requests", [], { path: pathId })}>Show these requests</a>
         )}
       </p>

@@ -10,10 +10,10 @@ import { Exit, type ReportedPath } from "./exit.js";
 import { Traveller } from "./traveller.js";
 
 /** Counts of the requests that the story or this page has sent, by path id; as text, which changes only with the counts. */
-const toldCounts = computed(() => {
+const storyCounts = computed(() => {
   const counts: Record<string, number> = {};
-  for (const { told, path_id: pathId } of requests.value) {
-    if (told) counts[pathId] = (counts[pathId] ?? 0) + 1;
+  for (const { told: fromStory, path_id: pathId } of requests.value) {
+    if (fromStory) counts[pathId] = (counts[pathId] ?? 0) + 1;
   }
   return JSON.stringify(counts);
 });
@@ -37,7 +37,7 @@ export function Gate({ report }: { readonly report: Report }) {
   if (drawn === undefined) return <p class="panel muted gate-panel">Reading…</p>;
   const paths = new Map(report.paths.map((row) => [row.path_id as string, row]));
   const opened = paths.get(route.value.parts[0] ?? "");
-  const told: Readonly<Record<string, number>> = JSON.parse(toldCounts.value);
+  const fromStory: Readonly<Record<string, number>> = JSON.parse(storyCounts.value);
   const stages: readonly Stage[] = [
     {
       kind: "faults",
@@ -88,11 +88,16 @@ export function Gate({ report }: { readonly report: Report }) {
               </div>
               <ul class="exits" aria-label={kind === "successes" ? "Successes" : `Exits of ${name}`}>
                 {exits.map((pathId) => (
-                  <ExitLink key={pathId} pathId={pathId} count={countOf(pathId)} told={told[pathId] ?? 0} />
+                  <ExitLink
+                    key={pathId}
+                    pathId={pathId}
+                    count={countOf(pathId)}
+                    fromStory={fromStory[pathId] ?? 0}
+                  />
                 ))}
               </ul>
               {opened === undefined || !exits.includes(opened.path_id) ? null : (
-                <Exit key={opened.path_id} path={opened} told={told[opened.path_id] ?? 0} />
+                <Exit key={opened.path_id} path={opened} fromStory={fromStory[opened.path_id] ?? 0} />
               )}
             </li>
           ))}
@@ -138,10 +143,10 @@ function Trunk({ count, below, of, mark }: TrunkProps) {
   );
 }
 
-function ExitLink(props: { readonly pathId: string; readonly count: number; readonly told: number }) {
-  const { pathId, count, told } = props;
+function ExitLink(props: { readonly pathId: string; readonly count: number; readonly fromStory: number }) {
+  const { pathId, count, fromStory } = props;
   const isOpen = route.value.parts[0] === pathId;
-  const state = count > 0 ? "met" : told > 0 ? "told" : "unmet";
+  const state = count > 0 ? "met" : fromStory > 0 ? "told" : "unmet";
   return (
     <li>
       <a
@@ -151,7 +156,7 @@ function ExitLink(props: { readonly pathId: string; readonly count: number; read
         data-path={pathId}
       >
         {/* With another key it is another element, which flashes anew. */}
-        {count + told === 0 ? null : <span class="flash" key={count + told} />}
+        {count + fromStory === 0 ? null : <span class="flash" key={count + fromStory} />}
         <code>{pathId}</code>
         {count === 0 ? null : (
           <span class="exit-count">
@@ -159,9 +164,9 @@ function ExitLink(props: { readonly pathId: string; readonly count: number; read
             <span class="visually-hidden"> by clients</span>
           </span>
         )}
-        {told === 0 ? null : (
+        {fromStory === 0 ? null : (
           <span class="exit-told">
-            {told.toLocaleString("en")}
+            {fromStory.toLocaleString("en")}
             <span class="visually-hidden"> by the story or this page</span>
           </span>
         )}

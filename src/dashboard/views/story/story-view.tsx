@@ -11,8 +11,8 @@ import { Stage } from "./stage.js";
 /** The scenario's story, step by step, for an audience. */
 export function StoryView() {
   useResources(story, gate);
-  const told = story.data.value;
-  if (told === undefined) {
+  const progress = story.data.value;
+  if (progress === undefined) {
     return (
       <>
         <h1>Story</h1>
@@ -20,11 +20,11 @@ export function StoryView() {
       </>
     );
   }
-  return told.steps === 0 ? <NoStory /> : <Presenter told={told} />;
+  return progress.steps === 0 ? <NoStory /> : <Presenter progress={progress} />;
 }
 
-function Presenter({ told }: { readonly told: Story }) {
-  const place = useRef<HTMLDivElement>(null);
+function Presenter({ progress }: { readonly progress: Story }) {
+  const stage = useRef<HTMLDivElement>(null);
   const next = useAction(async () => {
     await call("/story/next", { method: "POST" }).finally(story.refresh);
   });
@@ -32,25 +32,25 @@ function Presenter({ told }: { readonly told: Story }) {
     await call("/reset", { method: "POST" }).finally(story.refresh);
   });
   const fill = () =>
-    void (document.fullscreenElement ? document.exitFullscreen() : place.current?.requestFullscreen());
+    void (document.fullscreenElement ? document.exitFullscreen() : stage.current?.requestFullscreen());
   useKeys({ next, again, fill });
-  const at = useRef(told.told);
+  const { last, over, steps, told: stepsRun, outline } = progress;
+  const shown = useRef(stepsRun);
   useEffect(() => {
-    if (at.current === told.told) return;
-    at.current = told.told;
+    if (shown.current === stepsRun) return;
+    shown.current = stepsRun;
     // A new step is read from its beginning.
     const scroller = document.fullscreenElement ?? document.scrollingElement;
     if (scroller !== null) scroller.scrollTop = 0;
-  }, [told.told]);
-  const { last, over, steps, told: count, outline } = told;
-  const narration = outline.findLast(({ number, say }) => number <= count && say !== null)?.say ?? null;
+  }, [stepsRun]);
+  const narration = outline.findLast(({ number, say }) => number <= stepsRun && say !== null)?.say ?? null;
   return (
-    <div class="story" ref={place}>
+    <div class="story" ref={stage}>
       <header class="story-bar">
         <h1>Story</h1>
         <p class="story-progress">
-          {count === 0 ? `${steps} steps` : `Step ${count} of ${steps}`}
-          <progress max={steps} value={count} aria-label="Steps told" />
+          {stepsRun === 0 ? `${steps} steps` : `Step ${stepsRun} of ${steps}`}
+          <progress max={steps} value={stepsRun} aria-label="Steps told" />
         </p>
         <p class="buttons story-buttons">
           <button
@@ -79,7 +79,7 @@ function Presenter({ told }: { readonly told: Story }) {
       <section class="story-stage" aria-label="What was told last" aria-live="polite">
         <Refusal problem={next.problem ?? again.problem} />
         {last === null ? (
-          <Opening count={count} />
+          <Opening stepsRun={stepsRun} />
         ) : (
           <Stage key={last.number} step={last} narration={last.say ?? narration} gate={gate.data.value} />
         )}
@@ -87,15 +87,15 @@ function Presenter({ told }: { readonly told: Story }) {
           <p class="muted">The story is over. R starts it again, in the world as it was at first.</p>
         ) : null}
       </section>
-      <Outline told={told} />
+      <Outline progress={progress} />
     </div>
   );
 }
 
 // After a restart with --state the steps are known to be told, and no more.
-function Opening({ count }: { readonly count: number }) {
+function Opening({ stepsRun }: { readonly stepsRun: number }) {
   useResources(health, scenarios);
-  if (count > 0) {
+  if (stepsRun > 0) {
     return (
       <p class="narration before">
         What was told last is not known: the sandbox was started again. Space goes on with the next step.
@@ -122,20 +122,20 @@ const kindWords: Readonly<Record<string, string>> = {
   ahead: "to come",
 };
 
-function Outline({ told: { outline, told: count } }: { readonly told: Story }) {
+function Outline({ progress: { outline, told: stepsRun } }: { readonly progress: Story }) {
   const list = useRef<HTMLElement>(null);
   useEffect(() => {
     const current = list.current?.querySelector<HTMLElement>("[aria-current]");
     // The list alone: the page stays where it is.
     if (list.current && current) list.current.scrollTop = current.offsetTop - list.current.clientHeight / 2;
-  }, [count]);
+  }, [stepsRun]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys
     <nav class="story-outline" aria-label="Steps" ref={list} tabIndex={0}>
       <h2>Steps</h2>
       <ol>
-        {outline.map(({ number, say, text, told, as_expected: verdict }) => {
-          const state = !told
+        {outline.map(({ number, say, text, told: hasRun, as_expected: verdict }) => {
+          const state = !hasRun
             ? "ahead"
             : verdict === false
               ? "failed"
@@ -143,7 +143,7 @@ function Outline({ told: { outline, told: count } }: { readonly told: Story }) {
                 ? "held"
                 : "told";
           return (
-            <li key={number} class={state} aria-current={number === count ? "step" : undefined}>
+            <li key={number} class={state} aria-current={number === stepsRun ? "step" : undefined}>
               <span class={say === null ? "step-text" : "step-say"}>
                 <bdi>{shortened(say ?? text ?? "", 90)}</bdi>
               </span>
