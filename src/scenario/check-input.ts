@@ -27,8 +27,7 @@ export function checkRequestQuery(value: unknown, failure: string): ValueOf<type
 
 function leakedKeys(value: unknown, path: Path): { path: Path; message: string }[] {
   if (typeof value === "string" && redactKeys(value) !== value) {
-    const message = `${path.at(-1) ?? "body"} must not hold an API key`;
-    return [{ path, message }];
+    return [{ path, message: `${path.at(-1) ?? "body"} must not hold an API key` }];
   }
   if (typeof value !== "object" || value === null) return [];
   return (

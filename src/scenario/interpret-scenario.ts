@@ -144,8 +144,7 @@ export function readPlain(value: unknown, report: Report, mostValues = maximumVa
       const inner = [...path, name];
       if (forbiddenNames.has(name)) {
         const message = `${JSON.stringify(name)} cannot be the name of anything in a scenario`;
-        const hint = "choose another name";
-        wrong({ code: "forbidden_field", path: inner, pointAt: "key", message, hint });
+        wrong({ code: "forbidden_field", path: inner, pointAt: "key", message, hint: "choose another name" });
       } else if (member !== undefined) members[name] = copy(member, inner);
     }
     return members;

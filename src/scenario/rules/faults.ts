@@ -66,8 +66,7 @@ function checkFault({ when = {}, then }: FaultFields, path: Path, { preview, now
   const { path_id: pathId, after, until } = when;
   if (pathId !== undefined && !preview && outcomeOf(pathId).preview === true) {
     const message = `no request ends on ${quote(pathId)} without the preview of the announced endpoints`;
-    const hint = "write preview: true at the top level";
-    wrong("preview_off", [...path, "when", "path_id"], message, hint);
+    wrong("preview_off", [...path, "when", "path_id"], message, "write preview: true at the top level");
   }
   const lasts = after === undefined ? undefined : between(after, until, now);
   if (lasts !== undefined && lasts <= 0) {
