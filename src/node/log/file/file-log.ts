@@ -60,7 +60,8 @@ export interface FileLog extends Log {
  * unchanged then.
  */
 export async function openFileLog(place: StatePlace, options: FileLogOptions): Promise<FileLog> {
-  const file = pathOf(place);
+  // A state is reached by several names, and they have one lock.
+  const file = orUnreadable(place.given, () => targetOf(place.file));
   const unlock = await lock(file);
   if (unlock === undefined) {
     throw new SandboxError(
@@ -74,15 +75,6 @@ export async function openFileLog(place: StatePlace, options: FileLogOptions): P
   } catch (error) {
     unlock();
     throw error;
-  }
-}
-
-// A state is reached by several names, and they have one lock.
-function pathOf({ file, given }: StatePlace): string {
-  try {
-    return targetOf(file);
-  } catch (error) {
-    throw unreadableState(given, fileFailure(error));
   }
 }
 
@@ -132,7 +124,9 @@ function openLocked(
       startedWith = identityOf(served);
     }
     const state = { startedWith, ...describeServer(log, describe) };
-    writeState(place, textOf(state), whatToDo);
+    const text = textOf(state);
+    // Readable by its owner alone: a scenario may pin keys.
+    orUnwritable(place.given, whatToDo, () => writeFileAtomically(place.file, text, 0o600));
     savedAt = isoOf(state.own.at);
   };
   const saver = createSaver(() => save("The change is made, but a restart would not know of it."), onProblem);
@@ -159,11 +153,7 @@ function openLocked(
     },
     begin() {
       const whatToDo = "Name another file with --state.";
-      try {
-        makeFolder(dirname(place.file));
-      } catch (error) {
-        throw unwritableState(place.given, error, whatToDo);
-      }
+      orUnwritable(place.given, whatToDo, () => makeFolder(dirname(place.file)));
       keep(runtime);
       instances.follow((instance) => {
         keep(instance.runtime);
@@ -217,31 +207,30 @@ function otherState(before: string, now: string, given: string): SandboxError {
 }
 
 function readState({ file, given }: StatePlace): SavedState | undefined {
-  let text: string;
-  try {
+  const text = orUnreadable(given, () => {
     const found = statSync(file, { throwIfNoEntry: false });
-    if (found === undefined) return undefined;
     // To read a pipe would wait for a writer.
-    if (!found.isFile() && !found.isDirectory()) throw new Error("it is no regular file");
-    text = readFileSync(file, "utf8");
+    if (found?.isFile() === false && !found.isDirectory()) throw new Error("it is no regular file");
+    return found && readFileSync(file, "utf8");
+  });
+  return text === undefined ? undefined : parseState(text, given);
+}
+
+function orUnreadable<Result>(given: string, read: () => Result): Result {
+  try {
+    return read();
   } catch (error) {
     throw unreadableState(given, fileFailure(error));
   }
-  return parseState(text, given);
 }
 
-// Readable by its owner alone: a scenario may pin keys.
-function writeState({ file, given }: StatePlace, text: string, whatToDo: string): void {
+function orUnwritable(given: string, whatToDo: string, write: () => void): void {
   try {
-    writeFileAtomically(file, text, 0o600);
+    write();
   } catch (error) {
-    throw unwritableState(given, error, whatToDo);
+    throw new SandboxError(
+      "state_unwritable",
+      `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${whatToDo}`,
+    );
   }
-}
-
-function unwritableState(given: string, error: unknown, whatToDo: string): SandboxError {
-  return new SandboxError(
-    "state_unwritable",
-    `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${whatToDo}`,
-  );
 }

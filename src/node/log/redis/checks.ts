@@ -2,9 +2,10 @@ import { SandboxError } from "../../../domain/errors.js";
 import { isMapping, parsedJson } from "../../../domain/json.js";
 import { listed } from "../../../schema/words.js";
 import type { RedisLink, Reply } from "./link.js";
+import { unfitStore } from "./problems.js";
 
 /** What a store needs first had: XTRIM MINID. */
-const oldest = [6, 2];
+const oldest = "6.2";
 
 /**
  * Checks that a Redis is new enough and throws no keys away; resolves to what an operator should know of it.
@@ -18,31 +19,22 @@ export async function checkRedis({ command }: RedisLink, shown: string): Promise
   });
   const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(String(info))?.[1];
   const version = read("redis_version");
-  if (version !== undefined && isOlder(version)) {
-    throw new SandboxError(
-      "store_unusable",
-      `Failed to use the store ${shown}: it is a Redis ${version}, which is too old. Redis ${oldest.join(".")} or newer, or Valkey, is needed.`,
+  if (version?.localeCompare(oldest, "en", { numeric: true }) === -1) {
+    throw unfitStore(
+      shown,
+      `it is a Redis ${version}, which is too old. Redis ${oldest} or newer, or Valkey, is needed.`,
     );
   }
   const [policy = "noeviction", most = "0"] = [read("maxmemory_policy"), read("maxmemory")];
   if (policy.startsWith("allkeys-") && most !== "0") {
-    throw new SandboxError(
-      "store_unusable",
-      `Failed to use the store ${shown}: with its maxmemory-policy ${policy} it throws keys away when it is full. Set maxmemory-policy to noeviction.`,
+    throw unfitStore(
+      shown,
+      `with its maxmemory-policy ${policy} it throws keys away when it is full. Set maxmemory-policy to noeviction.`,
     );
   }
-  const savesNothing = read("aof_enabled") === "0";
-  return savesNothing
-    ? [
-        `The store ${shown} has no append-only file: what it holds may be lost when it restarts. See docs/store.md.`,
-      ]
-    : [];
-}
-
-function isOlder(version: string): boolean {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [oldestMajor = 0, oldestMinor = 0] = oldest;
-  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  if (read("aof_enabled") !== "0") return [];
+  const lost = "what it holds may be lost when it restarts. See docs/store.md.";
+  return [`The store ${shown} has no append-only file: ${lost}`];
 }
 
 /** Keys that begin with a prefix; looks through the first 100,000 or so, and finds none where the user may not look. */

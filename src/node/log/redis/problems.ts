@@ -126,7 +126,12 @@ export function unusableStore(shown: string, error: unknown): SandboxError {
   const [, found, whatToDo, isAway] = problemOf(error);
   return isAway === "away"
     ? new SandboxError("store_unavailable", `Failed to reach the store ${shown}: ${found}. ${whatToDo}.`)
-    : new SandboxError("store_unusable", `Failed to use the store ${shown}: ${found}. ${whatToDo}.`);
+    : unfitStore(shown, `${found}. ${whatToDo}.`);
+}
+
+/** The error for a store that cannot be used as it is. */
+export function unfitStore(shown: string, why: string): SandboxError {
+  return new SandboxError("store_unusable", `Failed to use the store ${shown}: ${why}`);
 }
 
 /** What is wrong with a store that was in use: half a sentence. */

@@ -7,7 +7,7 @@ import { createAppendQueue } from "./append-queue.js";
 import { checkRedis, keysUnder, otherFounding } from "./checks.js";
 import { connectRedis, type RedisLink, type Reply } from "./link.js";
 import { createLogCursor, type LogCursor, numberOf, type StoredBatch } from "./log-cursor.js";
-import { isRefusal, reasonOf, unusableStore } from "./problems.js";
+import { isRefusal, reasonOf, unfitStore, unusableStore } from "./problems.js";
 import { appendScript, keepScript, openScript } from "./scripts.js";
 
 export interface RedisLogOptions {
@@ -334,8 +334,8 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
 }
 
 function foreignKey(shown: string, key: string): SandboxError {
-  return new SandboxError(
-    "store_unusable",
-    `Failed to use the store ${shown}: it has the key ${JSON.stringify(key)}, which is of somebody else. Give this sandbox keys of its own with --store-prefix.`,
+  return unfitStore(
+    shown,
+    `it has the key ${JSON.stringify(key)}, which is of somebody else. Give this sandbox keys of its own with --store-prefix.`,
   );
 }
