@@ -39,8 +39,8 @@ export function createControlApp(
     for (const row of rows) {
       const answer = (request: Request, response: Response) =>
         runRoute(row, request, response, contexts.get(request) as ControlContext, surroundings);
-      if (row.method === "GET") mounted.get(answer);
-      else mounted[methodName(row)](requireType(row), readBody, answer);
+      const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
+      mounted[method](...(method === "get" ? [] : [requireType(row), readBody]), answer);
     }
     // A wrong method must never look like a success.
     mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
@@ -55,10 +55,6 @@ export function createControlApp(
     contexts.set(request, context);
     app(request, response);
   };
-}
-
-function methodName({ method }: Route): "post" | "put" | "patch" | "delete" {
-  return method.toLowerCase() as "post" | "put" | "patch" | "delete";
 }
 
 async function runRoute(

@@ -10,34 +10,21 @@ interface Append {
 }
 
 /** Appends that are sent together, under a number by which the store knows them when they are sent again. */
-export interface Batch {
+interface Batch {
   readonly number: number;
   readonly texts: readonly string[];
   readonly resolve: (index: number, outcome: unknown) => void;
-}
-
-/** The appends of a replica, in order: those under way, which are one batch at most, and those that wait behind it. */
-export interface AppendQueue {
-  /** Resolves to the outcome; rejects with the error of `refuse…`, or of `expired` when there is none in time. */
-  readonly push: (text: string) => Promise<unknown>;
-  /** The batch to send: the one under way again while somebody waits for it, else the next; `undefined`: there is none. */
-  readonly next: () => Batch | undefined;
-  /** Whether there is something to send. */
-  readonly isWaiting: () => boolean;
-  /** The batch under way. */
-  readonly underWay: () => Batch | undefined;
-  /** The outcomes of the batch under way are all known. */
-  readonly done: () => void;
-  readonly refuseUnderWay: (error: SandboxError) => void;
-  readonly refuseAll: (error: SandboxError) => void;
 }
 
 /** The most texts, and about how many characters, one batch has: Lua takes some thousand values. */
 const mostTexts = 500;
 const mostCharacters = 500_000;
 
-/** Makes an empty queue. `timeout`: how many milliseconds an append waits. */
-export function createAppendQueue(timeout: number, expired: () => SandboxError): AppendQueue {
+/**
+ * Makes a queue of the appends of a replica, in order: those under way, which are one batch at most, and those that wait
+ * behind it. `timeout`: how many milliseconds an append waits.
+ */
+export function createAppendQueue(timeout: number, expired: () => SandboxError) {
   const now = nodePlatform.stopwatch;
   const isOver = (time: number) => (append: Append) => append.deadline <= time;
   let waiting: Append[] = [];
@@ -82,12 +69,14 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError):
   };
 
   return {
-    push: (text) =>
-      new Promise((resolve, reject) => {
+    /** Resolves to the outcome; rejects with the error of `refuse…`, or of `expired` when there is none in time. */
+    push: (text: string) =>
+      new Promise<unknown>((resolve, reject) => {
         waiting.push({ text, deadline: now() + timeout, resolve, reject });
         watch(timeout);
       }),
-    next() {
+    /** The batch to send: the one under way again while somebody waits for it, else the next; `undefined`: there is none. */
+    next(): Batch | undefined {
       if (sent.every(isOver(now()))) done();
       if (batch !== undefined || waiting.length === 0) return batch;
       const taken = take();
@@ -100,11 +89,13 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError):
       };
       return batch;
     },
+    /** Whether there is something to send. */
     isWaiting: () => batch !== undefined || waiting.length > 0,
     underWay: () => batch,
+    /** The outcomes of the batch under way are all known. */
     done,
     refuseUnderWay,
-    refuseAll(error) {
+    refuseAll(error: SandboxError): void {
       const refused = waiting;
       waiting = [];
       refuseUnderWay(error);
