@@ -26,16 +26,7 @@ const mostAtOnce = 1000;
 const mostPerSecond = 200;
 const floodTime = 500;
 
-/** Sends the events of one runtime to all its subscribers; a batch is put into words once. */
-interface Broadcast {
-  /** The events after an id, as they are sent. */
-  readonly textSince: (id: number) => string;
-  /** Sends what is due. */
-  readonly flush: () => void;
-  readonly subscribers: () => number;
-  /** Sends everything from now on to this subscriber as well; returns how to leave. */
-  readonly join: (subscriber: (bytes: Buffer) => void) => () => void;
-}
+type Broadcast = ReturnType<typeof createBroadcast>;
 
 const broadcasts = new WeakMap<Runtime, Broadcast>();
 
@@ -51,7 +42,8 @@ export function subscribersOf(runtime: Runtime): number {
   return broadcasts.get(runtime)?.subscribers() ?? 0;
 }
 
-function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventIds): Broadcast {
+// Sends the events of one runtime to all its subscribers; a batch is put into words once.
+function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventIds) {
   const latestId = () => history.latest() + offset;
   const mayLog = createAllowance();
   // The ids of requests that are not logged one by one.
@@ -115,10 +107,13 @@ function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventI
     if (due === mostInBatch) flush();
   });
   return {
+    /** The events after an id, as they are sent. */
     textSince,
+    /** Sends what is due. */
     flush,
     subscribers: () => subscribers.size,
-    join(subscriber) {
+    /** Sends everything from now on to this subscriber as well; returns how to leave. */
+    join(subscriber: (bytes: Buffer) => void): () => void {
       flush();
       if (subscribers.size === 0) {
         beating = setInterval(() => send(": still here\n\n"), heartbeat).unref();

@@ -7,25 +7,16 @@ const longest = 100;
 /** The time until the next save, as a multiple of what the last one took: clients hardly notice that it is on. */
 const rest = 50;
 
-/** Saves immediately, or together with what happens soon. */
-export interface Saver {
-  /** Saves; throws what `save` throws, and tries again later then. */
-  readonly now: () => void;
-  readonly soon: () => void;
-  /** Whether something is not saved yet. */
-  readonly isDue: () => boolean;
-  /** Saves nothing any more; returns whether something is unsaved. */
-  readonly stop: () => boolean;
-}
-
 const realTime = { stopwatch: nodePlatform.stopwatch, setTimeout, clearTimeout };
 
-/** Makes a saver. `onProblem` is called when a save fails for which no caller waits: once, until one works again. */
+/**
+ * Makes a saver, which saves immediately or together with what happens soon. `onProblem` is called when a save fails for which no caller waits: once, until one works again.
+ */
 export function createSaver(
   save: () => void,
   onProblem: (error: unknown) => void,
   { stopwatch, setTimeout, clearTimeout } = realTime,
-): Saver {
+) {
   let timer: NodeJS.Timeout | undefined;
   let nextAt = 0;
   let isFailing = false;
@@ -65,10 +56,13 @@ export function createSaver(
     }
   };
   return {
+    /** Saves; throws what `save` throws, and tries again later then. */
     now,
     soon,
+    /** Whether something is not saved yet. */
     isDue: () => timer !== undefined,
-    stop() {
+    /** Saves nothing any more; returns whether something is unsaved. */
+    stop(): boolean {
       isStopped = true;
       const isUnsaved = timer !== undefined;
       clear();

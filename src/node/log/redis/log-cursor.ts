@@ -11,28 +11,13 @@ export interface StoredBatch {
 }
 
 /** Where a replica is in a log. */
-export interface LogCursor {
-  /** The position of the last entry that it has; empty: none, not even a start. */
-  readonly at: () => string;
-  /** The number of that entry. */
-  readonly number: () => number;
-  /** The id of the batch that it was in; empty: it has none since its start. */
-  readonly batch: () => string;
-  /** Starts the replica from here. */
-  readonly start: (epoch: string, foundedAt: number, snapshot: LogSnapshot | undefined) => void;
-  /**
-   * Applies batches that were found behind a number; those that another connection has brought already are left out.
-   *
-   * `false`: they do not follow what the replica has, and what it has is not what the log has.
-   */
-  readonly apply: (found: readonly StoredBatch[], behind: number) => boolean;
-}
+export type LogCursor = ReturnType<typeof createLogCursor>;
 
 /** Makes a cursor. `onOutcome` gets what came of each entry: its batch, and its place there. */
 export function createLogCursor(
   follower: LogFollower,
   onOutcome: (mark: string, index: number, outcome: unknown, isLast: boolean) => void,
-): LogCursor {
+) {
   let [epoch, at, batch] = ["", "", ""];
   let number = 0;
 
@@ -49,15 +34,24 @@ export function createLogCursor(
   };
 
   return {
+    /** The position of the last entry that it has; empty: none, not even a start. */
     at: () => at,
+    /** The number of that entry. */
     number: () => number,
+    /** The id of the batch that it was in; empty: it has none since its start. */
     batch: () => batch,
-    start(begun, foundedAt, snapshot) {
+    /** Starts the replica from here. */
+    start(begun: string, foundedAt: number, snapshot: LogSnapshot | undefined): void {
       [epoch, at, batch] = [begun, snapshot?.position ?? `${foundedAt}-0`, ""];
       number = numberOf(at);
       follower.start({ foundedAt, snapshot });
     },
-    apply(found, behind) {
+    /**
+     * Applies batches that were found behind a number; those that another connection has brought already are left out.
+     *
+     * `false`: they do not follow what the replica has, and what it has is not what the log has.
+     */
+    apply(found: readonly StoredBatch[], behind: number): boolean {
       for (const one of found) {
         const last = numberOf(one.id);
         if (one.epoch !== epoch || last <= behind || last - one.texts.length > number) return false;
