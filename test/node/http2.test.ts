@@ -11,6 +11,7 @@ import { makeSelfSigned } from "../../src/node/server/tls.js";
 import { askHttps } from "../support/ask-https.js";
 import { scenarioWith } from "../support/faulty.js";
 import { floods, sendFlood } from "../support/http2-frames.js";
+import { isNightly } from "../support/property-seed.js";
 import { requested } from "../support/requested.js";
 import { headerOf, mePath } from "../support/send.js";
 import { sendOnHttp2 } from "../support/send-on-http2.js";
@@ -309,14 +310,14 @@ describe("a connection on which nothing happens", () => {
 
 test("floods of frames end their own connection at most", async () => {
   const defects: unknown[] = [];
-  const { port, url, sandbox, me } = await start({ onDefect: (error) => defects.push(error) });
+  const { port, url, sandbox } = await start({ onDefect: (error) => defects.push(error) });
+  const headers = { "x-api-key": sandbox.secret("active" as never) };
   for (const flood of Object.values(floods)) {
-    await sendFlood(port, tls.cert, flood, 1500);
+    await sendFlood(port, tls.cert, flood, isNightly ? 1500 : 500);
     const after = sendOnHttp2(url, tls.cert);
-    expect((await after.send({})).status).toBe(401);
+    expect((await after.send({ headers })).status).toBe(200);
     after.session.destroy();
   }
-  expect((await me("active")).status).toBe(200);
   expect(defects).toEqual([]);
   expect(sandbox.requests.list({ limit: 1 })).toHaveLength(1);
 });
