@@ -50,7 +50,10 @@ export async function takePage(options?: BrowserContextOptions): Promise<Page> {
 }
 
 async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-  return (await (await theBrowser()).newContext({ viewport: desk, ...options })).newPage();
+  const context = await (await theBrowser()).newContext({ viewport: desk, ...options });
+  // As patient as the tests are.
+  context.setDefaultTimeout(60_000);
+  return context.newPage();
 }
 
 /** A page as a new one is. */
@@ -97,7 +100,7 @@ export async function openPage(module: string): Promise<ChromiumPage> {
   try {
     const broken = new Promise<never>((_resolve, reject) => page.on("pageerror", reject));
     await page.goto(site.url);
-    await Promise.race([page.waitForFunction("globalThis.ready", undefined, { timeout: 20_000 }), broken]);
+    await Promise.race([page.waitForFunction("globalThis.ready"), broken]);
     return { page, close };
   } catch (error) {
     await close();
