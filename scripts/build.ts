@@ -15,7 +15,7 @@ import { thirdParty } from "./third-party-notices.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
-const ownDoors = { index: "src/index.ts", node: "src/node/index.ts" };
+const ownDoors = { index: "src/index.ts", node: "src/serve/index.ts" };
 /** Entry points that import packages of the user. */
 const peerDoors = {
   msw: "src/msw/index.ts",

@@ -35,7 +35,7 @@ export async function bundle({ root, entries, into, format, texts = {} }: Bundli
   const inRoot = (files: readonly string[]) => files.map((file) => join(root, file));
   const needs = findNeeds({
     library: inRoot(["src/index.ts"]),
-    server: inRoot(["src/node/index.ts"]),
+    server: inRoot(["src/serve/index.ts"]),
     command: inRoot(["src/cli/cli.ts", "src/cli/commands/start.ts"]),
     late: inRoot(Object.values(lateParts).flat()),
     checks: inRoot(lateParts.checks),

@@ -10,7 +10,7 @@ const capture = [
   "src/api/story-sender.ts",
   "src/library/capture.ts",
   "src/library/captured-steps.ts",
-  "src/sandbox/story/run-step.ts",
+  "src/world/story/run-step.ts",
 ];
 const farmers = ["src/synthetic/farmers/farmers.ts"];
 const preview = [
@@ -20,9 +20,9 @@ const preview = [
   "src/api/endpoints/visible-records.ts",
   "src/api/request-input.ts",
   "src/report/reproduce-preview.ts",
-  "src/sandbox/operations/consents.ts",
-  "src/sandbox/preview/consent-views.ts",
-  "src/sandbox/preview/consents.ts",
+  "src/world/operations/consents.ts",
+  "src/world/preview/consent-views.ts",
+  "src/world/preview/consents.ts",
 ];
 
 /** The parts that a page imports itself (`docs/decisions/0012`). */
@@ -43,13 +43,13 @@ export const lateParts = {
   names: ["src/synthetic/names.ts"],
   openapi: ["src/api/openapi.ts"],
   operations: [
-    "src/sandbox/operations/keys.ts",
-    "src/sandbox/operations/world.ts",
-    "src/sandbox/story/differences.ts",
+    "src/world/operations/keys.ts",
+    "src/world/operations/world.ts",
+    "src/world/story/differences.ts",
   ],
   preview,
   report: ["src/report/report.ts"],
-  snapshot: ["src/sandbox/snapshot.ts"],
+  snapshot: ["src/world/snapshot.ts"],
   variation: ["src/api/variation/vary.ts"],
   yaml: ["src/scenario/yaml.ts"],
 } satisfies Parts;
@@ -97,7 +97,7 @@ export function addedByPage(root: string): Cut {
 }
 
 /** Modules that few programs use themselves: they need no cut, and may use more of a part than its functions. */
-const isApart = (file: string) => /\/src\/(?:certify|check|cli\/certify|node\/control)\//.test(file);
+const isApart = (file: string) => /\/src\/(?:certify|check|cli\/certify|control)\//.test(file);
 
 /** Makes an entry point of each part, and lets all modules outside call its functions there. */
 export function cutParts(root: string, parts: Parts, cut: Cut): Plugin {

@@ -13,7 +13,7 @@ const mostBytes = 150_000;
 // It stands in the pictures.
 const port = 4747;
 
-const { startServer } = (await import(built)) as typeof import("../src/node/index.js");
+const { startServer } = (await import(built)) as typeof import("../src/serve/index.js");
 type Server = Awaited<ReturnType<typeof startServer>>;
 
 interface Picture {

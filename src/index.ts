@@ -38,10 +38,6 @@ export type {
   ReportedPath,
   ReportedRequest,
 } from "./report/report.js";
-export type { Duration, Instant } from "./sandbox/clock.js";
-export type { Fault } from "./sandbox/faults.js";
-export type { AttestationView, ConsentView } from "./sandbox/preview/consent-views.js";
-export type { KeyView, OrganizationView, RequestView } from "./sandbox/views.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */
 export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
@@ -50,3 +46,7 @@ export { ScenarioError } from "./scenario/problems/scenario-error.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
 /* Synthetic data */
 export type { Farmer } from "./synthetic/farmers/farmer-shape.js";
+export type { Duration, Instant } from "./world/clock.js";
+export type { Fault } from "./world/faults.js";
+export type { AttestationView, ConsentView } from "./world/preview/consent-views.js";
+export type { KeyView, OrganizationView, RequestView } from "./world/views.js";

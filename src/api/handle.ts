@@ -10,16 +10,10 @@ import {
   type RequestTraits,
   shows,
 } from "../domain/request-traits.js";
-import { noAdvice, observe } from "../sandbox/client-behaviour.js";
-import type {
-  ApiAnswer,
-  ApiRequest,
-  Exchange,
-  NamedLimit,
-  RequestContent,
-} from "../sandbox/history/exchange.js";
-import type { KeyEntry } from "../sandbox/registry.js";
-import type { World } from "../sandbox/world.js";
+import type { ApiAnswer, ApiRequest, Exchange, NamedLimit, RequestContent } from "../history/exchange.js";
+import { noAdvice, observe } from "../world/client-behaviour.js";
+import type { KeyEntry } from "../world/registry.js";
+import type { World } from "../world/world.js";
 import { answerCall, type Ending } from "./answer.js";
 import { asChosen, type Call } from "./call.js";
 import type { InputSchema } from "./endpoint.js";

@@ -1,8 +1,8 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { day, minute } from "../domain/limits.js";
-import type { NamedLimit } from "../sandbox/history/exchange.js";
-import type { KeyEntry } from "../sandbox/registry.js";
-import type { World } from "../sandbox/world.js";
+import type { NamedLimit } from "../history/exchange.js";
+import type { KeyEntry } from "../world/registry.js";
+import type { World } from "../world/world.js";
 
 /** One limit of a key at an instant. */
 export interface LimitReading {

@@ -1,6 +1,6 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { outcomeOf, type PathId } from "../domain/outcomes.js";
-import type { World } from "../sandbox/world.js";
+import type { World } from "../world/world.js";
 
 /** The reason phrases of error responses (RFC 9110). */
 export const reasonPhrases: Readonly<Record<number, string>> = {

@@ -2,8 +2,8 @@ import type { AdviceId } from "../domain/advice.js";
 import { fingerprintOf, noKey, parseApiKey } from "../domain/api-key.js";
 import { findKeys } from "../domain/redact.js";
 import { isMeantAsKey } from "../domain/request-traits.js";
-import type { ShownKey } from "../sandbox/counters.js";
-import type { World } from "../sandbox/world.js";
+import type { ShownKey } from "../world/counters.js";
+import type { World } from "../world/world.js";
 import type { Call } from "./call.js";
 
 /** A description of the keys in places where no key belongs; holds none of them (R46). */

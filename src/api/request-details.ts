@@ -1,7 +1,7 @@
 import { adviceTable } from "../domain/advice.js";
 import { SandboxError } from "../domain/errors.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import type { World } from "../sandbox/world.js";
+import type { World } from "../world/world.js";
 import { gateResults } from "./gate.js";
 import { requestLine } from "./request-line.js";
 import { sentAnswer } from "./story-sender.js";

@@ -1,6 +1,6 @@
 import { parsedJson } from "../domain/json.js";
 import { containsKey } from "../domain/redact.js";
-import type { RequestContent } from "../sandbox/history/exchange.js";
+import type { RequestContent } from "../history/exchange.js";
 import { mismatchesIn } from "../schema/check.js";
 import { mapping, optional, type Shape } from "../schema/shape.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";

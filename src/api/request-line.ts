@@ -1,6 +1,6 @@
-import type { Exchange } from "../sandbox/history/exchange.js";
-import { viewRequest } from "../sandbox/views.js";
+import type { Exchange } from "../history/exchange.js";
 import { snakeCase } from "../schema/spelling.js";
+import { viewRequest } from "../world/views.js";
 
 /** A request as JSON outside this process spells it; its duration to the microsecond. */
 export function requestLine(exchange: Exchange): Record<string, unknown> {

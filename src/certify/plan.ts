@@ -1,7 +1,7 @@
 import words from "../api/variation/words.json" with { type: "json" };
 import type { Profile } from "../domain/assumptions.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
-import type { Trial } from "../sandbox/world.js";
+import type { Trial } from "../world/world.js";
 import type { CausePoint, CertifyVerdict, Run, RunCause } from "./result.js";
 
 /** A run that is to be made. */

@@ -1,16 +1,16 @@
 import { storySender } from "../api/story-sender.js";
 import { SandboxError } from "../domain/errors.js";
 import { redactValue } from "../domain/redact.js";
-import { isoOf } from "../sandbox/clock.js";
-import { createWorld } from "../sandbox/create-world.js";
-import type { Beginning } from "../sandbox/history/history.js";
-import { snapshotWorld } from "../sandbox/snapshot.js";
-import type { StoryStep, TimelineStep } from "../sandbox/steps.js";
-import { tryNextStep } from "../sandbox/story/run-step.js";
-import type { World } from "../sandbox/world.js";
+import type { Beginning } from "../history/history.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { requireFields } from "../schema/check.js";
+import { isoOf } from "../world/clock.js";
+import { createWorld } from "../world/create-world.js";
+import { snapshotWorld } from "../world/snapshot.js";
+import type { StoryStep, TimelineStep } from "../world/steps.js";
+import { tryNextStep } from "../world/story/run-step.js";
+import type { World } from "../world/world.js";
 import {
   type CapturedStep,
   differenceBetween,

@@ -2,11 +2,11 @@ import { sentAnswer } from "../api/story-sender.js";
 import { adviceIds } from "../domain/advice.js";
 import { isMapping, parsedJson } from "../domain/json.js";
 import { mePath } from "../domain/outcomes.js";
-import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.js";
-import type { Exchange, RequestContent } from "../sandbox/history/exchange.js";
-import type { RecordedOperation } from "../sandbox/history/history.js";
-import type { Action, StoryAnswer, StoryStep } from "../sandbox/steps.js";
+import type { Exchange, RequestContent } from "../history/exchange.js";
+import type { RecordedOperation } from "../history/history.js";
 import { storyPlaceholder } from "../scenario/format/fields.js";
+import { durationOf, type Instant, instantFrom, isoOf } from "../world/clock.js";
+import type { Action, StoryAnswer, StoryStep } from "../world/steps.js";
 
 /** Something that happened, as a step of a story. */
 export interface CapturedStep {

@@ -1,9 +1,9 @@
 import { admit } from "../api/answer.js";
 import { beginCall, completeCall } from "../api/handle.js";
 import { evidenceOf, hasBody, hasQuery, traitsOfWebRequest } from "../domain/request-traits.js";
-import { noAnswer } from "../sandbox/history/exchange.js";
-import type { KeyEntry } from "../sandbox/registry.js";
-import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../sandbox/views.js";
+import { noAnswer } from "../history/exchange.js";
+import type { KeyEntry } from "../world/registry.js";
+import { type KeyView, type OrganizationView, viewKey, viewOrganization } from "../world/views.js";
 import { currentSandbox, runtimeOf } from "./current-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
 import { connectionOf, markDelivered } from "./web-request.js";

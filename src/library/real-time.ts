@@ -1,4 +1,4 @@
-import { createSteadyTime } from "../sandbox/clock.js";
+import { createSteadyTime } from "../world/clock.js";
 
 // Kept when this module is loaded: fake timers of a test runner are to move the clock of a sandbox, and to hold up nothing.
 

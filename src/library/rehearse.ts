@@ -1,10 +1,10 @@
 import { storySender } from "../api/story-sender.js";
-import { advanceClock } from "../sandbox/operations/world.js";
-import type { Performed, TimelineResult } from "../sandbox/steps.js";
-import { stepProblems } from "../sandbox/story/differences.js";
-import { tryNextStep } from "../sandbox/story/run-step.js";
-import type { World } from "../sandbox/world.js";
 import type { Diagnostic } from "../scenario/problems/scenario-error.js";
+import { advanceClock } from "../world/operations/world.js";
+import type { Performed, TimelineResult } from "../world/steps.js";
+import { stepProblems } from "../world/story/differences.js";
+import { tryNextStep } from "../world/story/run-step.js";
+import type { World } from "../world/world.js";
 
 /** A rehearsal ends after so many requests, however often a story repeats its own. */
 const mostRequests = 5_000;

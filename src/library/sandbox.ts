@@ -4,15 +4,15 @@ import type { KeyLimits } from "../domain/limits.js";
 import type { LiveAccess, OrganizationStatus } from "../domain/organization.js";
 import type { PathId } from "../domain/outcomes.js";
 import type { Report } from "../report/report.js";
-import type { Duration, Instant } from "../sandbox/clock.js";
-import type { Fault } from "../sandbox/faults.js";
-import type { Actor } from "../sandbox/operations/initiator.js";
-import type { AttestationView, ConsentView } from "../sandbox/preview/consent-views.js";
-import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/views.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Farmer } from "../synthetic/farmers/farmer-shape.js";
+import type { Duration, Instant } from "../world/clock.js";
+import type { Fault } from "../world/faults.js";
+import type { Actor } from "../world/operations/initiator.js";
+import type { AttestationView, ConsentView } from "../world/preview/consent-views.js";
+import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../world/views.js";
 
 // Methods rather than functions as members where refs come in, so that a sandbox whose refs are known can be passed
 // where any sandbox will do.

@@ -8,9 +8,9 @@ import type {
   Connection,
   ReadBody,
   RequestContent,
-} from "../sandbox/history/exchange.js";
-import { inProcess } from "../sandbox/known-answers.js";
-import type { World } from "../sandbox/world.js";
+} from "../history/exchange.js";
+import { inProcess } from "../world/known-answers.js";
+import type { World } from "../world/world.js";
 import { deliverOverWeb, isInMiddleware, toResponse } from "./web-response.js";
 
 /**

@@ -1,7 +1,7 @@
 import { partsOf } from "../api/faults.js";
 import { reasonPhrases } from "../api/messages.js";
 import { failures } from "../domain/fault.js";
-import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
+import type { ApiAnswer, Delivery } from "../history/exchange.js";
 import { clearTimeout, setTimeout } from "./real-time.js";
 
 /** Converts an answer to a `Response`, with `body` instead of its own if given; an answer to HEAD has none. */

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { redactKeys } from "../domain/redact.js";
-import type { GivenOptions } from "../sandbox/runtime.js";
-import type { World } from "../sandbox/world.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import { withStory } from "../scenario/stories.js";
 import { yamlText } from "../scenario/yaml.js";
+import type { GivenOptions } from "../world/runtime.js";
+import type { World } from "../world/world.js";
 import { readBundledScenario } from "./package-files.js";
 import { openWorld } from "./platform.js";
 

@@ -1,8 +1,8 @@
 import { sentAnswer } from "../api/story-sender.js";
 import { prefixOf } from "../domain/api-key.js";
-import { isoOf } from "../sandbox/clock.js";
-import type { Exchange } from "../sandbox/history/exchange.js";
-import type { World } from "../sandbox/world.js";
+import type { Exchange } from "../history/exchange.js";
+import { isoOf } from "../world/clock.js";
+import type { World } from "../world/world.js";
 
 interface NameValue {
   readonly name: string;

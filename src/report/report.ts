@@ -2,7 +2,6 @@ import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceIds, adviceLevels, adviceTable } from "../domain/advice.js";
 import { profiles } from "../domain/assumptions.js";
 import { isFault, outcomeOf, outcomes } from "../domain/outcomes.js";
-import type { Runtime } from "../sandbox/runtime.js";
 import { mistakesIn } from "../schema/check.js";
 import {
   choice,
@@ -19,6 +18,7 @@ import {
   type ValueOf,
 } from "../schema/shape.js";
 import { camelCase, inJsonOfAnyVersion } from "../schema/spelling.js";
+import type { Runtime } from "../world/runtime.js";
 import { howToCover } from "./reproduce.js";
 import { suggestEndpoint } from "./suggest-endpoint.js";
 

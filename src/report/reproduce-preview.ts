@@ -8,9 +8,9 @@ import {
 import { evaluateKey } from "../api/evaluate.js";
 import { isAllowed } from "../domain/consent.js";
 import type { ApiPathId } from "../domain/outcomes.js";
-import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
-import type { KeyEntry } from "../sandbox/registry.js";
-import type { World } from "../sandbox/world.js";
+import { type ConsentEntry, statusAt } from "../world/preview/consents.js";
+import type { KeyEntry } from "../world/registry.js";
+import type { World } from "../world/world.js";
 
 /** What is to be sent, the key aside. */
 export interface KeylessRequest {

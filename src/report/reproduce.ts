@@ -4,11 +4,11 @@ import { variableOf } from "../domain/api-key.js";
 import { isSandboxError } from "../domain/errors.js";
 import { type FaultEffect, faultPathOf, matches, onlyDelays } from "../domain/fault.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
-import { createWorld } from "../sandbox/create-world.js";
-import type { KeyEntry } from "../sandbox/registry.js";
-import { announcedKeys } from "../sandbox/secrets.js";
-import type { World } from "../sandbox/world.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
+import { createWorld } from "../world/create-world.js";
+import type { KeyEntry } from "../world/registry.js";
+import { announcedKeys } from "../world/secrets.js";
+import type { World } from "../world/world.js";
 import { shellWord } from "./plain-text.js";
 import { type KeylessRequest, previewRequests } from "./reproduce-preview.js";
 

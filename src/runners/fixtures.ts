@@ -2,8 +2,8 @@ import { createSandbox, type SandboxOptions } from "../library/create-sandbox.js
 import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox, ScenarioSource } from "../library/sandbox.js";
 import { loadScenario } from "../node/files/load-scenario.js";
-import { serveRuntime } from "../node/serve.js";
-import type { RunningServer } from "../node/server/serve-log.js";
+import { serveRuntime } from "../serve/serve.js";
+import type { RunningServer } from "../server/serve-log.js";
 
 /** The options of the sandbox of a test runner's fixtures. */
 export interface FixtureOptions extends Omit<SandboxOptions, "scenario"> {

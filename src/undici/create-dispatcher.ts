@@ -3,14 +3,14 @@ import { SandboxError } from "../domain/errors.js";
 import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
+import { createMemoryLog } from "../log/memory-log.js";
 import { readBaseUrl } from "../node/addresses.js";
-import { createMemoryLog } from "../node/log/memory-log.js";
 import { olderVersion } from "../node/older-version.js";
 import { nextTick } from "../node/platform.js";
-import { connectionPair } from "../node/server/connection-pair.js";
-import { createHttpServer } from "../node/server/http-server.js";
-import { createTraffic } from "../node/server/traffic.js";
 import { requireKnownOptions } from "../schema/check.js";
+import { connectionPair } from "../server/connection-pair.js";
+import { createHttpServer } from "../server/http-server.js";
+import { createTraffic } from "../server/traffic.js";
 
 const wanted = { entry: "svc-sandbox/undici", name: "undici", since: "5.20" };
 const { Agent, getGlobalDispatcher } = await usersPackage(

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
-import { changeAssumptions } from "../../src/sandbox/operations/world.js";
+import { changeAssumptions } from "../../src/world/operations/world.js";
 import { mePath } from "../support/doors.js";
 import { runs } from "../support/property-seed.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import type { ApiRequest } from "../../src/sandbox/history/exchange.js";
-import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import type { ApiRequest } from "../../src/history/exchange.js";
+import { scenarioSecret } from "../../src/world/secrets.js";
 import { mePath, openTestWorld } from "../support/doors.js";
 
 const unknown = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";

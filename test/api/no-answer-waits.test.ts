@@ -9,7 +9,7 @@ import {
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type SandboxServer, startServer } from "../../src/node/index.js";
+import { type SandboxServer, startServer } from "../../src/serve/index.js";
 import { mePath } from "../support/send.js";
 import { holdStopwatch } from "../support/stopwatch.js";
 

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { base62From, pick, type RandomStream, randomStream } from "../../src/domain/seed.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { serveRuntime } from "../../src/node/serve.js";
-import type { RunningServer } from "../../src/node/server/serve-log.js";
-import { createRuntime } from "../../src/sandbox/runtime.js";
-import { unknownSecret } from "../../src/sandbox/scenario-keys.js";
-import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import type { World } from "../../src/sandbox/world.js";
+import { serveRuntime } from "../../src/serve/serve.js";
+import type { RunningServer } from "../../src/server/serve-log.js";
+import { createRuntime } from "../../src/world/runtime.js";
+import { unknownSecret } from "../../src/world/scenario-keys.js";
+import { scenarioSecret } from "../../src/world/secrets.js";
+import type { World } from "../../src/world/world.js";
 import { mePath, openTestWorld } from "../support/doors.js";
 import { converse } from "../support/raw-socket.js";
 

@@ -3,7 +3,7 @@ import words from "../../src/api/variation/words.json" with { type: "json" };
 import { type Attempt, type Narrowed, narrowVaried } from "../../src/certify/narrow.js";
 import { type PlannedRun, planOf, recordPoints } from "../../src/certify/plan.js";
 import type { CausePoint } from "../../src/certify/result.js";
-import type { Trial } from "../../src/sandbox/world.js";
+import type { Trial } from "../../src/world/world.js";
 import { openTestWorld } from "../support/doors.js";
 import { hasTrait, type ReadAnswer, traits } from "../support/traits.js";
 import { type Asked, ask } from "../support/varied.js";

@@ -4,7 +4,7 @@ import { HttpResponse, http } from "msw";
 import { expect, test } from "vitest";
 import { keyStates } from "../../src/domain/api-key.js";
 import { outcomes } from "../../src/domain/outcomes.js";
-import { startServer } from "../../src/node/index.js";
+import { startServer } from "../../src/serve/index.js";
 import { type Metrics, readMetrics } from "../support/prometheus.js";
 import { readAnswers } from "../support/raw-socket.js";
 import { requested } from "../support/requested.js";

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { startServer } from "../../src/node/index.js";
+import { startServer } from "../../src/serve/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Ask, clientOf, serveControl } from "./client.js";
 

@@ -12,7 +12,7 @@ import * as undici from "undici";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as core from "../../src/index.js";
 import * as ourMsw from "../../src/msw/index.js";
-import * as ourNode from "../../src/node/index.js";
+import * as ourNode from "../../src/serve/index.js";
 import * as ourUndici from "../../src/undici/create-dispatcher.js";
 import { noBrowser, openPage } from "../support/chromium-page.js";
 import { claimsChecked, docExamples, runExample } from "../support/examples.js";

@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync 
 import { delimiter, join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { command as exec } from "../../src/cli/commands/exec.js";
-import { type SandboxServer, startServer } from "../../src/node/index.js";
+import { type SandboxServer, startServer } from "../../src/serve/index.js";
 import { blocksOf, blockWith, pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { bin, type RunningCommand, runCommand } from "../support/running-command.js";

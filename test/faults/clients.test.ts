@@ -2,7 +2,7 @@ import got from "got";
 import ky from "ky";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox, type Fault, type Sandbox, type Scenario } from "../../src/index.js";
-import { startServer } from "../../src/node/index.js";
+import { startServer } from "../../src/serve/index.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
 

@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { HttpResponse, http } from "msw";
 import { expect, onTestFinished, test } from "vitest";
-import { type SandboxServer, type ServerOptions, startServer } from "../../src/node/index.js";
-import { makeSelfSigned } from "../../src/node/server/tls.js";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/serve/index.js";
+import { makeSelfSigned } from "../../src/server/tls.js";
 import { askHttps } from "../support/ask-https.js";
 
 const me = "/v1/relying-party/me";

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { parse } from "yaml";
 import { adviceIds } from "../../src/domain/advice.js";
 import { createSandbox, type Duration, type Sandbox, type Scenario } from "../../src/index.js";
-import { startServer } from "../../src/node/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { parseDuration } from "../../src/scenario/format/time.js";
+import { startServer } from "../../src/serve/index.js";
 import { type Door, doors, type Sent } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
 import { requested } from "../support/requested.js";

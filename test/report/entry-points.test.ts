@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/node/index.js";
 import { renderReport } from "../../src/report/report-document.js";
+import { startServer } from "../../src/serve/index.js";
 import { serveControl } from "../control/client.js";
 import { requested } from "../support/requested.js";
 import { runCli } from "../support/run-cli.js";

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from "vitest";
 import { adviceTable } from "../../src/domain/advice.js";
 import { createSandbox, outcomes, type Report } from "../../src/index.js";
-import { startServer } from "../../src/node/index.js";
 import { githubAnnotations } from "../../src/report/render/annotations.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
 import { mergeReports, parseReport } from "../../src/report/report.js";
 import { conclusion, renderReport } from "../../src/report/report-document.js";
 import { unmetThresholds } from "../../src/report/thresholds.js";
+import { startServer } from "../../src/serve/index.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";
 import { converse } from "../support/raw-socket.js";
 import { runCli } from "../support/run-cli.js";

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/node/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { startServer } from "../../src/serve/index.js";
 import { runCli } from "../support/run-cli.js";
 
 // The members that HAR 1.2 requires (http://www.softwareishard.com/blog/har-12-spec/), with what stands for their types.

@@ -5,9 +5,9 @@ import { clientEnvironment } from "../../src/cli/serve/client-environment.js";
 import { outcomeOf, outcomes, type PathId } from "../../src/domain/outcomes.js";
 import type { Sandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
-import { startServer } from "../../src/node/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { startServer } from "../../src/serve/index.js";
 import { requested } from "../support/requested.js";
 
 const keyStates = bundledScenarios["key-states"] as Scenario;

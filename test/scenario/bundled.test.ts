@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { evaluateKey } from "../../src/api/evaluate.js";
 import { handle } from "../../src/api/handle.js";
 import { type FaultPathId, faultPathIds, mePath, outcomes, type PathId } from "../../src/domain/outcomes.js";
-import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
+import { defaultKeyRef, scenarioSecret } from "../../src/world/secrets.js";
 import { openTestWorld } from "../support/doors.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 

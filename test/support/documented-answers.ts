@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { outcomes, type PathId, type ScenarioName } from "../../src/index.js";
-import { startServer } from "../../src/node/index.js";
+import { startServer } from "../../src/serve/index.js";
 import { sectionOf } from "./pages.js";
 import { runCli } from "./run-cli.js";
 import { runCommand } from "./running-command.js";

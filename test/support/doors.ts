@@ -9,11 +9,11 @@ import {
 } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { createHandlers } from "../../src/msw/index.js";
-import { startServer } from "../../src/node/index.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/platform.js";
-import { makeSelfSigned } from "../../src/node/server/tls.js";
-import type { World } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { startServer } from "../../src/serve/index.js";
+import { makeSelfSigned } from "../../src/server/tls.js";
+import type { World } from "../../src/world/world.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
 import { sendOnHttp2 } from "./send-on-http2.js";
 import { sendOnSocket } from "./send-on-socket.js";

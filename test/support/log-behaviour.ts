@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LogEntry, LogStart, SharedLog } from "../../src/node/log/replica/shared-log.js";
+import type { LogEntry, LogStart, SharedLog } from "../../src/log/replica/shared-log.js";
 
 /** The store behind a log, as these tests use it. */
 interface TestedStore {

@@ -1,5 +1,5 @@
 import { SandboxError } from "../../src/domain/errors.js";
-import type { LogEntry, LogFollower, LogSnapshot, SharedLog } from "../../src/node/log/replica/shared-log.js";
+import type { LogEntry, LogFollower, LogSnapshot, SharedLog } from "../../src/log/replica/shared-log.js";
 
 /** A store in this process that replicas open: what they append is interleaved, and delivered to each at its own pace. */
 export interface MemoryStore {

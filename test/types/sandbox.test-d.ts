@@ -14,7 +14,7 @@ import {
   type Scenario,
 } from "../../src/index.js";
 import { createHandlers, handlers, sandbox as ready } from "../../src/msw/index.js";
-import { startServer } from "../../src/node/index.js";
+import { startServer } from "../../src/serve/index.js";
 
 test("the refs of a bundled scenario are known to the compiler", () => {
   const sandbox = createSandbox({ scenario: "rotation" });

@@ -2,7 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import { type Dispatcher, getGlobalDispatcher, MockAgent, request, setGlobalDispatcher } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox, type Fault, type Sandbox } from "../../src/index.js";
-import { startServer } from "../../src/node/index.js";
+import { startServer } from "../../src/serve/index.js";
 import { createDispatcher } from "../../src/undici/create-dispatcher.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";

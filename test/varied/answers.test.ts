@@ -9,10 +9,10 @@ import { type Select, selector, variationOf } from "../../src/api/variation/vary
 import { headerOf } from "../../src/check/answer.js";
 import type { Profile } from "../../src/domain/assumptions.js";
 import { type ApiPathId, type Outcome, outcomes } from "../../src/domain/outcomes.js";
-import type { ApiAnswer } from "../../src/sandbox/history/exchange.js";
-import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import type { World } from "../../src/sandbox/world.js";
+import type { ApiAnswer } from "../../src/history/exchange.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { scenarioSecret } from "../../src/world/secrets.js";
+import type { World } from "../../src/world/world.js";
 import { openTestWorld } from "../support/doors.js";
 import { expectDescribed } from "../support/expect-described.js";
 import { isNightly } from "../support/property-seed.js";

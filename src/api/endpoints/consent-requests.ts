@@ -11,10 +11,6 @@ import {
 } from "../../domain/consent.js";
 import { canonicalJson } from "../../domain/json.js";
 import { containsKey } from "../../domain/redact.js";
-import { changeConsent } from "../../sandbox/operations/consents.js";
-import { viewConsent } from "../../sandbox/preview/consent-views.js";
-import { type ConsentEntry, statusAt, withDecision } from "../../sandbox/preview/consents.js";
-import type { World } from "../../sandbox/world.js";
 import { parseTimestamp } from "../../scenario/format/time.js";
 import {
   always,
@@ -28,6 +24,10 @@ import {
   type ValueOf,
 } from "../../schema/shape.js";
 import { snakeCase } from "../../schema/spelling.js";
+import { changeConsent } from "../../world/operations/consents.js";
+import { viewConsent } from "../../world/preview/consent-views.js";
+import { type ConsentEntry, statusAt, withDecision } from "../../world/preview/consents.js";
+import type { World } from "../../world/world.js";
 import type { Endpoint, OwnRefusal } from "../endpoint.js";
 import { jsonBody, type TextBody } from "../messages.js";
 import { invalid } from "../request-input.js";

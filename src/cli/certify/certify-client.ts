@@ -13,7 +13,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { mergeReports } from "../../report/report.js";
-import type { Trial } from "../../sandbox/world.js";
+import type { Trial } from "../../world/world.js";
 import type { Call } from "../command.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";

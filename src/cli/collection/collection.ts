@@ -2,7 +2,7 @@ import { expectedCode } from "../../api/messages.js";
 import { failures } from "../../domain/fault.js";
 import { outcomeOf, outcomes, type PathId } from "../../domain/outcomes.js";
 import { type Reproduction, reproductionsIn } from "../../report/reproduce.js";
-import type { World } from "../../sandbox/world.js";
+import type { World } from "../../world/world.js";
 
 /** Requests that show each way in which a request can end, for a client that people use by hand. */
 export interface Collection {

@@ -5,7 +5,7 @@ import { parseApiKey } from "../../domain/api-key.js";
 import { redactKeys } from "../../domain/redact.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
-import { unknownSecret } from "../../sandbox/scenario-keys.js";
+import { unknownSecret } from "../../world/scenario-keys.js";
 import { declareCommand, flag, noVariable, toggle, wholeNumber } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { defaultWait, formatFlag, jsonOrFormat, timeout, wide } from "../flags.js";

@@ -1,8 +1,8 @@
-import type { Instance } from "../../node/log/instances.js";
+import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
-import { createCounters } from "../../sandbox/counters.js";
+import { createCounters } from "../../world/counters.js";
 import { declareCommand, fileName, flag, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import {

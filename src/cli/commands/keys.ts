@@ -1,7 +1,7 @@
 import { rehearse } from "../../library/rehearse.js";
 import { alignColumns } from "../../report/plain-text.js";
-import { scenarioSecret } from "../../sandbox/secrets.js";
-import type { World } from "../../sandbox/world.js";
+import { scenarioSecret } from "../../world/secrets.js";
+import type { World } from "../../world/world.js";
 import { declareCommand, flag, noVariable, oneOf, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, wide, worldFlags } from "../flags.js";

@@ -3,10 +3,10 @@ import { SandboxError } from "../../domain/errors.js";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import { serve } from "../../node/serve.js";
-import type { RunningServer } from "../../node/server/serve-log.js";
-import type { World } from "../../sandbox/world.js";
 import { listed } from "../../schema/words.js";
+import { serve } from "../../serve/serve.js";
+import type { RunningServer } from "../../server/serve-log.js";
+import type { World } from "../../world/world.js";
 import {
   type Call,
   declareCommand,

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { variableOf } from "../../domain/api-key.js";
 import { removeOldDrafts, writeFileAtomically } from "../../node/files/write-file.js";
-import type { RunningServer } from "../../node/server/serve-log.js";
-import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../sandbox/secrets.js";
-import { secretFor } from "../../sandbox/story/run-step.js";
-import type { World } from "../../sandbox/world.js";
 import { quote } from "../../schema/words.js";
+import type { RunningServer } from "../../server/serve-log.js";
+import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../../world/secrets.js";
+import { secretFor } from "../../world/story/run-step.js";
+import type { World } from "../../world/world.js";
 import { tryToWrite, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 

@@ -1,7 +1,7 @@
 import { controlPath } from "../../node/addresses.js";
 import type { Logger } from "../../node/logger.js";
 import { openBrowser } from "../../node/process/open-browser.js";
-import type { RunningServer } from "../../node/server/serve-log.js";
+import type { RunningServer } from "../../server/serve-log.js";
 import type { Io } from "../io.js";
 
 /** The view, and whether the control token is one that we made: one that the user gave is not shown again. */

@@ -1,16 +1,11 @@
 import { resolve } from "node:path";
+import type { Log } from "../../log/log.js";
+import { createMemoryLog } from "../../log/memory-log.js";
+import { defaultPrefix, isPrefix, type RedisAddress, readRedisAddress } from "../../log/redis/address.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import type { Log } from "../../node/log/log.js";
-import { createMemoryLog } from "../../node/log/memory-log.js";
-import {
-  defaultPrefix,
-  isPrefix,
-  type RedisAddress,
-  readRedisAddress,
-} from "../../node/log/redis/address.js";
 import type { Logger } from "../../node/logger.js";
-import { givenOptions } from "../../sandbox/runtime.js";
 import { listed, quote } from "../../schema/words.js";
+import { givenOptions } from "../../world/runtime.js";
 import { type Call, type FlagValues, flag, reader } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { readDuration, type WorldFlags } from "../flags.js";
@@ -84,8 +79,8 @@ async function openNamedStore(
   const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl } = flags;
   // Loaded when needed: the client of Redis, and every route, which a replica runs for the others too.
   const [{ openStore }, { runCall }] = await Promise.all([
-    import("../../node/log/redis/open-store.js"),
-    import("../../node/control/run-call.js"),
+    import("../../log/redis/open-store.js"),
+    import("../../control/run-call.js"),
   ]);
   const log = await openStore({
     ...{ address, named: own(), given: givenOptions(flags), runCall },
@@ -113,7 +108,7 @@ async function openNamedState(
   { flags, io }: Call<KeepingFlags>,
   { own, logger, onProblem }: Surroundings,
 ): Promise<Log> {
-  const { openFileLog } = await import("../../node/log/file/file-log.js");
+  const { openFileLog } = await import("../../log/file/file-log.js");
   const given = givenOptions(flags);
   const { maxInstances, instanceTtl } = flags;
   const log = await openFileLog(

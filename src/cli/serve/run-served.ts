@@ -1,10 +1,10 @@
 import { redactKeys } from "../../domain/redact.js";
-import type { Instance } from "../../node/log/instances.js";
-import { createMemoryLog } from "../../node/log/memory-log.js";
+import type { Instance } from "../../log/instances.js";
+import { createMemoryLog } from "../../log/memory-log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
-import { serve } from "../../node/serve.js";
-import type { Runtime } from "../../sandbox/runtime.js";
 import { quote } from "../../schema/words.js";
+import { serve } from "../../serve/serve.js";
+import type { Runtime } from "../../world/runtime.js";
 import type { Call } from "../command.js";
 import type { WorldFlags } from "../flags.js";
 import { warnOfPinned } from "../open-scenario.js";

@@ -1,6 +1,6 @@
 import { SandboxError } from "../../domain/errors.js";
 import type { Logger } from "../../node/logger.js";
-import type { Hosting, ServeOptions } from "../../node/server/serve-log.js";
+import type { Hosting, ServeOptions } from "../../server/serve-log.js";
 import type { FlagValues } from "../command.js";
 import { describeFailure, usageError } from "../exit-codes.js";
 import type { serverFlags } from "../flags.js";
@@ -39,7 +39,7 @@ async function ownHandlers(
   { cwd, takeUncaught, importModule }: Io,
   log: Logger,
 ): Promise<Partial<ServeOptions>> {
-  const { loadHandlers } = await import("../../node/server/load-handlers.js");
+  const { loadHandlers } = await import("../../server/load-handlers.js");
   const { handlers, file } = await loadHandlers(module, cwd, importModule);
   // A handler may throw long after its answer; the server is not to blame, and lives on.
   takeUncaught((error) =>
@@ -61,6 +61,6 @@ async function tlsOf({ tls, cert, key }: ServeFlags, { cwd }: Io): Promise<Serve
       `Failed to serve HTTPS: ${given} was given without ${missing}. Give both, or --tls alone for a self-signed certificate.`,
     );
   }
-  const { readPair } = await import("../../node/server/tls.js");
+  const { readPair } = await import("../../server/tls.js");
   return readPair({ cert, key }, cwd);
 }

@@ -2,9 +2,9 @@ import { STATUS_CODES } from "node:http";
 import { parseApiKey, prefixOf, sandboxMark } from "../../domain/api-key.js";
 import { outcomeOf } from "../../domain/outcomes.js";
 import { escapeControls } from "../../domain/printable.js";
-import { scenarioSecret } from "../../sandbox/secrets.js";
-import type { SentRequest, StoryAnswer } from "../../sandbox/steps.js";
-import type { World } from "../../sandbox/world.js";
+import { scenarioSecret } from "../../world/secrets.js";
+import type { SentRequest, StoryAnswer } from "../../world/steps.js";
+import type { World } from "../../world/world.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 /** A request as a client writes it, line by line: what goes over the wire, but for the key. */

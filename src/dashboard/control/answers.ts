@@ -1,4 +1,4 @@
-import type { Answer } from "../../node/control/answers.js";
+import type { Answer } from "../../control/answers.js";
 
 // What the page knows of the control plane: the types of its answers.
 

@@ -1,5 +1,5 @@
 import { randomStream } from "../../../src/domain/seed.js";
-import type { SharedLog } from "../../../src/node/log/replica/shared-log.js";
+import type { SharedLog } from "../../../src/log/replica/shared-log.js";
 import { testSharedLog } from "../../support/log-behaviour.js";
 import { createMemoryStore } from "../../support/memory-log.js";
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { randomStream } from "../../../src/domain/seed.js";
-import { startServer } from "../../../src/node/index.js";
+import { startServer } from "../../../src/serve/index.js";
 import { control } from "../../support/call-control.js";
 import { createMemoryStore, type MemoryStore } from "../../support/memory-log.js";
 import { runs } from "../../support/property-seed.js";

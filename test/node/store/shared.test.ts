@@ -3,7 +3,7 @@ import { logEvents } from "../../../src/cli/serve/log.js";
 import { findKeys } from "../../../src/domain/redact.js";
 import { randomStream } from "../../../src/domain/seed.js";
 import type { Scenario } from "../../../src/index.js";
-import type { LogEntry, SharedLog } from "../../../src/node/log/replica/shared-log.js";
+import type { LogEntry, SharedLog } from "../../../src/log/replica/shared-log.js";
 import { subscribe } from "../../control/subscribe.js";
 import { control } from "../../support/call-control.js";
 import { createMemoryStore, type MemoryStore } from "../../support/memory-log.js";

@@ -1,0 +1,220 @@
+import { adviceIds, adviceLevels } from "../domain/advice.js";
+import type { Assumptions, Profile } from "../domain/assumptions.js";
+import { stepKinds } from "../domain/steps.js";
+import { reportShape } from "../report/report.js";
+import { assumptionsSchema } from "../scenario/format/assumptions.js";
+import { descriptionOf } from "../scenario/format/json-schema.js";
+import { faultSchema } from "../scenario/format/steps.js";
+import {
+  always,
+  anything,
+  choice,
+  count,
+  described,
+  fieldsOf,
+  flag,
+  instant,
+  list,
+  mapping,
+  nullable,
+  optional,
+  orNull,
+  record,
+  type Shape,
+  shapeOf,
+  text,
+  type ValueOf,
+} from "../schema/shape.js";
+import type { InJson } from "../schema/spelling.js";
+import { farmerShape } from "../synthetic/farmers/farmer-shape.js";
+import { attestationShape, consentShape } from "../world/preview/consent-views.js";
+import { upcomingShape } from "../world/upcoming.js";
+import { clockShape, keyShape, organizationShape, requestShape } from "../world/views.js";
+
+// The answers of the control plane. Every member is always present; only faults have no more members than they were given.
+
+/** Gives parts their names, by which documents and other parts refer to them. */
+function named<const Of extends Readonly<Record<string, Shape>>>(parts: Of): Of {
+  return Object.fromEntries(Object.entries(parts).map(([part, shape]) => [part, { ...shape, part }])) as Of;
+}
+
+const { pathId, fault } = requestShape.fields;
+const headers = record(text());
+const running = { scenario: text(), seed: count() };
+const step = { kind: choice(stepKinds), say: nullable(text()) };
+const progress = { steps: count(), told: count(), over: flag() };
+const check = { name: text(), question: text(), rules: text() };
+const answer = { status: count(), headers, body: text() };
+
+const instance = {
+  id: text(),
+  baseUrl: text(),
+  controlUrl: text(),
+  ...running,
+  label: nullable(text()),
+  createdAt: instant(),
+};
+
+// Shown as they are sent, but all of them.
+const assumptions = Object.entries(fieldsOf(assumptionsSchema) ?? {}).map(
+  ([name, field]) => [name, shapeOf(field)] as const,
+);
+
+const { runs: _, ...reportOfOneRun } = reportShape.fields;
+
+const records = named({
+  Key: keyShape,
+  Organization: organizationShape,
+  Consent: consentShape,
+  Attestation: attestationShape,
+  Clock: clockShape,
+  Upcoming: upcomingShape,
+  Assumptions: mapping(Object.fromEntries(assumptions)) as Shape as Shape<
+    Assumptions & { readonly profile: Profile }
+  >,
+  Fault: described(faultSchema, descriptionOf(faultSchema) ?? ""),
+  Request: requestShape,
+  Farmer: farmerShape,
+});
+
+const page = <Record>(one: Shape<Record>) => mapping({ data: list(one), total: count() });
+
+const { StepResult } = named({
+  StepResult: mapping({
+    number: count(),
+    of: count(),
+    ...step,
+    request: orNull(
+      mapping({ method: text(), path: text(), key: text(), headers, body: nullable(text()), times: count() }),
+    ),
+    answer: orNull(mapping({ ...answer, code: nullable(text()), pathId, fault })),
+    performed: orNull(
+      mapping({
+        refusal: orNull(mapping({ code: text(), message: text() })),
+        key: orNull(records.Key),
+        replacement: orNull(records.Key),
+        secret: nullable(text()),
+        organization: orNull(records.Organization),
+        consent: orNull(records.Consent),
+      }),
+    ),
+    failure: orNull(mapping({ code: text(), message: text() })),
+    text: nullable(text()),
+    meanwhile: list(
+      mapping({
+        timelineStep: count(),
+        at: instant(),
+        text: text(),
+        refusal: nullable(text()),
+        message: nullable(text()),
+      }),
+    ),
+    now: instant(),
+    differences: list(mapping({ at: text(), expected: text(), found: text() })),
+  }),
+});
+
+/** The named parts of the answers. */
+export const answers = {
+  ...records,
+  StepResult,
+  ...named({
+    RevokedKey: mapping({ key: records.Key }),
+    IssuedKey: mapping({ key: records.Key, secret: text() }),
+    FarmerPage: page(records.Farmer),
+    KeyPage: page(records.Key),
+    OrganizationPage: page(records.Organization),
+    AssumptionRow: mapping({
+      assumption: text(),
+      meaning: text(),
+      gap: text(),
+      schema: record(anything()),
+      minimal: anything(),
+      typical: anything(),
+      varied: flag(),
+    }),
+    RequestDetails: mapping({
+      ...requestShape.fields,
+      checks: list(mapping({ ...check, result: choice(["passed", "refused", "not_reached"]) })),
+      answer: orNull(mapping(answer)),
+      when: text(),
+      whatToDo: text(),
+      adviceDetails: list(
+        mapping({
+          id: choice(adviceIds),
+          level: choice(adviceLevels),
+          rule: text(),
+          meaning: text(),
+          whatToDo: text(),
+        }),
+      ),
+    }),
+    Sent: mapping({ request: records.Request, answer: orNull(mapping(answer)) }),
+    Gate: mapping({
+      checks: list(mapping({ ...check, exits: list(pathId) })),
+      successes: list(pathId),
+      faults: list(pathId),
+    }),
+    Report: mapping(reportOfOneRun),
+    Story: mapping({
+      ...progress,
+      next: orNull(mapping({ number: count(), ...step })),
+      outline: list(
+        mapping({
+          number: count(),
+          ...step,
+          text: nullable(text()),
+          told: flag(),
+          asExpected: nullable(flag()),
+        }),
+      ),
+      last: orNull(StepResult),
+    }),
+    NextStep: mapping({ ...progress, step: orNull(StepResult) }),
+    // Without the control token, where one is needed, no more than the store; and that only where there is one.
+    Health: mapping({
+      status: always("ok"),
+      version: text(),
+      store: optional(choice(["reachable", "unreachable"])),
+      scenario: optional(text()),
+      seed: optional(count()),
+      now: optional(instant()),
+      startedAt: optional(instant()),
+    }),
+    Readiness: mapping({ status: always("ready"), version: text() }),
+    State: mapping({
+      ...running,
+      clock: records.Clock,
+      assumptions: records.Assumptions,
+      faults: list(records.Fault),
+      organizations: list(records.Organization),
+      keys: list(records.Key),
+    }),
+    Scenario: mapping({ name: text(), title: text(), description: text() }),
+    Validation: mapping({
+      problems: list(
+        mapping({
+          // Counted from 1, the end behind the last character; `null` for a problem of the scenario as a whole.
+          line: nullable(count()),
+          column: nullable(count()),
+          endLine: nullable(count()),
+          endColumn: nullable(count()),
+          // An error keeps the scenario from starting.
+          level: choice(["error", "warning"]),
+          message: text(),
+          hint: nullable(text()),
+        }),
+      ),
+    }),
+    Running: mapping({ ...running, now: instant(), warnings: list(text()) }),
+    Stopping: mapping({ ...running, startedAt: instant() }),
+    Instance: mapping({ ...instance, keys: record(text()) }),
+    InstanceSummary: mapping(instance),
+    ControlError: mapping({
+      error: mapping({ code: text(), message: text(), details: optional(record(anything())) }),
+    }),
+  }),
+};
+
+/** The JSON of a named part. */
+export type Answer<Part extends keyof typeof answers> = InJson<ValueOf<(typeof answers)[Part]>>;

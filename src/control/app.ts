@@ -1,0 +1,179 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import express, { type NextFunction, type Request, type Response } from "express";
+import { SandboxError } from "../domain/errors.js";
+import { parsedJson } from "../domain/json.js";
+import { redactPath } from "../domain/redact.js";
+import { type ControlCall, type ControlPlace, placeOf } from "../log/log.js";
+import { controlPath } from "../node/addresses.js";
+import { checkInput } from "../scenario/check-input.js";
+import { checkValue } from "../schema/check.js";
+import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
+import { type Actor, requireAdministrator } from "../world/operations/initiator.js";
+import { guardControl } from "./guard.js";
+import { servePageFiles } from "./page.js";
+import { HttpRefusal, sendError } from "./refusals.js";
+import { isTextAnswer, type Route } from "./route.js";
+import { routes } from "./routes/routes.js";
+import { nameOf, runCall } from "./run-call.js";
+
+/**
+ * Makes the control plane, `/__sandbox`, of a server and of its instances.
+ *
+ * Its errors have the API's error body; none of them ends the process, and none of them changes the world.
+ */
+export function createControlApp(
+  surroundings: ControlSurroundings,
+  onDefect: (error: unknown) => void,
+): ControlHandler {
+  const contexts = new WeakMap<IncomingMessage, ControlContext>();
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", "simple");
+  app.set("case sensitive routing", true);
+  app.use(guardControl(surroundings));
+  app.use(servePageFiles);
+  for (const path of new Set(routes.map((row) => row.path))) {
+    const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
+    const rows = routes.filter((row) => row.path === path);
+    for (const row of rows) {
+      const answer = (request: Request, response: Response) =>
+        runRoute(row, request, response, contexts.get(request) as ControlContext, surroundings);
+      const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
+      mounted[method](...(method === "get" ? [] : [requireType(row), readBody]), answer);
+    }
+    // A wrong method must never look like a success.
+    mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
+  }
+  app.use(({ path }: Request) => {
+    throw new SandboxError("not_found", `There is nothing at ${redactPath(path)} in the control plane.`);
+  });
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    sendError(response, error, onDefect);
+  });
+  return (request: IncomingMessage, response: ServerResponse, context: ControlContext) => {
+    contexts.set(request, context);
+    app(request, response);
+  };
+}
+
+async function runRoute(
+  row: Route,
+  request: Request,
+  response: Response,
+  { gone, ...place }: ControlContext,
+  server: ControlSurroundings,
+) {
+  const isYaml = row.runYaml !== undefined && isYamlIn(request);
+  const call: ControlCall = {
+    route: nameOf(row),
+    actor: actorOf(request),
+    params: request.params as Record<string, string>,
+    query: queryOf(row, request),
+    body: isYaml ? textOf(request) : bodyOf(row, request),
+    isYaml,
+    makes: row.makes,
+  };
+  const baseUrl = () => server.baseUrlFor(request);
+  const { log } = server;
+  const from = { ...place, baseUrl };
+  const run = (place: ControlPlace) => runCall(call, place, { gone, server, request, response });
+  const ask = () => {
+    if (row.isLocal) return run(placeOf(from, log.instances));
+    return row.method === "GET" ? log.look(run, from) : log.call(call, run, from);
+  };
+  const answer = await ask();
+  if (response.headersSent) return;
+  response.status(row.status);
+  if (row.status === 204) response.end();
+  else if (isTextAnswer(answer)) response.type(answer.type).send(answer.text);
+  else response.json(row.isBare ? answer : { data: answer });
+}
+
+function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {
+  if (query === undefined) return {};
+  const isNumber = (value: unknown) => typeof value === "string" && /^\d+$/.test(value);
+  const values = Object.entries(request.query).map(([name, value]) => [
+    name,
+    isNumber(value) ? Number(value) : value,
+  ]);
+  return checkValue(query, Object.fromEntries(values), "The query is not valid");
+}
+
+/** Reads `X-Sandbox-Actor`; throws `not_an_administrator` for a member's write (R33), or `validation_failed`. */
+function actorOf(request: Request): Actor {
+  const actor = request.get("x-sandbox-actor") ?? "administrator";
+  if (actor !== "administrator" && actor !== "member") {
+    const problem = "is administrator or member";
+    throw new SandboxError("validation_failed", `The header X-Sandbox-Actor ${problem}.`, {
+      fields: { "X-Sandbox-Actor": problem },
+    });
+  }
+  if (request.method !== "GET" && request.method !== "HEAD") requireAdministrator({ actor });
+  return actor;
+}
+
+const readBody = express.raw({ limit: 1024 * 1024, type: () => true });
+const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+
+function typeOf(request: Request): string {
+  return request.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+// A JSON body may be a text as well, and is no scenario for that.
+function isYamlIn(request: Request): boolean {
+  return yamlTypes.includes(typeOf(request));
+}
+
+// A page of another origin can send forms and plain text without asking, so no other type is taken.
+function requireType({ runYaml }: Route) {
+  return (request: Request, _response: Response, next: NextFunction): void => {
+    const type = typeOf(request);
+    const charset = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.get("content-type") ?? "")?.[1] ?? "utf-8";
+    const isTaken = type === "application/json" || (runYaml !== undefined && isYamlIn(request));
+    const hasBody =
+      request.get("transfer-encoding") !== undefined || Number(request.get("content-length") ?? 0) > 0;
+    const isReadable = isTaken ? charset.trim().toLowerCase() === "utf-8" : type === "" && !hasBody;
+    if (isReadable) {
+      next();
+      return;
+    }
+    throw new SandboxError(
+      "unsupported_media_type",
+      `The body must be application/json${runYaml === undefined ? "" : " or application/yaml"} in UTF-8; send it with that Content-Type.`,
+    );
+  };
+}
+
+function textOf({ body }: Request): string {
+  return new TextDecoder().decode(body as Buffer | undefined);
+}
+
+// The body of a GET is ignored; of a write, none is an empty object, and one where none is taken is refused.
+function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown {
+  if (method === "GET") return {};
+  const text = textOf(request);
+  return checkInput(body, text === "" ? {} : parseJson(text));
+}
+
+// A scenario needs seven levels; each function that walks through a body takes a part of the stack for a level.
+const mostLevels = 64;
+
+function parseJson(text: string): unknown {
+  const body = parsedJson(text);
+  if (body === undefined) throw new HttpRefusal("bad_request", "The body is not valid JSON.");
+  if (!isDeeper(body, mostLevels)) return body;
+  throw new HttpRefusal("bad_request", `The body is nested deeper than ${mostLevels} levels.`);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+function refuseMethod(allowed: readonly string[]) {
+  return ({ path }: Request, response: Response): void => {
+    response.set("Allow", allowed.join(", "));
+    throw new SandboxError("method_not_allowed", `${redactPath(path)} takes ${allowed.join(" and ")}.`);
+  };
+}

@@ -1,0 +1,112 @@
+import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Registry } from "prom-client";
+import { keyStateAt, keyStates } from "../domain/api-key.js";
+import { runtimesOf } from "../log/instances.js";
+import type { LogStatus } from "../log/log.js";
+import { version } from "../node/package-files.js";
+import type { ControlSurroundings } from "../server/http-server.js";
+import { latencyBounds, type Traffic } from "../server/traffic.js";
+import type { World } from "../world/world.js";
+import { subscribersOf } from "./events.js";
+
+/** The text of a scrape. */
+export interface MetricsText {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+type Scraped = Pick<ControlSurroundings, "traffic" | "unreadiness" | "log">;
+
+/**
+ * Returns the metrics of a server, whose own world this is, and of its process.
+ *
+ * Everything is read when it is asked for. No label holds anything that a client has chosen: not a key, a ref, a path or an id.
+ */
+export async function metricsOf(world: World, server: Scraped): Promise<MetricsText> {
+  const registry = new Registry();
+  const traffic = server.traffic.read();
+  addTraffic(registry, traffic);
+  addWorld(registry, world, server);
+  const status = server.log.status();
+  if (status !== undefined) addStore(registry, status, traffic.unstored);
+  const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);
+  return { contentType: registry.contentType, text: texts.join("\n") };
+}
+
+let ofProcess: Registry | undefined;
+
+// Those of Node watch the event loop and the garbage collection from the first scrape on, once for all servers of a process.
+function processMetrics(): Registry {
+  if (ofProcess !== undefined) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  return ofProcess;
+}
+
+const prefix = "svc_sandbox_";
+
+function addTraffic(registry: Registry, { paths, latencies, totalMs, defects }: ReturnType<Traffic["read"]>) {
+  const answered = "Requests that the API has answered, by the path on which they ended.";
+  const requests = new Counter({
+    ...named(registry, "requests_total", answered),
+    labelNames: ["path_id", "status"],
+  });
+  for (const { pathId, status, count } of paths) requests.inc({ path_id: pathId, status }, count);
+  const sums = latencies.map((_, index) => latencies.slice(0, index + 1).reduce((sum, one) => sum + one, 0));
+  const name = `${prefix}request_duration_seconds`;
+  // Its own histogram takes a call for each observation.
+  registry.registerMetric({
+    name,
+    get: async () => ({
+      name,
+      help: "Seconds from the arrival of a request to the API until its answer is handed to the socket.",
+      type: "histogram",
+      aggregator: "sum",
+      values: [
+        ...sums.map((value, index) => ({
+          metricName: `${name}_bucket`,
+          labels: { le: latencyBounds[index] === undefined ? "+Inf" : latencyBounds[index] / 1000 },
+          value,
+        })),
+        { metricName: `${name}_sum`, labels: {}, value: totalMs / 1000 },
+        { metricName: `${name}_count`, labels: {}, value: sums.at(-1) },
+      ],
+    }),
+  } as never);
+  const help = "Defects of the sandbox, each answered with 500.";
+  new Counter(named(registry, "defects_total", help)).inc(defects);
+}
+
+function addWorld(registry: Registry, { clock, registry: { keys } }: World, { log, unreadiness }: Scraped) {
+  const byState = new Gauge({
+    ...named(registry, "keys", "Keys of the server's own world, by state."),
+    labelNames: ["state"],
+  });
+  for (const state of keyStates) byState.set({ state }, 0);
+  for (const { key } of keys.values()) byState.inc({ state: keyStateAt(key, clock.now()) });
+  const set = gaugesIn(registry);
+  set("instances", "Instances that there are now.", log.instances.list().length);
+  const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
+  set("event_subscribers", "Streams of events that are open now, those of instances included.", open);
+  set("ready", "1 when the server is ready for requests, else 0.", unreadiness() === undefined ? 1 : 0);
+  const build = named(registry, "build_info", "The version that runs; always 1.");
+  new Gauge({ ...build, labelNames: ["version"] }).set({ version }, 1);
+}
+
+function addStore(registry: Registry, { reachable, latencyMs, entries }: LogStatus, unstored: number) {
+  const refused = "Requests to the API that were answered with 503 because the store was away.";
+  new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
+  const set = gaugesIn(registry);
+  set("store_up", "1 when the store answered the last time, else 0.", reachable ? 1 : 0);
+  set("store_latency_seconds", "Seconds that the last entry took to be stored.", latencyMs / 1000);
+  const applied =
+    "Entries that this replica has applied since the last snapshot; one that lags has fewer than the others.";
+  set("store_entries", applied, entries);
+}
+
+function gaugesIn(registry: Registry) {
+  return (name: string, help: string, value: number) => new Gauge(named(registry, name, help)).set(value);
+}
+
+function named(registry: Registry, name: string, help: string): MetricConfiguration<string> {
+  return { name: prefix + name, help, registers: [registry] };
+}

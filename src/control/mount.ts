@@ -1,0 +1,40 @@
+import { loadParts } from "../node/load-parts.js";
+import { nextTick } from "../node/platform.js";
+import type { ControlHandler } from "../server/http-server.js";
+import { refuse } from "../server/send-answer.js";
+import type { MountControl } from "../server/serve-log.js";
+
+/**
+ * Makes the control plane, which is loaded when asked to, or by the first call to it: Express takes longer to load than
+ * everything else together, and most runs never need it.
+ */
+export const mountControl: MountControl = (surroundings, onDefect) => {
+  let loading: Promise<void> | undefined;
+  let app: ControlHandler | undefined;
+  const load = () => {
+    loading ??= import("./app.js")
+      .then(({ createControlApp }) => {
+        loadParts();
+        app = createControlApp(surroundings, onDefect);
+      })
+      .catch((error) => {
+        // The next call tries again: descriptors may be free then.
+        loading = undefined;
+        throw error;
+      });
+    return loading;
+  };
+  const serve: ControlHandler = (request, response, context) => {
+    if (app !== undefined) return app(request, response, context);
+    // A connection sends no more before it is loaded: everything that came meanwhile would have to be kept.
+    nextTick(() => request.socket.pause());
+    load()
+      .finally(() => request.socket.resume())
+      .then(() => app?.(request, response, context))
+      .catch((error) => {
+        onDefect(error);
+        refuse(response, 500);
+      });
+  };
+  return { serve, load };
+};

@@ -1,0 +1,61 @@
+import type { RequestHandler, Response } from "express";
+import { SandboxError } from "../domain/errors.js";
+import { redactPath } from "../domain/redact.js";
+import { controlPath } from "../node/addresses.js";
+import { dashboardFolder, siteFolder } from "../node/package-files.js";
+import { text } from "../schema/shape.js";
+import { type Route, route } from "./route.js";
+
+const docsPath = `${controlPath}/docs`;
+const folders: readonly (readonly [path: string, folder: string])[] = [
+  [`${controlPath}/assets/`, `${dashboardFolder}assets/`],
+  [`${docsPath}/`, siteFolder],
+];
+
+/** Whether a path is one of the pages, which need no token: they hold nothing of the sandbox, and ask for the token. */
+export function isPagePath(path: string): boolean {
+  const own = [controlPath, `${controlPath}/`, docsPath];
+  return own.includes(path) || folders.some(([start]) => path.startsWith(start));
+}
+
+// Only the page's own files run and are shown, only its own server is asked, and no page frames it.
+const policy = [
+  "default-src 'none'",
+  ...["script-src", "style-src", "img-src", "connect-src"].map((kind) => `${kind} 'self'`),
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The dashboard, a page that uses the control plane. */
+export const pageRoute: Route = route("GET /", {
+  summary: "The dashboard, a page for browsers",
+  answer: text(),
+  types: ["text/html"],
+  isLocal: true,
+  run(_context, { request, response }) {
+    // Its files are named relative to it, as an instance's page stands elsewhere.
+    if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
+    return sendPageFile(response, dashboardFolder, "index.html");
+  },
+});
+
+/** Serves the files of the dashboard and the documentation; passes on any other path. */
+export const servePageFiles: RequestHandler = ({ path, method }, response, next) => {
+  const [start = "", folder = ""] = folders.find(([start]) => path.startsWith(start)) ?? [];
+  const file = path === `${docsPath}/` ? "index.html" : path.slice(start.length);
+  if (method !== "GET" && method !== "HEAD") next();
+  else if (path === docsPath) response.redirect(308, "./docs/");
+  else if (start === "" || !/^[\w-]+(?:\.[\w-]+)+$/.test(file)) next();
+  else sendPageFile(response, folder, file).catch(next);
+};
+
+function sendPageFile(response: Response, root: string, file: string): Promise<void> {
+  response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
+  return new Promise((resolve, reject) => {
+    response.sendFile(file, { root, cacheControl: false }, (error) => {
+      if (error === undefined || response.headersSent) resolve();
+      else reject(new SandboxError("not_found", `There is no page or file ${redactPath(file)}.`));
+    });
+  });
+}

@@ -1,0 +1,124 @@
+import type { Response } from "express";
+import { errorBody } from "../api/messages.js";
+import { SandboxError, type SandboxErrorCode } from "../domain/errors.js";
+import { refusals } from "../domain/outcomes.js";
+import { redactEncoded, redactValue } from "../domain/redact.js";
+import { ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
+
+/** Each refusal that only calls over HTTP can get: its status and its cause, by its code. */
+export const httpRefusals = {
+  bad_request: [400, "The body is not valid JSON, too long, nested too deep, or compressed in another way."],
+  control_token_required: [
+    401,
+    "Other machines can reach the sandbox. Send the token that its start printed.",
+  ],
+  foreign_host: [
+    403,
+    "The `Host` is none of this machine's names. If it is right, name it with `--allow-host`.",
+  ],
+  foreign_origin: [403, "A page of another origin asked. The control plane answers to its own pages alone."],
+  not_ready: [503, "Of `GET /ready` alone: the server takes no requests now; the message says why."],
+  internal_error: [500, "A defect of svc-sandbox, or the state could not be written; the log says more."],
+} as const;
+
+/** A refusal that only calls over HTTP can get. */
+export class HttpRefusal extends Error {
+  readonly status: number;
+
+  constructor(
+    readonly code: keyof typeof httpRefusals,
+    message: string,
+  ) {
+    super(message);
+    this.status = httpRefusals[code][0];
+  }
+}
+
+export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
+  not_found: 404,
+  unknown_ref: 404,
+  scenario_not_found: 404,
+  method_not_allowed: 405,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  scenario_invalid: 422,
+  clock_backwards: 422,
+  overlap_out_of_range: 422,
+  scopes_required: 422,
+  unknown_scope: 422,
+  not_an_administrator: 403,
+  sandbox_access_off: 403,
+  live_access_not_approved: 403,
+  key_limit_reached: 409,
+  instance_limit_reached: 409,
+  capture_impossible: 409,
+  store_unavailable: 503,
+  key_not_active: 409,
+  secret_not_kept: 409,
+  name_taken: 409,
+  consent_not_open: 409,
+  attestation_not_open: 409,
+};
+
+// Over HTTP, everything that is not found has one code.
+export const codeOverHttp: Readonly<Record<string, string>> = {
+  unknown_ref: "not_found",
+  scenario_not_found: "not_found",
+  scenario_invalid: "validation_failed",
+};
+
+// The mistakes of a client that Express finds itself.
+const bodyProblems: Readonly<Record<string, string>> = {
+  "entity.too.large": "The body is longer than 1 MB.",
+  "encoding.unsupported": "The body may be compressed with gzip, deflate or br alone.",
+};
+
+/** Answers with the API's error body: refusals by their codes, mistakes of the client with 4xx, the rest with 500. */
+export function sendError(response: Response, error: unknown, onDefect: (error: unknown) => void): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { status, code, message, details = {} } = refusalOf(error, onDefect);
+  // Message and details may quote the client, who may have sent a key (R46).
+  const shown = Object.keys(details).length === 0 ? undefined : redactValue(details, redactEncoded);
+  const { text } = errorBody(code, redactEncoded(message), shown as typeof details);
+  response.status(status).type("application/json").send(text);
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal {
+  if (error instanceof HttpRefusal) return error;
+  if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
+    const { message, code } = error;
+    const details =
+      error instanceof ScenarioError ? { fields: scenarioFields(error.problems) } : error.details;
+    return { status: statusOfCode[code] as number, code: codeOverHttp[code] ?? code, message, details };
+  }
+  const { status = 500, type = "" } = error as { status?: number; type?: string };
+  if (status >= 400 && status < 500) {
+    const code = status === 415 ? "unsupported_media_type" : "bad_request";
+    return { status, code, message: bodyProblems[type] ?? refusals.bad_request };
+  }
+  onDefect(error);
+  return { status: 500, code: "internal_error", message: refusals.internal_error };
+}
+
+/** The problems of a scenario by field, for `details.fields`. */
+export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {
+  const fields = new Map<string, string>();
+  for (const { path, line, column, message, hint } of problems) {
+    const place = line === undefined ? "" : `line ${line}, column ${column}: `;
+    const text = place + message + (hint === undefined ? "" : `: ${hint}`);
+    const field = path || "scenario";
+    const earlier = fields.get(field);
+    fields.set(field, earlier === undefined ? text : `${earlier}; ${text}`);
+  }
+  return Object.fromEntries(fields);
+}

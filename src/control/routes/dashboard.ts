@@ -1,0 +1,128 @@
+import { SandboxError } from "../../domain/errors.js";
+import { query } from "../../scenario/format/control-bodies.js";
+import { count, described, list } from "../../schema/shape.js";
+import { snakeCase } from "../../schema/spelling.js";
+import { type Decision, requirePreview } from "../../world/operations/consents.js";
+import { operations } from "../../world/operations/operations.js";
+import { viewConsent } from "../../world/preview/consent-views.js";
+import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../world/views.js";
+import { answers } from "../answers.js";
+import { type Route, route } from "../route.js";
+
+const minute = 60_000;
+
+const pageQuery = query({
+  offset: described(count(), "The index of the first one. Default: 0."),
+  limit: described(count(), "At most this many. Default: all."),
+});
+
+/** Keys and organizations, as in the administrators' dashboard; consents and attestations, as in the farmers' app. */
+export const dashboardRoutes: readonly Route[] = [
+  route("GET /organizations", {
+    summary: "The organizations, in the scenario's order; `total` is their number",
+    query: pageQuery,
+    answer: answers.OrganizationPage,
+    isBare: true,
+    run: ({ world, query }) => ({
+      data: snakeCase(viewOrganizations(world, query)),
+      total: world.registry.organizations.size,
+    }),
+  }),
+  route("GET /organizations/{ref}", {
+    summary: "One organization",
+    answer: answers.Organization,
+    run: ({ world, params: { ref = "" } }) =>
+      snakeCase(viewOrganization(world.registry.organization(ref).organization)),
+  }),
+  route("PATCH /organizations/{ref}", {
+    summary: "Changes an organization's status, sandbox access or live access",
+    body: "organization_update",
+    answer: answers.Organization,
+    run: ({ world, actor, params: { ref = "" }, body }) =>
+      snakeCase(operations.organization(world, { ...body, ref }, { actor }).organization),
+  }),
+  route("GET /keys", {
+    summary: "The keys, in the scenario's order; `total` is their number",
+    query: pageQuery,
+    answer: answers.KeyPage,
+    isBare: true,
+    run: ({ world, query }) => ({
+      data: snakeCase(viewKeys(world, query)),
+      total: world.registry.keys.size,
+    }),
+  }),
+  route("POST /keys", {
+    summary: "Creates a key; its secret is in this answer and nowhere else",
+    body: "key_creation",
+    status: 201,
+    makes: "key",
+    answer: answers.IssuedKey,
+    run({ world, actor, body }) {
+      try {
+        return snakeCase(operations.create_key(world, body, { actor }));
+      } catch (error) {
+        if (!(error instanceof SandboxError && error.code === "unknown_ref")) throw error;
+        // An unknown ref is a missing page in a path, but a wrong field in a body.
+        const fields = { organization: error.message };
+        throw new SandboxError("validation_failed", error.message, { ...error.details, fields });
+      }
+    },
+  }),
+  route("GET /keys/{ref}", {
+    summary: "One key",
+    answer: answers.Key,
+    run: ({ world, params: { ref = "" } }) => snakeCase(viewKey(world.registry.key(ref), world)),
+  }),
+  route("POST /keys/{ref}/rotate", {
+    summary: "Replaces an active key; the old one works until its overlap ends",
+    body: "key_rotation",
+    status: 201,
+    makes: "key",
+    answer: answers.IssuedKey,
+    run({ world, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
+      // Minutes may have fractions; rounding removes those of a millisecond.
+      const overlap = minutes === undefined ? undefined : Math.round(minutes * minute);
+      const { replacement, secret } = operations.rotate(world, { key, overlap, as }, { actor });
+      return { key: snakeCase(replacement), secret };
+    },
+  }),
+  route("POST /keys/{ref}/revoke", {
+    summary: "Revokes a key at once: an active one, or a replaced one in its overlap",
+    answer: answers.RevokedKey,
+    run: ({ world, actor, params: { ref: key = "" } }) =>
+      snakeCase(operations.revoke(world, { key }, { actor })),
+  }),
+  route("GET /consents", {
+    summary: "All consent requests, oldest first",
+    preview: true,
+    answer: list(answers.Consent),
+    run({ world }) {
+      requirePreview(world);
+      return world.consents.all.map((entry) => snakeCase(viewConsent(entry, world)));
+    },
+  }),
+  decision("grant", "Grants a consent request for the farmer"),
+  decision("reject", "Rejects a consent request for the farmer"),
+  decision("revoke", "Revokes a consent for the farmer"),
+  suspension("suspend", "Suspends an active attestation"),
+  suspension("resume", "Ends the suspension of an attestation"),
+];
+
+function decision(name: Decision, summary: string): Route {
+  return route(`POST /consents/{id}/${name}`, {
+    summary,
+    preview: true,
+    answer: answers.Consent,
+    run: ({ world, params: { id = "" } }) => snakeCase(operations.consent(world, { id, do: name }).consent),
+  });
+}
+
+function suspension(name: "suspend" | "resume", summary: string): Route {
+  return route(`POST /attestations/{id}/${name}`, {
+    summary,
+    preview: true,
+    answer: answers.Attestation,
+    run: ({ world, params: { id = "" } }) =>
+      snakeCase(operations.attestation(world, { id, do: name }).attestation),
+  });
+}

@@ -1,0 +1,62 @@
+import { gateChecks, successPaths } from "../../api/gate.js";
+import { requestDetails } from "../../api/request-details.js";
+import { requestLine } from "../../api/request-line.js";
+import { storySender } from "../../api/story-sender.js";
+import { SandboxError } from "../../domain/errors.js";
+import { faultPathIds } from "../../domain/outcomes.js";
+import type { Exchange } from "../../history/exchange.js";
+import type { ControlBody } from "../../scenario/format/control-bodies.js";
+import { storyRequest } from "../../world/story/run-step.js";
+import type { World } from "../../world/world.js";
+import { answers } from "../answers.js";
+import { type Route, route } from "../route.js";
+
+/** The gate that requests pass, and single requests on their way through it. */
+export const gateRoutes: readonly Route[] = [
+  route("GET /gate", {
+    summary: "The checks of a request in their order, each with the paths on which it refuses",
+    answer: answers.Gate,
+    run: ({ world }) => ({
+      checks: gateChecks(world.preview),
+      successes: successPaths,
+      faults: faultPathIds,
+    }),
+  }),
+  route("GET /requests/{id}", {
+    summary: "One request: the checks that it passed, the answer as it was sent, and what to do",
+    answer: answers.RequestDetails,
+    run: ({ world, params: { id = "" } }) => requestDetails(world, id),
+  }),
+  route("POST /send", {
+    summary: "Sends a request with a key of the scenario to the API; it is in the journal, not in the report",
+    body: "sending",
+    answer: answers.Sent,
+    run({ world, body }) {
+      const { status, headers, body: text } = storySender(world)(sendable(world, body));
+      const [exchange] = world.history.requests({ limit: 1 });
+      return {
+        request: requestLine(exchange as Exchange),
+        answer: status === 0 ? null : { status, headers, body: text },
+      };
+    },
+  }),
+];
+
+function sendable(world: World, given: ControlBody<"sending">) {
+  const header = Object.keys(given.headers ?? {}).find((name) => name.toLowerCase() === "x-api-key");
+  if (header !== undefined) {
+    throw wrongField(`headers.${header}`, "name the key with key: a ref, none, malformed or unknown.");
+  }
+  try {
+    return storyRequest(world, given).request;
+  } catch (error) {
+    if (!(error instanceof SandboxError && error.code === "unknown_ref")) throw error;
+    // An unknown ref is a missing page in a path, but a wrong field in a body.
+    throw wrongField(error.details?.placeholder === undefined ? "key" : "path", error.message);
+  }
+}
+
+function wrongField(field: string, problem: string): SandboxError {
+  const message = `Failed to send the request: ${problem}`;
+  return new SandboxError("validation_failed", message, { fields: { [field]: problem } });
+}

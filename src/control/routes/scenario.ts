@@ -1,0 +1,141 @@
+import { SandboxError } from "../../domain/errors.js";
+import { starterOf } from "../../library/create-sandbox.js";
+import { rehearsalProblems, unmarkedSecrets } from "../../node/rehearsal.js";
+import { scenarioText } from "../../node/scenario-text.js";
+import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } from "../../scenario/bundled.js";
+import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
+import { parseScenario, placeOf } from "../../scenario/parse-scenario.js";
+import { populationOf } from "../../scenario/population.js";
+import { ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { withStory } from "../../scenario/stories.js";
+import { anything, list, type Path, record, text } from "../../schema/shape.js";
+import type { GivenOptions, Runtime } from "../../world/runtime.js";
+import { type Answer, answers } from "../answers.js";
+import { scenarioFields } from "../refusals.js";
+import { type Route, route, textAnswer } from "../route.js";
+import { running } from "./world.js";
+
+/** The name of a scenario that was sent, in messages. */
+const file = "request body";
+
+/** Scenarios: the bundled ones, the running one, another one, and their format. */
+export const scenarioRoutes: readonly Route[] = [
+  route("GET /scenarios", {
+    summary: "The bundled scenarios",
+    answer: list(answers.Scenario),
+    isLocal: true,
+    run: () =>
+      scenarioNames.map((name) => {
+        const { name: title = name, description = "" } = bundledScenarios[name];
+        return { name, title, description };
+      }),
+  }),
+  route("GET /scenario", {
+    summary: "The running scenario as YAML, without the keys that it pins",
+    answer: text(),
+    types: ["application/yaml"],
+    run: async ({ world, runtime }) =>
+      textAnswer("application/yaml", await scenarioText(world, runtime.given)),
+  }),
+  route("PUT /scenario", {
+    summary: "Starts another scenario: a bundled one by name, or one sent as YAML (application/yaml)",
+    body: "scenario_choice",
+    answer: answers.Running,
+    run({ runtime, body: { name } }) {
+      if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
+      return startScenario(runtime, withStory(name), name);
+    },
+    async runYaml({ runtime, body }) {
+      const scenario = parseScenario(body, { file });
+      requireQuickStart(scenario);
+      const started = startScenario(runtime, scenario, scenario.name ?? "unnamed", body);
+      const placeIn = (path: Path) => placeOf(body, path, { file });
+      const problems = await rehearsalProblems({ scenario, name: file }, placeIn, runtime.given);
+      return { ...started, warnings: Object.values(scenarioFields(problems)) };
+    },
+  }),
+  route("POST /scenario/validate", {
+    summary: "Checks a scenario sent as YAML (application/yaml) without starting it, as `validate` does",
+    body: "scenario_text",
+    answer: answers.Validation,
+    isLocal: true,
+    run: async ({ runtime, body: { text } }) => ({ problems: await problemsOf(text, runtime.given) }),
+    runYaml: async ({ runtime, body }) => ({ problems: await problemsOf(body, runtime.given) }),
+  }),
+  route("GET /scenario.schema.json", {
+    summary: "The JSON Schema of the scenario format",
+    answer: record(anything()),
+    isBare: true,
+    isLocal: true,
+    run: () => scenarioJsonSchema(scenarioNames),
+  }),
+];
+
+// Half a second of work, for which every other request has to wait.
+const mostPopulatedKeys = 20_000;
+
+/** Throws `validation_failed` for a scenario whose start would hold up the server: a few bytes ask for 100,000 keys. */
+export function requireQuickStart(scenario: Scenario): void {
+  const { organizations, keysEach } = populationOf(scenario);
+  const keys = organizations * Math.max(1, keysEach);
+  if (keys <= mostPopulatedKeys) return;
+  const message = `population makes ${keys} keys, and a scenario that is sent may make ${mostPopulatedKeys}. Start the server with it to have more.`;
+  throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
+    fields: { population: message },
+  });
+}
+
+// The options of the server's start hold for this scenario, too.
+function startScenario(runtime: Runtime, scenario: Scenario, name: string, text?: string) {
+  runtime.exchange(starterOf(runtime.world().platform, scenario, { ...runtime.given, name, text }));
+  return running(runtime.world());
+}
+
+type TextProblem = Answer<"Validation">["problems"][number];
+
+type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & {
+  readonly file?: string | undefined;
+};
+
+/** The problems of a scenario text: of its fields; else the steps that do not come out as they say, and unmarked secrets. */
+async function problemsOf(text: string, given: GivenOptions): Promise<TextProblem[]> {
+  const lines = text.replace(/\r(?!\n)/g, "\n").split("\n");
+  const placeIn = (path: Path) => placeOf(text, path, { file });
+  const shown = (level: TextProblem["level"]) => (problem: Found) => textProblem(problem, level, lines);
+  try {
+    const scenario = parseScenario(text, { file });
+    try {
+      requireQuickStart(scenario);
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      return [shown("error")({ message: error.message, ...placeIn(["population"]) })];
+    }
+    const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
+    const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);
+    return [...failed, ...unmarked].map(shown("warning"));
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.problems.map(shown("error"));
+  }
+}
+
+function textProblem(
+  { line, column, message, hint, file: found = file }: Found,
+  level: TextProblem["level"],
+  lines: readonly string[],
+): TextProblem {
+  const shown = { level, message, hint: hint ?? null };
+  // In a scenario that this one extends: no place here.
+  if (found !== file || line === undefined || column === undefined) {
+    return { line: null, column: null, end_line: null, end_column: null, ...shown };
+  }
+  const rest = (lines[line - 1] ?? "").slice(column - 1);
+  return { line, column, end_line: line, end_column: column + wordLength(rest), ...shown };
+}
+
+// A quoted text, else up to what ends a value or a name.
+function wordLength(rest: string): number {
+  const [word = ""] = /^(?:"[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(rest.slice(0, 10_000)) ?? [];
+  return Math.max(1, word.length);
+}

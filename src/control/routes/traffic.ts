@@ -1,0 +1,147 @@
+import { requestLine } from "../../api/request-line.js";
+import { storySender } from "../../api/story-sender.js";
+import { SandboxError } from "../../domain/errors.js";
+import { captureText } from "../../library/capture-text.js";
+import { version } from "../../node/package-files.js";
+import { stepJson } from "../../node/step-data.js";
+import { harOf } from "../../report/har.js";
+import { type ReportFormat, reportFormats } from "../../report/render/document.js";
+import { reportOf } from "../../report/report.js";
+import { renderReport } from "../../report/report-document.js";
+import { query, requestQuery } from "../../scenario/format/control-bodies.js";
+import { ref } from "../../scenario/format/fields.js";
+import { choice, count, described, list, text } from "../../schema/shape.js";
+import { snakeCase } from "../../schema/spelling.js";
+import { operations } from "../../world/operations/operations.js";
+import { defaultFarmerPage } from "../../world/preview/farmers.js";
+import { kindOf } from "../../world/steps.js";
+import { runNextStep } from "../../world/story/run-step.js";
+import { stepIntent } from "../../world/story/step-text.js";
+import { listRequests } from "../../world/views.js";
+import type { World } from "../../world/world.js";
+import { answers } from "../answers.js";
+import { type Route, route, textAnswer } from "../route.js";
+
+const mostFarmersOnAPage = 1000;
+
+const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
+  text: "text/plain",
+  markdown: "text/markdown",
+  junit: "application/xml",
+  html: "text/html",
+};
+
+/** Not that of JSON, which is the type of the report itself; no type is registered. */
+const harType = "application/har+json";
+
+/** The traffic of clients: requests and their report, farmers, and the story with its requests. */
+export const trafficRoutes: readonly Route[] = [
+  route("GET /requests", {
+    summary: "The last 1,000 requests, oldest first",
+    query: requestQuery,
+    answer: list(answers.Request),
+    run: ({ world, query }) => listRequests(world, query).map(requestLine),
+  }),
+  route("DELETE /requests", {
+    summary: "Clears the requests and the report; the usage of the keys stays",
+    run: ({ world }) => operations.clear_requests(world),
+  }),
+  route("GET /report", {
+    summary: "The paths that clients have covered, and advice on their behaviour; includes the instances'",
+    query: query({
+      format: described(
+        choice([...reportFormats, "har"]),
+        "The format of the report; har is the last 1,000 requests as HAR 1.2. Default: json.",
+      ),
+    }),
+    answer: answers.Report,
+    types: ["application/json", harType, ...Object.values(reportTypes)],
+    run({ world, runtime, baseUrl, query: { format = "json" } }) {
+      if (format === "har") {
+        return textAnswer(harType, JSON.stringify(harOf(world, { version, baseUrl: baseUrl() })));
+      }
+      const report = reportOf(runtime);
+      return format === "json"
+        ? snakeCase(report)
+        : textAnswer(reportTypes[format], renderReport(report, format));
+    },
+  }),
+  route("GET /capture", {
+    summary: "What the sandbox has seen as a scenario with a story, in YAML, which verify proves anywhere",
+    query: query({
+      from: described(text(), "The id of the first request. Default: the first one that is kept."),
+      to: described(text(), "The id of the last request. Default: the last one."),
+      key: described(ref(), "Only requests with the key of this ref, or with none, malformed or unknown."),
+    }),
+    answer: text(),
+    types: ["application/yaml"],
+    run: ({ world, query }) => textAnswer("application/yaml", captureText(world, query)),
+  }),
+  route("GET /farmers", {
+    summary: "The synthetic farmers, page by page; `total` is their number",
+    query: query({
+      offset: described(count(), "The index of the first one. Default: 0."),
+      limit: described(
+        count({ most: mostFarmersOnAPage }),
+        `At most this many. Default: ${defaultFarmerPage}.`,
+      ),
+    }),
+    answer: answers.FarmerPage,
+    isBare: true,
+    run({ world: { farmers }, query }) {
+      const { offset = 0, limit = defaultFarmerPage } = query;
+      return { data: farmers.list({ offset, limit }), total: farmers.count };
+    },
+  }),
+  route("GET /farmers/{farmer_id}", {
+    summary: "One synthetic farmer",
+    answer: answers.Farmer,
+    run: ({ world, params }) => world.farmers.get(params.farmer_id as string),
+  }),
+  route("GET /story", {
+    summary: "The progress of the story, its steps, the next one, and the result of the last one",
+    answer: answers.Story,
+    run: ({ world }) => ({ ...storyView(world), outline: outlineOf(world), last: lastStep(world) }),
+  }),
+  route("POST /story/next", {
+    summary:
+      "Runs the next step of the story; `step` is null after the last one. POST /reset starts it again",
+    answer: answers.NextStep,
+    run({ world }) {
+      if (world.story.steps.length === 0) throw new SandboxError("not_found", withoutStory(world.name));
+      const step = runNextStep(world, storySender(world));
+      const { next: _, ...progress } = storyView(world);
+      return { step: step === undefined ? null : stepJson(step), ...progress };
+    },
+  }),
+];
+
+// Named as by `verify --json`.
+function storyView({ story: { steps, next } }: World) {
+  const step = steps[next];
+  return {
+    steps: steps.length,
+    told: next,
+    over: step === undefined,
+    next: step === undefined ? null : { number: next + 1, kind: kindOf(step), say: step.say ?? null },
+  };
+}
+
+function outlineOf({ story: { steps, next, verdicts } }: World) {
+  return steps.map((step, index) => ({
+    number: index + 1,
+    kind: kindOf(step),
+    say: step.say ?? null,
+    text: step.say === undefined ? stepIntent(step) : null,
+    told: index < next,
+    as_expected: verdicts.get(index) ?? null,
+  }));
+}
+
+function lastStep({ story: { last } }: World) {
+  return last === undefined ? null : stepJson(last);
+}
+
+function withoutStory(name: string): string {
+  return `The scenario ${JSON.stringify(name)} has no story: write one under story: in its file, or start a bundled scenario.`;
+}

@@ -1,0 +1,148 @@
+import { variationTable } from "../../api/variation/table.js";
+import { type AssumptionRow, type Assumptions, assumptionTable } from "../../domain/assumptions.js";
+import words from "../../domain/assumptions.json" with { type: "json" };
+import { version } from "../../node/package-files.js";
+import { controlBodySchema } from "../../scenario/format/json-schema.js";
+import { list } from "../../schema/shape.js";
+import { snakeCase } from "../../schema/spelling.js";
+import { isoOf } from "../../world/clock.js";
+import { describeFaults, type Fault } from "../../world/faults.js";
+import { operations } from "../../world/operations/operations.js";
+import type { AssumptionsInput } from "../../world/operations/world.js";
+import { listUpcoming } from "../../world/upcoming.js";
+import { viewClock, viewKeys, viewOrganizations } from "../../world/views.js";
+import type { World } from "../../world/world.js";
+import { answers } from "../answers.js";
+import { HttpRefusal } from "../refusals.js";
+import { type Route, route } from "../route.js";
+
+/** The world as a whole: its state, clock, assumptions and faults. */
+export const worldRoutes: readonly Route[] = [
+  route("GET /health", {
+    summary: "Status and version; with the control token, where one is needed, also the scenario",
+    answer: answers.Health,
+    isBare: true,
+    isLocal: true,
+    run({ world }, { server, response }) {
+      const store = server.log.status();
+      return {
+        status: "ok",
+        version,
+        ...(store !== undefined && { store: store.reachable ? "reachable" : "unreachable" }),
+        ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
+      };
+    },
+  }),
+  route("GET /ready", {
+    summary: "Whether to send requests here: 503 not_ready says why not",
+    answer: answers.Readiness,
+    isBare: true,
+    isLocal: true,
+    run(_context, { server }) {
+      const why = server.unreadiness();
+      if (why !== undefined) throw new HttpRefusal("not_ready", why);
+      return { status: "ready", version };
+    },
+  }),
+  route("GET /state", {
+    summary: "The whole world: organizations, keys, clock, assumptions",
+    answer: answers.State,
+    run: ({ world }) => ({
+      scenario: world.name,
+      seed: world.seed,
+      clock: viewClock(world.clock),
+      assumptions: assumptionsOf(world),
+      faults: describeFaults(world.faults),
+      organizations: snakeCase(viewOrganizations(world)),
+      keys: snakeCase(viewKeys(world)),
+    }),
+  }),
+  route("GET /clock", {
+    summary: "The sandbox's clock",
+    answer: answers.Clock,
+    run: ({ world }) => viewClock(world.clock),
+  }),
+  route("PUT /clock", {
+    summary: "Moves the clock on to a time, freezes it or lets it run",
+    body: "clock_change",
+    answer: answers.Clock,
+    run: ({ world, body }) => operations.clock(world, body),
+  }),
+  route("POST /clock/advance", {
+    summary: "Moves the clock on by a duration",
+    body: "clock_advance",
+    answer: answers.Clock,
+    run: ({ world, body }) => operations.advance(world, body),
+  }),
+  route("GET /upcoming", {
+    summary: "What the clock brings by itself, soonest first: at most 100 ends, turns and steps",
+    answer: list(answers.Upcoming),
+    run: ({ world }) => listUpcoming(world),
+  }),
+  route("GET /assumptions", {
+    summary: "The assumptions where the specification is silent",
+    answer: answers.Assumptions,
+    run: ({ world }) => assumptionsOf(world),
+  }),
+  route("PUT /assumptions", {
+    summary: "Changes the given assumptions; with a profile, all others become the profile's",
+    body: "assumptions_change",
+    answer: answers.Assumptions,
+    run({ world, body }) {
+      operations.assumptions(world, body as AssumptionsInput);
+      return assumptionsOf(world);
+    },
+  }),
+  route("GET /profiles", {
+    summary: "Each assumption: its values, what the profiles assume, and whether varied varies it",
+    answer: list(answers.AssumptionRow),
+    isLocal: true,
+    run: () => Object.entries(assumptionTable).map(profileRow),
+  }),
+  route("GET /faults", {
+    summary: "The active faults; times in them are instants",
+    answer: list(answers.Fault),
+    run: ({ world }) => describeFaults(world.faults),
+  }),
+  route("PUT /faults", {
+    summary: "Replaces the active faults; durations in them count from now",
+    body: "faults_change",
+    answer: list(answers.Fault),
+    run({ world, body }) {
+      operations.faults(world, body.faults as Fault[]);
+      return describeFaults(world.faults);
+    },
+  }),
+  route("POST /reset", {
+    summary: "Starts the running scenario again",
+    answer: answers.Running,
+    run({ runtime }) {
+      runtime.reset();
+      return running(runtime.world());
+    },
+  }),
+];
+
+const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {
+  readonly properties: Readonly<Record<string, { readonly description?: string }>>;
+};
+
+function profileRow([name, { minimal, typical = minimal }]: [string, AssumptionRow<unknown>]) {
+  const { description: _, ...schema } = assumptionSchemas[name] ?? {};
+  const { meaning, gap } = words[name as keyof Assumptions];
+  const varied = variationTable.some(({ fixedBy }) => fixedBy === name);
+  return { assumption: name, meaning, gap, schema, minimal, typical, varied };
+}
+
+function summaryOf({ name, seed, clock }: World) {
+  return { scenario: name, seed, now: viewClock(clock).now };
+}
+
+function assumptionsOf({ assumptions, profile }: World) {
+  return { profile, ...assumptions };
+}
+
+/** What runs now. Warnings name the steps that do not come out as they say; only a sent scenario has any. */
+export function running(world: World) {
+  return { ...summaryOf(world), warnings: [] };
+}

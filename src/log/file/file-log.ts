@@ -1,0 +1,236 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { SandboxError } from "../../domain/errors.js";
+import {
+  fileFailure,
+  makeFolder,
+  removeOldDrafts,
+  targetOf,
+  writeFileAtomically,
+} from "../../node/files/write-file.js";
+import { nodePlatform } from "../../node/platform.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import { isoOf } from "../../world/clock.js";
+import { createRuntime, type GivenOptions, type Runtime } from "../../world/runtime.js";
+import { describeRuntime, type RuntimeState, restoreRuntime } from "../../world/state.js";
+import type { World } from "../../world/world.js";
+import { createEventIds } from "../event-ids.js";
+import { describeServer, type Instance, type InstanceLimits } from "../instances.js";
+import type { Log } from "../log.js";
+import { createMemoryLog } from "../memory-log.js";
+import {
+  brokenState,
+  createStateWriter,
+  parseState,
+  type SavedState,
+  type ScenarioIdentity,
+  unreadableState,
+} from "./format.js";
+import { lock } from "./lock.js";
+import { createSaver } from "./saver.js";
+
+/** The file of a saved state: its absolute path, and the one that was given, for messages. */
+interface StatePlace {
+  readonly file: string;
+  readonly given: string;
+}
+
+export interface FileLogOptions extends InstanceLimits {
+  /** Returns the server's own scenario, which must be the one that the state was started with. */
+  readonly own: () => NamedScenario;
+  /** Starts the first world when there is no state yet. */
+  readonly start: () => World;
+  /** The options of scenarios that start later; the world in the file has its own. */
+  readonly given: GivenOptions;
+  /** Called when a write fails for which no caller waits. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** A log in memory that a file keeps. */
+export interface FileLog extends Log {
+  /** When the state that continues was saved (epoch milliseconds, wall clock); `undefined` for a new one. */
+  readonly savedAt: number | undefined;
+}
+
+/**
+ * Opens the log of a server that a file keeps: everything in the file continues.
+ *
+ * A change is written before it is acknowledged; requests are written together, soon. Throws `state_unreadable`,
+ * `state_mismatch` for a state of another scenario, or `state_in_use` when another server uses the file, which stays
+ * unchanged then.
+ */
+export async function openFileLog(place: StatePlace, options: FileLogOptions): Promise<FileLog> {
+  // A state is reached by several names, and they have one lock.
+  const file = orUnreadable(place.given, () => targetOf(place.file));
+  const unlock = await lock(file);
+  if (unlock === undefined) {
+    throw new SandboxError(
+      "state_in_use",
+      `Failed to use the state ${JSON.stringify(place.given)}: a server that is running keeps its world there. Stop that one, or name another file with --state.`,
+    );
+  }
+  try {
+    removeOldDrafts(file);
+    return openLocked({ ...place, file }, options, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function openLocked(
+  place: StatePlace,
+  { own, start, given, onProblem, ...limits }: FileLogOptions,
+  unlock: () => void,
+): FileLog {
+  const saved = readState(place);
+  let served = own();
+  let startedWith = identityOf(served);
+  if (saved !== undefined && saved.startedWith.sha256 !== startedWith.sha256) {
+    throw otherState(saved.startedWith.name, served.name, place.given);
+  }
+  const restored = saved && namedAs(saved, served.name);
+  const runtime = orBroken(place, () =>
+    restored === undefined
+      ? createRuntime(start, { given })
+      : restoreRuntime(restored.own, nodePlatform, { given }),
+  );
+  const eventIds = createEventIds();
+  const log = createMemoryLog(runtime, { ...limits, eventIds: eventIds.of });
+  const { instances } = log;
+  if (restored !== undefined) {
+    orBroken(place, () => instances.restore(restored.instances));
+    runtime.idSeries.last = restored.idSeries;
+    eventIds.resume(runtime, restored.own.lastEvent);
+    for (const { id, runtime: state } of restored.instances) {
+      eventIds.resume((instances.find(id) as Instance).runtime, state.lastEvent);
+    }
+  }
+
+  const unchanged = new WeakMap<Runtime, RuntimeState>();
+  const describe = (one: Runtime): RuntimeState => {
+    const known = unchanged.get(one);
+    if (known !== undefined) return known;
+    const state = { ...describeRuntime(one), lastEvent: eventIds.latest(one) };
+    // The server counts the requests to its instances, too.
+    if (one !== runtime) unchanged.set(one, state);
+    return state;
+  };
+  const textOf = createStateWriter();
+  let savedAt = "";
+  const save = (whatToDo: string) => {
+    if (own() !== served) {
+      served = own();
+      startedWith = identityOf(served);
+    }
+    const state = { startedWith, ...describeServer(log, describe) };
+    const text = textOf(state);
+    // Readable by its owner alone: a scenario may pin keys.
+    orUnwritable(place.given, whatToDo, () => writeFileAtomically(place.file, text, 0o600));
+    savedAt = isoOf(state.own.at);
+  };
+  const saver = createSaver(() => save("The change is made, but a restart would not know of it."), onProblem);
+  const keep = (one: Runtime) => {
+    one.subscribe(({ type }) => {
+      if (one !== runtime) unchanged.delete(one);
+      if (type === "request") saver.soon();
+      else saver.now();
+    });
+  };
+  let isKept = false;
+  return {
+    ...log,
+    savedAt: saved?.own.at,
+    countUnread(at) {
+      log.countUnread(at);
+      unchanged.delete(at.runtime);
+      saver.soon();
+    },
+    call(call, run, from) {
+      const answer = log.call(call, run, from);
+      if (saver.isDue()) saver.now();
+      return answer;
+    },
+    begin() {
+      const whatToDo = "Name another file with --state.";
+      orUnwritable(place.given, whatToDo, () => makeFolder(dirname(place.file)));
+      keep(runtime);
+      instances.follow((instance) => {
+        keep(instance.runtime);
+        instance.gone.addEventListener("abort", () => {
+          // It is there still when the server stops.
+          if (instances.find(instance.id) === undefined) saver.soon();
+        });
+        if (isKept) saver.soon();
+      });
+      save(whatToDo);
+      isKept = true;
+    },
+    close() {
+      try {
+        if (saver.stop()) save(`What happened since ${savedAt} is lost: a restart goes on from then.`);
+      } finally {
+        unlock();
+      }
+    },
+  };
+}
+
+// A file that was moved is called by its new name; a scenario that was put in its place later keeps its own.
+function namedAs(saved: SavedState, name: string): SavedState {
+  return saved.own.name === saved.startedWith.name ? { ...saved, own: { ...saved.own, name } } : saved;
+}
+
+function orBroken<Made>({ given }: StatePlace, make: () => Made): Made {
+  try {
+    return make();
+  } catch {
+    throw brokenState(given);
+  }
+}
+
+function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
+  return { name, sha256: nodePlatform.sha256(JSON.stringify(scenario)) };
+}
+
+function otherState(before: string, now: string, given: string): SandboxError {
+  const [old, own] = [JSON.stringify(before), JSON.stringify(now)];
+  const why =
+    before === now
+      ? `the scenario ${own} is another one than when the state began`
+      : `it was begun with the scenario ${old}, and this is ${own}`;
+  return new SandboxError(
+    "state_mismatch",
+    `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Name another file with --state, or remove this one to start anew.`,
+    { state: before, scenario: now },
+  );
+}
+
+function readState({ file, given }: StatePlace): SavedState | undefined {
+  const text = orUnreadable(given, () => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    // To read a pipe would wait for a writer.
+    if (found?.isFile() === false && !found.isDirectory()) throw new Error("it is no regular file");
+    return found && readFileSync(file, "utf8");
+  });
+  return text === undefined ? undefined : parseState(text, given);
+}
+
+function orUnreadable<Result>(given: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadableState(given, fileFailure(error));
+  }
+}
+
+function orUnwritable(given: string, whatToDo: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw new SandboxError(
+      "state_unwritable",
+      `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${whatToDo}`,
+    );
+  }
+}

@@ -1,0 +1,163 @@
+import { SandboxError } from "../../domain/errors.js";
+import { isMapping, parsedJson } from "../../domain/json.js";
+import type { Exchange } from "../../history/exchange.js";
+import { version } from "../../node/package-files.js";
+import { checkScenario } from "../../scenario/parse-scenario.js";
+import { describedKeys } from "../../scenario/population.js";
+import { ScenarioError } from "../../scenario/problems/scenario-error.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { mistakesIn } from "../../schema/check.js";
+import { count, list, number, openMapping, record, text } from "../../schema/shape.js";
+import type { RuntimeState } from "../../world/state.js";
+import type { ServerState } from "../instances.js";
+
+/** A server that was kept in a file. */
+export interface SavedState extends ServerState {
+  /** The scenario the server was started with; later another one may have run. */
+  readonly startedWith: ScenarioIdentity;
+}
+
+/** The identity of a scenario. */
+export interface ScenarioIdentity {
+  readonly name: string;
+  /** Of its content: a moved file has the same one, an edited file another. */
+  readonly sha256: string;
+}
+
+/** The version of the format. */
+const format = 2;
+
+/**
+ * Returns a function that writes the states of one server as the text of a file. It contains no full keys except those
+ * that the scenario pins (R35). What did not change since the last state is not put into words again.
+ */
+export function createStateWriter(): (state: SavedState) => string {
+  const texts = new WeakMap<object, string>();
+  let last: { readonly exchanges: readonly Exchange[]; readonly texts: readonly string[] } | undefined;
+  const textOf = <Value extends object>(value: Value, write: (value: Value) => string): string => {
+    const text = texts.get(value) ?? write(value);
+    texts.set(value, text);
+    return text;
+  };
+  // The oldest ones go, and others come: no request changes.
+  const textsOf = (exchanges: readonly Exchange[]): readonly string[] => {
+    const start = last?.exchanges.indexOf(exchanges[0] as Exchange) ?? -1;
+    const known = start === -1 ? [] : (last?.texts.slice(start) ?? []);
+    const all = exchanges.map((one, index) => known[index] ?? JSON.stringify(one));
+    last = { exchanges, texts: all };
+    return all;
+  };
+  const scenarioText = ({ scenario }: RuntimeState) => textOf(scenario, JSON.stringify);
+  const insideText = (state: RuntimeState) =>
+    withMembers({ ...state, scenario: undefined }, { scenario: scenarioText(state) });
+  return ({ startedWith, own, instances, ...rest }) => {
+    const inside = instances.map(({ runtime, ...one }) =>
+      withMembers(one, { runtime: textOf(runtime, insideText) }),
+    );
+    const ownText = withMembers(
+      { ...own, scenario: undefined, exchanges: undefined },
+      { scenario: scenarioText(own), exchanges: listOf(textsOf(own.exchanges)) },
+    );
+    const header = { svc_sandbox_state: format, version, started_with: startedWith, ...rest };
+    return `${withMembers(header, { own: ownText, instances: listOf(inside) })}\n`;
+  };
+}
+
+// Long texts are added, not joined, which would copy them each time.
+
+/** The text of an object with more members, whose texts are given. */
+function withMembers(object: object, texts: Readonly<Record<string, string>>): string {
+  let text = JSON.stringify(object).slice(0, -1);
+  for (const [name, member] of Object.entries(texts)) text += `,${JSON.stringify(name)}:${member}`;
+  return `${text}}`;
+}
+
+function listOf(texts: readonly string[]): string {
+  let list = "";
+  for (const text of texts) list += list === "" ? text : `,${text}`;
+  return `[${list}]`;
+}
+
+// The members that would show no damage before they are read.
+const runtimeShape = openMapping({
+  ...{ at: number(), name: text({ least: 1 }), countedAt: record(number()), recorded: count() },
+  timeline: openMapping({ steps: list(openMapping({ at: number() })), next: count() }),
+  exchanges: list(openMapping({ id: text(), at: number(), path: text(), pathId: text(), status: count() })),
+  counts: openMapping({ requests: count(), unread: count() }),
+});
+const stateShape = openMapping({
+  started_with: openMapping({ name: text({ least: 1 }), sha256: text({ least: 1 }) }),
+  idSeries: count(),
+  own: runtimeShape,
+  instances: list(openMapping({ id: text(), createdAt: number(), idle: number(), runtime: runtimeShape })),
+});
+
+/**
+ * Reads the text of a state file; `given` is its name for messages. What does not fit together shows when it is restored.
+ * Throws `state_unreadable`.
+ */
+export function parseState(text: string, given: string): SavedState {
+  const state = parsedJson(text);
+  if (!isMapping(state) || state.svc_sandbox_state === undefined) {
+    throw unreadableState(given, "it is not a state of svc-sandbox, or only a part");
+  }
+  if (state.svc_sandbox_state !== format) {
+    throw unreadableState(
+      given,
+      `it has format ${JSON.stringify(state.svc_sandbox_state)} of svc-sandbox ${JSON.stringify(state.version)}, and svc-sandbox ${version} reads format ${format}`,
+    );
+  }
+  if (mistakesIn(stateShape, state).length > 0) throw brokenState(given);
+  const { started_with, idSeries, own, instances } = state as unknown as ServerState & {
+    readonly started_with: ScenarioIdentity;
+  };
+  return {
+    startedWith: started_with,
+    idSeries,
+    own: { ...own, ...scenariosIn(own, "own", given) },
+    instances: instances.map(({ runtime, ...one }, index) => ({
+      ...one,
+      runtime: { ...runtime, ...scenariosIn(runtime, `instances.${index}.runtime`, given) },
+    })),
+  };
+}
+
+function scenariosIn(
+  { snapshot, scenario }: RuntimeState,
+  path: string,
+  given: string,
+): Pick<RuntimeState, "snapshot" | "scenario"> {
+  const checked = (value: unknown, name: string): Scenario => {
+    try {
+      // A world grows with every key that is made; what could be written must be readable.
+      return checkScenario(value, { mostValues: Number.POSITIVE_INFINITY });
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      const [problem] = error.problems;
+      const place = [path, name, problem?.path].filter((part) => part).join(".");
+      throw unreadableState(given, `its ${place} is broken: ${problem?.message}`);
+    }
+  };
+  const found = { snapshot: checked(snapshot, "snapshot"), scenario: checked(scenario, "scenario") };
+  const kept = new Set(Array.from(describedKeys(found.snapshot), ({ ref }) => ref));
+  for (const { ref } of describedKeys(found.scenario)) {
+    if (!kept.has(ref)) {
+      throw unreadableState(given, `its scenario has a key ${JSON.stringify(ref)} that its snapshot lacks`);
+    }
+  }
+  if (found.snapshot.clock?.now === undefined) throw brokenState(given);
+  return found;
+}
+
+/** Rejects a state file with a member that svc-sandbox does not write. */
+export function brokenState(given: string): SandboxError {
+  return unreadableState(given, "a member of it is missing, or no value that svc-sandbox writes");
+}
+
+/** Rejects a state file for a reason. */
+export function unreadableState(given: string, why: string): SandboxError {
+  return new SandboxError(
+    "state_unreadable",
+    `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Name another file with --state, or remove this one to start anew.`,
+  );
+}

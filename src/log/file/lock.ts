@@ -1,0 +1,54 @@
+import { rmSync } from "node:fs";
+import type { Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodePlatform } from "../../node/platform.js";
+
+const net = process.getBuiltinModule("node:net");
+
+/**
+ * Locks a file against other processes of this machine, and other locks of this one; resolves to how to unlock it, or to
+ * `undefined` when it is locked.
+ *
+ * The lock is an address that is listened at: the system frees it when the process ends, however that ends.
+ */
+export async function lock(file: string): Promise<(() => void) | undefined> {
+  const address = addressOf(nodePlatform.sha256(file).slice(0, 32));
+  let server = await listenAt(address);
+  if (server === undefined && address.endsWith(".sock") && !(await isAnswered(address))) {
+    rmSync(address, { force: true });
+    server = await listenAt(address);
+  }
+  return server && (() => void server.close());
+}
+
+// Linux and Windows have addresses that are no files, and so cannot be left behind.
+function addressOf(name: string): string {
+  if (process.platform === "linux") return `\0svc-sandbox-${name}`;
+  if (process.platform === "win32") return `\\\\.\\pipe\\svc-sandbox-${name}`;
+  return join(tmpdir(), `svc-sandbox-${name}.sock`);
+}
+
+/** Resolves to a server that keeps no process alive; `undefined` when another one listens there. */
+function listenAt(path: string): Promise<Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer((socket) => void socket.destroy()).unref();
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE") resolve(undefined);
+      else reject(error);
+    });
+    server.listen({ path, exclusive: true }, () => resolve(server));
+  });
+}
+
+/** Whether a process listens at the socket; after `kill -9` the file is left, and nothing answers. */
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(path);
+    const end = (answered: boolean) => {
+      socket.destroy();
+      resolve(answered);
+    };
+    socket.once("connect", () => end(true)).once("error", () => end(false));
+  });
+}

@@ -1,0 +1,188 @@
+import { SandboxError } from "../domain/errors.js";
+import { base62From } from "../domain/seed.js";
+import { nodePlatform } from "../node/platform.js";
+import { createRuntime, type GivenOptions, type Runtime } from "../world/runtime.js";
+import { describeRuntime, type RuntimeState, restoreRuntime } from "../world/state.js";
+import type { Platform, World } from "../world/world.js";
+
+/** An isolated sandbox inside the process, served under `/i/{id}`. */
+export interface Instance {
+  readonly id: string;
+  /** What it was called when it was made, such as the name of a test. */
+  readonly label: string | undefined;
+  /** On the wall clock (epoch milliseconds). */
+  readonly createdAt: number;
+  /** When it was last used, on the stopwatch. */
+  readonly usedAt: number;
+  readonly runtime: Runtime;
+  /** Aborted when it is removed or the server stops. */
+  readonly gone: AbortSignal;
+}
+
+/** The instances of a server. */
+export interface Instances {
+  /**
+   * Starts one; what is `given` holds for every scenario that is started there. Throws `instance_limit_reached`.
+   */
+  readonly create: (start: () => World, given: GivenOptions, label?: string) => Instance;
+  readonly list: () => Instance[];
+  /** The instance of an id; `undefined` when there is none. */
+  readonly find: (id: string) => Instance | undefined;
+  /** The same, and counts as a use of it. */
+  readonly use: (id: string) => Instance | undefined;
+  /** Throws `not_found`. */
+  readonly remove: (id: string) => void;
+  /** Removes those that nobody has asked for in `ttl` milliseconds. */
+  readonly sweep: (ttl: number) => void;
+  /** Makes them those that were described: one with the same id continues as described, and others are removed. */
+  readonly restore: (described: readonly InstanceState[]) => void;
+  /** Calls the listener with each instance, now and from now on. */
+  readonly follow: (listener: (instance: Instance) => void) => void;
+  /** Ends what is endless in them. */
+  readonly close: () => void;
+}
+
+/** A server's own sandbox, and its instances. */
+export interface ServerSandboxes {
+  readonly runtime: Runtime;
+  readonly instances: Instances;
+}
+
+/** An instance as plain data. */
+export interface InstanceState extends Pick<Instance, "id" | "label" | "createdAt"> {
+  /** Milliseconds since it was last used. */
+  readonly idle: number;
+  readonly given: GivenOptions;
+  readonly runtime: RuntimeState;
+}
+
+interface InstancesOptions {
+  /** The most that there are at one time. */
+  readonly most: number;
+  /** Of the server: counts their requests, too, as a client's coverage outlives its instance, and numbers their worlds. */
+  readonly server: Pick<Runtime, "counters" | "idSeries">;
+  readonly platform: Platform;
+  /** Returns a new id. */
+  readonly newId: () => string;
+}
+
+/** How many instances there may be, and for how long. */
+export interface InstanceLimits {
+  /** The most instances at one time. Default: 1000. */
+  readonly maxInstances?: number | undefined;
+  /** Milliseconds without a request after which an instance is removed. Default: an hour. */
+  readonly instanceTtl?: number | undefined;
+}
+
+/** The default time that an idle instance stays: an hour. */
+export const defaultInstanceTtl = 60 * 60_000;
+
+/** The default number of instances at one time. */
+export const defaultMaxInstances = 1000;
+
+/** An id of an instance, which cannot be guessed. */
+export function newInstanceId(): string {
+  return base62From(nodePlatform.random, 12);
+}
+
+/** Makes the place where instances live. */
+export function createInstances({ most, server, platform, newId }: InstancesOptions): Instances {
+  const instances = new Map<string, Instance & { usedAt: number; readonly end: () => void }>();
+  const listeners = new Set<(instance: Instance) => void>();
+  const discard = (id: string): boolean => {
+    const instance = instances.get(id);
+    instances.delete(id);
+    instance?.end();
+    return instance !== undefined;
+  };
+  const add = (described: Omit<Instance, "runtime" | "gone">, runtime: Runtime): Instance => {
+    const ending = new AbortController();
+    const instance = { ...described, runtime, gone: ending.signal, end: () => ending.abort() };
+    runtime.counters.passOnTo(server.counters);
+    runtime.counters.curlOptions = server.counters.curlOptions;
+    instances.set(described.id, instance);
+    for (const listener of listeners) listener(instance);
+    return instance;
+  };
+
+  return {
+    create(start, given, label) {
+      if (instances.size >= most) throw tooMany(most);
+      const made = { id: newId(), label, createdAt: platform.time(), usedAt: platform.stopwatch() };
+      return add(made, createRuntime(start, { given, idSeries: server.idSeries }));
+    },
+    list: () => [...instances.values()],
+    find: (id) => instances.get(id),
+    use(id) {
+      const instance = instances.get(id);
+      if (instance !== undefined) instance.usedAt = platform.stopwatch();
+      return instance;
+    },
+    remove(id) {
+      if (discard(id)) return;
+      throw new SandboxError(
+        "not_found",
+        `There is no instance ${JSON.stringify(id)}; it may have been idle for too long.`,
+      );
+    },
+    sweep(ttl) {
+      const oldest = platform.stopwatch() - ttl;
+      for (const [id, { usedAt }] of instances) if (usedAt <= oldest) discard(id);
+    },
+    restore(described) {
+      const ids = new Set(described.map(({ id }) => id));
+      for (const id of instances.keys()) if (!ids.has(id)) discard(id);
+      for (const { id, label, createdAt, idle, given, runtime: state } of described) {
+        const there = instances.get(id);
+        const usedAt = platform.stopwatch() - idle;
+        const options = { given, idSeries: server.idSeries };
+        const runtime = restoreRuntime(state, platform, options, there?.runtime);
+        if (there === undefined) add({ id, label, createdAt, usedAt }, runtime);
+        else there.usedAt = usedAt;
+      }
+    },
+    follow(listener) {
+      for (const instance of instances.values()) listener(instance);
+      listeners.add(listener);
+    },
+    close() {
+      for (const { end } of instances.values()) end();
+    },
+  };
+}
+
+function tooMany(most: number): SandboxError {
+  return new SandboxError(
+    "instance_limit_reached",
+    `There are ${most} instances already: remove those that are no longer used with DELETE /__sandbox/instances/{id}, or start with a higher --max-instances.`,
+  );
+}
+
+/** The sandboxes of a server: its own, and those of its instances. */
+export function runtimesOf({ runtime, instances }: ServerSandboxes): Runtime[] {
+  return [runtime, ...instances.list().map((one) => one.runtime)];
+}
+
+/** A server's own sandbox and its instances as plain data. */
+export interface ServerState {
+  /** The last series of request ids. */
+  readonly idSeries: number;
+  readonly own: RuntimeState;
+  readonly instances: readonly InstanceState[];
+}
+
+/** Describes a server; `describe` describes each of its sandboxes. */
+export function describeServer(
+  { runtime, instances }: ServerSandboxes,
+  describe: (runtime: Runtime) => RuntimeState = describeRuntime,
+): ServerState {
+  const now = runtime.world().platform.stopwatch();
+  return {
+    idSeries: runtime.idSeries.last,
+    own: describe(runtime),
+    instances: instances.list().map(({ id, label, createdAt, usedAt, runtime: inside }) => ({
+      ...{ id, label, createdAt, idle: now - usedAt, given: inside.given },
+      runtime: describe(inside),
+    })),
+  };
+}

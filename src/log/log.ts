@@ -1,0 +1,96 @@
+import type { ApiRequest, Exchange } from "../history/exchange.js";
+import type { Actor } from "../world/operations/initiator.js";
+import type { Runtime } from "../world/runtime.js";
+import type { World } from "../world/world.js";
+import type { EventIds } from "./event-ids.js";
+import type { Instance, Instances, ServerSandboxes } from "./instances.js";
+
+/** The sandbox that a request or a call is about: the server's own, or one of its instances. */
+export interface Place {
+  readonly runtime: Runtime;
+  /** The id of the instance; `undefined` for the server's own sandbox. */
+  readonly instance: string | undefined;
+}
+
+/** Who makes a call: in which sandbox, and by which base URL the caller reaches this server. */
+export interface Caller extends Place {
+  readonly baseUrl: () => string;
+}
+
+/** A call to the control plane as plain data, checked by its route. */
+export interface ControlCall {
+  /** Method and path of its route: `POST /keys/{ref}/rotate`. */
+  readonly route: string;
+  readonly actor: Actor;
+  /** The named parts of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** A text where it was sent as YAML. */
+  readonly body: unknown;
+  readonly isYaml: boolean;
+  /** What it may make that is random. Default: nothing. */
+  readonly makes?: "key" | "instance" | undefined;
+}
+
+/** The sandbox that a call runs in. */
+export interface ControlPlace {
+  readonly runtime: Runtime;
+  /** The server's instances; `undefined` inside an instance. */
+  readonly instances: Instances | undefined;
+  /** Whether the call is about an instance that was removed in between. */
+  readonly isGone: boolean;
+  /** Returns the base URL by which the caller reaches the server. */
+  readonly baseUrl: () => string;
+}
+
+/** The place of a caller in this process, with the server's instances. */
+export function placeOf({ runtime, instance, baseUrl }: Caller, instances: Instances): ControlPlace {
+  return { runtime, instances: instance === undefined ? instances : undefined, isGone: false, baseUrl };
+}
+
+/** Runs a call of the control plane, or reads for one. */
+export type RunIn = (place: ControlPlace) => unknown;
+
+/** The state of a shared store, for health checks and metrics. */
+export interface LogStatus {
+  /** Whether the store answered the last time. */
+  readonly reachable: boolean;
+  /** Milliseconds that the last append took. */
+  readonly latencyMs: number;
+  /** The entries applied since the snapshot that a late replica starts from. */
+  readonly entries: number;
+}
+
+/**
+ * The order in which everything happens to the sandboxes of a server, and where it is kept: in memory, in a file, or in a
+ * store that several servers share. With a store each function returns a promise that rejects with `store_unavailable`
+ * when the outcome is not known.
+ */
+export interface Log extends ServerSandboxes {
+  /** For reading. With a store, nothing else may change it. */
+  readonly runtime: Runtime;
+  /** The instance of an id, which counts as a use of it; `undefined` when there is none. */
+  readonly enter: (id: string) => Instance | undefined | Promise<Instance | undefined>;
+  /** Whether a request to a world may meet the preview by the time it is handled. */
+  readonly mayPreview: (world: World) => boolean;
+  /** Handles a request to the API. */
+  readonly request: (request: ApiRequest, place: Place) => Exchange | Promise<Exchange>;
+  /** Counts a response whose client had gone. */
+  readonly countUnread: (place: Place) => void;
+  /** Runs a call of the control plane that may change something. `run` is what the route does. */
+  readonly call: (call: ControlCall, run: RunIn, from: Caller) => unknown;
+  /** Calls `read` when everything has happened that any server has acknowledged. */
+  readonly look: (read: RunIn, from: Caller) => unknown;
+  /** The ids of a sandbox's events, from its first follower on. */
+  readonly eventIds: (runtime: Runtime) => EventIds;
+  /** Whether what happens at the moment was requested from this server, and not from another one with the same store. */
+  readonly isOwn: () => boolean;
+  /** Lets everything happen that is due: steps of timelines, the end of idle instances. */
+  readonly settle: () => void;
+  /** Requests are accepted from now on: what happens is kept. Throws `state_unwritable`. */
+  readonly begin: () => void;
+  /** The state of the store; `undefined` without one. */
+  readonly status: () => LogStatus | undefined;
+  /** Keeps what is not kept yet, and nothing after that. Throws `state_unwritable`. */
+  readonly close: () => void | Promise<void>;
+}

@@ -1,0 +1,55 @@
+import { handle } from "../api/handle.js";
+import { nodePlatform } from "../node/platform.js";
+import type { Runtime } from "../world/runtime.js";
+import { createEventIds } from "./event-ids.js";
+import {
+  createInstances,
+  defaultInstanceTtl,
+  defaultMaxInstances,
+  type InstanceLimits,
+  newInstanceId,
+  runtimesOf,
+} from "./instances.js";
+import { type Log, placeOf } from "./log.js";
+
+interface MemoryLogOptions extends InstanceLimits {
+  /** Default: ids from 1 on. */
+  readonly eventIds?: Log["eventIds"];
+}
+
+/** Makes the log of a server on its own, which lasts as long as the process. */
+export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}): Log {
+  const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
+  const { eventIds = createEventIds().of } = options;
+  const instances = createInstances({
+    most: maxInstances,
+    server: runtime,
+    platform: nodePlatform,
+    newId: newInstanceId,
+  });
+  return {
+    runtime,
+    instances,
+    enter: instances.use,
+    mayPreview: ({ preview }) => preview,
+    request: (request, { runtime: here }) => handle(here.world(), request),
+    countUnread: ({ runtime: here }) => here.counters.countUnread(),
+    call: (_call, run, from) => run(placeOf(from, instances)),
+    look: (read, from) => read(placeOf(from, instances)),
+    eventIds,
+    isOwn: () => true,
+    settle() {
+      instances.sweep(instanceTtl);
+      for (const one of runtimesOf({ runtime, instances })) {
+        try {
+          one.world();
+        } catch {
+          // The next request reports it; a failure to save is tried again, and reported there.
+        }
+      }
+    },
+    begin() {},
+    status: () => undefined,
+    close() {},
+  };
+}

@@ -1,0 +1,86 @@
+import { SandboxError } from "../../domain/errors.js";
+import { isMapping, parsedJson } from "../../domain/json.js";
+import { listed } from "../../schema/words.js";
+import type { RedisLink, Reply } from "./link.js";
+import { unfitStore } from "./problems.js";
+
+/** What a store needs first had: XTRIM MINID. */
+const oldest = "6.2";
+
+/**
+ * Checks that a Redis is new enough and throws no keys away; resolves to what an operator should know of it.
+ *
+ * Throws `store_unusable`. What the user may not look at is taken for sound.
+ */
+export async function checkRedis({ command }: RedisLink, shown: string): Promise<readonly string[]> {
+  const info = await command(["INFO"]).catch((error) => {
+    if (/^(?:NOPERM|ERR unknown)/.test((error as Error).message)) return "";
+    throw error;
+  });
+  const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(String(info))?.[1];
+  const version = read("redis_version");
+  if (version?.localeCompare(oldest, "en", { numeric: true }) === -1) {
+    throw unfitStore(
+      shown,
+      `it is a Redis ${version}, which is too old. Redis ${oldest} or newer, or Valkey, is needed.`,
+    );
+  }
+  const [policy = "noeviction", most = "0"] = [read("maxmemory_policy"), read("maxmemory")];
+  if (policy.startsWith("allkeys-") && most !== "0") {
+    throw unfitStore(
+      shown,
+      `with its maxmemory-policy ${policy} it throws keys away when it is full. Set maxmemory-policy to noeviction.`,
+    );
+  }
+  if (read("aof_enabled") !== "0") return [];
+  const lost = "what it holds may be lost when it restarts. See docs/store.md.";
+  return [`The store ${shown} has no append-only file: ${lost}`];
+}
+
+/** Keys that begin with a prefix; looks through the first 100,000 or so, and finds none where the user may not look. */
+export async function keysUnder({ command }: RedisLink, prefix: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  let cursor = "0";
+  for (let round = 0; round < 100; round += 1) {
+    const reply: Reply = await command(["SCAN", cursor, "MATCH", `${prefix}*`, "COUNT", "1000"]).catch(
+      (error) => {
+        if (/^NOPERM/.test((error as Error).message)) return ["0", []];
+        throw error;
+      },
+    );
+    const [next, keys] = reply as [string, readonly string[]];
+    found.push(...keys);
+    cursor = next;
+    if (cursor === "0") break;
+  }
+  return found;
+}
+
+/**
+ * The error for a log that was begun otherwise. A founding is a flat JSON object, of which the members that differ are
+ * named.
+ */
+export function otherFounding(shown: string, theirs: string, ours: string): SandboxError {
+  const [begun, own] = [membersOf(theirs), membersOf(ours)];
+  const names = [...new Set([...Object.keys(own), ...Object.keys(begun)])].filter(
+    (name) => JSON.stringify(begun[name]) !== JSON.stringify(own[name]),
+  );
+  const show = (members: Readonly<Record<string, unknown>>, name: string) =>
+    `${name} ${name in members ? JSON.stringify(members[name]) : "(none)"}`;
+  const [before, now] = [begun, own].map((members) =>
+    listed(
+      names.map((name) => show(members, name)),
+      "and",
+    ),
+  );
+  return new SandboxError(
+    "store_mismatch",
+    `Failed to use the store ${shown}: its sandbox was begun with ${before}, and this one has ${now}. Start this one with the same, or give it keys of its own with --store-prefix.`,
+    { store: begun, own },
+  );
+}
+
+function membersOf(founding: string): Readonly<Record<string, unknown>> {
+  const value = parsedJson(founding);
+  return isMapping(value) ? value : { founding };
+}

@@ -1,0 +1,98 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { runs } from "../../../test/support/property-seed.js";
+import { presentedAs } from "../../api/handle.js";
+import { isSandboxKey, keyPrefixes, parseApiKey } from "../../domain/api-key.js";
+import { findKeys, redactPath } from "../../domain/redact.js";
+import { isMeantAsKey } from "../../domain/request-traits.js";
+import { nodePlatform } from "../../node/platform.js";
+import { maskCall, maskRequest } from "./mask.js";
+
+const { sha256 } = nodePlatform;
+const piece = fc.constantFrom(
+  ...keyPrefixes.map(({ prefix }) => prefix),
+  "sbx",
+  "abc",
+  "Z9-_",
+  "x".repeat(29),
+  "x".repeat(300),
+);
+const other = fc.constantFrom(
+  " ",
+  ", ",
+  '"',
+  "${",
+  "$",
+  "%",
+  "%5f",
+  "%53VC_test_",
+  "Bearer ",
+  "/",
+  ".",
+  "é",
+  "}",
+  "?",
+);
+const text = fc
+  .array(fc.oneof({ weight: 3, arbitrary: piece }, other), { maxLength: 8 })
+  .map((parts) => parts.join(""));
+
+const plain = { method: "GET", path: "/" };
+
+/** What the API asks of a key, or of a text that is none. */
+function factsOf(apiKey: string) {
+  const presented = presentedAs(apiKey);
+  if (presented === "well_formed") return { presented, ...formOf(apiKey) };
+  const keys = findKeys(apiKey);
+  return { presented, isMeant: isMeantAsKey(apiKey, keys), keys: keys.map(formOf) };
+}
+
+function formOf(key: string) {
+  const { prefix, marked } = parseApiKey(key) ?? {};
+  return { prefix, marked, isSandboxKey: isSandboxKey(key) };
+}
+
+test("a mask has the form of what it stands for, and its hash is known", () => {
+  fc.assert(
+    fc.property(text, (apiKey) => {
+      const masked = maskRequest({ ...plain, apiKey }, sha256);
+      const shown = masked.apiKey as string;
+      expect(factsOf(shown)).toEqual(factsOf(apiKey));
+      expect(masked.hashes[shown]).toBe(sha256(apiKey));
+      const found = findKeys(apiKey);
+      if (presentedAs(apiKey) === "malformed") {
+        expect(findKeys(shown).map((mask) => masked.hashes[mask])).toEqual(found.map((key) => sha256(key)));
+      }
+      for (const key of found) if (key.length > 40) expect(JSON.stringify(masked)).not.toContain(key);
+    }),
+    runs(300),
+  );
+});
+
+test("a masked path is shown as the path itself, with its keys beside it", () => {
+  fc.assert(
+    fc.property(text, (end) => {
+      const path = `/v1/${end}`;
+      const masked = maskRequest({ ...plain, path, apiKey: undefined }, sha256);
+      expect(redactPath(masked.path)).toBe(redactPath(path));
+      expect((masked.keysInPath ?? []).map((mask) => masked.hashes[mask])).toEqual(
+        findKeys(path).map((key) => sha256(key)),
+      );
+      expect(findKeys(masked.path)).toEqual([]);
+    }),
+    runs(300),
+  );
+});
+
+test("keys in a call are cut short, but for those that a scenario pins", () => {
+  const key = "SVC_test_sbx0123456789";
+  const scenario = { organizations: { bank: { keys: { pinned: { secret: key } } } } };
+  const call = { route: "POST /instances", actor: "administrator", query: {}, isYaml: false } as const;
+  expect(maskCall({ ...call, params: { ref: key }, body: { label: [key], [key]: 1, scenario } })).toEqual({
+    ...call,
+    params: { ref: "SVC_test_…" },
+    body: { label: ["SVC_test_…"], "SVC_test_…": 1, scenario },
+  });
+  const named = maskCall({ ...call, params: {}, body: { scenario: key } });
+  expect(named.body).toEqual({ scenario: "SVC_test_…" });
+});

@@ -1,0 +1,88 @@
+import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../../domain/api-key.js";
+import { findKeys, redactEncoded, redactKeys, redactValue } from "../../domain/redact.js";
+import { isMeantAsKey } from "../../domain/request-traits.js";
+import type { ApiRequest, RequestContent } from "../../history/exchange.js";
+import type { ControlCall } from "../log.js";
+
+/** A request without any key that its client sent: a mask stands for each. */
+export interface MaskedRequest extends Omit<ApiRequest, "connection" | "delivery"> {
+  /** The SHA-256 of what each mask stands for. */
+  readonly hashes: Readonly<Record<string, string>>;
+}
+
+// As many characters of a hash as a sandbox's key has behind its mark: enough that no two keys have one mask.
+const shortMask = 29;
+const longMask = 5;
+
+/**
+ * Replaces every key in a request by a mask, so that the request can be stored and is still handled as it was sent.
+ *
+ * A mask is a key of the same form (prefix, mark of a sandbox, well-formed or not) that depends on the SHA-256 of the key
+ * alone. Whoever handles the request has to take the given hash for that of the mask.
+ */
+export function maskRequest(request: ApiRequest, sha256: (text: string) => string): MaskedRequest {
+  const { method, path, apiKey, traits, evidence, content, fromStory } = request;
+  const hashes: Record<string, string> = {};
+  const mask = (key: string): string => {
+    const hash = sha256(key);
+    const masked = maskOf(key, hash);
+    hashes[masked] = hash;
+    return masked;
+  };
+  const inPath = path.includes("_") || path.includes("%") ? findKeys(path) : [];
+  return {
+    method,
+    path: redactEncoded(path),
+    apiKey: apiKey === undefined || isWellFormedKey(apiKey) ? apiKey && mask(apiKey) : maskMalformed(),
+    ...(inPath.length > 0 && { keysInPath: inPath.map(mask) }),
+    ...(traits !== 0 && { traits }),
+    ...(evidence !== undefined && {
+      evidence: {
+        inQuery: evidence.inQuery.map(mask),
+        inHeaders: evidence.inHeaders.map(mask),
+        page: evidence.page && redactEncoded(evidence.page),
+      },
+    }),
+    ...(content !== undefined && { content: maskContent(content) }),
+    ...(fromStory === true && { fromStory }),
+    hashes,
+  };
+
+  // What is no key may be any other secret: only what is asked of it is kept.
+  function maskMalformed(): string {
+    const text = apiKey as string;
+    const keys = findKeys(text);
+    const masked = [isMeantAsKey(text, keys) ? "${" : "?", ...keys.map(mask), "??"].join(" ");
+    hashes[masked] = sha256(text);
+    return masked;
+  }
+}
+
+function maskOf(key: string, hash: string): string {
+  const { prefix = "" } = keyPrefixes.find((row) => key.startsWith(row.prefix)) ?? {};
+  const mark = key.startsWith(sandboxMark, prefix.length) ? sandboxMark : "";
+  // What is too long for a key stays so.
+  if (!isWellFormedKey(key)) return prefix + mark + hash.repeat(longMask);
+  return prefix + mark + (isSandboxKey(key) ? hash.slice(0, shortMask) : hash);
+}
+
+// A key here is a mistake that no answer depends on: it is cut short.
+function maskContent({ query, contentType, idempotencyKey, body }: RequestContent): RequestContent {
+  return {
+    query: redactKeys(query),
+    contentType: contentType && redactKeys(contentType),
+    // It would not be taken with a key in it, whatever that is.
+    idempotencyKey: idempotencyKey && (findKeys(idempotencyKey).length > 0 ? "" : idempotencyKey),
+    body: { ...body, text: redactKeys(body.text) },
+  };
+}
+
+/**
+ * Cuts every key short that stands in a call to the control plane, where none belongs. Those that a scenario pins stay: its
+ * world has them, and a state file as well.
+ */
+export function maskCall({ params, body, ...call }: ControlCall): ControlCall {
+  const isScenario = (name: string, member: unknown) => name === "scenario" && typeof member !== "string";
+  const shown = call.isYaml ? body : redactValue(body, redactKeys, isScenario);
+  return { ...call, params: redactValue(params, redactKeys, isScenario), body: shown };
+}

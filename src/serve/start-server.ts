@@ -1,0 +1,126 @@
+import { resolve } from "node:path";
+import type { Profile } from "../domain/assumptions.js";
+import { sandboxOn, starterOf } from "../library/create-sandbox.js";
+import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
+import type { Log } from "../log/log.js";
+import { createMemoryLog } from "../log/memory-log.js";
+import { loadScenario } from "../node/files/load-scenario.js";
+import { nodePlatform } from "../node/platform.js";
+import { resolveSource } from "../scenario/parse-scenario.js";
+import { requireKnownOptions } from "../schema/check.js";
+import type { RunningServer, ServeOptions } from "../server/serve-log.js";
+import { type Instant, instantOf } from "../world/clock.js";
+import { createRuntime, givenOptions } from "../world/runtime.js";
+import { serve } from "./serve.js";
+
+export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
+  /** A bundled name, a scenario file, or a scenario as a value. Default: `key-states`. */
+  readonly scenario?: Source;
+  /** Default: the scenario's, else 1. */
+  readonly seed?: number;
+  /** The start of the clock. Default: the scenario's, else the real time. */
+  readonly now?: Instant;
+  /** Whether the clock stands still until it is moved. Default: the scenario's, else false. */
+  readonly frozen?: boolean;
+  /** The set of assumptions to start from. Default: the scenario's, else `minimal`. */
+  readonly profile?: Profile;
+  /** Default: 0, any free port. */
+  readonly port?: number;
+  /**
+   * A file that keeps the sandbox over a restart, with its requests and instances. If it exists, the sandbox continues from
+   * it; seed, clock and profile of the other options do not matter then.
+   *
+   * Default: none.
+   */
+  readonly state?: string;
+}
+
+// A record, so that the compiler misses an option that is added above and not here.
+const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
+  scenario: true,
+  seed: true,
+  now: true,
+  frozen: true,
+  profile: true,
+  port: true,
+  state: true,
+  host: true,
+  tls: true,
+  explain: true,
+  control: true,
+  controlToken: true,
+  instanceTtl: true,
+  maxInstances: true,
+  publicUrl: true,
+  allowHosts: true,
+  handlers: true,
+  handlersFile: true,
+  maxBody: true,
+  onDefect: true,
+  onHandlerError: true,
+};
+
+// What `await using` asks for, where the compiler of the caller knows that; others are not to need its types.
+type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
+  ? Key
+  : never;
+type DisposedAsync = { readonly [Key in AsyncDispose]: () => Promise<void> };
+
+/** A server and its sandbox. */
+export interface SandboxServer<Key extends string = string, Organization extends string = string>
+  extends RunningServer,
+    DisposedAsync {
+  readonly sandbox: Sandbox<Key, Organization>;
+}
+
+/**
+ * Starts a server of a sandbox of its own; resolves once requests are accepted.
+ *
+ * Throws what `createSandbox` and {@link loadScenario} throw, `address_in_use`, `address_unavailable`, `usage` for
+ * handlers that cannot be used, `certificate_unusable`, and for a state `state_unreadable`, `state_mismatch`,
+ * `state_in_use` or `state_unwritable`; `close` throws the last one when something is lost.
+ *
+ * @example
+ * await using server = await startServer({ scenario: "key-states" });
+ * const response = await fetch(`${server.url}/v1/relying-party/me`, {
+ *   headers: { "x-api-key": server.sandbox.secret("active") },
+ * });
+ * response.status; // 200
+ */
+export function startServer<const Source extends ScenarioSource>(
+  options: ServerOptions<Source> & { readonly scenario: Source },
+): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>>;
+export function startServer(
+  options?: ServerOptions<never>,
+): Promise<SandboxServer<KeyRef<"key-states">, OrganizationRef<"key-states">>>;
+export function startServer(options: ServerOptions): Promise<SandboxServer>;
+export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
+  requireKnownOptions("start the server", options, Object.keys(optionNames));
+  const { scenario = "key-states", state: file, ...rest } = options;
+  const named = typeof scenario === "string" ? await loadScenario(scenario) : resolveSource(scenario);
+  const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name, text: named.text });
+  const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });
+  const onProblem = rest.onDefect ?? (() => {});
+  const openLog = async (): Promise<Log> => {
+    if (file === undefined) return createMemoryLog(createRuntime(start, { given }), rest);
+    const { openFileLog } = await import("../log/file/file-log.js");
+    const place = { file: resolve(file), given: file };
+    return openFileLog(place, { ...rest, own: () => named, start, given, onProblem });
+  };
+  const log = await openLog();
+  const close = async (grace?: number) => {
+    await running.close(grace);
+    await log.close();
+  };
+  const running = await serve(log, {
+    ...rest,
+    port: rest.port ?? 0,
+    stateFile: file && resolve(file),
+    // The process is the caller's: it goes on.
+    onStop: () => void close().catch(onProblem),
+  }).catch(async (error) => {
+    await log.close();
+    throw error;
+  });
+  return { ...running, close, sandbox: sandboxOn(log.runtime), [Symbol.asyncDispose]: () => close() };
+}

@@ -1,0 +1,283 @@
+import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { onlyWaits } from "../api/faults.js";
+import { inputAt, routeAt } from "../api/routes.js";
+import { SandboxError } from "../domain/errors.js";
+import type { AnswerDelivery, ApiRequest, Exchange } from "../history/exchange.js";
+import { stopwatch } from "../library/real-time.js";
+import type { Instance } from "../log/instances.js";
+import type { Log, Place } from "../log/log.js";
+import type { World } from "../world/world.js";
+import {
+  type AnyServer,
+  type Connection,
+  followConnections,
+  lastAnswer,
+  queueAnswer,
+  refuseInTurn,
+} from "./connections.js";
+import type { CustomHandlers } from "./custom-handlers.js";
+import type { acceptHttp2 } from "./http2.js";
+import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
+import { keepAliveTimeout, refuse, refuseUnstored, sendAnswer, sendFaulty } from "./send-answer.js";
+import type { CertificatePair } from "./tls.js";
+import type { Traffic } from "./traffic.js";
+
+/** The sandbox that a request or a call is about. */
+export interface ControlContext extends Place {
+  /** Aborted when the instance is gone or the server stops, which ends endless answers. */
+  readonly gone: AbortSignal;
+}
+
+const arrivedAt = Symbol("arrived at");
+
+/** An answer that knows when its request arrived, on the stopwatch. */
+interface TimedResponse extends ServerResponse {
+  [arrivedAt]: number;
+}
+
+/** Serves one request to the control plane. */
+export type ControlHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: ControlContext,
+) => void;
+
+/** The server around the control plane. */
+export interface ControlSurroundings {
+  /** Whether only this machine can reach the server. */
+  readonly loopback: boolean;
+  /** The bearer token that every call needs; `undefined` for none. */
+  readonly token: string | undefined;
+  /** Returns the base URL by which the sender of a request reaches the server. */
+  readonly baseUrlFor: (request: IncomingMessage) => string;
+  /** The names beside this machine's own by which clients reach the server, some with a port, in lower case. */
+  readonly allowedHosts: readonly string[];
+  /** Stops the server, and its process where that serves nothing else. */
+  readonly stop: () => void;
+  readonly log: Log;
+  /** When the server was started, on the wall clock (epoch milliseconds). */
+  readonly startedAt: number;
+  /** Why the server is to be sent no requests now, in a sentence; `undefined` when it is ready for them. */
+  readonly unreadiness: () => string | undefined;
+  readonly traffic: Traffic;
+}
+
+// Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
+const http = process.getBuiltinModule("node:http");
+
+export interface HttpServerOptions {
+  /** The log of the server's own sandbox and of its instances, which are under `/i/{id}`. */
+  readonly log: Log;
+  /** Aborted when the server stops. Default: never. */
+  readonly gone?: AbortSignal;
+  /** Serves the control plane. Default: its paths are unknown paths of the API. */
+  readonly control?: ControlHandler | undefined;
+  /** Serves paths that the API does not have. Default: they get 404. */
+  readonly customHandlers?: CustomHandlers | undefined;
+  /** Whether API answers carry `X-Sandbox-Path`, which the real API does not have. Default: false. */
+  readonly explain?: boolean | undefined;
+  /** The certificate to serve HTTPS with. Default: HTTP. */
+  readonly certificate?: CertificatePair | undefined;
+  /** Makes HTTPS speak HTTP/2 too. Default: HTTP/1.1 alone. */
+  readonly acceptHttp2?: typeof acceptHttp2 | undefined;
+  /** Called with a defect of the sandbox; the client has got a 500 then. */
+  readonly onDefect: (error: unknown) => void;
+  /** Counts what the API answers. */
+  readonly traffic: Traffic;
+}
+
+/** A server with the connections that are open; those of HTTPS bare and, once they are, encrypted. */
+export interface OpenServer {
+  readonly server: AnyServer;
+  readonly open: ReadonlySet<Socket>;
+}
+
+/**
+ * Makes the server; the API's own paths go straight from the core to the socket.
+ *
+ * Nothing that a client sends ends the process or goes without an answer.
+ */
+export function createHttpServer(options: HttpServerOptions): OpenServer {
+  const { log, gone = new AbortController().signal, control, customHandlers } = options;
+  const { certificate, explain = false, onDefect, traffic } = options;
+  const outermost: ControlContext = { runtime: log.runtime, instance: undefined, gone };
+
+  const dateOf = createDate();
+  const send = (
+    { answer, pathId, delivery, at }: Exchange,
+    context: ControlContext,
+    response: ServerResponse,
+  ) => {
+    const { status } = answer;
+    const date = dateOf(at);
+    const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
+    const arrived = (response as TimedResponse)[arrivedAt];
+    if (delivery === undefined) {
+      sendAnswer(answer, more, response);
+      traffic.count(pathId, status, stopwatch() - arrived);
+      return;
+    }
+    // With what the fault holds back, or until the client gives up.
+    response.once("close", () => traffic.count(pathId, status, stopwatch() - arrived));
+    if (onlyWaits(delivery)) onUnread(response, () => log.countUnread(context));
+    sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
+  };
+  const failWith = (error: unknown, response: ServerResponse) => {
+    if (error instanceof SandboxError && error.code === "store_unavailable") {
+      traffic.countUnstored();
+      return refuseUnstored(response);
+    }
+    onDefect(error);
+    refuse(response, 500);
+  };
+  const answerWith = (context: ControlContext, read: ApiRequest, response: ServerResponse) => {
+    const world = context.runtime.world();
+    const request =
+      world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
+    const handled = log.request(request, context);
+    if (handled instanceof Promise) {
+      handled.then((one) => send(one, context, response)).catch((error) => failWith(error, response));
+    } else send(handled, context, response);
+  };
+  const answerLater = (context: ControlContext, read: ApiRequest, response: ServerResponse) => {
+    try {
+      answerWith(context, read, response);
+    } catch (error) {
+      failWith(error, response);
+    }
+  };
+  const serveOn = (
+    context: ControlContext,
+    read: ApiRequest,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => {
+    if (control !== undefined && isControlPath(read.path)) return control(request, response, context);
+    const world = context.runtime.world();
+    if (customHandlers !== undefined && routeAt(read.path, world.preview) === undefined) {
+      const fallback = () => answerLater(context, read, response);
+      return customHandlers(context.runtime, request, response, fallback);
+    }
+    const input = inputAt(log.mayPreview(world), read.method, read.path);
+    if (input === undefined) return answerWith(context, read, response);
+    readContent(request, input.body !== undefined, (content) =>
+      answerLater(context, { ...read, content }, response),
+    );
+  };
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    const read = readRequest(request, response);
+    if (read === undefined) return refuse(response, 400);
+    const place = placeOf(read.path);
+    if (place === undefined) return serveOn(outermost, read, request, response);
+    const enter = (instance: Instance | undefined) => {
+      if (instance === undefined) serveOn(outermost, read, request, response);
+      else serveInside(instance, place.path, read, request, response);
+    };
+    const entered = log.enter(place.id);
+    if (entered instanceof Promise) entered.then(enter).catch((error) => failWith(error, response));
+    else enter(entered);
+  };
+  const serveInside = (
+    { id, runtime, gone }: Instance,
+    path: string,
+    read: ApiRequest,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => {
+    // Inside the instance the path begins behind its id.
+    request.url = path + queryOf(request.url ?? "");
+    serveOn({ runtime, gone, instance: id }, { ...read, path }, request, response);
+  };
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    (request.socket as Connection)[lastAnswer] = response;
+    if (response.socket === null) queueAnswer(request.socket, response);
+    serveTimed(request, response);
+  };
+  const serveTimed = (request: IncomingMessage, response: ServerResponse) => {
+    (response as TimedResponse)[arrivedAt] = stopwatch();
+    try {
+      serve(request, response);
+    } catch (error) {
+      failWith(error, response);
+    }
+  };
+
+  const protocols = options.acceptHttp2 === undefined ? ["http/1.1"] : ["h2", "http/1.1"];
+  const server =
+    certificate === undefined
+      ? http.createServer(serverOptions, listener)
+      : process
+          .getBuiltinModule("node:https")
+          .createServer({ ...serverOptions, ...certificate, ALPNProtocols: protocols }, listener);
+  // Node would leave out every header after the first 1,000, and with it a key or the second of two.
+  server.maxHeadersCount = 0;
+  // An expectation we do not know is no reason to refuse a request that we understand.
+  server.on("checkExpectation", listener);
+  server.on("connect", (_request, socket) => {
+    // Node takes its own listeners off: without this one, a client that resets the connection ends the process.
+    socket.on("error", () => socket.destroy());
+    refuseInTurn(socket);
+  });
+  const broken = new WeakSet<Duplex>();
+  server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
+    // A client that speaks no TLS, or does not trust the certificate, would not understand an answer.
+    if (code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code)) return socket.destroy();
+    // Every further piece of what is no request is an error again.
+    if (broken.has(socket)) return;
+    broken.add(socket);
+    refuseInTurn(socket, code);
+  });
+  const open = followConnections(server, { encrypted: certificate !== undefined });
+  options.acceptHttp2?.(server, customHandlers === undefined ? serveTimed : undefined);
+  return { server, open };
+}
+
+// The date of the sandbox, whose minutes clients wait for; Node would send that of the machine. Formatted once a second.
+function createDate(): (at: number) => readonly string[] {
+  let second = Number.NaN;
+  let header: readonly string[] = [];
+  return (at) => {
+    const now = Math.floor(at / 1000);
+    if (now !== second) {
+      second = now;
+      header = ["Date", new Date(now * 1000).toUTCString()];
+    }
+    return header;
+  };
+}
+
+const serverOptions: ServerOptions = {
+  // The specification knows no limit: a key of 16 KB is a malformed key, not a malformed request.
+  maxHeaderSize: 64 * 1024,
+  // Checked by `readRequest`, to answer in the API's error body.
+  requireHostHeader: false,
+  keepAliveTimeout,
+};
+
+const instancesPath = "/i/";
+
+/** Returns the id of the instance that a path leads into, and the path inside it; `undefined` for any other path. */
+function placeOf(path: string): { readonly id: string; readonly path: string } | undefined {
+  if (!path.startsWith(instancesPath)) return undefined;
+  const end = path.indexOf("/", instancesPath.length);
+  const id = end === -1 ? path.slice(instancesPath.length) : path.slice(instancesPath.length, end);
+  return { id, path: end === -1 ? "/" : path.slice(end) };
+}
+
+// A client that gives up does not see the answer that the report counts as met. To give up on any other fault is right.
+function onUnread(response: ServerResponse, count: () => void): void {
+  response.once("close", () => {
+    if (!response.writableFinished) count();
+  });
+}
+
+// An answer that a fault delays may find its client gone.
+function deliveryOf({ platform }: World, response: ServerResponse): AnswerDelivery {
+  const delivery = { at: Number.POSITIVE_INFINITY };
+  response.once("finish", () => {
+    delivery.at = platform.stopwatch();
+  });
+  return delivery;
+}

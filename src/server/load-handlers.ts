@@ -1,0 +1,63 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { SandboxError } from "../domain/errors.js";
+import { mswMissing, type UserHandlers } from "./custom-handlers.js";
+
+/** The user's handlers and the file that they came from. */
+export interface LoadedHandlers {
+  readonly handlers: UserHandlers;
+  /** Absolute. */
+  readonly file: string;
+}
+
+/** Loads the handlers of a module: its default export, or the one named `handlers`. Throws `usage`. */
+export async function loadHandlers(
+  module: string,
+  cwd: string,
+  importModule: (url: string) => Promise<Record<string, unknown>> = (url) => import(url),
+): Promise<LoadedHandlers> {
+  const file = resolve(cwd, module);
+  const unusable = (why: string) =>
+    new SandboxError("usage", `Failed to load the handlers from ${JSON.stringify(module)}: ${why}`);
+  if (!existsSync(file)) throw unusable("there is no such file.");
+  let loaded: Record<string, unknown>;
+  try {
+    loaded = await importModule(pathToFileURL(file).href);
+  } catch (error) {
+    if (/^Cannot find (?:package|module) 'msw[/']/.test(String((error as Error)?.message)))
+      throw mswMissing(file);
+    throw unusable(describeFailure(error as NodeJS.ErrnoException, file));
+  }
+  // A CommonJS module arrives as the default export, its own default one level below.
+  const inner = loaded.default as Record<string, unknown> | undefined;
+  const handlers = [loaded.handlers, loaded.default, inner?.handlers, inner?.default].find(
+    (one) => Array.isArray(one) || typeof one === "function",
+  );
+  if (handlers !== undefined) return { handlers: handlers as UserHandlers, file };
+  throw unusable(
+    "it exports no list of msw handlers, nor a function that makes one. Export it as default or as `handlers`.",
+  );
+}
+
+function describeFailure(error: NodeJS.ErrnoException, file: string): string {
+  if (error?.code === "ERR_UNKNOWN_FILE_EXTENSION") {
+    return `this Node (${process.version}) does not load such files. Write it as .mjs or .js, or start with a Node that does (22.18 and later load .ts).`;
+  }
+  const [message] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
+  if (error instanceof SyntaxError) return syntaxPlace(file) ?? `${message}`;
+  const line = parseInt(error?.stack?.split(`${pathToFileURL(file).href}:`)[1] ?? "", 10);
+  return `${message}${Number.isNaN(line) ? "" : ` (line ${line})`}`;
+}
+
+// Node prints the place of a syntax error and does not tell it otherwise.
+function syntaxPlace(file: string): string | undefined {
+  try {
+    execFileSync(process.execPath, ["--check", file], { stdio: "pipe", encoding: "utf8" });
+    return undefined;
+  } catch (error) {
+    const [text = ""] = String((error as { stderr?: unknown }).stderr).split(/\n\s+at /, 1);
+    return text.includes("SyntaxError") ? `it is not JavaScript.\n${text.trim()}` : undefined;
+  }
+}

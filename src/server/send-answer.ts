@@ -1,0 +1,181 @@
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { partsOf } from "../api/faults.js";
+import { errorBody, type TextBody } from "../api/messages.js";
+import { failures } from "../domain/fault.js";
+import { refusals } from "../domain/outcomes.js";
+import type { ApiAnswer, Delivery } from "../history/exchange.js";
+import { clearTimeout, setTimeout } from "../node/platform.js";
+
+/** Sends an answer with more headers, by names and values in turn; give the same array again for the same headers. */
+export function sendAnswer(answer: ApiAnswer, more: readonly string[], response: ServerResponse): void {
+  if (canSendAtOnce(answer.body, response)) {
+    sendAtOnce(answer, more, response);
+    return;
+  }
+  response.writeHead(answer.status, [...answer.headers, ...more]);
+  response.end(answer.body);
+}
+
+// Nearly every answer: the first one due on a connection without TLS that stays open, to a request in HTTP/1.1.
+function canSendAtOnce(body: string, { socket, req, shouldKeepAlive, headersSent }: ServerResponse): boolean {
+  return (
+    body !== "" &&
+    socket?.writable === true &&
+    !("encrypted" in socket) &&
+    socket.writableLength === 0 &&
+    shouldKeepAlive &&
+    req.httpVersionMinor === 1 &&
+    !headersSent
+  );
+}
+
+// The bytes that Node would send, but in one piece and not looked through once more: its own way takes a third longer for
+// the whole request. All headers are the sandbox's own, without anything that a client sent.
+function sendAtOnce({ status, headers, body }: ApiAnswer, more: readonly string[], response: ServerResponse) {
+  let text = statusLine(status);
+  let isAscii = false;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i];
+    const value = headers[i + 1];
+    if (name === "Content-Length") isAscii = Number(value) === body.length;
+    text += `${name}: ${value}\r\n`;
+  }
+  response.statusCode = status;
+  // As after `end`: the connection turns to its next request when it hears that this answer is finished.
+  response.finished = true;
+  response.socket?.write(text + endOfHead(more) + body, isAscii ? "latin1" : "utf8", (error) => {
+    if (!error) response.emit("finish");
+  });
+}
+
+// Kept, and joined rather than added: a text made by `+` would be put together again in every answer.
+const statusLines = new Map<number, string>();
+let latestEnd: { readonly more: readonly string[]; readonly text: string } = { more: [], text: "" };
+
+function statusLine(status: number): string {
+  let line = statusLines.get(status);
+  if (line === undefined) {
+    line = ["HTTP/1.1", status, `${STATUS_CODES[status]}\r\n`].join(" ");
+    statusLines.set(status, line);
+  }
+  return line;
+}
+
+function endOfHead(more: readonly string[]): string {
+  if (latestEnd.more !== more) {
+    const lines = more.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`));
+    latestEnd = { more, text: [...lines, keepsOpen].join("") };
+  }
+  return latestEnd.text;
+}
+
+/** Milliseconds after which an idle connection is closed; its clients are told. */
+export const keepAliveTimeout = 5000;
+
+const keepsOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout / 1000}\r\n\r\n`;
+
+/** Sends an answer as a fault has it. Leaves nothing behind when the client goes away first: no timer, no connection. */
+export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
+  // Until the client gives up, or the server stops.
+  if (delivery.kind === "hang") return;
+  const later = timersOf(response);
+  later(delivery.delayMs, () => {
+    if (delivery.kind === "reset") return resetConnection(response);
+    response.writeHead(answer.status, answer.headers as string[]);
+    response.flushHeaders();
+    const { parts, pauseMs } = partsOf(answer.body, delivery);
+    if (parts.length === 0) return finish(delivery, response);
+    const sendFrom = (index: number) =>
+      later(pauseMs, () => {
+        const isLast = index === parts.length - 1;
+        response.write(parts[index]);
+        if (isLast) finish(delivery, response);
+        else sendFrom(index + 1);
+      });
+    sendFrom(0);
+  });
+}
+
+// One listener for all the pauses of a response: a slow one has hundreds.
+function timersOf(response: ServerResponse): (ms: number, act: () => void) => void {
+  let timer: NodeJS.Timeout | undefined;
+  response.once("close", () => clearTimeout(timer));
+  return (ms, act) => {
+    if (ms === 0) act();
+    else timer = setTimeout(act, ms);
+  };
+}
+
+function finish({ cutAfter }: Delivery, response: ServerResponse): void {
+  if (cutAfter === undefined) {
+    response.end();
+    return;
+  }
+  // What was written goes out first; then the client sees the connection end before the body does.
+  response.write("", () => response.req.socket.destroySoon());
+}
+
+/** Resets the connection of a response, also when the response still waits for its turn on it. */
+export function resetConnection({ req: { socket } }: ServerResponse): void {
+  // Node cannot reset the socket under TLS; to a client it is the same when it just ends.
+  if ("encrypted" in socket) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** Answers 400 or 500 in the API's error body and closes the connection. */
+export function refuse(response: ServerResponse, status: 400 | 500): void {
+  response.shouldKeepAlive = false;
+  const code = status === 400 ? "bad_request" : "internal_error";
+  sendError(response, status, errorBody(code, refusals[code]));
+}
+
+/** Answers 503: the store is away. */
+export function refuseUnstored(response: ServerResponse): void {
+  const { code, message } = failures[503];
+  sendError(response, 503, errorBody(code, message));
+}
+
+/** Answers 413 and says why. The connection stays open, since a client that is still sending would not read that otherwise. */
+export function refuseBody(response: ServerResponse, why: string): void {
+  sendError(response, 413, errorBody("bad_request", why));
+}
+
+function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
+  if (response.headersSent) response.destroy();
+  else response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
+}
+
+// Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
+
+const statusOfParserError: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** The time that a client has to read a refusal and to close its half of the connection, in milliseconds. */
+const lingering = 1000;
+
+/**
+ * Refuses bytes that are no request, or a CONNECT, on the bare socket and closes it; `code` is that of Node's parser. Does
+ * nothing on a socket that is gone.
+ */
+export function refuseSocket(socket: Duplex, code = ""): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  // The rest of the request is thrown away: closing on unread bytes would reset the connection before the client has read
+  // the refusal. The deadline is for a client that never closes, which would also hold up the server's own close.
+  socket.resume();
+  const deadline = setTimeout(() => socket.destroy(), lingering);
+  socket.once("close", () => clearTimeout(deadline));
+  const status = statusOfParserError[code] ?? 400;
+  const { text, bytes } = errorBody("bad_request", refusals.bad_request);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${bytes}\r\nConnection: close\r\n\r\n${text}`,
+  );
+}

@@ -1,0 +1,210 @@
+import type { IncomingMessage } from "node:http";
+import { SandboxError } from "../domain/errors.js";
+import { type InstanceLimits, runtimesOf } from "../log/instances.js";
+import type { Log } from "../log/log.js";
+import {
+  bareName,
+  baseUrlFor,
+  baseUrlOf,
+  controlPath,
+  isLoopback,
+  readBaseUrl,
+  readHostName,
+} from "../node/addresses.js";
+import { loadParts } from "../node/load-parts.js";
+import {
+  clearInterval,
+  clearTimeout,
+  nodeCrypto,
+  nodePlatform,
+  setInterval,
+  setTimeout,
+} from "../node/platform.js";
+import { closeServer } from "./connections.js";
+import type { HandlerOptions } from "./custom-handlers.js";
+import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
+import { listen } from "./listen.js";
+import type { CertificatePair } from "./tls.js";
+import { createTraffic } from "./traffic.js";
+
+export interface ServeOptions extends InstanceLimits, HandlerOptions {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /**
+   * The base URL by which clients reach the server, when it is another than its own address: behind a proxy, in a
+   * container, on another machine. Default: its own; for instances, as the caller reaches it.
+   */
+  readonly publicUrl?: string;
+  /** Names that the control plane answers to on a loopback address, beside this machine's own and that of `publicUrl`. */
+  readonly allowHosts?: readonly string[];
+  /** Serves HTTPS: with a certificate and its key (PEM), or with `true` a self-signed one. Default: HTTP. */
+  readonly tls?: boolean | CertificatePair;
+  /** Whether API answers carry `X-Sandbox-Path`. Default: false. */
+  readonly explain?: boolean;
+  /** Whether the control plane is served. Default: true. */
+  readonly control?: boolean;
+  /** The bearer token of the control plane. Default: none on a loopback address, else a random one. */
+  readonly controlToken?: string;
+}
+
+/** Makes the control plane of a server. */
+export type MountControl = (
+  surroundings: ControlSurroundings,
+  onDefect: (error: unknown) => void,
+) => { readonly serve: ControlHandler; readonly load: () => Promise<void> };
+
+/** What the program that serves decides for its server. */
+export interface Hosting {
+  /** Called when a client asks the server to stop. Default: closes it. */
+  readonly onStop?: () => void;
+  /** Whether the control plane is loaded soon after the start, and not with the first call. Default: false. */
+  readonly loadsControl?: boolean;
+  /** The file of the state, beside which a self-signed certificate is kept for the next start. Default: none. */
+  readonly stateFile?: string | undefined;
+}
+
+/** A server that accepts requests. */
+export interface RunningServer {
+  /** The public URL where one is given. Without a slash at its end. */
+  readonly url: string;
+  /** The base URL by which this machine reaches it. */
+  readonly localUrl: string;
+  /** `undefined` when the control plane is off. */
+  readonly controlUrl: string | undefined;
+  /** The bearer token that the control plane asks for; `undefined` when it asks for none. */
+  readonly controlToken: string | undefined;
+  /** The certificate (PEM) that clients have to trust; `undefined` when HTTP is served. */
+  readonly certificate: string | undefined;
+  /** Stops accepting; open requests have `grace` milliseconds (default 2000) to finish. */
+  readonly close: (grace?: number) => Promise<void>;
+}
+
+/** Milliseconds after which the server looks for what is due. */
+const settling = 250;
+
+/**
+ * Serves the sandboxes of a log on a socket, with a control plane if one is given; resolves once requests are accepted.
+ * The log is the caller's to close.
+ *
+ * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, `state_unwritable`, or `usage` for handlers that
+ * cannot be used.
+ */
+export async function serveLog(
+  log: Log,
+  options: ServeOptions & Hosting,
+  mountControl?: MountControl,
+): Promise<RunningServer> {
+  const { port, host: bindTo = "127.0.0.1", tls = false, explain } = options;
+  const { publicUrl, allowedHosts } = namesOf(options);
+  let localUrl = "";
+  const { runtime, instances } = log;
+  const { handlers } = options;
+  // Loaded when needed: most servers have no handlers beside the API.
+  const customHandlers =
+    handlers &&
+    (await import("./custom-handlers.js").then(({ createCustomHandlers }) =>
+      createCustomHandlers(handlers, options, runtime, () => localUrl),
+    ));
+  const secure =
+    tls === false
+      ? undefined
+      : await loadTls(tls, [bindTo, ...allowedHosts.map(bareName)], options.stateFile);
+  const certificate = secure?.certificate;
+  if (certificate !== undefined) {
+    for (const { counters } of runtimesOf(log)) counters.curlOptions = "-k";
+  }
+  const stopping = new AbortController();
+  const traffic = createTraffic();
+  const onDefect = (error: unknown) => {
+    traffic.countDefect();
+    options.onDefect?.(error);
+  };
+  // Known once it listens, which is before the first call.
+  const surroundings = {
+    loopback: false,
+    token: options.controlToken || undefined,
+    baseUrlFor: (request: IncomingMessage) => publicUrl ?? baseUrlFor(request, localUrl),
+    allowedHosts,
+    stop: () => (options.onStop ?? close)(),
+    log,
+    startedAt: nodePlatform.time(),
+    unreadiness() {
+      if (stopping.signal.aborted) return "The sandbox is stopping.";
+      return log.status()?.reachable === false ? "The store cannot be reached." : undefined;
+    },
+    traffic,
+  };
+  const control = mountControl?.(surroundings, onDefect);
+  const { server, open } = createHttpServer({
+    log,
+    gone: stopping.signal,
+    control: control?.serve,
+    customHandlers,
+    explain,
+    certificate,
+    acceptHttp2: secure?.acceptHttp2,
+    onDefect,
+    traffic,
+  });
+  const address = await listen(server, port, bindTo);
+  localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
+  surroundings.loopback = isLoopback(address.address);
+  if (!surroundings.loopback) surroundings.token ??= nodeCrypto.randomBytes(24).toString("base64url");
+
+  const due = setInterval(log.settle, settling).unref();
+  // A failure does not matter: the first call tries again. Not for short runs, which would end before.
+  const loadRest = () => void (control?.load() ?? Promise.resolve().then(loadParts)).catch(() => {});
+  const loading = options.loadsControl === true && setTimeout(loadRest, 500);
+  if (loading !== false) loading.unref();
+  const close = (grace = 2000) => {
+    clearInterval(due);
+    if (loading !== false) clearTimeout(loading);
+    stopping.abort();
+    instances.close();
+    return closeServer(server, open, grace);
+  };
+  try {
+    log.begin();
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+  const url = publicUrl ?? localUrl;
+  return {
+    url,
+    localUrl,
+    controlUrl: control && url + controlPath,
+    controlToken: control && surroundings.token,
+    certificate: certificate?.cert,
+    close,
+  };
+}
+
+// Loaded when needed: most servers speak HTTP.
+async function loadTls(tls: true | CertificatePair, names: readonly string[], stateFile: string | undefined) {
+  const [{ certificatePair }, { acceptHttp2 }] = await Promise.all([
+    import("./tls.js"),
+    import("./http2.js"),
+  ]);
+  return { certificate: await certificatePair(tls, names, stateFile && `${stateFile}.pem`), acceptHttp2 };
+}
+
+// Throws `usage` for what is no URL or name.
+function namesOf({ publicUrl: given, allowHosts = [] }: ServeOptions) {
+  const publicUrl = given === undefined ? undefined : readBaseUrl(given);
+  if (given !== undefined && publicUrl === undefined) {
+    throw new SandboxError(
+      "usage",
+      "Failed to use the public URL: give one such as https://sandbox.example.",
+    );
+  }
+  const allowedHosts = allowHosts.map((host) => {
+    const name = readHostName(host);
+    if (name !== undefined) return name;
+    throw new SandboxError("usage", "Failed to use a host to allow: give a name such as sandbox.example.");
+  });
+  const own = publicUrl === undefined ? [] : [new URL(publicUrl).host];
+  return { publicUrl, allowedHosts: [...own, ...allowedHosts] };
+}

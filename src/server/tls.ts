@@ -1,0 +1,151 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
+import { dirname, resolve } from "node:path";
+import { createSecureContext } from "node:tls";
+import { SandboxError } from "../domain/errors.js";
+import { isWildcard } from "../node/addresses.js";
+import { fileFailure, makeFolder, writeFileAtomically } from "../node/files/write-file.js";
+import { nodePlatform } from "../node/platform.js";
+
+/** A certificate and its private key, both as PEM. The certificate may be a chain, the server's own first. */
+export interface CertificatePair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * Returns the pair to serve HTTPS with: the given one, checked, or a self-signed one for these names, which a file may keep.
+ *
+ * Throws `certificate_unusable`.
+ */
+export async function certificatePair(
+  tls: true | CertificatePair,
+  names: readonly string[],
+  file?: string,
+): Promise<CertificatePair> {
+  if (tls !== true) return checkPair(tls, { cert: "tls.cert", key: "tls.key" });
+  return file === undefined ? makeSelfSigned(...names) : keepSelfSigned(file, names);
+}
+
+// Made anew when it ends within a week or lacks a name; other addresses of this machine may come and go.
+async function keepSelfSigned(file: string, names: readonly string[]): Promise<CertificatePair> {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  if (text !== undefined) {
+    const shown = JSON.stringify(file);
+    const pair = checkPair({ cert: text, key: text }, { cert: shown, key: shown });
+    const certificate = new X509Certificate(text);
+    const isLasting = Date.parse(certificate.validTo) > nodePlatform.time() + 7 * day;
+    const isFor = (name: string) =>
+      (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
+    if (isLasting && names.filter((name) => !isWildcard(name)).every(isFor)) return pair;
+  }
+  const made = await makeSelfSigned(...names);
+  try {
+    makeFolder(dirname(file));
+    // For its owner alone: the key is in it.
+    writeFileAtomically(file, `${made.cert.trimEnd()}\n${made.key.trimEnd()}\n`, 0o600);
+  } catch (error) {
+    throw unusable(`the certificate cannot be kept in ${JSON.stringify(file)}: ${fileFailure(error)}`);
+  }
+  return made;
+}
+
+/** Reads a certificate and its key from PEM files; throws `file_unreadable` or `certificate_unusable`. */
+export async function readPair(files: CertificatePair, cwd: string): Promise<CertificatePair> {
+  const names = { cert: `--cert ${JSON.stringify(files.cert)}`, key: `--key ${JSON.stringify(files.key)}` };
+  const read = async (which: keyof CertificatePair) => {
+    try {
+      return await readFile(resolve(cwd, files[which]), "utf8");
+    } catch (error) {
+      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+      const why = isMissing ? "there is no such file" : fileFailure(error);
+      throw new SandboxError("file_unreadable", `Failed to read ${names[which]}: ${why}.`);
+    }
+  };
+  const [cert, key] = await Promise.all([read("cert"), read("key")]);
+  return checkPair({ cert, key }, names);
+}
+
+/** Checks that a certificate can be served with a key; throws `certificate_unusable` with the names of the two, never the key. */
+function checkPair({ cert, key }: CertificatePair, names: CertificatePair): CertificatePair {
+  const attempt = <Result>(work: () => Result, why: (code?: string) => string): Result => {
+    try {
+      return work();
+    } catch (error) {
+      throw unusable(why((error as NodeJS.ErrnoException).code));
+    }
+  };
+  const certificate = attempt(
+    () => new X509Certificate(cert),
+    () => `${names.cert} holds no certificate in PEM (-----BEGIN CERTIFICATE-----)`,
+  );
+  const privateKey = attempt(
+    () => createPrivateKey(key),
+    () => `${names.key} holds no private key in PEM (-----BEGIN PRIVATE KEY-----) without a passphrase`,
+  );
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw unusable(`the key of ${names.key} is not the one of the certificate in ${names.cert}`);
+  }
+  attempt(
+    () => createSecureContext({ cert, key }),
+    (code) => `this Node does not take ${names.cert} (${code})`,
+  );
+  return { cert, key };
+}
+
+function unusable(why: string): SandboxError {
+  return new SandboxError("certificate_unusable", `Failed to serve HTTPS: ${why}.`);
+}
+
+const day = 24 * 60 * 60_000;
+
+/**
+ * Makes a self-signed certificate for these names and this machine's own that is good for a year.
+ *
+ * A wildcard address stands for all addresses of this machine, and the name that it has in its network.
+ */
+export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
+  // Loaded here: a given certificate does not need it.
+  const { generate } = await import("selfsigned");
+  const others = given.flatMap((name) => (isWildcard(name) ? namesInNetwork() : [name]));
+  const names = new Set(["localhost", "127.0.0.1", "::1", ...others]);
+  const now = nodePlatform.time();
+  const { cert, private: key } = await generate(subject, {
+    keyType: "ec",
+    curve: "P-256",
+    algorithm: "sha256",
+    // A client whose clock is a little behind takes it too.
+    notBeforeDate: new Date(now - day),
+    notAfterDate: new Date(now + 365 * day),
+    extensions: [
+      { name: "basicConstraints", cA: false, critical: true },
+      { name: "keyUsage", digitalSignature: true, critical: true },
+      { name: "extKeyUsage", serverAuth: true },
+      { name: "subjectAltName", altNames: [...names].map(altName) },
+    ],
+  }).catch((error) => {
+    throw hasOwnBuffers() ? unusable(whyNoBuffers) : error;
+  });
+  return { cert, key };
+}
+
+const subject = [{ name: "commonName", value: "svc-sandbox" }];
+
+// The web cryptography of Node 20 takes no buffers of another global object.
+const hasOwnBuffers = () => !(Buffer.alloc(0).buffer instanceof ArrayBuffer);
+const whyNoBuffers =
+  "Node 20 cannot make a certificate in this test environment, which has an ArrayBuffer of its own (jsdom). Run the test in the environment node, or give a certificate: tls: { cert, key }";
+
+function namesInNetwork(): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
+  return [hostname(), ...addresses.map(({ address }) => address)].filter((name) => name !== "");
+}
+
+function altName(name: string) {
+  if (isIP(name) === 0) return { type: 2, value: name } as const;
+  // A certificate cannot hold the zone of a link-local address.
+  return { type: 7, ip: name.replace(/%.*$/, "") } as const;
+}

@@ -1,0 +1,234 @@
+import type { AdviceId } from "../domain/advice.js";
+import { isMarked, isSandboxKey, type KeyRecord, keyStateAt, noKey } from "../domain/api-key.js";
+import { minute, minuteStart } from "../domain/limits.js";
+import {
+  hasBody,
+  hasKeyInOtherHeader,
+  hasKeyInQuery,
+  hasQuery,
+  isFromBrowser,
+  isFromPage,
+  isPreflight,
+  isPreflightForKey,
+  shows,
+} from "../domain/request-traits.js";
+import type { ApiRequest, Exchange } from "../history/exchange.js";
+import type { Usage, Windows } from "./counters.js";
+import { isKnown, type KnownAnswer, learn, type SentRequest } from "./known-answers.js";
+import type { KeyEntry, Registry, UsedKey } from "./registry.js";
+
+/** The memory that a world has of its clients. */
+export interface ClientBehaviour {
+  /** The latest keys that got 401, by their SHA-256, oldest first. */
+  readonly rejected: Map<string, KnownAnswer>;
+  /** The origins of the pages whose browsers asked whether they may send a key; the first hundred. */
+  readonly pages: Set<string>;
+  /** The SHA-256 of the key that the sandbox itself names as an unknown one. */
+  readonly unknownKey: string;
+}
+
+const rejectedCapacity = 1000;
+const pagesCapacity = 100;
+/** Milliseconds without a request after which a client has paused. */
+const pauseTime = 1000;
+/** Number of repeats of a failed request that a client may send without a pause. */
+const mostRepeats = 5;
+/** Milliseconds after which retries without a pause are no longer those of one burst. */
+const longBurst = 3000;
+
+/** A request in progress, as far as advice depends on it. */
+export interface ObservedCall extends SentRequest {
+  readonly request: ApiRequest;
+  readonly sha256: string;
+  readonly entry: KeyEntry | undefined;
+}
+
+interface ObservingWorld {
+  readonly behaviour: ClientBehaviour;
+  readonly registry: Registry;
+  readonly windows: Windows;
+  readonly platform: { readonly time: () => number };
+}
+
+/** The advice of nearly every request. */
+export const noAdvice: readonly AdviceId[] = Object.freeze([]);
+
+/** Returns the advice that a request earns by what its client knew, and remembers what the client learns. */
+export function observe(world: ObservingWorld, call: ObservedCall, exchange: Exchange): readonly AdviceId[] {
+  const { entry, sha256 } = call;
+  const { apiKey = noKey } = call.request;
+  const advice = adviceOnTraits(call, exchange, world.behaviour.pages);
+  const looksReal = !isMarked(apiKey) && exchange.presented === "well_formed";
+  if ((looksReal && entry === undefined) || exchange.leaksRealKey) advice.push("real-key-suspected");
+  if (wasRejected(world, call, exchange)) advice.push("same-key-after-401");
+  if (entry !== undefined) advice.push(...observeKey(world, entry, call, exchange));
+  const isStray = isSandboxKey(apiKey) && sha256 !== world.behaviour.unknownKey;
+  if (isStray && exchange.pathId.startsWith("401") && entry === undefined)
+    advice.push("key-of-another-sandbox");
+  return advice.length === 0 ? noAdvice : Object.freeze(advice);
+}
+
+function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
+  const { traits, isMisdirected } = exchange;
+  const advice: AdviceId[] = [];
+  if (traits === 0 && !isMisdirected) return advice;
+  if (shows(traits, hasKeyInQuery)) advice.push("key-in-query");
+  if (shows(traits, hasKeyInOtherHeader)) advice.push("key-in-authorization");
+  const hasKey = hasKeyAnywhere(call, exchange);
+  const isBrowser = shows(traits, isFromBrowser);
+  if (isPageWithKey(call, exchange, pages)) advice.push("key-from-browser");
+  else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
+  if (isMisdirected) {
+    // Preflights are the browser's own; a person who opens the server in a browser is no client.
+    if (!shows(traits, isPreflight) && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
+  } else if (shows(traits, hasBody) || (shows(traits, hasQuery) && !shows(traits, hasKeyInQuery))) {
+    advice.push("query-or-body-sent");
+  }
+  return advice;
+}
+
+function hasKeyAnywhere({ request }: ObservedCall, { traits }: Exchange): boolean {
+  return request.apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
+}
+
+// A proxy passes on what browsers send and adds the key itself; but none asks whether it may send one.
+function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string>): boolean {
+  const { traits } = exchange;
+  const page = call.request.evidence?.page;
+  if (shows(traits, isPreflightForKey)) {
+    if (page !== undefined && pages.size < pagesCapacity) pages.add(page);
+    return true;
+  }
+  return (
+    hasKeyAnywhere(call, exchange) && (shows(traits, isFromPage) || (page !== undefined && pages.has(page)))
+  );
+}
+
+// The same work for every 401, whatever its cause and whether or not there was a key (R14).
+function wasRejected(
+  { behaviour: { rejected } }: ObservingWorld,
+  call: ObservedCall,
+  { pathId }: Exchange,
+): boolean {
+  const { request, sha256 } = call;
+  const earlier = rejected.get(sha256);
+  const isRepeated = earlier !== undefined && isKnown(earlier, call);
+  // An answer that a fault replaced teaches nothing: to repeat the request is right then.
+  if (pathId.startsWith("401")) {
+    if (earlier !== undefined) rejected.delete(sha256);
+    else if (rejected.size >= rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
+    rejected.set(sha256, learn(earlier, call));
+  }
+  return isRepeated && request.apiKey !== undefined;
+}
+
+function observeKey(
+  world: ObservingWorld,
+  entry: UsedKey,
+  call: ObservedCall,
+  exchange: Exchange,
+): AdviceId[] {
+  const { pathId } = exchange;
+  const advice: AdviceId[] = [];
+  if (isTooSoon(world, entry, call, exchange)) advice.push("too-soon-after-429");
+  if (isHammering(entry, call, exchange)) advice.push("no-pause-after-failure");
+  if (hasSeenReplacement(world.registry, entry, call, exchange))
+    advice.push("old-key-after-replacement-seen");
+  else if (pathId === "200.retiring") advice.push("retiring-key-in-use");
+  if (pathId === "200.legacy") advice.push("legacy-key-in-use");
+  return advice;
+}
+
+function isTooSoon(
+  { windows, platform }: ObservingWorld,
+  entry: UsedKey,
+  call: ObservedCall,
+  exchange: Exchange,
+): boolean {
+  const { pathId, at: now } = exchange;
+  const limit = entry.behaviour?.limit;
+  // A request that gets 200 has waited long enough.
+  const mustWait =
+    limit !== undefined && now >= limit.since && now < limit.until && !pathId.startsWith("200");
+  // Where no limit was named, a client may have waited for the turn of the minute on its own clock.
+  const hasWaited = mustWait && platform.time() >= limit.untilOnWall;
+  const knewLimit = limit !== undefined && isKnown(limit.answer, call);
+  if (pathId.startsWith("429")) {
+    const until = waitUntil(entry.usage, windows, exchange);
+    const earlier = limit?.until === until ? limit.answer : undefined;
+    const untilOnWall =
+      exchange.namedLimit === undefined ? minuteStart(platform.time()) + minute : Number.POSITIVE_INFINITY;
+    entry.behaviour = {
+      ...entry.behaviour,
+      limit: { answer: learn(earlier, call), since: now, until, untilOnWall },
+    };
+  }
+  return mustWait && knewLimit && !hasWaited;
+}
+
+// An answer that names no limit may be about the minute, whose end is all that a client can wait for. The instant, not
+// the seconds in the answer: simultaneous requests get the same one.
+function waitUntil(usage: Usage, { sliding }: Windows, { at: now, namedLimit }: Exchange): number {
+  if (namedLimit === "day") return usage.dayEndsAt;
+  if (!sliding) return usage.minuteEndsAt;
+  // A sliding minute has more as soon as its oldest request is a minute old.
+  const moreAt = (usage.recent[0] ?? now) + minute;
+  return namedLimit === "minute" ? moreAt : Math.min(moreAt, minuteStart(now) + minute);
+}
+
+// One request at a time, or for longer than the retries of a burst take.
+function isHammering(entry: UsedKey, call: ObservedCall, exchange: Exchange): boolean {
+  const { pathId } = exchange;
+  const { started } = call;
+  const failure = entry.behaviour?.failure;
+  if (!pathId.startsWith("403") && pathId !== "fault.status") {
+    if (failure !== undefined) entry.behaviour = { ...entry.behaviour, failure: undefined };
+    return false;
+  }
+  if (failure === undefined || started - failure.answer.latest.at >= pauseTime) {
+    const answer = learn(undefined, call);
+    entry.behaviour = { ...entry.behaviour, failure: { answer, since: started, repeats: 0 } };
+    return false;
+  }
+  if (isKnown(failure.answer, call)) failure.repeats += 1;
+  const isSteady = !failure.answer.isParallel || started - failure.since >= longBurst;
+  return isSteady && failure.repeats > mostRepeats;
+}
+
+function hasSeenReplacement(
+  { keys }: Registry,
+  entry: UsedKey,
+  call: ObservedCall,
+  exchange: Exchange,
+): boolean {
+  if (entry.key.replaces !== undefined) observeReplacement(keys, entry, call, exchange);
+  let isSeen = false;
+  for (const { key, behaviour } of entry.behaviour?.replacements ?? []) {
+    const isKnownToWork = behaviour?.worked !== undefined && isKnown(behaviour.worked, call);
+    // A client cannot change over to a key that works no more.
+    if (isKnownToWork && works(key, exchange.at)) isSeen = true;
+  }
+  return isSeen;
+}
+
+function observeReplacement(
+  keys: Registry["keys"],
+  entry: UsedKey,
+  call: ObservedCall,
+  exchange: Exchange,
+): void {
+  const worked = entry.behaviour?.worked;
+  if (worked !== undefined) isKnown(worked, call);
+  if (!exchange.pathId.startsWith("200")) return;
+  entry.behaviour = { ...entry.behaviour, worked: learn(worked, call) };
+  if (worked !== undefined) return;
+  // Told to the replaced keys now: a rejected one is to take no longer for having been replaced.
+  for (let old = keys.get(entry.key.replaces ?? ""); old; old = keys.get(old.key.replaces ?? "")) {
+    old.behaviour = { ...old.behaviour, replacements: [...(old.behaviour?.replacements ?? []), entry] };
+  }
+}
+
+function works(key: KeyRecord, now: number): boolean {
+  const state = keyStateAt(key, now);
+  return state === "active" || state === "retiring";
+}

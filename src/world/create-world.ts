@@ -1,0 +1,126 @@
+import { assumptionsFor } from "../domain/assumptions.js";
+import { createRequestIds, defaultSeed } from "../domain/seed.js";
+import { type Beginning, createHistory } from "../history/history.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { createClock, isoOf } from "./clock.js";
+import { createCounters, windowsOf } from "./counters.js";
+import { activateFaults } from "./faults.js";
+import { buildConsents, type Consents } from "./preview/consents.js";
+import { farmersOf } from "./preview/farmers.js";
+import { createRegistry } from "./registry.js";
+import { scenarioRecords, startKey } from "./scenario-keys.js";
+import { snapshotWorld } from "./snapshot.js";
+import { createStory, createTimeline } from "./steps.js";
+import { settleTimeline } from "./story/timeline.js";
+import { withGrantedScopes, withNameEnding } from "./varied-records.js";
+import type { World, WorldOptions } from "./world.js";
+
+/**
+ * Starts a world from a checked scenario.
+ *
+ * The same scenario, seed and start give the same world: ids, names, secrets, request ids.
+ */
+export function createWorld(given: Scenario, options: WorldOptions): World {
+  const scenario = withOptions(given, options);
+  const { platform, trial } = options;
+  const { seed = defaultSeed } = scenario;
+  const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
+  const clock = createClock({ time: platform.steadyTime, start, frozen: scenario.clock?.frozen });
+  const { profile = "minimal", ...assumed } = scenario.assumptions ?? {};
+  const assumptions = assumptionsFor(profile, assumed);
+  const windows = windowsOf(assumptions);
+
+  const profiled = { seed, profile, givenAssumptions: assumed, trial };
+  const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
+  const isVaried = profile === "varied";
+  const withGranted = isVaried
+    ? (first: string, scopes: readonly string[]) => withGrantedScopes(profiled, first, scopes)
+    : undefined;
+  const requestIds = createRequestIds(seed, scenario.requests_answered);
+  const world: World = {
+    name: options.name ?? scenario.name ?? "unnamed",
+    scenario,
+    text: options.text,
+    seed,
+    profile,
+    assumptions,
+    givenAssumptions: assumed,
+    windows,
+    clock,
+    faults: { active: activateFaults(scenario.faults ?? [], seed, start) },
+    farmers: farmersOf(scenario, { seed, start, make: platform.farmers }),
+    preview: scenario.preview ?? false,
+    consents: scenario.preview === true ? buildConsents(scenario, seed, start) : noConsents,
+    timeline: createTimeline(scenario.timeline ?? [], start),
+    settle: () => settleTimeline(world),
+    story: createStory(scenario.story ?? []),
+    registry: createRegistry(
+      isVaried ? organizations.map((one) => withNameEnding(profiled, one)) : organizations,
+      keys.map((one) => startKey(one, { start, windows, withGranted })),
+    ),
+    requestIds,
+    history: createHistory({ beginning: { scenario, at: start }, look: () => beginningOf(world) }),
+    behaviour: {
+      rejected: new Map(),
+      pages: new Set(),
+      unknownKey,
+    },
+    counters: createCounters(),
+    platform,
+    trial,
+  };
+  return world;
+}
+
+/** A world of more keys takes too long to be copied while requests wait. */
+const mostCopiedKeys = 100;
+
+function beginningOf(world: World): Beginning | undefined {
+  if (world.registry.keys.size > mostCopiedKeys) return undefined;
+  const at = world.clock.now();
+  const standing = { ...world, clock: { ...world.clock, now: () => at } };
+  return { scenario: snapshotWorld(standing), at };
+}
+
+// Of a world without the preview: nothing gets as far as to add one.
+const noConsents: Consents = {
+  all: [],
+  find: () => undefined,
+  attestation: () => undefined,
+  madeUnder: () => undefined,
+  draft: refuseConsent,
+  add: refuseConsent,
+};
+
+function refuseConsent(): never {
+  throw new Error("a world without the preview has no consent requests");
+}
+
+// A copy of the scenario that starts the same world without the options as this one with them.
+function withOptions(
+  scenario: Scenario,
+  { seed, now, frozen, profile, trial = {} }: Omit<WorldOptions, "platform">,
+): Scenario {
+  const movesClock = now !== undefined || frozen !== undefined;
+  const { faults = [], assumptions = {} } = trial;
+  const assumes = profile !== undefined || Object.keys(assumptions).length > 0;
+  if (seed === undefined && !assumes && !movesClock && faults.length === 0) return scenario;
+  const clock = {
+    ...scenario.clock,
+    ...(now !== undefined && { now: isoOf(now) }),
+    ...(frozen !== undefined && { frozen }),
+  };
+  return {
+    ...scenario,
+    ...(seed !== undefined && { seed }),
+    ...(movesClock && { clock }),
+    ...(assumes && {
+      assumptions: {
+        ...scenario.assumptions,
+        ...(assumptions as NonNullable<Scenario["assumptions"]>),
+        ...(profile !== undefined && { profile }),
+      },
+    }),
+    ...(faults.length > 0 && { faults: [...faults, ...(scenario.faults ?? [])] }),
+  };
+}

@@ -1,0 +1,105 @@
+import type { Exchange } from "../history/exchange.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { lastClockInstant } from "./clock.js";
+import type { Counts } from "./counters.js";
+import { createWorld } from "./create-world.js";
+import { createRuntime, type Runtime, type RuntimeOptions } from "./runtime.js";
+import { snapshotWorld } from "./snapshot.js";
+import { createStory, type StepResult, type Timeline } from "./steps.js";
+import type { Platform, World } from "./world.js";
+
+/**
+ * A world as plain data: everything that a client or a person can see of it. What clients knew when (for advice on
+ * bursts) is left out.
+ */
+export interface WorldState {
+  /** When it was described, on the platform's wall clock (epoch milliseconds). */
+  readonly at: number;
+  readonly name: string;
+  readonly text: string | undefined;
+  /** The scenario that `reset` starts again. */
+  readonly scenario: Scenario;
+  /** The world as a scenario; `requests_answered` includes the series, so that no request id is used twice. */
+  readonly snapshot: Scenario;
+  /** When the keys were last counted (epoch milliseconds), by ref. */
+  readonly countedAt: Readonly<Record<string, number>>;
+  /** With the steps that ran, so that the others keep their numbers. */
+  readonly timeline: Pick<Timeline, "steps" | "next">;
+  readonly stepsRun: number;
+  readonly verdicts: readonly (readonly [step: number, asExpected: boolean])[];
+  readonly lastStep: StepResult | undefined;
+  readonly exchanges: readonly Exchange[];
+  readonly recorded: number;
+}
+
+/** A runtime as plain data, without the options that it was given. */
+export interface RuntimeState extends WorldState {
+  readonly counts: Counts;
+  /** The id of its last event. Default: nobody followed them; in a store each replica counts them itself. */
+  readonly lastEvent?: number | undefined;
+}
+
+/** Describes a world; changes nothing. */
+export function describeWorld(world: World): WorldState {
+  const { name, text, scenario, registry, timeline, story, history } = world;
+  // Read before the clock: a restored clock is a moment ahead rather than behind.
+  const at = world.platform.time();
+  const counted = [...registry.keys.values()].flatMap(({ key: { ref }, usage: { countedAt } }) =>
+    countedAt === undefined ? [] : [[ref, countedAt] as const],
+  );
+  return {
+    ...{ at, name, text, scenario },
+    snapshot: { ...snapshotWorld(world), requests_answered: world.requestIds.answered() },
+    countedAt: Object.fromEntries(counted),
+    timeline: { steps: timeline.steps, next: timeline.next },
+    stepsRun: story.next,
+    verdicts: [...story.verdicts],
+    lastStep: story.last,
+    exchanges: history.requests(),
+    recorded: history.total(),
+  };
+}
+
+/**
+ * Starts a world that continues a described one. Its clock has moved on by the time since then, unless it is frozen.
+ *
+ * The keys of `scenario` must all be in the snapshot.
+ */
+export function restoreWorld(state: WorldState, platform: Platform): World {
+  const { at, name, text, scenario, snapshot, stepsRun, verdicts, lastStep } = state;
+  const world = createWorld(snapshot, { platform, name, text });
+  const { registry, clock, history } = world;
+  for (const [ref, countedAt] of Object.entries(state.countedAt)) {
+    registry.key(ref).usage.countedAt = countedAt;
+  }
+  Object.assign(world.timeline, state.timeline);
+  const story = createStory(scenario.story ?? [], stepsRun);
+  for (const [step, asExpected] of verdicts) story.verdicts.set(step, asExpected);
+  story.last = lastStep;
+  Object.assign(world, { scenario, story });
+  const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());
+  if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
+  history.restore(state.exchanges, state.recorded);
+  return world;
+}
+
+/** Describes the world that a runtime runs, and its counts. */
+export function describeRuntime(runtime: Runtime): RuntimeState {
+  return { ...describeWorld(runtime.world()), counts: runtime.counters.read() };
+}
+
+/** Restores what `describeRuntime` described: in the runtime `there`, or in a new one with the options. */
+export function restoreRuntime(
+  state: RuntimeState,
+  platform: Platform,
+  options: Pick<RuntimeOptions, "given" | "idSeries">,
+  there?: Runtime,
+): Runtime {
+  const { name, text, scenario } = state;
+  const start = () => restoreWorld(state, platform);
+  const restart = () => createWorld(scenario, { platform, name, text });
+  const runtime = there ?? createRuntime(start, { ...options, restart, continues: true });
+  there?.replace(start(), restart);
+  runtime.counters.restore(state.counts);
+  return runtime;
+}
