@@ -44,7 +44,19 @@ async function tryNpm(version: string, tarball: string): Promise<void> {
   });
   await attempt(`npm ${version}: npx --package`, async () => {
     await install(project("npx"));
-    const argv = [...npm, "exec", "--yes", "--package", tarball, "--", "svc-sandbox", "list"];
+    // npx keeps what it installs in the cache, where the other versions of npm would meet it half written.
+    const cache = join(folder, `${version}-cache`);
+    const argv = [
+      ...npm,
+      "exec",
+      "--cache",
+      cache,
+      `--package=${tarball}`,
+      "--yes",
+      "--",
+      "svc-sandbox",
+      "list",
+    ];
     const { code, output } = await runProgram("node", argv, { cwd: project("npx") });
     return code === 0 ? undefined : output;
   });

@@ -25,7 +25,7 @@ function runTests(): Promise<boolean> {
 }
 
 console.log("… lint, types, build");
-const steps = [step("lint", ["lint"]), step("types", ["types"]), step("build", ["prepare"])];
+const steps = [step("lint", ["lint"]), step("types", ["types"]), step("build", ["prepublish"])];
 const passed = (await Promise.all(steps)).every(Boolean) && (await runTests());
 if (noBrowser) console.log(`The tests in a browser were skipped: ${noBrowser}`);
 if (noRedis) console.log(`The tests of the shared store were skipped: ${noRedis}`);
