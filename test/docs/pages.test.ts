@@ -69,7 +69,7 @@ test("docs/check.md names each variable with its path, and the rules of a check 
 });
 
 test("docs/control-plane.md names every event", () => {
-  const types = [...sources("sandbox").matchAll(/readonly type: "([\w.]+)"/g)].map(([, type = ""]) => type);
+  const types = [...sources("world").matchAll(/readonly type: "([\w.]+)"/g)].map(([, type = ""]) => type);
   expect(types).toContain("key.created");
   expect(missingOn(pageOf("docs/control-plane.md"), types)).toEqual([]);
 });

@@ -10,7 +10,8 @@ const rest = 50;
 const realTime = { stopwatch: nodePlatform.stopwatch, setTimeout, clearTimeout };
 
 /**
- * Makes a saver, which saves immediately or together with what happens soon. `onProblem` is called when a save fails for which no caller waits: once, until one works again.
+ * Makes a saver, which saves immediately or together with what happens soon. `onProblem` is called when a save fails that
+ * no caller waits for, unless the one before failed as well.
  */
 export function createSaver(
   save: () => void,
@@ -38,6 +39,7 @@ export function createSaver(
       save();
       isFailing = false;
     } catch (error) {
+      isFailing = true;
       // Tried again until it works: the disk may have room later.
       soon();
       throw error;
@@ -51,7 +53,6 @@ export function createSaver(
     try {
       now();
     } catch (error) {
-      isFailing = true;
       if (!hasFailed) onProblem(error);
     }
   };

@@ -236,12 +236,15 @@ test("an instance made by one replica is served by every other at once, and is g
 
 test("requests that are pipelined on one connection are answered in their order", async () => {
   const [one, other] = (await three()) as [ReplicaServer, ReplicaServer];
-  const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
   const paths = Array.from({ length: 20 }, (_, n) =>
     n % 3 === 0 ? "/nothing" : n % 3 === 1 ? mePath : "/__sandbox/health",
   );
   const busy = Promise.all(Array.from({ length: 20 }, () => call(other, "GET /clock")));
-  const answered = await converse(one.port, { chunks: [paths.map(head).join("")], after: "listen" });
+  const heads = paths.map((path, index) => {
+    const connection = index === paths.length - 1 ? "close" : "keep-alive";
+    return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\n\r\n`;
+  });
+  const answered = await converse(one.port, { chunks: [heads.join("")], after: "stay" });
   const statuses = [...answered.toString().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
   expect(statuses).toEqual(paths.map((_, n) => [404, 401, 200][n % 3]));
   await busy;
