@@ -56,17 +56,23 @@ async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
   return context.newPage();
 }
 
+const heardOnPages = [
+  ...["request", "requestfinished", "requestfailed", "response", "console", "pageerror", "dialog"],
+];
+
 /** A page as a new one is. */
 async function emptied(page: Page): Promise<Page> {
   for (const one of page.context().pages()) if (one !== page) await one.close();
-  for (const heard of ["request", "requestfinished", "requestfailed", "response", "console", "pageerror"])
-    page.removeAllListeners(heard);
+  for (const heard of heardOnPages) page.removeAllListeners(heard);
   await page.unrouteAll();
   await page.evaluate(() => {
     localStorage.clear();
     sessionStorage.clear();
   });
+  // The editor asks before its edits are lost.
+  page.on("dialog", (dialog) => void dialog.accept());
   await page.goto("about:blank");
+  page.removeAllListeners("dialog");
   await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null });
   await page.setViewportSize(desk);
   return page;
