@@ -28,7 +28,7 @@ export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle
     // The first run fills the caches of the system and of the command.
     if (run > 0) rounds.push(times.map((time) => time / empty));
   }
-  const targets = [2.2, 3, 3];
+  const targets = [2.6, 3.2, 3.4];
   return Object.keys(starts).map((name, index) =>
     figureOf(
       `${name} / node -e 0`,

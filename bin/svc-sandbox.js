@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 "use strict";
 const { existsSync } = require("node:fs");
+const { enableCompileCache } = require("node:module");
 const { join } = require("node:path");
 
 const built = join(__dirname, "../dist/cjs");
@@ -14,15 +15,10 @@ if (!("getBuiltinModule" in process)) {
   );
   process.exitCode = 2;
 } else {
-  const { createLoader } = require("./code-cache.js");
-  // A run of `exec` uses other parts of the same files than a start.
-  const { load, keep } = createLoader(built, process.argv[2] === "exec" ? "exec" : "start");
-  const { cli, processIo } = load("./cli.js");
-  cli(process.argv.slice(2), {
-    ...processIo(process),
-    keepCompiled: keep,
-    importModule: (url) => import(url),
-  }).then((code) => {
+  // It is there from Node 22.1 on.
+  enableCompileCache?.();
+  const { cli, processIo } = require("../dist/cjs/cli.js");
+  cli(process.argv.slice(2), processIo(process)).then((code) => {
     process.exitCode = code;
   });
 }

@@ -1,134 +1,119 @@
 import { join } from "node:path";
-import { type Plugin, rolldown } from "rolldown";
-import { addedByPage, cutParts, lateParts, pageParts, partEntries, readWhenCalled } from "./parts.js";
+import { type CodeSplittingGroup, type Plugin, type RolldownOptions, rolldown } from "rolldown";
+import { dts } from "rolldown-plugin-dts";
 
-/** The packages that are the user's own. */
-export const peers: readonly string[] = ["msw", "undici", "vitest", "@playwright/test"];
-
-/** What to bundle, and into which folder. */
-export interface Bundling {
+/** What to build, and into which folder. */
+export interface Build {
   readonly root: string;
   /** Files by the names of their bundles. */
   readonly entries: Readonly<Record<string, string>>;
   readonly into: string;
-  /** CommonJS for Node, or ES modules for pages. */
-  readonly format: "cjs" | "esm";
-  /** The text of entry points that are no files, by their names. Default: none. */
-  readonly texts?: Readonly<Record<string, string>>;
 }
 
-const textMark = "\0text:";
+/** The packages that entry points take from the user's project. */
+const usersPackages = ["msw", "undici", "vitest", "@playwright/test"];
 
-/** The files that went into bundles, and the names that each entry point exports. */
-export interface Bundled {
-  readonly modules: readonly string[];
-  readonly exports: Readonly<Record<string, readonly string[]>>;
-}
+const extensionAlias = { ".js": [".ts", ".js"] };
 
-// The names of functions stay, for whoever reads a stack.
-export const minify = { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } };
+/** Chunks: the first whose test a module passes takes it, with all that it imports. */
+const inOrder = (groups: CodeSplittingGroup[]) =>
+  groups.map((group, index) => ({ ...group, priority: groups.length - index }));
 
-/** Bundles our code and the packages it uses into chunks that load when they are first needed (`docs/decisions/0002`). */
-export async function bundle({ root, entries, into, format, texts = {} }: Bundling): Promise<Bundled> {
-  const isPage = format === "esm";
-  const [parts, cut] = isPage ? [pageParts, addedByPage(root)] : [lateParts, readWhenCalled];
-  const inRoot = (files: readonly string[]) => files.map((file) => join(root, file));
-  const needs = findNeeds({
-    library: inRoot(["src/index.ts"]),
-    server: inRoot(["src/serve/index.ts"]),
-    command: inRoot(["src/cli/cli.ts", "src/cli/commands/start.ts"]),
-    late: inRoot(Object.values(lateParts).flat()),
-    checks: inRoot(lateParts.checks),
-  });
+// An import reads one file: dozens of small ones take longer to find and to link than to run.
+const moduleChunks = inOrder([
+  { name: "library", test: /\/src\/index\.ts$/ },
+  { name: "server", test: /\/src\/serve\/index\.ts$/ },
+]);
+
+// A start of a bundled scenario reads `core`, `server` and `start`, and the others when it uses them.
+const commonJsChunks = inOrder([
+  {
+    name: "core",
+    test: /\/src\/(?:api|domain|history|schema|world|synthetic\/(?!farmers\/)|library\/(?:real-time|sha256)\.|report\/plain-text\.|scenario\/(?:bundled|problems\/scenario-error)\.)/,
+  },
+  { name: "farmers", test: /\/src\/synthetic\/farmers\// },
+  { name: "checks", test: /\/src\/scenario\/parse-scenario\.ts$/ },
+  { name: "library", test: /\/src\/index\.ts$/ },
+  { name: "server", test: /\/src\/(?:serve\/serve|node\/files\/load-scenario)\.ts$/ },
+  { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
+]);
+
+// A page that reads no YAML leaves this file out.
+const pageChunks = [{ name: "yaml", test: /\/node_modules\/yaml\// }];
+
+const chunks = { esm: moduleChunks, cjs: commonJsChunks, page: pageChunks };
+
+/** Bundles our code and the packages that it uses; returns the files that went in. */
+export async function bundle(
+  kind: "esm" | "cjs" | "page",
+  { root, entries, into }: Build,
+): Promise<readonly string[]> {
+  const isPage = kind === "page";
   const bundled = await rolldown({
     cwd: root,
-    input: {
-      ...entries,
-      ...Object.fromEntries(Object.keys(texts).map((name) => [name, textMark + name])),
-      ...partEntries(parts, cut),
-    },
-    // For Node, a chunk that browsers load, too, would import `node:module`.
+    input: { ...entries },
     platform: isPage ? "neutral" : "node",
-    onLog(level, { code, message }) {
-      // How long our plugins take depends on what else the machine does.
-      if (level === "warn" && code !== "PLUGIN_TIMINGS")
-        throw new Error(`Failed to bundle without a warning: ${message}`);
-    },
-    external: [...peers],
+    onLog: failOnWarning,
+    external: usersPackages,
     resolve: {
       mainFields: ["module", "main"],
       conditionNames: ["node"],
-      extensionAlias: { ".js": [".ts", ".js"] },
-      // For Node, yaml offers CommonJS that asks for Node's `process` and `buffer`; its modules ask for nothing.
-      alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
+      extensionAlias,
+      alias: {
+        // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
+        yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
+        ...(isPage && { "../synthetic/farmers/farmers.js": join(root, "src/library/farmers-of-page.ts") }),
+      },
     },
     plugins: [
-      {
-        name: "texts",
-        resolveId: (id) => (id.startsWith(textMark) ? id : null),
-        load: (id) => (id.startsWith(textMark) ? texts[id.slice(textMark.length)] : null),
-      },
-      cutParts(root, parts, cut),
-      withoutWaiting(isPage),
-      ...(isPage ? [] : [plainExports, inAscii]),
-      needs.plugin,
+      dataAsText,
+      ...(kind === "esm" ? [] : [withoutWaiting(isPage)]),
+      ...(kind === "cjs" ? [readLate] : []),
+      inAscii,
     ],
   });
-  // Dozens of small files take longer to find and to link than to run. So what an import of the library needs stands in
-  // one file, what a server needs beside it in another, what the command needs beside both in a third; and what a late
-  // part needs stands in none of the last two.
-  const { library, server, command, late, checks } = needs;
-  const groups = [
-    { name: "core", test: (id: string) => library.has(id), priority: 4 },
-    { name: "shared", test: (id: string) => command.has(id) && late.has(id), priority: 3 },
-    { name: "server", test: (id: string) => server.has(id), priority: 2 },
-    { name: "start", test: (id: string) => command.has(id), priority: 1 },
-    { name: "checks", test: (id: string) => checks.has(id), priority: 0 },
-  ];
-  // A page that reads no YAML leaves this file out.
-  const pageGroups = [{ name: "yaml", test: /[\\/]node_modules[\\/]yaml[\\/]/ }];
   const { output } = await bundled.write({
     dir: into,
-    format,
-    entryFileNames: "[name].js",
-    chunkFileNames: "[name]-[hash].js",
-    minify,
-    keepNames: false,
-    codeSplitting: { groups: isPage ? pageGroups : groups },
+    format: kind === "cjs" ? "cjs" : "esm",
+    // The names of functions stay, for people who read a stack.
+    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
+    codeSplitting: { groups: chunks[kind] },
   });
   await bundled.close();
-  const chunks = output.flatMap((chunk) => (chunk.type === "chunk" ? [chunk] : []));
-  return {
-    modules: chunks.flatMap(({ moduleIds }) => moduleIds),
-    exports: Object.fromEntries(
-      chunks.filter(({ isEntry }) => isEntry).map(({ name, exports }) => [name, exports]),
-    ),
-  };
+  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 
-/** Finds the modules that some modules need before they run; the sets are filled when all modules are known. */
-function findNeeds<Name extends string>(from: Readonly<Record<Name, readonly string[]>>) {
-  const sets = Object.fromEntries(Object.keys(from).map((name) => [name, new Set()])) as Record<
-    Name,
-    Set<string>
-  >;
-  const plugin: Plugin = {
-    name: "find-needs",
-    buildEnd() {
-      for (const name of Object.keys(from) as Name[]) {
-        const waiting = [...from[name]];
-        for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-          if (sets[name].has(id)) continue;
-          sets[name].add(id);
-          waiting.push(...(this.getModuleInfo(id)?.importedIds ?? []));
-        }
-      }
-    },
-  };
-  return { ...sets, plugin };
+/** Writes the declarations of the entry points. */
+export async function emitTypes({ root, entries, into }: Build): Promise<void> {
+  const bundled = await rolldown({
+    cwd: root,
+    input: { ...entries },
+    onLog: failOnWarning,
+    external: [...usersPackages, /^node:/],
+    resolve: { extensionAlias },
+    plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, "tsconfig.json") })],
+  });
+  await bundled.write({ dir: into, format: "esm" });
+  await bundled.close();
 }
 
-/** Loads packages of the user at once: CommonJS cannot wait for them, and a page has them in its bundle. */
+const failOnWarning: NonNullable<RolldownOptions["onLog"]> = (level, { code = "", message }) => {
+  // How long plugins take depends on the machine; what our groups put together is not loaded late anyway.
+  const isFine = ["PLUGIN_TIMINGS", "INEFFECTIVE_DYNAMIC_IMPORT"].includes(code);
+  if (level === "warn" && !isFine) throw new Error(`Failed to bundle without a warning: ${message}`);
+};
+
+/** Writes our JSON as a text to be parsed: an object literal is code, which V8 compiles in ten times the time. */
+const dataAsText: Plugin = {
+  name: "data-as-text",
+  transform(code, id) {
+    if (!id.endsWith(".json") || id.includes("/node_modules/")) return null;
+    const text = JSON.stringify(JSON.stringify(JSON.parse(code)));
+    return { code: `export default JSON.parse(${text});`, moduleType: "js" };
+  },
+};
+
+/** Loads packages of the user immediately: CommonJS cannot wait for them, and a page has them in its bundle. */
 function withoutWaiting(isPage: boolean): Plugin {
   return {
     name: "without-waiting",
@@ -142,23 +127,22 @@ function withoutWaiting(isPage: boolean): Plugin {
   };
 }
 
-/** Exports constants from chunks of CommonJS as values: a getter is a function to read, and to make, for each. */
-const plainExports: Plugin = {
-  name: "plain-exports",
+/** Reads these chunks of CommonJS when they are first used: most runs never need them. */
+const readLate: Plugin = {
+  name: "read-late",
   renderChunk(code) {
-    const getter =
-      /Object\.defineProperty\(exports, ["'](\S+)["'], \{\s+enumerable: true,\s+get: function ?\(\) \{\s+return ([\w$]+);\s+\}\s+\}\);/g;
-    const declared = [...code.matchAll(/^(?:const|class|(?:async )?function\*?) ([\w$]+)/gm)];
-    const constants = new Set(declared.map(([, name]) => name));
-    return {
-      code: code.replaceAll(getter, (whole, name, value) =>
-        constants.has(value) ? `exports.${name} = ${value};` : whole,
-      ),
-    };
+    const late = /^const (\w+) = (require\("\.\/(?:farmers|checks)-[^"]+"\));$/gm;
+    return [...code.matchAll(late)].reduce(
+      (text, [line, name, required]) =>
+        text
+          .replaceAll(`${name}.`, `${name}().`)
+          .replace(line, `let ${name}_read;\nconst ${name} = () => (${name}_read ??= ${required});`),
+      code,
+    );
   },
 };
 
-/** Writes characters beyond ASCII as escapes: V8 keeps one byte for each character of such a text, and two of any other. */
+/** Writes characters beyond ASCII as escapes: V8 keeps a byte for each character of such a text, otherwise two. */
 const inAscii: Plugin = {
   name: "in-ascii",
   // Not before: the minifier undoes it.

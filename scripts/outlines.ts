@@ -4,7 +4,7 @@ import { neighbors } from "topojson-client";
 import type { GeometryCollection, GeometryObject, MultiPolygon, Topology } from "topojson-specification";
 import type { Plugin } from "vite";
 import { farmerLocales } from "../src/domain/farmer.js";
-import { countries } from "../src/synthetic/farmers/tables.js";
+import { countryOf } from "../src/synthetic/farmers/tables.js";
 
 type Outlines = Topology<{ countries: GeometryCollection }>;
 
@@ -29,7 +29,7 @@ export function fewerOutlines(): Plugin {
 
 type Country = Pick<GeometryObject, "id">;
 
-const homes = new Set(farmerLocales.map((locale) => isoOf(countries[locale].code)?.properties.iso1N3));
+const homes = new Set(farmerLocales.map((locale) => isoOf(countryOf(locale).code)?.properties.iso1N3));
 const isHome = ({ id }: Country) => homes.has(String(id));
 
 const { geometries: world } = fine.objects.countries;

@@ -40,10 +40,6 @@ export interface Io {
   readonly endSoon: () => void;
   /** Resolves after so many milliseconds, or as soon as the signal is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** Keeps what was compiled for the next run, as soon as all has run that a start needs. Default: it is not kept. */
-  readonly keepCompiled?: () => void;
-  /** Imports a module of the user's own. Default: as any code does, which code that was kept cannot. */
-  readonly importModule?: (url: string) => Promise<Record<string, unknown>>;
   /** Listens to the keyboard; `undefined` when the input is no terminal. */
   readonly keyPresses: () => Promise<KeyPresses | undefined>;
 }

@@ -1,4 +1,3 @@
-import { loadParts } from "../node/load-parts.js";
 import { nextTick } from "../node/platform.js";
 import type { ControlHandler } from "../server/http-server.js";
 import { refuse } from "../server/send-answer.js";
@@ -14,7 +13,6 @@ export const mountControl: MountControl = (surroundings, onDefect) => {
   const load = () => {
     loading ??= import("./app.js")
       .then(({ createControlApp }) => {
-        loadParts();
         app = createControlApp(surroundings, onDefect);
       })
       .catch((error) => {

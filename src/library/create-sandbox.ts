@@ -230,7 +230,8 @@ const webPlatform: Platform = {
   time: wallTime,
   steadyTime,
   stopwatch,
-  farmers: makeFarmers,
+  // Not the function itself, which CommonJS reads when it is first called.
+  farmers: (settings) => makeFarmers(settings),
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
 

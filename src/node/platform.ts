@@ -27,7 +27,8 @@ export const nodePlatform: Platform = {
   time: wallTime,
   steadyTime,
   stopwatch,
-  farmers: makeFarmers,
+  // Not the function itself, which CommonJS reads when it is first called.
+  farmers: (settings) => makeFarmers(settings),
   random: () => randomBytes(4).readUInt32LE(),
 };
 

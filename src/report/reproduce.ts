@@ -62,7 +62,7 @@ export function howToCover(
   };
 }
 
-// `undefined` in a page that has not loaded the preview, for a scenario with one.
+// `undefined` in a page without farmers, for a scenario with the preview.
 function openBundled(name: ScenarioName, platform: World["platform"]): World | undefined {
   try {
     return createWorld(bundledScenarios[name], { platform, name });

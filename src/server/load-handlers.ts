@@ -13,18 +13,14 @@ export interface LoadedHandlers {
 }
 
 /** Loads the handlers of a module: its default export, or the one named `handlers`. Throws `usage`. */
-export async function loadHandlers(
-  module: string,
-  cwd: string,
-  importModule: (url: string) => Promise<Record<string, unknown>> = (url) => import(url),
-): Promise<LoadedHandlers> {
+export async function loadHandlers(module: string, cwd: string): Promise<LoadedHandlers> {
   const file = resolve(cwd, module);
   const unusable = (why: string) =>
     new SandboxError("usage", `Failed to load the handlers from ${JSON.stringify(module)}: ${why}`);
   if (!existsSync(file)) throw unusable("there is no such file.");
   let loaded: Record<string, unknown>;
   try {
-    loaded = await importModule(pathToFileURL(file).href);
+    loaded = await import(pathToFileURL(file).href);
   } catch (error) {
     if (/^Cannot find (?:package|module) 'msw[/']/.test(String((error as Error)?.message)))
       throw mswMissing(file);

@@ -11,7 +11,6 @@ import {
   readBaseUrl,
   readHostName,
 } from "../node/addresses.js";
-import { loadParts } from "../node/load-parts.js";
 import {
   clearInterval,
   clearTimeout,
@@ -155,7 +154,11 @@ export async function serveLog(
 
   const due = setInterval(log.settle, settling).unref();
   // A failure does not matter: the first call tries again. Not for short runs, which would end before.
-  const loadRest = () => void (control?.load() ?? Promise.resolve().then(loadParts)).catch(() => {});
+  const loadRest = () => {
+    const farmers = import("../synthetic/farmers/farmers.js");
+    const checks = import("../scenario/parse-scenario.js");
+    Promise.all([control?.load(), farmers, checks]).catch(() => {});
+  };
   const loading = options.loadsControl === true && setTimeout(loadRest, 500);
   if (loading !== false) loading.unref();
   const close = (grace = 2000) => {

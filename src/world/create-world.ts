@@ -37,6 +37,9 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     ? (first: string, scopes: readonly string[]) => withGrantedScopes(profiled, first, scopes)
     : undefined;
   const requestIds = createRequestIds(seed, scenario.requests_answered);
+  const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
+  // A page that has none gets the error here, and no response without them.
+  if (scenario.preview === true) farmers.idOf(0);
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
     scenario,
@@ -48,7 +51,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     windows,
     clock,
     faults: { active: activateFaults(scenario.faults ?? [], seed, start) },
-    farmers: farmersOf(scenario, { seed, start, make: platform.farmers }),
+    farmers,
     preview: scenario.preview ?? false,
     consents: scenario.preview === true ? buildConsents(scenario, seed, start) : noConsents,
     timeline: createTimeline(scenario.timeline ?? [], start),

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { FarmerLocale } from "../../src/domain/farmer.js";
+import { type FarmerLocale, farmerLocales } from "../../src/domain/farmer.js";
 import type { Farmer, Parcel, Season } from "../../src/synthetic/farmers/farmer-shape.js";
 import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
-import { type Country, countries, type Region } from "../../src/synthetic/farmers/tables.js";
+import { type Country, countryOf, type Region } from "../../src/synthetic/farmers/tables.js";
 
 export const start = Date.UTC(2026, 2, 2, 9);
 export const today = "2026-03-02";
@@ -67,7 +67,7 @@ export function growthOf({ planted_on, season_start, harvested_on }: Season) {
 
 /** A subdivision, as the weather is asked for it. */
 export function siteOf(seed: number, subdivision: string) {
-  const country = Object.values(countries).find(({ code }) => subdivision.startsWith(code)) as Country;
+  const country = farmerLocales.map(countryOf).find(({ code }) => subdivision.startsWith(code)) as Country;
   const region = country.regions.find(({ code }) => code === subdivision) as Region;
   return { seed, country, region };
 }

@@ -12,11 +12,11 @@ const start = files.find(
   (file) => /^start-[\w-]+\.js$/.test(file) && textOf(file).includes("listen"),
 ) as string;
 
-/** The files that this one needs before it runs, itself among them: without those of parts that are read late. */
+/** The files that this one needs before it runs, itself among them. */
 function needed(file: string, found = new Set<string>()): Set<string> {
   if (found.has(file)) return found;
   found.add(file);
-  for (const [, next] of textOf(file).matchAll(/(?<!=>)\brequire\("\.\/((?!late-)[^"]+)"\)/g)) {
+  for (const [, next] of textOf(file).matchAll(/(?<!=>|\?\?=)\brequire\("\.\/([^"]+)"\)/g)) {
     needed(next as string, found);
   }
   return found;
@@ -25,7 +25,7 @@ function needed(file: string, found = new Set<string>()): Set<string> {
 const loaded = [...needed("cli.js"), ...needed(start)].map((file) => [file, textOf(file)] as const);
 
 test.each([
-  ["the checks of scenarios", /is an empty list/],
+  ["the checks of scenarios", /put the steps in the order of their times/],
   ["the YAML reader", /YAMLParseError/],
   ["the tables of farmers", /agrovoc/],
   ["Express", /x-powered-by/],
@@ -35,6 +35,17 @@ test.each([
 ])("a start does not load %s", (_what, sign) => {
   expect(files.some((file) => file.endsWith(".js") && sign.test(textOf(file)))).toBe(true);
   expect(loaded.filter(([, text]) => sign.test(text)).map(([file]) => file)).toEqual([]);
+});
+
+test.each([
+  ["index", []],
+  ["msw", []],
+  ["node", ["server"]],
+  ["undici", ["server"]],
+])("svc-sandbox/%s needs nothing of the command line, and of the server %j", (entry, more) => {
+  const chunks = [...needed(`${entry}.js`)].map((file) => file.replace(/-[\w-]{8}\.js$/, ""));
+  expect(chunks.filter((name) => ["server", "start"].includes(name))).toEqual(more);
+  expect(chunks.filter((name) => ["farmers", "checks"].includes(name))).toEqual([]);
 });
 
 test("nothing of the dashboard's page stands in what Node runs", () => {

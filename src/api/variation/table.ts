@@ -55,8 +55,15 @@ export function row(
     id: name,
     ...(typeof effect === "function" ? { change: effect } : effect),
   }));
-  const salt = randomStream(0, "variation.row", id)();
-  return { id, statuses, fixedBy, variants: variants as [Variant, ...Variant[]], salt };
+  // Drawn when it is needed: an import would draw those of all rows.
+  let salt: number | undefined;
+  return {
+    ...{ id, statuses, fixedBy, variants: variants as [Variant, ...Variant[]] },
+    get salt() {
+      salt ??= randomStream(0, "variation.row", id)();
+      return salt;
+    },
+  };
 }
 
 /** A row that the assumption of the same name ends. */

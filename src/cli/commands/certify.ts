@@ -134,7 +134,6 @@ export const command = declareCommand({
       for (const one of failures) io.stderr.write(describeFailure(one, flags));
       const why = whyUnusable(result.runs[0], call);
       if (why !== undefined) io.stderr.write(redactKeys(`${why}\n`));
-      io.keepCompiled?.();
       if (cutShort !== undefined) return cutShort;
       if (result.verdict !== "passed") return exitCode.failed;
       return failures.length === 0 ? exitCode.fine : exitCode.usage;

@@ -83,7 +83,6 @@ export const command = declareCommand({
       const report = reportOf({ world: runtime.world, counters }, { underExec: true });
       const unmet = unmetThresholds(report, flags);
       const isWritten = await deliverReport(report, unmet, targets, call);
-      io.keepCompiled?.();
       const hasFailed = end.code !== exitCode.fine || unmet.length > 0;
       if (hasFailed && flags.capture !== undefined) {
         const { writeCaptures } = await import("../serve/capture-files.js");

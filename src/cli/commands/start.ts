@@ -131,17 +131,13 @@ export const command = declareCommand({
       if (flags.open) openDashboard(server, { tokenIsNew: isTokenNew(server, flags) }, io, logger);
       noteReach(server, call, logger);
       await warnOfSteps(loaded, flags, io, logger);
-      // Later V8 throws away what is no longer used, and earlier it would hold up the first request.
-      const keeping = setTimeout(() => io.keepCompiled?.(), 1000).unref();
       await aborted(stop);
-      clearTimeout(keeping);
       logger.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
     } finally {
       await stopWatching();
       await server.close();
       await closeLog();
     }
-    io.keepCompiled?.();
     return isSaved ? exitCode.fine : exitCode.failed;
   },
 });

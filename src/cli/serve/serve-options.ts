@@ -36,11 +36,11 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
 // Loaded only when asked for, the loader included.
 async function ownHandlers(
   module: string,
-  { cwd, takeUncaught, importModule }: Io,
+  { cwd, takeUncaught }: Io,
   log: Logger,
 ): Promise<Partial<ServeOptions>> {
   const { loadHandlers } = await import("../../server/load-handlers.js");
-  const { handlers, file } = await loadHandlers(module, cwd, importModule);
+  const { handlers, file } = await loadHandlers(module, cwd);
   // A handler may throw long after its answer; the server is not to blame, and lives on.
   takeUncaught((error) =>
     log.problem(`Code of ${module} failed outside a request, and was not caught: ${withStack(error)}`),

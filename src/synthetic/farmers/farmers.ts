@@ -15,7 +15,7 @@ import {
   personOf,
 } from "./household.js";
 import { parcelsOf } from "./parcels.js";
-import { countries, resolveLocale } from "./tables.js";
+import { countryOf, resolveLocale } from "./tables.js";
 
 /** The settings on which farmers depend. */
 export interface FarmerSource {
@@ -44,7 +44,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   const draws = (label: string, ...more: readonly string[]) =>
     randomStream(seed, `farmer.${label}`, who, ...more);
   const locale = pick(draws("locale"), locales);
-  const country = countries[locale];
+  const country = countryOf(locale);
   const region = pick(draws("region"), country.regions);
   const id = farmerId(seed, index, locales);
   const person = personOf({ draws, country, start });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { farmerLocaleChoices, farmerLocales } from "../../domain/farmer.js";
 import { common, day, spanIn, withinYearFrom } from "./dates.js";
-import { countries, crops, type GrowingSeason, resolveLocale } from "./tables.js";
+import { countryOf, crops, type GrowingSeason, resolveLocale } from "./tables.js";
 
-const everywhere = farmerLocales.map((locale) => countries[locale]);
+const everywhere = farmerLocales.map(countryOf);
 const grown = everywhere.flatMap(({ seasons, regions }) =>
   regions.flatMap((region) =>
     region.grows.map(([crop, name]) => {
@@ -15,7 +15,7 @@ const grown = everywhere.flatMap(({ seasons, regions }) =>
 );
 
 test.each(farmerLocales)("every region of %s has names, languages and something to grow", (locale) => {
-  const { code, yields, seasons, regions } = countries[locale];
+  const { code, yields, seasons, regions } = countryOf(locale);
   for (const region of regions) {
     for (const list of Object.values(region.names) as string[][]) {
       expect(list.length).toBeGreaterThan(15);
@@ -34,7 +34,7 @@ test.each(farmerLocales)("every region of %s has names, languages and something 
 });
 
 test.each(farmerLocales)("%s has a lender for a large farm without a cooperative", (locale) => {
-  const { lenders } = countries[locale];
+  const { lenders } = countryOf(locale);
   for (const [, weight, lowest, highest] of lenders)
     expect([weight > 0, lowest < highest]).toEqual([true, true]);
   expect(lenders.some(([lender]) => lender.endsWith("_bank"))).toBe(true);

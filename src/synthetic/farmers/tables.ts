@@ -143,14 +143,17 @@ interface CountryTable extends Omit<Country, "regions"> {
 
 export const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk, vi };
 
-export const countries = Object.fromEntries(
-  Object.entries(countryTables as unknown as Record<FarmerLocale, CountryTable>).map(([locale, table]) => [
-    locale,
-    countryOf(table, locale as FarmerLocale),
-  ]),
-) as Readonly<Record<FarmerLocale, Country>>;
+const countries = new Map<FarmerLocale, Country>();
 
-function countryOf({ mixes = {}, hazards, ...table }: CountryTable, locale: FarmerLocale): Country {
+/** The country of a locale; made when it is first needed. */
+export function countryOf(locale: FarmerLocale): Country {
+  const made = countries.get(locale) ?? makeCountry(locale);
+  countries.set(locale, made);
+  return made;
+}
+
+function makeCountry(locale: FarmerLocale): Country {
+  const { mixes = {}, hazards, ...table } = countryTables[locale] as unknown as CountryTable;
   const regions = table.regions.map((region) => ({
     ...region,
     farmSize: { ...table.farmSize, ...region.farmSize },
@@ -164,10 +167,11 @@ function countryOf({ mixes = {}, hazards, ...table }: CountryTable, locale: Farm
 
 export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>;
 
-const cropsByCode = new Map((Object.keys(crops) as CropName[]).map((name) => [crops[name].code, name]));
+let cropsByCode: ReadonlyMap<string, CropName> | undefined;
 
 /** The crop with this AGROVOC code; `maize` for a code that is not in the table. */
 export function cropOfCode(code: string): CropName {
+  cropsByCode ??= new Map((Object.keys(crops) as CropName[]).map((name) => [crops[name].code, name]));
   return cropsByCode.get(code) ?? "maize";
 }
 
@@ -192,7 +196,7 @@ export interface Names {
 export function resolveLocale(text: string): readonly FarmerLocale[] | undefined {
   const wanted = text.replace("-", "_").toLowerCase();
   const found = farmerLocales.filter((name) => {
-    const known = [name, countries[name].language.replace("-", "_"), name.split("_")[0] as string];
+    const known = [name, countryTables[name].language.replace("-", "_"), name.split("_")[0] as string];
     return known.some((one) => one.toLowerCase() === wanted);
   });
   return found.length > 0 ? found : undefined;

@@ -1,0 +1,4 @@
+import { makeFarmers } from "../../synthetic/farmers/farmers.js";
+import { provideFarmers } from "../farmers-of-page.js";
+
+provideFarmers(makeFarmers);
