@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { type Shape, shapeOf } from "../../schema/shape.js";
+import { scenarioSchema } from "../format/schema.js";
 import { describePlace, excerptOf, narrowExcerpt, redactLine } from "./source.js";
 
 test("the caret stands under the column", () => {
@@ -64,6 +66,15 @@ test.each([
   expect(redactLine(shown)).toBe(shown);
 });
 
+function namesOf(shape: Shape): string[] {
+  if (shape.kind === "list") return namesOf(shape.item);
+  if (shape.kind === "record") return namesOf(shape.member);
+  if (shape.kind === "either") return shape.options.flatMap(namesOf);
+  if (shape.kind !== "mapping") return [];
+  const names = Object.entries(shape.fields).flatMap(([name, field]) => [name, ...namesOf(shapeOf(field))]);
+  return [...new Set(names)].filter((name) => name !== "secret");
+}
+
 const wanted = "Zq7Lw2Xv9Rk4Tn8Yb3Mc";
 const words = "correct-horse-battery-staple";
 
@@ -77,6 +88,7 @@ test.each<[where: string, text: string]>([
   ["in a block", `secret: >-\n  ${words}`],
   ["in a misspelt field", `sceret: ${words}`],
   ["in a field of another tool", `api-key: "${words}"`],
+  ["in a field of two words", `accessToken: ${words}`],
   ["under any name", `value: ${wanted}`],
   ["as a name", `${wanted}: {}`],
   ["in another language's syntax", `secret = ${wanted}`],
@@ -85,6 +97,10 @@ test.each<[where: string, text: string]>([
   const offsets = Array.from({ length: text.length }, (_, offset) => offset);
   const shown = offsets.map((offset) => describePlace({ source: source(), offset }).source).join("\n");
   expect(shown).not.toMatch(/horse|battery|staple|7Lw2X/);
+});
+
+test.each(namesOf(scenarioSchema))("what stands in the field %s is shown", (name) => {
+  expect(redactLine(`${name}: { status: 503 }`)).toBe(`${name}: { status: 503 }`);
 });
 
 test("what stands beside a secret is shown", () => {

@@ -76,8 +76,15 @@ export function redactSecrets(text: string): string {
 const longWord = /[^\s"',]{5,}/g;
 const shortened = (word: string) => (word.endsWith("…") ? word : `${word.slice(0, 4)}…`);
 
-// The field, and what other tools call it. A real key may stand there that only lacks its prefix.
-const secretNames = ["secret", "token", "api_key"];
+// A real key may stand in the field, or in what other tools call it, that only lacks its prefix.
+const otherName = /(?:^|_)(?:token|api_?key)s?(?:_|$)/i;
+
+/** Whether a field is that of a secret, also when it is misspelt; other tools' names count as whole words only. */
+function isOfSecret(name: string): boolean {
+  const words = name.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_");
+  return otherName.test(words) || words.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
+}
+
 // Bounded, so that an endless line takes no endless time.
 const nameOfField = /([\w-]{1,30})["']?\s{0,9}:/g;
 
@@ -85,7 +92,7 @@ const nameOfField = /([\w-]{1,30})["']?\s{0,9}:/g;
 function secretsIn(line: string): (readonly [start: number, end: number])[] {
   const found: [number, number][] = [];
   for (const { 0: whole, 1: name = "", index } of line.matchAll(nameOfField)) {
-    if (index < (found.at(-1)?.[1] ?? 0) || nearest(name, secretNames) === undefined) continue;
+    if (index < (found.at(-1)?.[1] ?? 0) || !isOfSecret(name)) continue;
     const start = index + whole.length;
     found.push([start, endOfValue(line, start)]);
   }
