@@ -10,10 +10,10 @@ import type { Endpoint, EndpointInput, Success } from "./endpoint.js";
 import {
   challengeHeaders,
   type FlatHeaders,
+  lastToReset,
   rateLimitHeaders,
   readLimits,
   retryAfterHeaders,
-  secondsToRetry,
 } from "./limits.js";
 import { codeOf, errorBody, type TextBody } from "./messages.js";
 import { readInput } from "./request-input.js";
@@ -214,8 +214,8 @@ function detailsOf(world: World, call: Call, { path, scope = null }: Refusal): D
       return { required_scope: scope };
     case "429.per_minute":
     case "429.per_day": {
-      const seconds = secondsToRetry(readLimits(entry, world, now));
-      return { limit: path.slice("429.".length), retry_after_seconds: seconds };
+      const limit = lastToReset(readLimits(entry, world, now));
+      return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };
     }
     default:
       // A 401 never shows why (R14); a 403 or 429 without a case above is a type error.

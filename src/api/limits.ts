@@ -20,8 +20,10 @@ type Limits = readonly [minute: LimitReading, day: LimitReading];
 
 /** Both limits of a key whose usage is settled at `now`. */
 export function readLimits({ key, usage }: KeyEntry, { windows }: World, now: number): Limits {
-  // In a sliding minute there is more quota as soon as its oldest request is a minute old.
-  const minuteEnds = windows.sliding ? (usage.recent[0] ?? now) + minute : usage.minuteEndsAt;
+  // In a sliding minute there is more quota as soon as fewer requests than its quota are younger than a minute.
+  const { recent } = usage;
+  const oldest = recent[Math.max(0, recent.length - key.limits.perMinute)] ?? now;
+  const minuteEnds = windows.sliding ? oldest + minute : usage.minuteEndsAt;
   return [
     reading("minute", key.limits.perMinute, minute, usage.minuteCount, minuteEnds - now),
     reading("day", key.limits.perDay, day, usage.dayCount, usage.dayEndsAt - now),
@@ -44,8 +46,8 @@ function reading(
   };
 }
 
-// Of the limits that are used up the one that is so for the longest time.
-function lastToReset(limits: Limits): LimitReading | undefined {
+/** Of the limits that are used up the one that is so for the longest time: it decides how long to wait. */
+export function lastToReset(limits: Limits): LimitReading | undefined {
   return limits.filter(({ remaining }) => remaining === 0).sort((one, other) => other.reset - one.reset)[0];
 }
 
@@ -53,11 +55,6 @@ function lastToReset(limits: Limits): LimitReading | undefined {
 function tightestOf(limits: Limits): LimitReading {
   const [minute, day] = limits;
   return lastToReset(limits) ?? (day.remaining < minute.remaining ? day : minute);
-}
-
-/** Seconds until the key may try again: the latest reset among the limits that are used up. */
-export function secondsToRetry(limits: Limits): number {
-  return lastToReset(limits)?.reset ?? 1;
 }
 
 /**
@@ -113,7 +110,7 @@ export function retryAfterHeaders(
   wallClock: () => number,
 ): FlatHeaders {
   if (form === "none") return [];
-  const seconds = secondsToRetry(limits);
+  const seconds = lastToReset(limits)?.reset ?? 1;
   if (form === "seconds") return ["Retry-After", String(seconds)];
   // A date has whole seconds; rounding it down would name a time that is too early.
   const at = Math.ceil(wallClock() / 1000 + seconds) * 1000;

@@ -80,6 +80,28 @@ test("a sliding minute has more quota when its oldest request is a minute old", 
   expect(headerOf(await me({ ref: "key" }), "retry-after")).toBe("40");
 });
 
+test("R22 refused requests that count in a sliding minute postpone the end of a wait", async () => {
+  const assumptions = { minute_window: "sliding", count_refused: true } as const;
+  const { sandbox, me, status } = gateway({ profile: "typical", ...assumptions });
+  for (let i = 0; i < 3; i++) {
+    await me({ ref: "key" });
+    sandbox.clock.advance("10s");
+  }
+  // Of the requests at 0, 10, 20 and 30 seconds the third has to be a minute old.
+  expect(headerOf(await me({ ref: "key" }), "retry-after")).toBe("50");
+  sandbox.clock.advance("49s");
+  expect(await status("key")).toBe(429);
+});
+
+test("R22 a wait of a part of a second is rounded up", async () => {
+  const { sandbox, me, status, statuses } = gateway({ profile: "typical" });
+  await statuses("key", 2);
+  sandbox.clock.advance("32.5s");
+  expect(headerOf(await me({ ref: "key" }), "retry-after")).toBe("2");
+  sandbox.clock.advance("1s");
+  expect(await status("key")).toBe(429);
+});
+
 test("Retry-After as a date is not before the reset, on the clock of the client", async () => {
   const { me } = gateway({ retry_after: "date" });
   await me({ ref: "day" });
@@ -103,15 +125,21 @@ test.each([
   expect(JSON.parse(seen.body).error.details).toEqual(details);
 });
 
-test("with both limits used up, all that a 429 says names the same one: that which resets last", async () => {
-  const { statuses, me } = gateway({ profile: "typical", rate_limit_headers: "legacy" });
-  await statuses("both", 1);
-  const seen = await me({ ref: "both" });
-  const { retry_after_seconds } = JSON.parse(seen.body).error.details;
-  const named = [
-    headerOf(seen, "retry-after"),
-    headerOf(seen, "x-ratelimit-reset"),
-    `${retry_after_seconds}`,
-  ];
-  expect([seen.status, ...named]).toEqual([429, "53974", "53974", "53974"]);
+test.each([
+  ["00:00", "day", 53_974],
+  // A day that ends with the minute, or before it.
+  ["09:01", "minute", 34],
+])("with both limits used up and a day from %s on, a 429 names the %s's by all: details and headers", async (day_resets_at, name, seconds) => {
+  for (const rate_limit_headers of ["legacy", "draft"] as const) {
+    const { statuses, me } = gateway({ profile: "typical", rate_limit_headers, day_resets_at });
+    await statuses("both", 1);
+    const seen = await me({ ref: "both" });
+    expect(JSON.parse(seen.body).error.details).toEqual({
+      limit: `per_${name}`,
+      retry_after_seconds: seconds,
+    });
+    expect(headerOf(seen, "retry-after")).toBe(String(seconds));
+    if (rate_limit_headers === "legacy") expect(headerOf(seen, "x-ratelimit-reset")).toBe(String(seconds));
+    else expect(headerOf(seen, "ratelimit")).toContain(`"${name}";r=0;t=${seconds}`);
+  }
 });

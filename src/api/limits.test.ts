@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { type LimitReading, rateLimitHeaders, retryAfterHeaders } from "./limits.js";
+
+const minute: LimitReading = { name: "minute", quota: 60, window: 60, remaining: 0, reset: 34 };
+const day: LimitReading = { name: "day", quota: 1000, window: 86_400, remaining: 3, reset: 53_974 };
+
+test.each([
+  [0, "Thu, 01 Jan 1970 00:00:34 GMT"],
+  [1, "Thu, 01 Jan 1970 00:00:35 GMT"],
+  [999, "Thu, 01 Jan 1970 00:00:35 GMT"],
+])("R22 at %i ms of the wall clock Retry-After is the date %s, rounded up", (wallClock, date) => {
+  expect(retryAfterHeaders("date", [minute, day], () => wallClock)).toEqual(["Retry-After", date]);
+});
+
+test.each([
+  ["day", 4, ["1000", "3", "53974"]],
+  ["minute", 3, ["60", "3", "34"]],
+  ["minute", 2, ["60", "2", "34"]],
+])("R5 the legacy headers name the %s when the minute has %i requests left and the day 3", (_, remaining, named) => {
+  const headers = rateLimitHeaders("legacy", [{ ...minute, remaining }, day]);
+  expect(headers.filter((_, index) => index % 2 === 1)).toEqual(named);
+});
