@@ -212,6 +212,31 @@ test.each(lines)("%s writes what it names", async (line) => {
   }
 });
 
+test("Postman's requests without a response are sent only if a variable asks for them, so that Newman ends", async () => {
+  const { cwd } = await generated(["key-states", "--format", "postman"]);
+  const { item: groups, variable } = JSON.parse(readFileSync(join(cwd, "out"), "utf8"));
+  const name = "SVC_SEND_UNANSWERED";
+  expect(variable).toContainEqual({ key: name, value: "" });
+  const skips = ({ event = [] }: PostmanItem, value: string) => {
+    let skipped = false;
+    const pm = {
+      variables: { get: (asked: string) => (asked === name ? value : undefined) },
+      execution: {
+        skipRequest() {
+          skipped = true;
+        },
+      },
+    };
+    for (const { script } of event) new Function("pm", script.exec.join("\n"))(pm);
+    return skipped;
+  };
+  for (const group of groups) {
+    const isUnanswered = group.item.some(({ event }: PostmanItem) => event === undefined);
+    expect([group.name, skips(group, ""), skips(group, "1")]).toEqual([group.name, isUnanswered, false]);
+  }
+  expect(groups.filter((group: PostmanItem) => skips(group, ""))).toHaveLength(1);
+});
+
 test("the collection of a file has what the file shows, and says what it leaves out", async () => {
   const cwd = temporaryFolder({
     "mine.yaml":

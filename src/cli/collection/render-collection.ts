@@ -44,10 +44,30 @@ function expectation({ status, code }: CollectionRequest): string {
 
 function postmanCollection({ name, description, groups, variables }: Collection) {
   const schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
-  const item = groups.map((group) => ({ name: group.name, item: group.requests.map(postmanItem) }));
-  const variable = variables.map((key) => ({ key, value: "" }));
+  const item = groups.map(({ name, requests }) => ({
+    name,
+    ...(requests.some(({ status }) => status === undefined) && onRequest),
+    item: requests.map(postmanItem),
+  }));
+  const variable = [...variables, sendUnanswered].map((key) => ({ key, value: "" }));
   return { "": json({ info: { name, description, schema }, item, variable }) };
 }
+
+const sendUnanswered = "SVC_SEND_UNANSWERED";
+
+// A request of Postman's has no timeout of its own: without one, Newman waits for a hang forever.
+const onRequest = {
+  description: `Set the variable ${sendUnanswered} to 1 to send these requests: they get no response. In Newman also set --timeout-request.`,
+  event: [
+    {
+      listen: "prerequest",
+      script: {
+        type: "text/javascript",
+        exec: [`if (!pm.variables.get("${sendUnanswered}")) pm.execution.skipRequest();`],
+      },
+    },
+  ],
+};
 
 function postmanItem(request: CollectionRequest) {
   const { name, description, method, url, headers, body, status, code } = request;
