@@ -2,15 +2,15 @@ import { fingerprintOf, isWellFormedKey, noKey } from "../domain/api-key.js";
 import type { Presented } from "../domain/authorize.js";
 import { outcomeOf, type PathId } from "../domain/outcomes.js";
 import { containsKey, redactKeys, redactPath } from "../domain/redact.js";
+import { hasBody, hasKeyInOtherHeader, hasQuery, type RequestTraits } from "../domain/request-traits.js";
 import {
-  hasBody,
-  hasKeyInOtherHeader,
-  hasKeyInQuery,
-  hasQuery,
-  type RequestTraits,
-  shows,
-} from "../domain/request-traits.js";
-import type { ApiAnswer, ApiRequest, Exchange, NamedLimit, RequestContent } from "../history/exchange.js";
+  type ApiAnswer,
+  type ApiRequest,
+  type Exchange,
+  isProbeOfServer,
+  type NamedLimit,
+  type RequestContent,
+} from "../history/exchange.js";
 import { noAdvice, observe } from "../world/client-behaviour.js";
 import type { KeyEntry } from "../world/registry.js";
 import type { World } from "../world/world.js";
@@ -120,7 +120,8 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
     durationMs: world.platform.stopwatch() - begun.started + delayMs,
     advice: noAdvice,
   };
-  const isUnjudged = exchange.fromStory || (hasUnknownPath(begun) && isForTools(request));
+  const isForTools = hasUnknownPath(begun) && request.path.includes(ownPaths);
+  const isUnjudged = exchange.fromStory || isForTools || isProbeOfServer(exchange);
   if (!isUnjudged && !isUnremarkable(exchange, entry)) exchange.advice = observe(world, begun, exchange);
   if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
   world.history.record(exchange);
@@ -181,13 +182,3 @@ function traitsOf({ request: { traits = 0 }, endpoint }: Call): RequestTraits {
 
 // The paths of our own tools, under any base URL: no client of the API calls them.
 const ownPaths = "/__sandbox/";
-
-// The paths that browsers, tools and watchdogs ask of any server.
-const probedPaths: ReadonlySet<string> = new Set(["/", "/favicon.ico", "/health", "/robots.txt"]);
-
-/** Whether no client is judged by a request to an unknown path: a tool of ours or a probe of any server sent it. */
-function isForTools({ method, path, apiKey, traits = 0 }: ApiRequest): boolean {
-  if (path.includes(ownPaths)) return true;
-  const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
-  return !hasKey && (method === "GET" || method === "HEAD") && probedPaths.has(path);
-}

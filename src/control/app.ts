@@ -95,7 +95,7 @@ function queryOf({ query }: Route, request: Request): Readonly<Record<string, un
   const isNumber = (value: unknown) => typeof value === "string" && /^\d+$/.test(value);
   const values = Object.entries(request.query).map(([name, value]) => [
     name,
-    isNumber(value) ? Number(value) : value,
+    isNumber(value) ? Number(value) : value === "true" || (value === "false" ? false : value),
   ]);
   return checkValue(query, Object.fromEntries(values), "The query is not valid");
 }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { requestLine } from "../api/request-line.js";
+import { isProbeOfServer } from "../history/exchange.js";
 import { mostKept } from "../history/history.js";
 import type { EventIds } from "../log/event-ids.js";
 import type { Log } from "../log/log.js";
@@ -68,8 +69,9 @@ function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventI
       const id = position + offset;
       if (leftOut.has(id)) continue;
       if (id > known + 1) text += lostText(id - 1, known);
-      text += `id: ${id}\nevent: ${entry.type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`;
       known = id;
+      if (entry.type === "request" && isProbeOfServer(entry.exchange)) continue;
+      text += `id: ${id}\nevent: ${entry.type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`;
     }
     return known < latestId() ? text + lostText(latestId(), known) : text;
   };

@@ -1,7 +1,14 @@
 import type { AdviceId } from "../domain/advice.js";
 import type { Presented } from "../domain/authorize.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
-import type { RequestEvidence, RequestTraits } from "../domain/request-traits.js";
+import { isProbe } from "../domain/probe.js";
+import {
+  hasKeyInOtherHeader,
+  hasKeyInQuery,
+  type RequestEvidence,
+  type RequestTraits,
+  shows,
+} from "../domain/request-traits.js";
 
 /** A request to the API as plain data, made by every adapter. */
 export interface ApiRequest {
@@ -145,4 +152,12 @@ export interface Exchange {
   readonly durationMs: number;
   /** The advice that its client earned; nearly always none. */
   readonly advice: readonly AdviceId[];
+}
+
+/** Whether a request is a probe of any server, which journals, captures and reports leave out. */
+export function isProbeOfServer(exchange: Exchange): boolean {
+  const { method, path, presented, traits, isMisdirected, fromStory } = exchange;
+  // First: every request is tested.
+  if (!isMisdirected || fromStory) return false;
+  return isProbe(method, path, presented !== "missing" || shows(traits, hasKeyInQuery | hasKeyInOtherHeader));
 }

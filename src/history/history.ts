@@ -1,6 +1,6 @@
 import type { ActionName } from "../domain/steps.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Exchange } from "./exchange.js";
+import { type Exchange, isProbeOfServer } from "./exchange.js";
 
 /** An operation of a user, or of a step of the story; holds no key. */
 export interface RecordedOperation {
@@ -48,6 +48,8 @@ export interface JournalQuery {
   readonly pathId?: string | undefined;
   /** A key's ref. */
   readonly key?: string | undefined;
+  /** Whether probes of any server are among them. Default: false. */
+  readonly probes?: boolean | undefined;
 }
 
 /** What a history needs of the world that runs. */
@@ -133,7 +135,7 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     /** Records a request. */
     record(exchange: Exchange): void {
       latest += 1;
-      recorded += 1;
+      if (!isProbeOfServer(exchange)) recorded += 1;
       requests.push(exchange, latest);
       if (exchange.isRepeatable) count(exchange.at);
       else restart();
@@ -166,9 +168,10 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
       return [...asked, ...events.after(position)].sort(byPosition);
     },
     /** The last requests to the world that runs, oldest first. */
-    requests({ limit, pathId, key }: JournalQuery = {}): Exchange[] {
+    requests({ limit, pathId, key, probes = false }: JournalQuery = {}): Exchange[] {
       const matching = list().filter(
         (one) =>
+          (probes || !isProbeOfServer(one)) &&
           (pathId === undefined || one.pathId === pathId || one.fault === pathId) &&
           (key === undefined || one.key === key),
       );
@@ -176,7 +179,7 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     },
     /** The request of an id; `undefined` without one, or if it is no longer kept. */
     find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
-    /** The number of requests since the start of the world or the last `clear`, discarded ones included. */
+    /** The number of requests since the start of the world or the last `clear`, discarded ones included, probes not. */
     total: () => (world.total ?? 0) + recorded,
     /** Discards the requests. */
     clear: () => enter({ look: world.look }),

@@ -1,6 +1,7 @@
 import { storySender } from "../api/story-sender.js";
 import { SandboxError } from "../domain/errors.js";
 import { redactValue } from "../domain/redact.js";
+import { isProbeOfServer } from "../history/exchange.js";
 import type { Beginning } from "../history/history.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -47,7 +48,7 @@ export function captureWorld(world: World, { from, to, key }: CaptureOptions = {
   const chosen = steps.slice(first, last + 1);
   const { start, timeline, differs } = repeat(world, beginning, steps.slice(0, last + 1), first);
   if (differs !== undefined) throw notTheSame(differs);
-  const kept = key === undefined ? chosen : ofKey(world, start, chosen, key);
+  const kept = withoutOthers(world, start, chosen, key);
   const base = { ...start, scenario: { ...start.scenario, ...(timeline.length > 0 && { timeline }) } };
   const facts = { number: firstNumber(kept, world), about: aboutOf(world, kept) };
   // A client or a scenario may have written a key anywhere (R46).
@@ -146,17 +147,21 @@ function repeat(
   return { start, timeline, differs };
 }
 
-// What others did is left out where nothing follows from it; else it stays, and nothing is expected of it.
-function ofKey(
+// What probes and other keys did is left out if nothing follows from it; otherwise it stays, and nothing is expected of it.
+function withoutOthers(
   world: World,
   start: Beginning,
   chosen: readonly CapturedStep[],
-  key: string,
+  key: string | undefined,
 ): readonly CapturedStep[] {
-  const isOthers = ({ exchange, step }: CapturedStep) => exchange !== undefined && step.request?.key !== key;
+  const isOthers = ({ exchange, step }: CapturedStep) =>
+    exchange !== undefined && (isProbeOfServer(exchange) || (key !== undefined && step.request?.key !== key));
   const own = chosen.filter((one) => !isOthers(one));
+  if (own.length === chosen.length) return chosen;
   if (!own.some(({ exchange }) => exchange !== undefined))
-    throw impossible(`it has seen no request with the key ${key} there`);
+    throw impossible(
+      `it has seen no request ${key === undefined ? "of a client" : `with the key ${key}`} there`,
+    );
   if (repeat(world, start, own, 0, { ignoresIds: true }).differs === undefined) return own;
   return chosen.map((one) =>
     isOthers(one) ? { ...one, step: { request: one.step.request } as StoryStep } : one,

@@ -202,7 +202,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
     },
     requests: {
       list(query = {}) {
-        requireKnownOptions("list the requests", query, ["limit", "pathId", "key"]);
+        requireKnownOptions("list the requests", query, ["limit", "pathId", "key", "probes"]);
         const input = checkRequestQuery(snakeCase(query), "Failed to list the requests");
         return listRequests(world(), input).map(viewRequest);
       },

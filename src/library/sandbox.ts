@@ -212,6 +212,8 @@ export interface RequestQuery<KeyRef extends string = string> {
   /** That on which the request ended, or that of the fault that hit it. */
   readonly pathId?: PathId;
   readonly key?: KeyRef | ListedKeyRef;
+  /** With requests without a key that browsers and watchdogs send to any server, such as `/favicon.ico`. Default: false. */
+  readonly probes?: boolean;
 }
 
 /** The journal: the last 1,000 requests. */

@@ -55,7 +55,7 @@ export function describeWorld(world: World): WorldState {
     stepsRun: story.next,
     verdicts: [...story.verdicts],
     lastStep: story.last,
-    exchanges: history.requests(),
+    exchanges: history.requests({ probes: true }),
     recorded: history.total(),
   };
 }

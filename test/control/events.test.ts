@@ -51,6 +51,27 @@ describe("events", () => {
     for (const one of [secret, rotated]) expect(subscriber.text()).not.toContain(one.slice(12));
   });
 
+  test("leave out probes of any server, as do the journal, its count and a capture", async () => {
+    const control = await serveControl({ profile: "varied" });
+    const { server, ask } = control;
+    const key = server.sandbox.secret("active");
+    const pathsOf = async (query = "") =>
+      (await ask(`/requests${query}`)).body.data.map(({ path }: { path: string }) => path);
+    const subscriber = await subscribe(server.url);
+    await fetch(`${server.url}/favicon.ico`);
+    expect(await pathsOf()).toEqual([]);
+    expect(() => server.sandbox.capture()).toThrow("no request of a client");
+    await callMe(control, key);
+    await fetch(`${server.url}/metrics`, { method: "HEAD" });
+    await fetch(`${server.url}/metrics`, { headers: { "x-api-key": key } });
+    const seen = ["/v1/relying-party/me", "/metrics"];
+    expect([await pathsOf(), await pathsOf("?probes=false")]).toEqual([seen, seen]);
+    expect(await pathsOf("?probes=true")).toEqual(["/favicon.ico", seen[0], "/metrics", "/metrics"]);
+    expect([server.sandbox.requests.total(), server.sandbox.report().requests]).toEqual([2, 2]);
+    await subscriber.until(count(2));
+    expect(subscriber.events.map(({ data }) => data.path)).toEqual(seen);
+  });
+
   test("of an instance come to its subscribers alone, and end with it", async () => {
     const control = await serveControl({ instanceTtl: 1000 });
     const { server, ask } = control;

@@ -136,6 +136,24 @@ test("what the tools of the control plane send is captured, too, and a captured 
   expect(provenStatuses(captureText(world))).toEqual([200, 200]);
 });
 
+test.each([
+  "minimal",
+  "varied",
+] as const)("probes of any server are not in a capture of %s, unless later responses depend on their number", async (profile) => {
+  const sandbox = createSandbox({ scenario: "active", profile });
+  const call = (path: string, key = "") =>
+    sandbox.fetch(`https://any.example${path}`, key === "" ? {} : { headers: { "x-api-key": key } });
+  await call("/v1/relying-party/me", sandbox.secret("active"));
+  await call("/healthz");
+  await call("/v1/relying-party/me", sandbox.secret("active"));
+  const steps = sandbox.capture().story ?? [];
+  expect(steps.map(({ request, expect: expected }) => [request?.path, expected?.status])).toEqual([
+    [undefined, 200],
+    ...(profile === "varied" ? [["/healthz", undefined]] : []),
+    [undefined, 200],
+  ]);
+});
+
 test("any replica of a store captures what all have answered, from the last compaction on", async () => {
   const store = createMemoryStore({ time: () => Date.parse("2026-03-02T09:00:00Z"), random: () => 0.5 });
   const replicas = await Promise.all([1, 2].map(() => startReplica(store.open(), scenario)));

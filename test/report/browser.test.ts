@@ -21,7 +21,11 @@ describe.skipIf(noBrowser !== undefined)("a client in a browser", () => {
     onTestFinished(() => server.close(0));
     const where = { url: server.url, key: server.sandbox.secret("active") };
     await chromium.page.evaluate((to) => (globalThis as unknown as PageGlobals).callServer(to), where);
-    expect(server.sandbox.requests.list().map(({ method, path, advice }) => [method, path, advice])).toEqual([
+    expect(
+      server.sandbox.requests
+        .list({ probes: true })
+        .map(({ method, path, advice }) => [method, path, advice]),
+    ).toEqual([
       ["OPTIONS", mePath, ["key-from-browser"]],
       ["GET", mePath, ["key-in-query", "key-from-browser"]],
       ["GET", "/favicon.ico", []],

@@ -67,4 +67,8 @@ export const requestQuery = query({
   limit: described(count(), "At most this many, the latest ones."),
   path_id: described(choice(outcomes.map(({ path }) => path)), "Only those that ended on this path."),
   key: described(ref(), "Only those with the key of this ref."),
+  probes: described(
+    flag(),
+    "With requests without a key that browsers and watchdogs send to any server, such as /favicon.ico. Default: false.",
+  ),
 });
