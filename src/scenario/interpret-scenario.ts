@@ -23,6 +23,7 @@ import { faultsFit } from "./rules/faults.js";
 import { keyRules } from "./rules/keys.js";
 import { stepRules } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
+import { soundPart } from "./sound-part.js";
 
 // Checks of what the fields of a scenario say of each other.
 const rules = [...refRules, ...keyRules, faultsFit, ...stepRules];
@@ -39,14 +40,22 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const report = (one: Diagnostic) => diagnostics.push(one);
   const own = read(report);
   const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
-  if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, own, file));
-  diagnostics.push(...shapeProblems(scenarioSchema, whole.fields));
-  if (diagnostics.length === 0) {
-    const scenario = whole.fields as unknown as Scenario;
-    const facts = factsOf(scenario, report);
-    for (const rule of rules) rule(facts);
-    if (diagnostics.length === 0) return scenario;
+  if (whole === undefined) {
+    // What is missing may stand in the scenario that it extends.
+    const found = own === undefined ? [] : shapeProblems(scenarioSchema, own.fields);
+    diagnostics.push(...found.filter(({ code }) => code !== "missing_field"));
+    throw new ScenarioError(problemsOf(diagnostics, own, file));
   }
+  diagnostics.push(...shapeProblems(scenarioSchema, whole.fields));
+  const sound = diagnostics.length === 0 ? undefined : soundPart(whole.fields);
+  diagnostics.push(...(sound?.inMisspelt ?? []));
+  const scenario = sound?.scenario ?? (whole.fields as unknown as Scenario);
+  const facts = factsOf(scenario, (found) => {
+    const trusted = sound === undefined ? found : sound.trust(found);
+    if (trusted !== undefined) report(trusted);
+  });
+  for (const rule of rules) rule(facts);
+  if (diagnostics.length === 0) return scenario;
   throw new ScenarioError(problemsOf(diagnostics, whole, file));
 }
 

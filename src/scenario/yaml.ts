@@ -49,7 +49,8 @@ type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hin
 function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefined {
   let isFine = true;
   const reportAt: ReportAt = (code, offset, message, hint) => {
-    isFine = false;
+    // What is given twice can be read, and what else is wrong with it be reported.
+    isFine &&= code === "duplicate_field";
     report({ code, path: [], message, hint, place: placeAt(source, offset) });
     return undefined;
   };

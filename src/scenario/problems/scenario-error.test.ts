@@ -58,7 +58,9 @@ test("a text without a file name is called <scenario>", () => {
 });
 
 test("of many problems the message shows twenty", () => {
-  const error = errorOf(`version: 1\n${Array.from({ length: 50 }, (_, i) => `x${i}: 1`).join("\n")}`);
+  const error = errorOf(
+    `version: 1\norganizations: { bank: { type: bank } }\n${Array.from({ length: 50 }, (_, i) => `x${i}: 1`).join("\n")}`,
+  );
   expect(error.problems).toHaveLength(50);
   expect(error.message).toMatch(/\n\n… and 30 more$/);
 });

@@ -60,7 +60,11 @@ const fitting: readonly (readonly Effect[])[] = [
   ["hang"],
 ];
 
-function checkFault({ when = {}, then }: FaultFields, path: Path, { preview, now, wrong }: Checking): void {
+function checkFault(
+  { when = {}, then = {} }: FaultFields,
+  path: Path,
+  { preview, now, wrong }: Checking,
+): void {
   const contradiction = (at: Path, message: string, hint: string) =>
     wrong("fault_contradiction", [...path, ...at], message, hint);
   const { path_id: pathId, after, until } = when;
