@@ -75,6 +75,7 @@ async function runAction(given: Readonly<Record<string, string>>, { npx = "", fi
         GITHUB_ACTION: "run",
         GITHUB_OUTPUT: join(folder, "output"),
         GITHUB_STEP_SUMMARY: join(folder, "summary"),
+        GITHUB_WORKSPACE: folder,
         RUNNER_TEMP: join(folder, "temp"),
         ...env,
       },
@@ -153,12 +154,20 @@ describe("action.yml", () => {
     expect([ran.code, ran.outputs.verdict, ran.outputs.coverage]).toEqual([code, "failed", coverage]);
   });
 
-  test("refuses to run no command", async () => {
-    const { code, stderr } = await runAction({ command: "" });
-    expect([code === 0, stderr]).toEqual([false, expect.stringContaining("the input command is empty")]);
+  test.each([
+    ["no command", { command: "" }, "The input command is empty: set it to the command to run."],
+    ["certify that is no flag", { command: "true", certify: "yes 100%" }, "The input certify is not valid"],
+    ["a scenario that does not exist", { command: "true", scenario: "nobody" }, '"nobody"'],
+    ["a threshold of no level", { command: "true", "fail-on": "everything" }, "--fail-on"],
+  ])("%s is an annotation and in the summary", async (_, given, why) => {
+    const { code, stderr, outputs, summary } = await runAction(given as Record<string, string>);
+    const annotations = stderr.split("\n").filter((line) => line.startsWith("::error title=svc-sandbox::"));
+    expect([code, outputs.verdict, annotations]).toEqual([2, "failed", [expect.stringContaining(why)]]);
+    expect(summary).toMatch(/^# svc-sandbox did not run\n\n```\n/);
+    expect(summary).toContain(why);
   });
 
-  test("takes inputs word by word, and a folder", async () => {
+  test("takes inputs word by word, and a folder; the report is relative to the workspace", async () => {
     const files = {
       "in here/own file.yaml":
         "version: 1\norganizations: { bank: { type: bank, keys: { 'main': { environment: test } } } }\n",
@@ -166,7 +175,7 @@ describe("action.yml", () => {
     const command = `test "$(printf '%s' "it's \\"one\\"")" = "it's \\"one\\"" && node ../client.mjs`;
     const given = { command, scenario: "own file.yaml", "working-directory": "in here", report: "a b.md" };
     const { code, outputs, fileOf } = await runAction(given, { files });
-    expect([code, outputs.verdict, fileOf("in here/a b.md")]).toEqual([
+    expect([code, outputs.verdict, fileOf("a b.md")]).toEqual([
       0,
       "passed",
       expect.stringMatching(/own file\.yaml/),
@@ -181,7 +190,7 @@ describe("action.yml", () => {
       verdict: "passed",
     });
     expect(summary).toMatch(/^# Coverage 5 %[\s\S]*^\| verdict \| passed \|$/m);
-    const onlyOnce = { command: "npm test\ntest ! -e ran\ntouch ran", certify: "true" };
+    const onlyOnce = { command: "npm test\ntest ! -e ran\ntouch ran", certify: "TRUE" };
     const again = await runAction(onlyOnce, { env });
     expect([again.code, again.outputs.verdict, again.outputs.coverage]).toEqual([1, "failed", "5"]);
     const failing = await runAction({ command: "exit 3", certify: "true" }, { env });
