@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { answerOf } from "../api/answer.js";
 import { onlyWaits } from "../api/faults.js";
+import { errorBody } from "../api/messages.js";
 import { inputAt, routeAt } from "../api/routes.js";
 import { SandboxError } from "../domain/errors.js";
-import type { AnswerDelivery, ApiRequest, Exchange } from "../history/exchange.js";
+import { outcomeOf } from "../domain/outcomes.js";
+import type { AnswerDelivery, ApiAnswer, ApiRequest, Exchange } from "../history/exchange.js";
 import { stopwatch } from "../library/real-time.js";
 import type { Instance } from "../log/instances.js";
 import type { Log, Place } from "../log/log.js";
+import { controlPath } from "../node/addresses.js";
 import type { World } from "../world/world.js";
 import {
   type AnyServer,
@@ -74,6 +78,8 @@ export interface HttpServerOptions {
   readonly gone?: AbortSignal;
   /** Serves the control plane. Default: its paths are unknown paths of the API. */
   readonly control?: ControlHandler | undefined;
+  /** Returns the base URL by which a browser reaches the server and its dashboard. Default: no dashboard. */
+  readonly baseUrlFor?: ((request: IncomingMessage) => string) | undefined;
   /** Serves paths that the API does not have. Default: they get 404. */
   readonly customHandlers?: CustomHandlers | undefined;
   /** Whether API answers carry `X-Sandbox-Path`, which the real API does not have. Default: false. */
@@ -100,16 +106,15 @@ export interface OpenServer {
  * Nothing that a client sends ends the process or goes without an answer.
  */
 export function createHttpServer(options: HttpServerOptions): OpenServer {
-  const { log, gone = new AbortController().signal, control, customHandlers } = options;
+  const { log, gone = new AbortController().signal, control, customHandlers, baseUrlFor } = options;
   const { certificate, explain = false, onDefect, traffic } = options;
   const outermost: ControlContext = { runtime: log.runtime, instance: undefined, gone };
 
   const dateOf = createDate();
-  const send = (
-    { answer, pathId, delivery, at }: Exchange,
-    context: ControlContext,
-    response: ServerResponse,
-  ) => {
+  const send = (exchange: Exchange, context: ControlContext, response: ServerResponse) => {
+    const { pathId, delivery, at } = exchange;
+    const isLost = pathId === "404.unknown_path" && isFirstPage(exchange, response);
+    const answer = baseUrlFor && isLost ? toDashboard(baseUrlFor(response.req), context) : exchange.answer;
     const { status } = answer;
     const date = dateOf(at);
     const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
@@ -255,6 +260,17 @@ const serverOptions: ServerOptions = {
   requireHostHeader: false,
   keepAliveTimeout,
 };
+
+// A person who opens the printed base URL; clients of the API do not request HTML.
+function isFirstPage({ path, method }: Exchange, { req }: ServerResponse): boolean {
+  return path === "/" && method === "GET" && req.headers.accept?.includes("text/html") === true;
+}
+
+function toDashboard(baseUrl: string, { instance }: ControlContext): ApiAnswer {
+  const base = instance === undefined ? baseUrl : baseUrl + instancesPath + instance;
+  const { status, code, message } = outcomeOf("404.unknown_path");
+  return answerOf(status, errorBody(`${code}`, `${message}`, { dashboard: `${base + controlPath}/` }), []);
+}
 
 const instancesPath = "/i/";
 

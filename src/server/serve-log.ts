@@ -140,6 +140,7 @@ export async function serveLog(
     log,
     gone: stopping.signal,
     control: control?.serve,
+    baseUrlFor: control && surroundings.baseUrlFor,
     customHandlers,
     explain,
     certificate,

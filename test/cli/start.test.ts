@@ -25,7 +25,7 @@ describe("svc-sandbox start", () => {
     const text = stdout.text();
     expect(text).toMatch(new RegExp(`^svc-sandbox is listening on ${url}\n`));
     expect(text).toContain(`  Control    ${url}/__sandbox\n  Dashboard  ${url}/__sandbox/\n`);
-    expect(text).toContain("  Scenario   key-states, seed 1\n");
+    expect(text).toContain("  Scenario  key-states, seed 1\n");
     expect(text).toMatch(/ {2}Clock {6}2026-03-02T09:00:0\S+Z, running\n/);
     expect(text).toContain("  Profile    minimal\n");
     expect(text).toMatch(/\n {2}revoked {2,}SVC_test_sbx\w{29} {2,}401 unauthorized {2,}401\.revoked\n/);
@@ -87,6 +87,14 @@ describe("svc-sandbox start", () => {
     expect((await output("--quiet"))[1]).toMatch(/^Control token: [\w-]{32}\n$/);
   });
 
+  it("prints its addresses and the curl line last, in the 24 rows of a small window", async () => {
+    const running = serve(["--port", "0"], { cwd: temporaryFolder() });
+    const [text] = await running.stdout.shows(/^svc-sandbox is listening on http[\s\S]*Try it[\s\S]*\n\n/);
+    const rows = text.split("\n").slice(-24).join("\n");
+    for (const shown of ["  Base URL   http", "  Dashboard  http", "  curl -i "])
+      expect(rows).toContain(shown);
+  });
+
   it("prints and writes the public URL, and says who can reach a control plane without a token", async () => {
     const cwd = temporaryFolder();
     const argv = ["--public-url", "https://box.example", "--allow-host", "a.example,b.example"];
@@ -125,7 +133,7 @@ describe("svc-sandbox start", () => {
     const argv = ["a.yaml", "--now", "2027-01-01T00:00:00+01:00", "--frozen"];
     const running = serve(argv, { cwd: temporaryFolder({ "a.yaml": file }) });
     await baseUrl(running);
-    expect(running.stdout.text()).toContain("  Clock      2026-12-31T23:00:00.000Z, frozen\n");
+    expect(running.stdout.text()).toContain("  Clock     2026-12-31T23:00:00.000Z, frozen\n");
     const assumed = '  Profile    minimal, rate_limit_code: "slow_down", me_scope: null\n';
     expect(running.stdout.text()).toContain(assumed);
   });

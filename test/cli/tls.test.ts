@@ -24,7 +24,7 @@ describe("--tls", () => {
     const [, line] = await running.stdout.shows(/\n {2}(curl -i -k .*)\n/);
     expect(running.stdout.text()).toMatch(/^svc-sandbox is listening on https:\/\/127\.0\.0\.1:\d+\n/);
     expect(running.stdout.text()).toMatch(
-      /\n {2}TLS {8}self-signed, SHA-256\s+(?:[0-9A-F]{2}:){31}[0-9A-F]{2}\n/,
+      /\n {2}TLS +self-signed, SHA-256\s+(?:[0-9A-F]{2}:){31}[0-9A-F]{2}\n/,
     );
     const { stdout } = await run("bash", ["-c", `${line} -s`]);
     expect(stdout).toMatch(/^HTTP\/2 200 /);

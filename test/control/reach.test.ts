@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startServer } from "../../src/serve/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Ask, clientOf, serveControl } from "./client.js";
@@ -39,6 +39,30 @@ describe("the base URL of an instance", () => {
     ] as const) {
       expect([headers, await baseUrls(ask, headers)]).toEqual([headers, twice(expected)]);
     }
+  });
+
+  test("leads browsers to the dashboard, and its 404 is the same bytes as ever for clients", async () => {
+    const { ask, server } = await serveControl({ profile: "typical" });
+    const { id } = (await ask("/instances", { method: "POST", json: {} })).body.data;
+    const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    const get = (path: string, headers = {}) => fetch(server.url + path, { headers });
+    for (const base of ["", `/i/${id}`]) {
+      const { status, ...page } = await get(`${base}/`, html).then(async (response) => {
+        return { status: response.status, ...((await response.json()) as { error: object }) };
+      });
+      expect(status).toBe(404);
+      expect(page.error).toMatchObject({
+        code: "not_found",
+        details: { dashboard: `${server.url}${base}/__sandbox/` },
+      });
+      const plain = '{"error":{"code":"not_found","message":"There is nothing at this path."}}';
+      for (const response of [await get(`${base}/`), await get(`${base}/nothing`, html)]) {
+        expect(await response.text()).toBe(plain);
+      }
+    }
+    const bare = await startServer({ control: false });
+    onTestFinished(() => bare.close(0));
+    expect(await (await fetch(`${bare.url}/`, { headers: html })).text()).not.toContain("dashboard");
   });
 
   test("is under the public URL, whatever a request says", async () => {

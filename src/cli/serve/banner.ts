@@ -24,24 +24,31 @@ export function banner(
   const inner = { palette, width: style.width - 2 };
   const { url, localUrl, controlUrl, controlToken, certificate } = server;
   const { keys, leftOut } = firstKeys(world, shownKeys);
-  const facts = {
-    "Base URL": url,
-    Control: controlUrl,
-    Dashboard: dashboardLink(server, { tokenIsNew }),
-    Token: tokenIsNew && controlToken && `${controlToken}  (for the control plane: Authorization: Bearer …)`,
-    TLS: certificate && certificateText(certificate),
-    Scenario: `${world.name}, seed ${world.seed}`,
-    Clock: `${new Date(world.clock.now()).toISOString()}, ${world.clock.isFrozen() ? "frozen" : "running"}`,
-    Profile: profileText(world),
+  const lines = (facts: Readonly<Record<string, string | undefined | false>>) => {
+    const known = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
+    return alignColumns(known, inner.width).map((line) => `  ${line}`);
   };
-  const known = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
   return [
     palette.bold(`svc-sandbox is listening on ${localUrl}`),
     "",
-    ...alignColumns(known, inner.width).map((line) => `  ${line}`),
+    ...lines({
+      TLS: certificate && certificateText(certificate),
+      Scenario: `${world.name}, seed ${world.seed}`,
+      Clock: `${new Date(world.clock.now()).toISOString()}, ${world.clock.isFrozen() ? "frozen" : "running"}`,
+      Profile: profileText(world),
+    }),
     "",
     ...keyTable(keyRows(world, secretsOf(keys, world)), inner).map((line) => `  ${line}`),
     ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${world.name}`] : []),
+    "",
+    // Last, so that a small window shows them.
+    ...lines({
+      "Base URL": url,
+      Control: controlUrl,
+      Dashboard: dashboardLink(server, { tokenIsNew }),
+      Token:
+        tokenIsNew && controlToken && `${controlToken}  (for the control plane: Authorization: Bearer …)`,
+    }),
     "",
     "Try it:",
     ...curlLines(world, server, style).map((line) => `  ${line}`),
