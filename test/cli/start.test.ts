@@ -26,8 +26,8 @@ describe("svc-sandbox start", () => {
     expect(text).toMatch(new RegExp(`^svc-sandbox is listening on ${url}\n`));
     expect(text).toContain(`  Control    ${url}/__sandbox\n  Dashboard  ${url}/__sandbox/\n`);
     expect(text).toContain("  Scenario  key-states, seed 1\n");
-    expect(text).toMatch(/ {2}Clock {6}2026-03-02T09:00:0\S+Z, running\n/);
-    expect(text).toContain("  Profile    minimal\n");
+    expect(text).toMatch(/ {2}Clock {5}2026-03-02T09:00:0\S+Z, running\n/);
+    expect(text).toContain("  Profile   minimal\n");
     expect(text).toMatch(/\n {2}revoked {2,}SVC_test_sbx\w{29} {2,}401 unauthorized {2,}401\.revoked\n/);
     expect(text).toMatch(/\n {2}active {2,}SVC_test_sbx\w{29} {2,}200 {2,}200\.test\n/);
     const [, key = "", address = ""] = /\n {2}curl -i -H "x-api-key: (\S+)" (\S+)\n/.exec(text) ?? [];
@@ -134,7 +134,7 @@ describe("svc-sandbox start", () => {
     const running = serve(argv, { cwd: temporaryFolder({ "a.yaml": file }) });
     await baseUrl(running);
     expect(running.stdout.text()).toContain("  Clock     2026-12-31T23:00:00.000Z, frozen\n");
-    const assumed = '  Profile    minimal, rate_limit_code: "slow_down", me_scope: null\n';
+    const assumed = '  Profile   minimal, rate_limit_code: "slow_down", me_scope: null\n';
     expect(running.stdout.text()).toContain(assumed);
   });
 
