@@ -9,6 +9,8 @@ export interface Thresholds {
   readonly failOn?: AdviceLevel | undefined;
   /** The same as `failOn: "error"`. Default: false. */
   readonly strict?: boolean | undefined;
+  /** Whether any of them fails without a request: there is nothing to judge. Default: false. */
+  readonly needsRequests?: boolean | undefined;
 }
 
 /** A threshold that a report does not reach. */
@@ -21,10 +23,14 @@ export interface UnmetThreshold {
 
 /** Returns the thresholds that the report does not reach. */
 export function unmetThresholds(
-  { coverage, advice }: Report,
-  { minCoverage = 0, strict = false, failOn = strict ? "error" : undefined }: Thresholds,
+  { requests, coverage, advice }: Report,
+  { minCoverage = 0, strict = false, failOn = strict ? "error" : undefined, needsRequests }: Thresholds,
 ): UnmetThreshold[] {
   const { percent, met, promised } = coverage;
+  if (needsRequests && requests === 0 && (minCoverage > 0 || failOn !== undefined)) {
+    const threshold = minCoverage > 0 ? `--min-coverage ${minCoverage}` : `--fail-on ${failOn}`;
+    return [{ threshold, sentence: `No request reached the sandbox: ${threshold} cannot pass.` }];
+  }
   const unmet: UnmetThreshold[] = [];
   if (percent < minCoverage) {
     unmet.push({

@@ -32,6 +32,14 @@ describe("the gate", () => {
     });
   });
 
+  it.each([
+    ["--fail-on", "error"],
+    ["--min-coverage", "1"],
+  ])("%s fails when no request reached the sandbox, and the message shows it", async (...gate) => {
+    const { code, stderr } = await runExec(["--quiet", ...gate, "--", ...client()]);
+    expect([code, stderr]).toEqual([1, `No request reached the sandbox: ${gate.join(" ")} cannot pass.\n`]);
+  });
+
   it("can stand in variables", async () => {
     const env = { SVC_SANDBOX_MIN_COVERAGE: "90", SVC_SANDBOX_REPORT: "there.json", SVC_SANDBOX_QUIET: "1" };
     const cwd = clientFolder();

@@ -81,7 +81,7 @@ export const command = declareCommand({
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       const report = reportOf({ world: runtime.world, counters }, { underExec: true });
-      const unmet = unmetThresholds(report, flags);
+      const unmet = unmetThresholds(report, { ...flags, needsRequests: true });
       const isWritten = await deliverReport(report, unmet, targets, call);
       const hasFailed = end.code !== exitCode.fine || unmet.length > 0;
       if (hasFailed && flags.capture !== undefined) {
