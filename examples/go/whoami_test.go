@@ -59,7 +59,25 @@ func TestNoTestSeesAnother(t *testing.T) {
 }
 
 func TestAnotherScenario(t *testing.T) {
-	if _, found := svcsandbox.New(t, "rotation").Keys["active"]; found {
+	if _, found := svcsandbox.New(t, svcsandbox.Scenario("rotation")).Keys["active"]; found {
 		t.Error("The scenario has a key that it should not have.")
+	}
+}
+
+func TestEveryOption(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	sandbox := svcsandbox.New(t, svcsandbox.Scenario("active"), svcsandbox.Seed(7), svcsandbox.Now(now),
+		svcsandbox.Frozen(false), svcsandbox.Profile("typical"))
+	var state struct {
+		Seed  int
+		Clock struct {
+			Now    time.Time
+			Frozen bool
+		}
+		Assumptions struct{ Profile string }
+	}
+	sandbox.Control("GET", "/state", nil, &state)
+	if state.Seed != 7 || state.Clock.Frozen || state.Clock.Now.Sub(now) > time.Hour || state.Assumptions.Profile != "typical" {
+		t.Errorf("got %+v", state)
 	}
 }

@@ -12,7 +12,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -35,11 +37,24 @@ public class SvcSandboxExtension implements ParameterResolver {
     String value();
   }
 
-  /** The scenario of a test, or of the tests of a class: a bundled one. */
+  /** The sandbox of a test, or of the tests of a class: what is left out is as {@code svc-sandbox exec} has it. */
   @Target({ElementType.METHOD, ElementType.TYPE})
   @Retention(RetentionPolicy.RUNTIME)
   public @interface Scenario {
-    String value();
+    /** A bundled scenario. */
+    String value() default "";
+
+    /** A whole number from 0. */
+    String seed() default "";
+
+    /** When the clock starts: {@code 2026-03-02T09:00:00Z}. */
+    String now() default "";
+
+    /** Whether the clock stands still until it is moved. */
+    boolean frozen() default true;
+
+    /** {@code minimal}, {@code typical} or {@code varied}. */
+    String profile() default "";
   }
 
   @Override
@@ -52,34 +67,51 @@ public class SvcSandboxExtension implements ParameterResolver {
     Namespace here = Namespace.create(SvcSandboxExtension.class);
     Server server = test.getRoot().getStore(here).getOrComputeIfAbsent(Server.class);
     Sandbox sandbox =
-        test.getStore(here).getOrComputeIfAbsent(Sandbox.class, key -> new Sandbox(server, scenario(test)), Sandbox.class);
+        test.getStore(here).getOrComputeIfAbsent(Sandbox.class, key -> new Sandbox(server, options(test)), Sandbox.class);
     return parameter.findAnnotation(Key.class).map(key -> (Object) sandbox.key(key.value())).orElse(sandbox);
   }
 
-  private static String scenario(ExtensionContext test) {
+  private static String options(ExtensionContext test) {
     return AnnotationSupport.findAnnotation(test.getElement(), Scenario.class)
         .or(() -> AnnotationSupport.findAnnotation(test.getTestClass(), Scenario.class))
-        .map(Scenario::value)
-        .orElse(null);
+        .map(
+            chosen ->
+                "{\"frozen\":"
+                    + chosen.frozen()
+                    + option("scenario", chosen.value(), "\"")
+                    + option("now", chosen.now(), "\"")
+                    + option("profile", chosen.profile(), "\"")
+                    + option("seed", chosen.seed(), "")
+                    + "}")
+        .orElse("{\"frozen\":true}");
   }
 
-  /** An isolated sandbox. Its clock stands still until it is moved. */
+  private static String option(String name, String value, String quote) {
+    return value.isEmpty() ? "" : ",\"" + name + "\":" + quote + value + quote;
+  }
+
+  /** An isolated sandbox. Its clock stands still until it is moved, unless the scenario is not frozen. */
   public static class Sandbox implements CloseableResource {
     private final Server server;
-    private final String started;
+    private final Map<String, String> started;
+    private final Map<String, String> keys;
 
-    Sandbox(Server server, String scenario) {
+    Sandbox(Server server, String options) {
       this.server = server;
-      String named = scenario == null ? "" : ",\"scenario\":\"" + scenario + "\"";
-      started = send("POST", server.controlUrl + "/instances", "{\"frozen\":true" + named + "}");
+      String response = send("POST", server.controlUrl + "/instances", options);
+      int keysAt = response.indexOf("\"keys\":{");
+      started = texts(response.substring(0, keysAt));
+      keys = texts(response.substring(keysAt));
     }
 
     public String baseUrl() {
-      return text("base_url");
+      return started.get("base_url");
     }
 
     public String key(String ref) {
-      return text(ref);
+      String key = keys.get(ref);
+      if (key == null) throw new IllegalArgumentException("There is no key " + ref + ", but " + keys.keySet() + ".");
+      return key;
     }
 
     /** Moves the sandbox's clock on. */
@@ -97,19 +129,20 @@ public class SvcSandboxExtension implements ParameterResolver {
 
     /** A call of the control plane; answers its JSON. */
     public String control(String method, String path, String body) {
-      return send(method, text("control_url") + path, body);
+      return send(method, started.get("control_url") + path, body);
     }
 
     @Override
     public void close() {
-      send("DELETE", server.controlUrl + "/instances/" + text("id"), "");
+      send("DELETE", server.controlUrl + "/instances/" + started.get("id"), "");
     }
 
-    // Enough for this answer; your tests have a JSON library.
-    private String text(String member) {
-      Matcher found = Pattern.compile("\"" + member + "\":\"([^\"]*)\"").matcher(started);
-      if (!found.find()) throw new IllegalArgumentException("There is no " + member + " in " + started);
-      return found.group(1);
+    // Enough for this response, where keys come last; your tests have a JSON library.
+    private static Map<String, String> texts(String json) {
+      Map<String, String> texts = new LinkedHashMap<>();
+      Matcher found = Pattern.compile("\"([^\"]+)\":\"([^\"]*)\"").matcher(json);
+      while (found.find()) texts.put(found.group(1), found.group(2));
+      return texts;
     }
   }
 

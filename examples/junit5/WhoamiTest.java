@@ -1,5 +1,6 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.URI;
@@ -57,6 +58,23 @@ class WhoamiTest {
   @Test
   @SvcSandboxExtension.Scenario("rotation")
   void anotherScenario(SvcSandboxExtension.Sandbox sandbox) {
-    assertThrows(IllegalArgumentException.class, () -> sandbox.key("active"));
+    for (String ref : List.of("active", "id", "base_url", "scenario")) {
+      Exception failure = assertThrows(IllegalArgumentException.class, () -> sandbox.key(ref));
+      assertEquals("There is no key " + ref + ", but [rotated, retiring, replacement].", failure.getMessage());
+    }
+  }
+
+  @Test
+  @SvcSandboxExtension.Scenario(
+      value = "active",
+      seed = "7",
+      now = "2026-03-02T09:00:00Z",
+      frozen = false,
+      profile = "typical")
+  void everyOption(SvcSandboxExtension.Sandbox sandbox) {
+    String state = sandbox.control("GET", "/state", "");
+    for (String part : List.of("\"seed\":7", "\"now\":\"2026-03-02T09:", "\"frozen\":false", "\"profile\":\"typical\"")) {
+      assertTrue(state.contains(part), part);
+    }
   }
 }

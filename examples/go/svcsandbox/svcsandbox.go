@@ -11,13 +11,14 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"sort"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-// Sandbox is an isolated sandbox. Its clock stands still until it is moved.
+// Sandbox is an isolated sandbox. Its clock stands still until it is moved, unless it is not frozen.
 type Sandbox struct {
 	BaseURL string
 	// Keys by their refs.
@@ -26,17 +27,36 @@ type Sandbox struct {
 	controlURL string
 }
 
-// New starts a sandbox for one test, which may run in parallel with others. It is of the scenario that is named, else of
-// the one that `npx svc-sandbox exec -- go test` runs, else of key-states.
-func New(t testing.TB, scenario ...string) *Sandbox {
+// Option chooses what a sandbox is made with.
+type Option func(options map[string]any)
+
+// Scenario is a bundled one. Default: the one that `npx svc-sandbox exec -- go test` runs, or key-states.
+func Scenario(name string) Option { return func(options map[string]any) { options["scenario"] = name } }
+
+// Seed of everything invented.
+func Seed(seed uint32) Option { return func(options map[string]any) { options["seed"] = seed } }
+
+// Now is when the clock starts.
+func Now(now time.Time) Option {
+	return func(options map[string]any) { options["now"] = now.UTC().Format(time.RFC3339Nano) }
+}
+
+// Frozen is whether the clock stands still until it is moved. Default: true.
+func Frozen(frozen bool) Option { return func(options map[string]any) { options["frozen"] = frozen } }
+
+// Profile is minimal, typical or varied.
+func Profile(name string) Option { return func(options map[string]any) { options["profile"] = name } }
+
+// New starts a sandbox for one test, which may run in parallel with others.
+func New(t testing.TB, chosen ...Option) *Sandbox {
 	t.Helper()
 	server.once.Do(start)
 	if server.failure != nil {
 		t.Fatal(server.failure)
 	}
 	options := map[string]any{"frozen": true}
-	if len(scenario) > 0 {
-		options["scenario"] = scenario[0]
+	for _, choose := range chosen {
+		choose(options)
 	}
 	var started struct {
 		ID         string            `json:"id"`
@@ -54,7 +74,12 @@ func (s *Sandbox) Key(ref string) string {
 	s.t.Helper()
 	key, found := s.Keys[ref]
 	if !found {
-		s.t.Fatalf("The sandbox has no key with the ref %q.", ref)
+		refs := make([]string, 0, len(s.Keys))
+		for other := range s.Keys {
+			refs = append(refs, other)
+		}
+		sort.Strings(refs)
+		s.t.Fatalf("There is no key %q, but %s.", ref, strings.Join(refs, ", "))
 	}
 	return key
 }
