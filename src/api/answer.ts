@@ -195,7 +195,7 @@ function openHeaders(world: World, { id, entry, now, assumptions }: Call, path: 
   if (status === 429 && entry !== undefined) {
     const limits = readLimits(entry, world, now);
     headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
-    headers.push(...retryAfterHeaders(assumptions.retry_after, limits, world.platform.time));
+    headers.push(...retryAfterHeaders(assumptions.retry_after, limits, now));
   }
   return headers;
 }

@@ -102,18 +102,18 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
 /**
  * `Retry-After` in the form that is assumed; never earlier than the reset of the limit that refused.
  *
- * `wallClock` (epoch milliseconds) is that of the machine: a client reads a date on its own clock, not on the sandbox's.
+ * `now` (epoch milliseconds) is the time on the sandbox's clock, which the `Date` header shows.
  */
 export function retryAfterHeaders(
   form: Assumptions["retry_after"],
   limits: Limits,
-  wallClock: () => number,
+  now: number,
 ): FlatHeaders {
   if (form === "none") return [];
   const seconds = lastToReset(limits)?.reset ?? 1;
   if (form === "seconds") return ["Retry-After", String(seconds)];
   // A date has whole seconds; rounding it down would name a time that is too early.
-  const at = Math.ceil(wallClock() / 1000 + seconds) * 1000;
+  const at = Math.ceil(now / 1000 + seconds) * 1000;
   return ["Retry-After", new Date(at).toUTCString()];
 }
 

@@ -28,7 +28,7 @@ export interface Io {
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** A signal that is aborted when the process is asked to stop (SIGINT, SIGTERM). */
+  /** A signal that is aborted when the process is asked to stop (SIGINT, SIGTERM, SIGHUP). */
   readonly stopSignal: () => AbortSignal;
   /** Asks this process to stop, as SIGTERM does. */
   readonly stop: () => void;
@@ -137,12 +137,12 @@ const stopWithin = 2500;
 function stopSignalOf(process: NodeJS.Process): AbortSignal {
   const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
-    // The second signal does not wait for open requests.
-    if (stopping.signal.aborted) process.exit(128 + constants.signals[signal]);
+    // The second signal does not wait for open requests. A closed terminal can send several SIGHUPs.
+    if (stopping.signal.aborted && signal !== "SIGHUP") process.exit(128 + constants.signals[signal]);
     stopping.abort();
     endSoon(process);
   };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, stop);
   return stopping.signal;
 }
 

@@ -96,13 +96,7 @@ function telling(pairs: readonly string[]): [name: string, value: string][] {
   }
   for (const name of ["x-request-id", "content-length", "x-sandbox-preview"]) headers.delete(name);
   if (headers.get("content-type")?.[1] === "application/json") headers.delete("content-type");
-  if (isOfRealClock("retry-after", headers.get("retry-after")?.[1])) headers.delete("retry-after");
   return [...headers.values()];
-}
-
-// Differs in every run: clients wait by the real clock.
-function isOfRealClock(name: string, value = ""): boolean {
-  return name === "retry-after" && !/^\d*$/.test(value);
 }
 
 /** What differs between an answer and the one of a repetition; `undefined` when nothing does. */
@@ -116,7 +110,7 @@ export function differenceBetween(
     path: on.fault ?? on.pathId,
     body,
     headers: Object.entries(headers)
-      .filter(([name, value]) => !isOfRealClock(name, value) && !(ignoresIds && name === "x-request-id"))
+      .filter(([name]) => !(ignoresIds && name === "x-request-id"))
       .sort(),
   });
   const before = comparable({ ...sentAnswer(answer, delivery), pathId, fault });

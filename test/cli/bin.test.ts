@@ -39,7 +39,7 @@ describe("the built svc-sandbox", () => {
     expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^Failed to read --port: .*\n$/)]);
   });
 
-  it.each(["SIGINT", "SIGTERM"] as const)("serves until %s, and exits with 0", async (signal) => {
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("serves until %s, and exits with 0", async (signal) => {
     const { child, ended, url } = await serving("--log", "json");
     expect((await fetch(`${url}/v1/relying-party/me`)).status).toBe(401);
     child.kill(signal);

@@ -50,6 +50,13 @@ describe("svc-sandbox start", () => {
     for (const secret of Object.values(keys)) expect(secret).toMatch(/^SVC_(?:test|live)_sbx\w{29}$/);
   });
 
+  it("prints the port that it chose with --json, also behind a public URL", async () => {
+    const argv = ["--json", "--port", "0", "--public-url", "https://box.example"];
+    const [line] = await serve(argv).stdout.shows(/^.*\n/);
+    const { base_url, local_url } = JSON.parse(line);
+    expect([base_url, (await fetch(local_url + me)).status]).toEqual(["https://box.example", 401]);
+  });
+
   it("prints only the base URL with --quiet, and logs nothing", async () => {
     const { url, stop } = await started("--quiet");
     await fetch(url + me);

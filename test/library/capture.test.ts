@@ -26,13 +26,11 @@ function verified(text: string): World {
   return world;
 }
 
-/** The requests as the client saw them: byte for byte, but for a date that clients compare with their own clock. */
+/** The requests as the client saw them, byte for byte. */
 function answersOf({ history }: World, exchanges: readonly Exchange[] = history.requests()) {
   return exchanges.map(({ id, at, status, pathId, fault, answer, delivery }) => ({
     ...{ id, at, status, pathId, fault, cutAfter: delivery?.cutAfter, body: answer.body },
-    headers: answer.headers.map((value, i, all) =>
-      /^retry-after$/i.test(all[i - 1] ?? "") && /GMT/.test(value) ? "a date" : value,
-    ),
+    headers: answer.headers,
   }));
 }
 

@@ -110,8 +110,6 @@ export const anyScenario = fc
       ...scenario.assumptions,
       profile,
       retiring_counts_as_active: retiringCounts,
-      // The date of a Retry-After would be that of the real clock, which moves on between two sandboxes.
-      ...(profile === "varied" && { retry_after: "seconds" as const }),
     };
     return { ...scenario, assumptions };
   });

@@ -14,7 +14,7 @@ import { runNextStep } from "../../src/world/story/run-step.js";
 import type { World } from "../../src/world/world.js";
 import { socketSender } from "../support/socket-sender.js";
 
-// The date of a Retry-After follows the real clock: where that stands still, two tellings can be compared.
+// Where the wall clock stands still, two tellings can be compared.
 const platform = { ...nodePlatform, time: () => Date.UTC(2026, 0, 1) };
 
 interface Told {

@@ -98,7 +98,7 @@ function* compared(wanted: number): Generator<Compared> {
     // As many rounds as the overlap of the key that is being replaced lasts, and a few more.
     for (let round = 0; round < 20; round++) {
       for (const question of everyQuestion(world)) {
-        const askedAt = Date.now();
+        const askedAt = world.clock.now();
         const answers = worlds.map((one) => ask(one, question)) as unknown as Compared["answers"];
         yield { world, answers, askedAt };
         count += 1;

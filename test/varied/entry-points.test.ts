@@ -5,7 +5,7 @@ import { startServer } from "../../src/serve/index.js";
 import { mePath, openSandbox } from "../support/doors.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 
-// The date of a Retry-After is that of the client's clock, and is to be the same at every door.
+// A sandbox's clock runs, and the date of a Retry-After is to be the same at every door.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 2, 2, 9) }));
 afterEach(() => void vi.useRealTimers());
 

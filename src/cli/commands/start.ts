@@ -66,7 +66,7 @@ type StartCall = Call<FlagValues<typeof flags>>;
 export const command = declareCommand({
   summary: "serve a scenario until it is stopped (this runs when no command is named)",
   description:
-    "Serves a scenario until SIGINT or SIGTERM. Prints, once requests are accepted, the addresses, the keys and what each one gets; then logs requests on stderr.",
+    "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Prints, once requests are accepted, the addresses, the keys and what each one gets; then logs requests on stderr.",
   words: scenarioWord,
   flags,
   examples: {

@@ -59,11 +59,13 @@ export function banner(
 
 /** The one line that `start --json` prints. */
 export function listeningLine(world: World, server: RunningServer): string {
-  const { url, controlUrl, controlToken, certificate } = server;
+  const { url, localUrl, controlUrl, controlToken, certificate } = server;
   const { keys, leftOut } = announcedKeys(world);
   const line = {
     event: "listening",
     base_url: url,
+    // Left out if it is the base URL.
+    local_url: localUrl === url ? undefined : localUrl,
     control_url: controlUrl ?? null,
     scenario: world.name,
     seed: world.seed,
