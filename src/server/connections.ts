@@ -3,7 +3,7 @@ import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { clearTimeout, nextTick, setTimeout } from "../node/platform.js";
-import { refuseSocket } from "./send-answer.js";
+import { endSocket, refuseSocket } from "./send-answer.js";
 
 /** The member of a connection that holds the last of the answers that it owes; those before it are sent first. */
 export const lastAnswer = Symbol("last answer");
@@ -45,14 +45,14 @@ export function queueAnswer(connection: Connection & Socket, response: ServerRes
 /** A server of HTTP or of HTTPS; the two have the same events and methods. */
 export type AnyServer = Server | TlsServer;
 
-/** Milliseconds that a connection of HTTPS has until it is encrypted, and in which it may do nothing once its client has ended it. */
+/** Milliseconds that a connection of HTTPS has until it is encrypted, and in which any may do nothing once its client has ended it. */
 const longestWait = 10_000;
 
 /**
  * Follows the connections of a server that are open, of HTTPS both the bare and the encrypted ones.
  *
- * A bare connection ends with the encrypted one, or when it is not encrypted in time; both end when nothing happens on them
- * after their client has ended them. Node 20 forgets some of those, and they would stay open for good.
+ * A bare connection ends with the encrypted one, or when it is not encrypted in time. Each ends when nothing happens on it
+ * after its client has ended it: Node leaves some of those open for good.
  */
 export function followConnections(
   server: AnyServer,
@@ -63,6 +63,12 @@ export function followConnections(
   const follow = (socket: Socket) => {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
+    socket.once("end", () => {
+      socket.setTimeout(wait, () => {
+        socket.destroy();
+        bareOf(socket)?.destroy();
+      });
+    });
   };
   server.on("connection", (bare: Socket) => {
     follow(bare);
@@ -76,12 +82,6 @@ export function followConnections(
     const bare = bareOf(socket);
     if (bare !== undefined) clearTimeout(deadlines.get(bare));
     socket.once("close", () => bare?.destroy());
-    socket.once("end", () => {
-      socket.setTimeout(wait, () => {
-        socket.destroy();
-        bare?.destroy();
-      });
-    });
   });
   return open;
 }
@@ -92,17 +92,24 @@ function owedBy({ [lastAnswer]: last }: Connection): ServerResponse | undefined 
 }
 
 /**
- * Refuses what came last on a connection, behind the answers that it owes; closes it at once when the refusal has no place.
+ * Refuses what came last on a connection, behind the answers that it owes; closes it without a word when the request that
+ * breaks off is answered already.
  *
  * `code` is that of Node's parser; without one it is a CONNECT.
  */
 export function refuseInTurn(connection: Connection, code?: string): void {
-  const owed = owedBy(connection);
+  const last = connection[lastAnswer];
   const refuse = () => refuseSocket(connection, code);
-  if (owed === undefined) refuse();
-  else if (owed.req.complete) owed.once("finish", refuse);
-  // The request that breaks off is the one being answered; one without a socket waits for those before it.
-  else if (owed.socket !== null && !owed.headersSent) refuse();
+  // Also sees the end of a client that Node no longer listens to.
+  connection.resume();
+  if (last === undefined) refuse();
+  else if (last.req.complete) {
+    if (last.writableFinished) refuse();
+    else last.once("finish", refuse);
+  }
+  // The request that breaks off is the last one; one without a socket waits for those before it.
+  else if (last.writableEnded) endSocket(connection);
+  else if (last.socket !== null && !last.headersSent) refuse();
   else connection.destroy();
 }
 

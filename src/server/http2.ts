@@ -118,7 +118,7 @@ const ignore = () => {};
 /** The answer of a stream. */
 interface StreamAnswer {
   readonly stream: ServerHttp2Stream;
-  readonly req: { readonly socket: StreamAnswer };
+  readonly req: { readonly socket: StreamAnswer; readonly resume: () => void };
 }
 
 // What `send-answer.ts` uses of an answer and of its connection, on one prototype: members for each stream would take
@@ -163,7 +163,7 @@ const members: ThisType<StreamAnswer> & object = {
 function responseOn(stream: ServerHttp2Stream): ServerResponse {
   const response = Object.create(members);
   response.stream = stream;
-  response.req = { socket: response };
+  response.req = { socket: response, resume: ignore };
   return response;
 }
 

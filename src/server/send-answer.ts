@@ -77,8 +77,11 @@ const keepsOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTime
 
 /** Sends an answer as a fault has it. Leaves nothing behind when the client goes away first: no timer, no connection. */
 export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
-  // Until the client gives up, or the server stops.
-  if (delivery.kind === "hang") return;
+  // Until the client gives up, which shows only behind what it sends, or the server stops.
+  if (delivery.kind === "hang") {
+    response.req.resume();
+    return;
+  }
   const later = timersOf(response);
   later(delivery.delayMs, () => {
     if (delivery.kind === "reset") return resetConnection(response);
@@ -158,24 +161,27 @@ const statusOfParserError: Readonly<Record<string, number>> = {
 /** The time that a client has to read a refusal and to close its half of the connection, in milliseconds. */
 const lingering = 1000;
 
-/**
- * Refuses bytes that are no request, or a CONNECT, on the bare socket and closes it; `code` is that of Node's parser. Does
- * nothing on a socket that is gone.
- */
+/** Refuses bytes that are no request, or a CONNECT, on the bare socket and closes it; `code` is that of Node's parser. */
 export function refuseSocket(socket: Duplex, code = ""): void {
+  const status = statusOfParserError[code] ?? 400;
+  const { text, bytes } = errorBody("bad_request", refusals.bad_request);
+  endSocket(
+    socket,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${bytes}\r\nConnection: close\r\n\r\n${text}`,
+  );
+}
+
+/** Closes a bare socket behind what was sent, and a last text. */
+export function endSocket(socket: Duplex, text = ""): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   // The rest of the request is thrown away: closing on unread bytes would reset the connection before the client has read
-  // the refusal. The deadline is for a client that never closes, which would also hold up the server's own close.
+  // what was sent. The deadline is for a client that never closes, which would also hold up the server's own close.
   socket.resume();
   const deadline = setTimeout(() => socket.destroy(), lingering);
   socket.once("close", () => clearTimeout(deadline));
-  const status = statusOfParserError[code] ?? 400;
-  const { text, bytes } = errorBody("bad_request", refusals.bad_request);
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${bytes}\r\nConnection: close\r\n\r\n${text}`,
-  );
+  socket.end(text);
 }

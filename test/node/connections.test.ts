@@ -43,6 +43,15 @@ test("a request whose body breaks off is refused in its own place", async () => 
   expect((await answersTo(port, broken)).map(({ status }) => status)).toEqual([400]);
 });
 
+test.each([
+  ["a chunk without a length", "zz\r\n"],
+  ["a length in its trailer", "0\r\nContent-Length: 3\r\n\r\n"],
+])("a request whose body breaks off behind its response, with %s, gets no other one", async (_what, rest) => {
+  const { port, get } = await start();
+  const chunked = get("active", "Transfer-Encoding: chunked\r\n");
+  expect((await answersTo(port, chunked + rest)).map(({ status }) => status)).toEqual([200]);
+});
+
 /** Sends requests on one connection, each when the one before it is answered; resolves with the bytes of the answers. */
 const exchangeInTurn = async (port: number, requests: readonly string[]) => {
   const socket = connect({ port, host: "127.0.0.1" });
@@ -141,14 +150,36 @@ test("requests behind one that hangs are not taken without end", async () => {
   flood.destroy();
 });
 
-test("a connection on which too many answers wait is closed after a minute in which nothing happens", async () => {
-  const setTimeout = Socket.prototype.setTimeout;
-  const shorter = vi.spyOn(Socket.prototype, "setTimeout").mockImplementation(function (this: Socket, ms) {
-    return setTimeout.call(this, ms === 60_000 ? 20 : ms);
+/** Makes the timeouts of sockets with this length short. */
+function shortenTimeouts(length: number): void {
+  const { setTimeout } = Socket.prototype;
+  const shorter = vi.spyOn(Socket.prototype, "setTimeout").mockImplementation(function (
+    this: Socket,
+    ms,
+    act,
+  ) {
+    return setTimeout.call(this, ms === length ? 20 : ms, act);
   });
   onTestFinished(() => shorter.mockRestore());
+}
+
+test("a connection on which too many answers wait is closed after a minute in which nothing happens", async () => {
+  shortenTimeouts(60_000);
   const { port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
   expect(await answersTo(port, get("main").repeat(200))).toEqual([]);
+});
+
+test.each([
+  ["a CONNECT", "", "CONNECT any.example:443 HTTP/1.1\r\nHost: any.example\r\n\r\n"],
+  ["half a request", "", "GET / HT"],
+  ["an unread body", "Content-Length: 1000000\r\n", "x".repeat(500_000)],
+])("a connection closes once its client has ended it, also behind a request that hangs and %s", async (_what, header, rest) => {
+  shortenTimeouts(10_000);
+  const { server, port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
+  const client = connect({ port, host: "127.0.0.1" }, () => client.write(get("main", header)));
+  await requested(server.sandbox);
+  client.end(rest);
+  await once(client.resume(), "close");
 });
 
 test("many requests behind slow ones are all answered, in order", async () => {
