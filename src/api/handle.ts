@@ -35,7 +35,9 @@ import { variationOf } from "./variation/vary.js";
 export function handle(world: World, request: ApiRequest): Exchange {
   const call = beginCall(world, request);
   const faulty = world.faults.active.length === 0 ? undefined : applyFault(world, call);
-  return completeCall(world, call, faulty ?? answerCall(world, call));
+  const ending = faulty ?? answerCall(world, call);
+  const broken = world.trial?.broken?.end(world, call, ending) as Ending | undefined;
+  return completeCall(world, call, broken ?? ending);
 }
 
 /** Begins a call: looks up its key and gives it its number. A handler of the user's responds to a guarded one. */
@@ -122,7 +124,9 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
   };
   const isForTools = hasUnknownPath(begun) && request.path.includes(ownPaths);
   const isUnjudged = exchange.fromStory || isForTools || isProbeOfServer(exchange);
-  if (!isUnjudged && !isUnremarkable(exchange, entry)) exchange.advice = observe(world, begun, exchange);
+  // A client cannot know what was wrong with its request when the response hides it.
+  const isAdvised = !isUnjudged && world.trial?.broken === undefined;
+  if (isAdvised && !isUnremarkable(exchange, entry)) exchange.advice = observe(world, begun, exchange);
   if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
   world.history.record(exchange);
   return exchange;

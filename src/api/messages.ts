@@ -1,5 +1,6 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { outcomeOf, type PathId } from "../domain/outcomes.js";
+import type { ApiAnswer } from "../history/exchange.js";
 import type { World } from "../world/world.js";
 
 /** The reason phrases of error responses (RFC 9110). */
@@ -42,6 +43,13 @@ export function utf8Length(text: string): number {
     bytes += isPair || unit >= 0x800 ? 2 : 1;
   }
   return bytes;
+}
+
+/** The same answer with another body. */
+export function withBody({ status, headers }: ApiAnswer, body: string): ApiAnswer {
+  const length = String(utf8Length(body));
+  const isLength = (at: number) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === "content-length";
+  return { status, headers: headers.map((text, at) => (isLength(at) ? length : text)), body };
 }
 
 /** The error body of the API (section 7 of the specification; R27). */

@@ -3,7 +3,7 @@ import type { RequestIds } from "../domain/seed.js";
 import type { History } from "../history/history.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
-import type { ClientBehaviour } from "./client-behaviour.js";
+import type { ClientBehaviour, ObservedCall } from "./client-behaviour.js";
 import type { Clock } from "./clock.js";
 import type { Counters, Windows } from "./counters.js";
 import type { OtherEvent } from "./events.js";
@@ -80,6 +80,13 @@ export interface Trial {
    * than the id of a variant stands for what `minimal` does. Default: the usual one.
    */
   readonly choose?: (row: string, usual: string, status: number) => string;
+  /** Breaks a promise of the specification. */
+  readonly broken?: {
+    /** The number of responses that it has changed so far. */
+    responses: number;
+    /** The ending of a call instead of another one. The API makes both. */
+    end(world: World, call: ObservedCall, ending: object): object;
+  };
 }
 
 export interface WorldOptions {

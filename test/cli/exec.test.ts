@@ -160,3 +160,46 @@ it.each([
   expect(stderr).toContain(says);
   expect([code, stdout]).toEqual([2, ""]);
 });
+
+describe("exec --break", () => {
+  const breaks = async (id: string, ...words: string[]) => {
+    const { code, stdout, stderr } = await runExec(["--break", id, "--", ...client(...words)]);
+    return [code, stdout, stderr];
+  };
+
+  it("shows whether the command notices, and exits with its code", async () => {
+    const sentence = "empty `scopes` on a 200";
+    expect(await breaks("200.test:scopes-empty", "active", "exit:3")).toEqual([
+      3,
+      "",
+      `Noticed, with exit code 3: ${sentence}.\n`,
+    ]);
+    expect(await breaks("200.test:scopes-empty", "active")).toEqual([
+      0,
+      "",
+      `Not noticed: ${sentence}. The command exits with 0, so the client acts on a right that the key does not have.\n`,
+    ]);
+    expect(await breaks("200.test:scopes-empty", "revoked")).toEqual([
+      0,
+      "",
+      `Not tried: no response could show ${sentence}. Send a request that ends on 200.test.\n`,
+    ]);
+  });
+
+  it.each([
+    [
+      "200.test:scope-empty",
+      'no promise has the id "200.test:scope-empty". Did you mean "200.test:scopes-empty"?',
+    ],
+    ["401.revoked:x", 'no promise has the id "401.revoked:x". Give one such as 401.revoked:accepted.'],
+    ["banana", "Give one such as 200.test:scopes-empty or 401.revoked:accepted."],
+  ])("%s is a usage error with the closest id", async (id, says) => {
+    const { code, stderr } = await runCli(["exec", "--break", id, "--", "true"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+  });
+
+  it("makes no report, so it takes no threshold", async () => {
+    const argv = ["exec", "--break", "200.test:rejected", "--min-coverage", "5", "--", "true"];
+    expect((await runCli(argv)).code).toBe(2);
+  });
+});

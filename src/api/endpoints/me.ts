@@ -43,12 +43,15 @@ export const me: Endpoint = {
     },
   },
   answersContext: true,
-  respond(caller): TextBody {
-    const { text, bytes } = preparedFor(caller);
-    const today = String(caller.usage.dayCount);
-    return { text: `${text}${today}}}}`, bytes: bytes + today.length + 3 };
-  },
+  respond: contextOf,
 };
+
+/** The context of a key, as the body of a response. */
+export function contextOf(caller: KeyEntry): TextBody {
+  const { text, bytes } = preparedFor(caller);
+  const today = String(caller.usage.dayCount);
+  return { text: `${text}${today}}}}`, bytes: bytes + today.length + 3 };
+}
 
 // All of the answer but `usage.today` depends on the key's and the organization's records alone, so it is written
 // once for each pair of records and kept beside the key.

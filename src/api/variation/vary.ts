@@ -2,7 +2,7 @@ import { type Assumptions, assumptionsFor, assumptionTable } from "../../domain/
 import { mix32, numberInSeries, type RandomStream, randomStream } from "../../domain/seed.js";
 import type { ApiAnswer } from "../../history/exchange.js";
 import type { World } from "../../world/world.js";
-import { utf8Length } from "../messages.js";
+import { withBody } from "../messages.js";
 import type { Draft } from "./changes.js";
 import { contextRows, type Variant, type VariationRow, variationTable } from "./table.js";
 
@@ -133,10 +133,5 @@ export function vary(
     if (!row.statuses.includes(status) || (!isContext && contextRows.includes(row))) continue;
     variant.change?.(draft, random);
   }
-  const length = String(utf8Length(draft.text));
-  const flat = draft.headers.flatMap(([name, value]) => [
-    name,
-    name.toLowerCase() === "content-length" ? length : value,
-  ]);
-  return { status, headers: flat, body: draft.text };
+  return withBody({ status, headers: draft.headers.flat(), body }, draft.text);
 }

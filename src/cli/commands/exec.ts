@@ -1,10 +1,14 @@
+import { type BrokenPromise, breaking, brokenPromises } from "../../api/promises.js";
+import { redactKeys } from "../../domain/redact.js";
 import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
+import { didYouMean, listed, quote } from "../../schema/words.js";
 import { createCounters } from "../../world/counters.js";
+import type { Trial } from "../../world/world.js";
 import { declareCommand, fileName, flag, scenarioWord } from "../command.js";
-import { exitCode } from "../exit-codes.js";
+import { exitCode, usageError } from "../exit-codes.js";
 import {
   color,
   formatFlag,
@@ -21,6 +25,16 @@ import type { RunSandbox } from "../serve/capture-files.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
 import { runServed, sayWhyNotRun } from "../serve/run-served.js";
 
+function readPromise(text: string, from: string): BrokenPromise {
+  const ids = brokenPromises.map(({ id }) => id);
+  const index = ids.indexOf(text);
+  if (index !== -1) return brokenPromises[index] as BrokenPromise;
+  const onPath = ids.filter((id) => id.split(":")[0] === text.split(":")[0]);
+  const some = onPath.length > 0 ? onPath : ["200.test:scopes-empty", "401.revoked:accepted"];
+  const hint = didYouMean(text, ids) || ` Give one such as ${listed(some, "or")}.`;
+  throw usageError(`Failed to read ${from}: no promise has the id ${quote(text)}.${hint}`);
+}
+
 const flags = {
   report: flag(
     "--report <file>",
@@ -32,6 +46,12 @@ const flags = {
     "--capture <folder>",
     "write what the sandbox has seen into this folder when the run fails, as a scenario for verify",
     fileName,
+  ),
+  break: flag(
+    "--break <path>:<row>",
+    "break one promise of the specification, such as 200.test:scopes-empty, and show whether the command notices; there is no report then",
+    readPromise,
+    { conflicts: ["report", "format", "capture", "minCoverage", "failOn", "strict"] },
   ),
   ...thresholdFlags,
   // `PORT` is for the command, which may listen itself.
@@ -56,13 +76,16 @@ export const command = declareCommand({
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
     "svc-sandbox exec --min-coverage 80 --fail-on warning -- npm test": "with thresholds",
     "svc-sandbox exec --capture failed -- npm test": "with a file that shows again what went wrong",
+    "svc-sandbox exec --break 200.test:scopes-empty -- npm test":
+      "with one promise broken: the tests should fail",
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
   },
   async run(call) {
     const { words, rest, flags, io } = call;
     const targets = execTargets(flags, io);
     const loaded = await loadNamed(words[0], io);
-    const runtime = startNamed(loaded, flags);
+    const broken = flags.break && breaking(flags.break);
+    const runtime = startNamed(loaded, { ...flags, ...(broken && { trial: { broken } }) });
     // A test that clears the requests wants to count its own; the report is about all tests.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);
@@ -78,6 +101,10 @@ export const command = declareCommand({
       const end = await runServed(call, runtime, { takeSignals, onInstance });
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, io);
+      }
+      if (flags.break !== undefined) {
+        if (!flags.quiet) io.stderr.write(redactKeys(`${whatNoticed(flags.break, broken, end.code)}\n`));
+        return end.code;
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       const report = reportOf({ world: runtime.world, counters }, { underExec: true });
@@ -98,3 +125,10 @@ export const command = declareCommand({
     }
   },
 });
+
+function whatNoticed({ path, sentence, loss }: BrokenPromise, broken: Trial["broken"], code: number): string {
+  if (!broken?.responses)
+    return `Not tried: no response could show ${sentence}. Send a request that ends on ${path}.`;
+  if (code !== exitCode.fine) return `Noticed, with exit code ${code}: ${sentence}.`;
+  return `Not noticed: ${sentence}. The command exits with 0, so ${loss}.`;
+}

@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import { me } from "../../src/api/endpoints/me.js";
+import { type BrokenPromise, breaking, brokenPromises, promisesOn } from "../../src/api/promises.js";
+import { outcomes, type PathId } from "../../src/domain/outcomes.js";
+import { shapeProblems } from "../../src/schema/check.js";
+import type { Trial } from "../../src/world/world.js";
+import { headerOf, openTestWorld } from "../support/doors.js";
+import { type Answered, ask, rejectedKeys } from "../support/varied.js";
+
+const now = Date.parse("2026-03-02T09:00:00Z");
+
+const byId = (wanted: string) => brokenPromises.find(({ id }) => id === wanted) as BrokenPromise;
+
+/** Every key of `key-states` and every kind of rejected key, twice; then again on the next day. */
+function answers(broken?: Trial["broken"], isWanted = (_path: PathId) => true): Answered[] {
+  const world = openTestWorld("key-states", { now, ...(broken && { trial: { broken } }) });
+  world.registry.key("legacy").usage.dayCount = 1_000;
+  const keys = [...world.registry.keys.keys(), ...rejectedKeys.slice(0, 5)];
+  const days = [0, 24 * 60 * 60 * 1000].map((later) => {
+    world.clock.advance(later);
+    return [...keys, ...keys].map((key) => ask(world, key === undefined ? {} : { key }));
+  });
+  return days.flat().filter(({ pathId }) => isWanted(pathId));
+}
+
+const usual = answers();
+const promised = outcomes.filter((one) => one.promised).map(({ path }) => path);
+
+test("a client that covers everything gets one swap for each promised path, and each shared promise once", () => {
+  const all = promisesOn(promised, "all").map(({ id }) => id);
+  const swaps = promisesOn(promised, "swaps");
+  expect(swaps.map(({ path }) => path)).toEqual(promised);
+  expect(all.filter((id) => id.startsWith("200.test:"))).toEqual(
+    [
+      "rejected environment-swapped organization-missing organization-null organization-wrong-type",
+      "organization-type-unknown scopes-missing scopes-null scopes-wrong-type scopes-empty limits-missing",
+      "limits-null limits-wrong-type usage-missing usage-null usage-wrong-type usage-not-counting invalid-json",
+      "status-500",
+    ].flatMap((names) => names.split(" ").map((name) => `200.test:${name}`)),
+  );
+  expect(all.filter((id) => !id.startsWith("200.test:") && !/:(accepted|rejected)$/.test(id))).toEqual([
+    "200.live:environment-swapped",
+    ...promised.filter((path) => path.startsWith("403")).map((path) => `${path}:another-code`),
+    ...promised.filter((path) => path.startsWith("429")).map((path) => `${path}:never-ends`),
+  ]);
+  expect(new Set(brokenPromises.map(({ id }) => id)).size).toBe(brokenPromises.length);
+});
+
+test("only covered paths are tried, and shared promises on the first 200 of them", () => {
+  const covered = ["404.unknown_path", "200.legacy", "200.live", "401.revoked"] as const;
+  const rows = promisesOn(covered, "all");
+  expect([...new Set(rows.map(({ path }) => path))]).toEqual(["200.live", "200.legacy", "401.revoked"]);
+  expect(rows.filter(({ path }) => path === "200.legacy").map(({ id }) => id)).toEqual([
+    "200.legacy:rejected",
+  ]);
+  expect(rows.some(({ id }) => id === "200.live:scopes-empty")).toBe(true);
+  expect(promisesOn(covered, "none")).toEqual([]);
+});
+
+/** Whether a broken response is what the id of the promise says, and in all else the usual one. */
+function expectBroken(name: string, broken: Answered, instead: Answered): void {
+  const [member = ""] = name.split("-");
+  expect(headerOf(broken, "content-length")).toBe(String(Buffer.byteLength(broken.body)));
+  if (name === "invalid-json") {
+    expect(broken.status).toBe(200);
+    expect(() => JSON.parse(broken.body)).toThrow(SyntaxError);
+    return;
+  }
+  const [body, before] = [JSON.parse(broken.body), JSON.parse(instead.body)];
+  const problems = shapeProblems(me.responseShape, body).map(({ path }) => path[1]);
+  if (name === "accepted") expect([broken.status, problems]).toEqual([200, []]);
+  else if (name === "rejected") expect([broken.status, body.error.code]).toEqual([401, "unauthorized"]);
+  else if (name === "never-ends") expect([broken.status, body.error.code]).toEqual([429, "rate_limited"]);
+  else if (name === "status-500") expect([broken.status, body.error.code]).toEqual([500, "internal_error"]);
+  else {
+    const part = name === "another-code" ? "error" : "data";
+    const changed = name === "another-code" ? "code" : member;
+    expect(broken.status).toBe(instead.status);
+    expect({ ...body[part], [changed]: 0 }).toEqual({ ...before[part], [changed]: 0 });
+    expect(body[part][changed]).not.toEqual(before[part][changed]);
+    // A swapped value, and a count that stands still, have the right form.
+    const hasForm = /-(swapped|not-counting|code)$/.test(name);
+    if (part === "data") expect(problems).toEqual(hasForm ? [] : [member]);
+  }
+}
+
+test.each(
+  brokenPromises.map((promise) => [promise.id, promise] as const),
+)("%s changes what it says and nothing else", (_id, promise) => {
+  const broken = breaking(promise);
+  const [path, name = ""] = promise.id.split(":");
+  let changed = 0;
+  for (const [at, answer] of answers(broken).entries()) {
+    const instead = usual[at] as Answered;
+    expect(answer.pathId).toBe(instead.pathId);
+    if (answer.body === instead.body && answer.status === instead.status) continue;
+    changed += 1;
+    expect(answer.pathId).toMatch(name === "never-ends" ? /^200/ : String(path));
+    expectBroken(name, answer, instead);
+  }
+  expect([changed > 0, broken.responses]).toEqual([true, changed]);
+});
+
+test("a response that a fault replaces, or outside of the specification, is left alone", () => {
+  const world = openTestWorld("key-states", {
+    now,
+    trial: {
+      broken: breaking(byId("200.test:rejected")),
+      faults: [{ when: { requests: [1] }, then: { status: 503 } }],
+    },
+  });
+  expect(ask(world, { key: "active" }).status).toBe(503);
+  expect(ask(world, { key: "active", path: "/v1/relying-party/nothing" }).status).toBe(404);
+  expect(ask(world, { key: "active", method: "POST" }).status).toBe(405);
+  expect(world.trial?.broken?.responses).toBe(0);
+  expect(ask(world, { key: "active" }).status).toBe(401);
+});
+
+test("no client gets advice on responses that were broken", () => {
+  const broken = breaking(byId("401.revoked:accepted"));
+  const world = openTestWorld("key-states", { now, trial: { broken } });
+  for (let i = 0; i < 3; i++) ask(world, { key: "revoked" });
+  expect(broken.responses).toBe(3);
+  expect(world.history.requests().flatMap(({ advice }) => advice)).toEqual([]);
+});
