@@ -1,8 +1,10 @@
 import { printable } from "../domain/printable.js";
 import { version } from "../node/package-files.js";
+import { nearest } from "../schema/words.js";
 import type { Command } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
+import { verbose } from "./flags.js";
 import { type Io, isVerbose, type Output, programName, splitAtDashes } from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
 
@@ -55,7 +57,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const [first = ""] = before;
   const asks = (...flags: string[]) => before.some((word) => flags.includes(word));
   const asksHelp = asks("-h", "--help");
-  if (asks("-V", "--version")) {
+  if (asks("-V", "-v", "--version") || first === "version") {
     io.stdout.write(`${version}\n`);
     return exitCode.fine;
   }
@@ -69,13 +71,35 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     throw misread(name, `${name} needs -- and a command behind it: svc-sandbox ${name} -- npm test`);
   }
   const parsed = parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
-  return parsed === undefined ? exitCode.fine : command.run({ ...parsed, rest: behind, io });
+  if (parsed === undefined) return exitCode.fine;
+  await warnOfVariables(command, io);
+  return command.run({ ...parsed, rest: behind, io });
 }
 
 async function printHelpOf(name: string | undefined, io: Io): Promise<number> {
   if (name === undefined || name === "help" || name.startsWith("-")) await printHelp(io);
   else parse(name, await load(name), ["--help"], { io });
   return exitCode.fine;
+}
+
+// Of another program's variables, or of those of another version, nothing is said.
+async function warnOfVariables(command: Command, { env, stderr }: Io): Promise<void> {
+  const prefix = "SVC_SANDBOX_";
+  const variablesOf = ({ flags }: Command) =>
+    Object.values({ ...flags, verbose }).flatMap((one) => one.variables);
+  const unknownTo = (known: readonly string[], names: readonly string[]) =>
+    names.filter((name) => name.startsWith(prefix) && !known.includes(name));
+  const names = unknownTo(variablesOf(command), Object.keys(env));
+  // Most have none, and to load every command takes long.
+  if (names.length === 0) return;
+  const all = await Promise.all(Object.keys(commands).map(load));
+  const known = all.flatMap(variablesOf);
+  const endings = known.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
+  for (const name of unknownTo(known, names)) {
+    const meant = nearest(name.slice(prefix.length), endings);
+    if (meant !== undefined)
+      stderr.write(`Warning: ${name} has no effect. Did you mean ${prefix}${meant}?\n`);
+  }
 }
 
 async function load(name: string): Promise<Command> {

@@ -1,7 +1,9 @@
 import { storySender } from "../api/story-sender.js";
 import type { Diagnostic } from "../scenario/problems/scenario-error.js";
+import type { Path } from "../schema/shape.js";
+import { quote } from "../schema/words.js";
 import { advanceClock } from "../world/operations/world.js";
-import type { Performed, TimelineResult } from "../world/steps.js";
+import type { Action, Performed, TimelineResult } from "../world/steps.js";
 import { stepProblems } from "../world/story/differences.js";
 import { tryNextStep } from "../world/story/run-step.js";
 import type { World } from "../world/world.js";
@@ -52,19 +54,19 @@ function runWholeStory(world: World): Diagnostic[] {
     const result = requests > mostRequests ? undefined : tryNextStep(world, send);
     if (result === undefined) return failed;
     const { answer, performed } = result;
-    const refused = performed === null ? undefined : refusalOf(performed);
+    const refused = performed === null ? undefined : refusalOf(performed, result.step);
     const hint = answer === null ? undefined : `the request ends on ${answer.pathId}`;
     for (const { at, path, message } of stepProblems(result)) {
       if (at?.startsWith("timeline")) continue;
-      failed.push({ code: "step_fails", path, message, hint, ...refused });
+      failed.push({ code: "step_fails", message, hint, ...placed(path, refused) });
     }
   }
 }
 
 function failureOf({ index, step, performed, differences }: TimelineResult): Diagnostic | undefined {
   const path = ["timeline", index];
-  const refused = step.expect === undefined ? refusalOf(performed) : undefined;
-  if (refused !== undefined) return { code: "step_fails", path, ...refused };
+  const refused = step.expect === undefined ? refusalOf(performed, step) : undefined;
+  if (refused !== undefined) return { code: "step_fails", ...refused.words, ...placed(path, refused) };
   const [difference] = differences;
   if (difference === undefined) return undefined;
   const { expected, found } = difference;
@@ -72,10 +74,27 @@ function failureOf({ index, step, performed, differences }: TimelineResult): Dia
   return { code: "step_fails", path: [...path, "expect", "error"], message };
 }
 
-function refusalOf({ refusal }: Performed): Pick<Diagnostic, "message" | "hint"> | undefined {
+function placed(
+  path: Path,
+  refused: Refused | undefined,
+): Pick<Diagnostic, "path"> & Partial<Refused["words"]> {
+  return refused === undefined
+    ? { path }
+    : { path: [...path.slice(0, 2), ...refused.field], ...refused.words };
+}
+
+interface Refused {
+  /** The field that is the reason, from the step on. */
+  readonly field: Path;
+  readonly words: Pick<Diagnostic, "message" | "hint">;
+}
+
+function refusalOf({ refusal }: Performed, { rotate }: Action): Refused | undefined {
   if (refusal === null) return undefined;
-  return {
-    message: `the step is refused: ${refusal.message}`,
-    hint: `if that is meant, write expect: { error: ${refusal.code} }`,
-  };
+  const hint = `if that is meant, write expect: { error: ${refusal.code} }`;
+  if (refusal.code !== "overlap_out_of_range" || rotate?.overlap === undefined) {
+    return { field: [], words: { message: `the step is refused: ${refusal.message}`, hint } };
+  }
+  const message = `overlap is at most 7 days, not ${quote(rotate.overlap)} (R39)`;
+  return { field: ["rotate", "overlap"], words: { message, hint: `write 7d or less; ${hint}` } };
 }

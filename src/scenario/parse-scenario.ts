@@ -82,7 +82,9 @@ export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
     return { scenario, name: scenario.name ?? "unnamed" };
   }
   if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
-  throw scenarioNotFound(source, "it is not a bundled one");
+  const isFile = /[\\/]|\.ya?ml$/i.test(source);
+  const load = "Read a file with loadScenario of svc-sandbox/node, and pass its scenario";
+  throw scenarioNotFound(source, `it is not a bundled one${isFile ? `. ${load}` : ""}`);
 }
 
 /** A place in a scenario, as people look it up. */

@@ -118,22 +118,46 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
     const hint = "put one scenario into a file";
     return report("several_documents", second.range[0], "a second document begins here", hint);
   }
-  for (const error of document?.errors.slice(0, maximumErrors) ?? []) reportSyntax(error, report);
-  return document?.errors.length === 0 ? document : undefined;
+  if (document === undefined || document.errors.length === 0) return document;
+  for (const error of document.errors.slice(0, maximumErrors)) reportSyntax(error, document, text, report);
+  return undefined;
 }
 
-function reportSyntax({ code, message, pos }: YAMLParseError, report: ReportAt): void {
-  const [, closing] = message.match(/must be sufficiently indented and end with a ([}\]])/) ?? [];
+function reportSyntax(
+  { code, message, pos }: YAMLParseError,
+  document: Document.Parsed,
+  text: string,
+  report: ReportAt,
+): void {
+  const [, closing] = message.match(/ end with a ([}\]])/) ?? [];
   if (closing !== undefined) {
+    const opening = closing === "}" ? "{" : "[";
+    const opened = openedAt(document, pos[0]);
+    const before = text.slice(0, opened).split("\n");
+    const where =
+      opened === undefined ? "" : ` of line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1},`;
     // The composer says the same of a bracket that is never closed and of one that is closed too far to the left.
-    const said = `a ${closing} is missing, or lines before it are not indented enough`;
-    report("yaml_syntax", pos[0], `not valid YAML: ${said}`, syntaxHints.MISSING_CHAR);
+    const said = `the ${opening}${where} is not closed, or lines after it are not indented enough`;
+    report("yaml_syntax", pos[0], `not valid YAML: ${said}`, `close it with ${closing}`);
   } else if (code === "NON_STRING_KEY") {
     report("yaml_syntax", pos[0], "the name of a field is a text", "write a plain name");
   } else {
     const said = message.slice(0, 1).toLowerCase() + message.slice(1);
     report("yaml_syntax", pos[0], `not valid YAML: ${said}`, syntaxHints[code]);
   }
+}
+
+// Where the innermost bracket was opened that is still open at a place. Of the brackets that end there the outermost are
+// open, as many as there are errors about it.
+function openedAt({ contents, errors }: Document.Parsed, end: number): number | undefined {
+  const starts: number[] = [];
+  visit(contents, {
+    Collection(_, { flow, range }) {
+      if (flow === true && range?.[1] === end) starts.push(range[0]);
+    },
+  });
+  const open = errors.filter(({ message, pos }) => pos[0] === end && / end with a [}\]]/.test(message));
+  return starts[open.length - 1];
 }
 
 const syntaxHints: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@ import { isMapping } from "../domain/json.js";
 import { redactKeys } from "../domain/redact.js";
 import { type Diagnostic, expectedOf, inWords, type Members, type Mistake } from "./messages.js";
 import {
+  type Around,
   type Limits,
   lengthOf,
   type MappingKind,
@@ -108,48 +109,61 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
   check(root, whole, []);
   return found;
 
-  function add(kind: Mistake["kind"], path: Path, shape: Shape, value: unknown, holder?: Members): void {
-    if (found.length < mostMistakes) found.push({ kind, path, shape, value, ...(holder && { holder }) });
+  function add(kind: Mistake["kind"], path: Path, shape: Shape, value: unknown): void {
+    if (found.length < mostMistakes) found.push({ kind, path, shape, value });
   }
 
-  function check(shape: Shape, value: unknown, path: Path): void {
+  function check(shape: Shape, value: unknown, path: Path, around?: Around): void {
     if (found.length >= mostMistakes || shape.kind === "anything") return;
     if (shape.isNullable && value === null) return;
     if (shape.kind === "either") {
       // Of several kinds of value, what is wrong with one of this kind.
       const meant = shape.options.find((option) => isOfKind(option, value)) ?? shape.options[0];
-      check(meant as Shape, value, path);
+      check(meant as Shape, value, path, around);
       return;
     }
     if (value === undefined) add("missing", path, shape, value);
     else if (!isAllowed(shape, value)) add("value", path, shape, value);
-    if (isOfKind(shape, value)) checkInside(shape, value, path);
+    if (isOfKind(shape, value)) checkInside(shape, value, path, around);
   }
 
-  function checkInside(shape: Shape, value: unknown, path: Path): void {
-    if (shape.kind === "mapping") checkMapping(shape, value as Members, path);
-    if (shape.kind === "record") checkRecord(shape, value as Members, path);
+  function checkInside(shape: Shape, value: unknown, path: Path, around?: Around): void {
+    if (shape.kind === "mapping") checkMapping(shape, value as Members, path, around);
+    if (shape.kind === "record") checkRecord(shape, value as Members, path, around);
     if (shape.kind !== "list") return;
-    for (const [index, item] of (value as unknown[]).entries()) check(shape.item, item, [...path, index]);
+    for (const [index, item] of (value as unknown[]).entries()) {
+      check(shape.item, item, [...path, index], around);
+    }
   }
 
-  function checkMapping(shape: MappingKind, members: Members, path: Path): void {
+  function checkMapping(shape: MappingKind, members: Members, path: Path, around?: Around): void {
     for (const [name, field] of Object.entries(shape.fields)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
-      if (member !== undefined || !("optional" in field)) check(shapeOf(field), member, [...path, name]);
+      if (member !== undefined || !("optional" in field)) {
+        check(shapeOf(field), member, [...path, name], { shape, name });
+      }
     }
     if (shape.isOpen) return;
     const unknown = Object.keys(members).filter((name) => !Object.hasOwn(shape.fields, name));
     for (const name of unknown.slice(0, mostMistakes)) {
-      add("unknown", [...path, name], shape, members[name], members);
+      if (found.length >= mostMistakes) return;
+      const value = members[name];
+      found.push({
+        kind: "unknown",
+        path: [...path, name],
+        shape,
+        value,
+        holder: members,
+        ...(around && { around }),
+      });
     }
   }
 
-  function checkRecord({ name, member }: RecordKind, members: Members, path: Path): void {
+  function checkRecord({ name, member }: RecordKind, members: Members, path: Path, around?: Around): void {
     for (const [given, value] of Object.entries(members)) {
       const inner = [...path, given];
       if (name !== undefined && !isAllowed(name, given)) add("name", inner, name, given);
-      check(member, value, inner);
+      check(member, value, inner, around);
     }
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type Around,
   type ChoiceKind,
   fieldsOf,
   type Limits,
@@ -24,6 +25,8 @@ export interface Mistake {
   readonly value: unknown;
   /** The mapping around an unknown member. */
   readonly holder?: Members;
+  /** The shape of the mapping around that one, and the field that it is under there. */
+  readonly around?: Around;
 }
 
 /** The members of a mapping. */
@@ -42,9 +45,9 @@ export interface Diagnostic<Code extends string = ShapeCode> {
 }
 
 /** Says what is wrong and how to fix it. */
-export function inWords({ kind, path, shape, value, holder }: Mistake): Diagnostic {
+export function inWords({ kind, path, shape, value, holder, around }: Mistake): Diagnostic {
   if (kind === "missing") return missingField(path, shape);
-  if (kind === "unknown") return unknownField(path, shape, holder);
+  if (kind === "unknown") return unknownField(path, shape, holder, around);
   if (kind === "value") return { path, ...wrongValue(labelOf(path), value, shape) };
   return { path, pointAt: "key", ...wrongText(undefined, value as string, shape as TextKind) };
 }
@@ -83,17 +86,25 @@ function wrongValue(name: string, value: unknown, shape: Shape): Explanation {
 
 // What a value that is no text has to be, and what to write instead.
 function wordsOf(name: string, value: unknown, shape: Shape): { noun: string; hint: string } {
-  if (shape.kind === "boolean") return { noun: "true or false", hint: "true or false, without quotes" };
+  if (shape.kind === "boolean") return { noun: "true or false", hint: switchHint(value) };
   if (shape.kind !== "list") return { noun: "a mapping", hint: mappingHint(name, value, shape) };
   if (shape.item.kind === "mapping") return { noun: "a list", hint: "a list: a dash before each of them" };
   const isOne = typeof value === "number" || (typeof value === "string" && /^[^\s,]{1,60}$/.test(value));
   return { noun: "a list", hint: isOne ? `[${value}]` : "a list: [one, two]" };
 }
 
+// YAML 1.1 read these words as switches; YAML 1.2 reads them as text.
+function switchHint(value: unknown): string {
+  const word = String(value).toLowerCase();
+  if (["yes", "y", "on"].includes(word)) return `true instead of ${value}, without quotes`;
+  if (["no", "n", "off"].includes(word)) return `false instead of ${value}, without quotes`;
+  return "true or false, without quotes";
+}
+
 /** More choices than this are not listed in the message. */
 const mostChoicesShown = 8;
 
-function wrongChoice(name: string, value: unknown, { choices: of, code }: ChoiceKind): Explanation {
+function wrongChoice(name: string, value: unknown, { choices: of, code, hint }: ChoiceKind): Explanation {
   const choices = of.map(String);
   const all = listed(choices, "or");
   const shown = choices.length > mostChoicesShown ? "one of a fixed list" : all;
@@ -101,6 +112,8 @@ function wrongChoice(name: string, value: unknown, { choices: of, code }: Choice
   if (typeof value === "string" && of.includes(Number(value.trim()))) {
     return { code, message, hint: `write ${value.trim()} without quotes` };
   }
+  const advised = hint?.(value);
+  if (advised !== undefined) return { code, message, hint: advised };
   const typed = String(value).toLowerCase();
   // A number that is near is no likelier to be meant.
   const near = of.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);

@@ -59,6 +59,8 @@ export interface ChoiceKind {
   readonly kind: "choice";
   readonly choices: readonly (string | number | boolean)[];
   readonly code: ShapeCode;
+  /** The way to mend a value; `undefined` leaves it with the choices. */
+  readonly hint?: (value: unknown) => string | undefined;
   /** Whether there will only ever be the one choice. */
   readonly isConstant?: boolean;
   /** Whether another version may have more of them. */
@@ -164,7 +166,8 @@ export const anything = (): Shape => ({ kind: "anything" });
 export const choice = <const Choice extends string | number>(
   choices: readonly Choice[],
   code: ShapeCode = "bad_choice",
-): Shape<Choice> => ({ kind: "choice", choices, code });
+  hint?: ChoiceKind["hint"],
+): Shape<Choice> => ({ kind: "choice", choices, code, ...(hint && { hint }) });
 export const growingChoice = <const Choice extends string>(choices: readonly Choice[]): Shape<Choice> =>
   ({ ...choice(choices), isGrowing: true }) as Shape<Choice>;
 export const always = <const Value extends string | boolean>(value: Value): Shape<Value> => ({
@@ -206,6 +209,12 @@ export const described = <Of extends Shape>(shape: Of, description: string): Of 
   ...shape,
   description,
 });
+
+/** The shape of a mapping, and one of its fields. */
+export interface Around {
+  readonly shape: Shape;
+  readonly name: string;
+}
 
 /** The shape of a field, whether it may be left out or not. */
 export function shapeOf(field: Field): Shape {

@@ -1,13 +1,13 @@
 import aliases from "./aliases.json" with { type: "json" };
-import { fieldsOf, type Path, pathText, type Shape } from "./shape.js";
+import { type Around, fieldsOf, type Path, pathText, type Shape, shapeOf } from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
 /**
  * A field that a mapping does not have, with the probable one or those that are known.
  *
- * `holder` is the mapping that has the field.
+ * `holder` is the mapping that has the field, `around` the shape of the mapping around that.
  */
-export function unknownField(path: Path, shape: Shape, holder: unknown) {
+export function unknownField(path: Path, shape: Shape, holder: unknown, around?: Around) {
   const parent = path.slice(0, -1);
   const name = String(path.at(-1));
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
@@ -17,7 +17,7 @@ export function unknownField(path: Path, shape: Shape, holder: unknown) {
     pointAt: "key",
     message: `unknown field ${quote(name)} ${where}`,
   } as const;
-  const fields = Object.keys(fieldsOf(shape) ?? {});
+  const fields = writtenFields(shape);
   const suggest = (field: string) => ({
     ...diagnostic,
     hint: `did you mean ${quote(field)}?`,
@@ -31,11 +31,20 @@ export function unknownField(path: Path, shape: Shape, holder: unknown) {
   const isFree = (field: string) => fields.includes(field) && !Object.hasOwn((holder ?? {}) as object, field);
   const free = words.find(isFree);
   if (free !== undefined) return suggest(free);
+  if (around !== undefined && writtenFields(around.shape).includes(name)) {
+    return { ...diagnostic, hint: `${name} belongs next to ${around.name}, not in it` };
+  }
   const near = nearest(name, fields);
   if (near !== undefined) return suggest(near);
   const hint =
     fields.length === 0 ? "no fields are known here" : `known fields here: ${listed(fields, "and")}`;
   return { ...diagnostic, hint };
+}
+
+// The fields that people write.
+function writtenFields(shape: Shape): string[] {
+  const fields = Object.entries(fieldsOf(shape) ?? {});
+  return fields.flatMap(([name, field]) => (shapeOf(field).isOfSnapshots ? [] : [name]));
 }
 
 /** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */

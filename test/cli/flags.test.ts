@@ -44,6 +44,37 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
   expect([code, stdout]).toEqual([2, ""]);
 });
 
+test.each([
+  ["-v"],
+  ["-V"],
+  ["--version"],
+  ["version"],
+  ["start", "-v"],
+])("%s %s prints the version", async (...argv) => {
+  expect(await runCli(argv)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    stderr: "",
+  });
+});
+
+test("a misspelt variable earns a warning that names the closest; other programs' variables do not", async () => {
+  const env = { SVC_SANDBOX_PROT: "1", SVC_SANDBOX_TLS: "1", SVC_SANDBOX_URL: "http://x", SVC_BASE_ULR: "x" };
+  const { code, stderr } = await runCli(["list"], { env });
+  expect([code, stderr]).toEqual([
+    0,
+    "Warning: SVC_SANDBOX_PROT has no effect. Did you mean SVC_SANDBOX_PORT?\n",
+  ]);
+});
+
+test.each([
+  ["nokey", 'Did you mean "none"?'],
+  ["nothing-like-it", "`svc-sandbox keys key-states`, or give none, malformed or unknown."],
+])("explain %s makes a suggestion", async (word, suggestion) => {
+  const { code, stderr } = await runCli(["explain", word], { cwd: temporaryFolder() });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(suggestion)]);
+});
+
 describe("the value of a flag", () => {
   // `keys --format json` shows which seed was used, without serving anything.
   const firstSecret = async (argv: readonly string[], env = {}, files = {}) => {

@@ -185,7 +185,7 @@ describe("svc-sandbox explain", () => {
   it("names the nearest ref of one that the scenario does not have", async () => {
     const { code, stderr } = await runCli(["explain", "revokd"], { cwd: temporaryFolder() });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^Failed to find the key "revokd": .*Did you mean "revoked"\?/);
+    expect(stderr).toMatch(/^Failed to find the key "revokd" in key-states\. Did you mean "revoked"\?/);
   });
 });
 

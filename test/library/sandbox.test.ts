@@ -140,6 +140,9 @@ describe("a sandbox", () => {
 
   test("refuses a scenario that there is not, or that is wrong, when it is made", () => {
     const wrong = { version: 1, organisations: {} };
+    expect(() => createSandbox({ scenario: "./x.yaml" as never })).toThrow(
+      "loadScenario of svc-sandbox/node",
+    );
     expect(() => createSandbox({ scenario: "key-sates" as never })).toThrow(refusal("scenario_not_found"));
     expect(() => createSandbox({ scenario: wrong as never })).toThrow(refusal("scenario_invalid"));
     expect(() => createSandbox({ now: "yesterday" })).toThrow(refusal("validation_failed"));

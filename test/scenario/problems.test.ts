@@ -68,6 +68,28 @@ story:
   ]);
 });
 
+test.each([
+  [
+    "version: 1\norganizations: { bank: { type: bank }\ntimeline: []\n",
+    "the { of line 2, column 16, is not closed",
+  ],
+  ["version: 1\norganizations: { bank: { type: [bank }\n", "the [ of line 2, column 32, is not closed"],
+  ["{ version: 1, organizations: {}", "the { of line 1, column 1, is not closed"],
+  ["{ version: 1, organizations: {", "the { of line 1, column 30, is not closed"],
+])("an open bracket of %j is named with its place", (text, message) => {
+  expect(problemsOf(text).map((one) => one.message)).toContainEqual(expect.stringContaining(message));
+});
+
+test("no hint offers a field that only snapshots write", () => {
+  const ours = ["requests_answered", "requests_matched", "counted_at", "revoked_at", "sha256", "suspensions"];
+  const text = `version: 1\nrequest_answered: 1\nfoo: 1\nfaults: [{ foo: 1, request_matched: 1, then: { hang: true } }]\n${inKeys(
+    "      a: { environment: test, foo: 1, usage: { foo: 1, count_at: [] }, revoke_at: 1 }\n",
+  ).replace("version: 1\n", "")}`;
+  const hints = problemsOf(text).map(({ hint = "" }) => hint);
+  expect(hints.length).toBeGreaterThan(7);
+  for (const name of ours) expect(hints.join("\n")).not.toContain(name);
+});
+
 test("contradictions are reported at once", () => {
   const keys = ["a", "b", "c", "d", "e", "f"].map((ref) => `      ${ref}: { environment: test }\n`).join("");
   expect(problemsOf(`default_key: nope\n${inKeys(keys)}`).map(({ code }) => code)).toEqual([

@@ -3,8 +3,11 @@ import { evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
 import { adviceOf } from "../../domain/advice.js";
 import { fingerprintOf, isSandboxKey, parseApiKey } from "../../domain/api-key.js";
+import { SandboxError } from "../../domain/errors.js";
 import { outcomeOf } from "../../domain/outcomes.js";
 import { alignColumns, wrapWords } from "../../report/plain-text.js";
+import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { didYouMean, listed, quote } from "../../schema/words.js";
 import { isoOf } from "../../world/clock.js";
 import { secretFor } from "../../world/story/run-step.js";
 import type { World } from "../../world/world.js";
@@ -30,7 +33,7 @@ export const command = declareCommand({
     const [word = "", scenario] = words;
     const loaded = await loadNamed(scenario, io);
     const world = openNamed(loaded, flags);
-    const explained = explain(headerOf(word, world), world);
+    const explained = explain(headerOf(word, world, loaded.name), world);
     const style = styleFor(io.stdout, io.env, flags);
     const lines = describe(explained, loaded.name, style, programName(io.env));
     const text = flags.json ? JSON.stringify(explained, null, 2) : lines.join("\n");
@@ -40,8 +43,15 @@ export const command = declareCommand({
 });
 
 /** The x-api-key header that a word on the command line stands for; `undefined` for none. Not to be printed. */
-function headerOf(word: string, world: World): string | undefined {
-  return world.registry.keys.has(word) || looksLikeRef(word) ? secretFor(world, word) : word.trim();
+function headerOf(word: string, world: World, scenario: string): string | undefined {
+  const { keys } = world.registry;
+  if (keys.has(word) || isReserved(word)) return secretFor(world, word);
+  if (!looksLikeRef(word)) return word.trim();
+  const hint = didYouMean(word, [...keys.keys(), ...reservedKeyRefs]);
+  throw new SandboxError(
+    "unknown_ref",
+    `Failed to find the key ${quote(word)} in ${scenario}.${hint} List its keys with \`svc-sandbox keys ${scenario}\`, or give ${listed(reservedKeyRefs, "or")}.`,
+  );
 }
 
 // Everything else is taken for what a client put into the header. Long words are not repeated in a message: a key

@@ -47,9 +47,13 @@ const when = mapping({
   probability: optional(number({ least: 0, most: 1 })),
 });
 
+const failureStatus = choice(Object.keys(failures).map(Number) as FailureStatus[], "bad_choice", (given) =>
+  Number(given) === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : undefined,
+);
+
 const then = mapping({
   latency: optional(latency),
-  status: optional(choice(Object.keys(failures).map(Number) as FailureStatus[])),
+  status: optional(failureStatus),
   body: optional(choice(["json", "html"])),
   reset: optional(flag()),
   hang: optional(flag()),

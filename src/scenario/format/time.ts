@@ -92,9 +92,33 @@ export function timeHint(text: string): string {
   return "write an ISO 8601 time with its zone, such as 2026-03-02T09:00:00Z";
 }
 
+const compound = /^([+-]?)(?:(\d{1,6})d)?t?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/;
+const lengths = { d: 86_400, h: 3600, m: 60, s: 1 };
+
+/** `1d12h` and `PT36H` as `36h`; `undefined` for what is neither written in several units nor in ISO 8601. */
+function inOneUnit(text: string): string | undefined {
+  const [, sign = "", iso = ""] = /^([+-]?)(P(?=.))?/i.exec(text) ?? [];
+  const plain = text
+    .toLowerCase()
+    .replace(/\s+/g, "")
+    .slice(sign.length + iso.length);
+  // In ISO 8601 an M before the T is a month.
+  if (iso !== "" && /^[^t]*m/.test(plain)) return undefined;
+  const [, , ...counts] = compound.exec(plain) ?? [];
+  const seconds = Object.values(lengths).reduce(
+    (sum, length, index) => sum + length * Number(counts[index] ?? 0),
+    0,
+  );
+  if (seconds === 0 || durationPattern.test(text)) return undefined;
+  const [unit, length] = Object.entries(lengths).find(([, one]) => seconds % one === 0) ?? ["s", 1];
+  return `${sign}${seconds / length}${unit}`;
+}
+
 /** Returns how to mend a text that should be a duration; `undefined` when nothing better than an example can be said. */
 export function durationHint(text: string): string | undefined {
   if (/^[+-]?\d+$/.test(text)) return `a duration needs its unit: ${text}s or ${text}m, for example`;
+  const single = inOneUnit(text);
+  if (single !== undefined) return `a duration has one number and one unit: ${single}`;
   if (parseTime(text) !== undefined) return "write how long it lasts: 90s, 10m, 2h or 7d";
   if (parseDuration(text) === 0) return "write 1s or more, or remove it";
   if (/^-/.test(text) && parseDuration(text) !== undefined)
