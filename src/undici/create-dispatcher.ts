@@ -52,9 +52,12 @@ export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = 
   const agent = new Agent({
     connect(_to, connected) {
       const pair = connectionPair();
-      server.emit("connection", pair.server);
-      // undici asks for a socket, and takes any duplex stream.
-      nextTick(() => connected(null, pair.client as never));
+      // After a promise: otherwise Jest takes the parser of an idle connection, which keeps no process alive, for an open handle.
+      void Promise.resolve().then(() => {
+        server.emit("connection", pair.server);
+        // undici asks for a socket, and takes any duplex stream.
+        nextTick(() => connected(null, pair.client as never));
+      });
     },
   });
   if (baseUrl === "*") return agent;

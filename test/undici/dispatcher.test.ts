@@ -1,3 +1,4 @@
+import { createHook } from "node:async_hooks";
 import { channel } from "node:diagnostics_channel";
 import { type Dispatcher, getGlobalDispatcher, MockAgent, request, setGlobalDispatcher } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -106,6 +107,25 @@ test("no socket is opened, and no name is looked up", async () => {
   await using server = await startServer({ scenario: "key-states" });
   expect((await fetch(server.url)).status).toBe(404);
   expect(opened).toHaveLength(1);
+});
+
+test("Jest's --detectOpenHandles does not find the parser of an idle connection: nothing tracked has made it", async () => {
+  const tracked = new Set<number>();
+  const isOfTest: boolean[] = [];
+  const hook = createHook({
+    init(id, type, trigger) {
+      if (type === "PROMISE") return;
+      // Without the frame of this hook.
+      const frames = new Error().stack?.split("\n").slice(2).join("\n") ?? "";
+      const isTracked = frames.includes(import.meta.filename) || tracked.has(trigger);
+      if (isTracked) tracked.add(id);
+      if (type === "HTTPINCOMINGMESSAGE") isOfTest.push(isTracked);
+    },
+    destroy: (id) => void tracked.delete(id),
+  }).enable();
+  onTestFinished(() => void hook.disable());
+  expect((await open().ask()).statusCode).toBe(200);
+  expect(isOfTest).toEqual([false]);
 });
 
 test("a long body is read, and bodies of every kind go through", async () => {
