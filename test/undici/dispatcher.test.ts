@@ -110,6 +110,12 @@ test("no socket is opened, and no name is looked up", async () => {
 });
 
 test("Jest's --detectOpenHandles does not find the parser of an idle connection: nothing tracked has made it", async () => {
+  const { stackTraceLimit } = Error;
+  // As Jest sets it: the test stands far down.
+  Error.stackTraceLimit = 100;
+  onTestFinished(() => {
+    Error.stackTraceLimit = stackTraceLimit;
+  });
   const tracked = new Set<number>();
   const isOfTest: boolean[] = [];
   const hook = createHook({
