@@ -61,7 +61,7 @@ function referencePages(): Page[] {
     return { source: `docs/${name}.md`, file: `${name}.html`, label, group: "Reference", text, isMade: true };
   };
   const api =
-    "`npx svc-sandbox openapi` prints it as JSON, with `--preview` for the announced endpoints. [Each way in which a request ends](errors.md) has a section of its own.";
+    "`npx --no-install svc-sandbox openapi` prints it as JSON, with `--preview` for the announced endpoints. [Each way in which a request ends](errors.md) has a section of its own.";
   const control =
     "A running sandbox has it as JSON at `GET /__sandbox/control.openapi.json`. [Sessions, events and safety](control-plane.md) are described on a page of their own. [Each refusal](error-codes.md#refusals-of-the-sandbox) has its cause in a table.";
   return [

@@ -94,7 +94,7 @@ public class Main {
   /* The sandbox */
 
   /**
-   * A running svc-sandbox, whose clock stands still until it is moved: under {@code npx svc-sandbox exec} an instance of
+   * A running svc-sandbox, whose clock stands still until it is moved: under {@code svc-sandbox exec} an instance of
    * the one that it gives, so that its report counts the tests; else a process that ends when this is closed.
    */
   static class Sandbox implements AutoCloseable {
@@ -121,7 +121,7 @@ public class Main {
     private static Process start(String scenario) throws IOException {
       return
           new ProcessBuilder(
-                  "npx", "--yes", "svc-sandbox", scenario, "--port", "0", "--json", "--log", "off")
+                  "npx", "--no-install", "svc-sandbox", scenario, "--port", "0", "--json", "--log", "off")
               .redirectError(ProcessBuilder.Redirect.INHERIT)
               .start();
     }

@@ -146,7 +146,7 @@ public class SvcSandboxExtension implements ParameterResolver {
     }
   }
 
-  /** The server of {@code npx svc-sandbox exec -- mvn test}, else one of this JVM. */
+  /** The server of {@code svc-sandbox exec -- mvn test}, else one of this JVM. */
   static class Server implements CloseableResource {
     final String controlUrl;
     private Process process;
@@ -161,7 +161,7 @@ public class SvcSandboxExtension implements ParameterResolver {
       // The sandbox ends when this stdin does: with the JVM, however that ends.
       String wait = "console.log(process.env.SVC_CONTROL_URL);process.stdin.resume()";
       process =
-          new ProcessBuilder(npx, "--yes", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait)
+          new ProcessBuilder(npx, "--no-install", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait)
               .redirectError(ProcessBuilder.Redirect.INHERIT)
               .start();
       String url = new BufferedReader(new InputStreamReader(process.getInputStream())).readLine();

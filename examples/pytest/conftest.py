@@ -51,13 +51,13 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session")
 def sandbox_control_url():
-    """The control plane of `npx svc-sandbox exec -- pytest`, else of a server for this process or worker of xdist."""
+    """The control plane of `svc-sandbox exec -- pytest`, else of a server for this process or worker of xdist."""
     if "SVC_CONTROL_URL" in os.environ:
         yield os.environ["SVC_CONTROL_URL"]
         return
     # The sandbox ends when this stdin does: with the tests, however they end.
     wait = "console.log(process.env.SVC_CONTROL_URL);process.stdin.resume()"
-    command = [shutil.which("npx") or "npx", "--yes", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait]
+    command = [shutil.which("npx") or "npx", "--no-install", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait]
     # In a session of its own, so that Ctrl-C leaves it to the fixtures that still need it.
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True

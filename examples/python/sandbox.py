@@ -11,7 +11,7 @@ class Sandbox:
     """
     A running sandbox: `base_url` and `keys`, a dictionary from refs to keys. Its clock stands still until it is moved.
 
-    Under `npx svc-sandbox exec` an instance of the sandbox that it gives, so that its report counts the tests; else a
+    Under `svc-sandbox exec` an instance of the sandbox that it gives, so that its report counts the tests; else a
     process of its own.
     """
 
@@ -28,7 +28,7 @@ class Sandbox:
         self.reset()
 
     def _start(self, scenario):
-        command = ["npx", "--yes", "svc-sandbox", scenario, "--port", "0", "--json", "--log", "off"]
+        command = ["npx", "--no-install", "svc-sandbox", scenario, "--port", "0", "--json", "--log", "off"]
         # In a session of its own, so that npx and what it starts can be stopped together.
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
         # It prints one line, once it accepts requests; none when it could not start.

@@ -197,7 +197,7 @@ test.each(Object.keys(readers))("%s: there are variables in it and no keys", asy
 });
 
 const lines = [
-  ...[...pageOf("docs/cli.md").matchAll(/npx (svc-sandbox collection .*?)(?: &&)?$/gm)].map(
+  ...[...pageOf("docs/cli.md").matchAll(/npx --no-install (svc-sandbox collection .*?)(?: &&)?$/gm)].map(
     ([, line = ""]) => line,
   ),
   ...Object.keys(command.examples),

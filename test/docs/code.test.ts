@@ -101,8 +101,8 @@ test.skipIf(noBrowser).each(titled(inBrowser))("%s: runs in a page", async (_tit
 });
 
 test("--handlers of docs/doors.md serves what the handlers module says", async () => {
-  const line = blockWith("docs/doors.md", "sh", "npx svc-sandbox --handlers");
-  const command = line.replace("npx svc-sandbox", `node "${bin}" --port 0 --json`);
+  const line = blockWith("docs/doors.md", "sh", "npx --no-install svc-sandbox --handlers");
+  const command = line.replace("npx --no-install svc-sandbox", `node "${bin}" --port 0 --json`);
   const running = runCommand(command, { cwd: userFolder({ "handlers.mjs": handlersModule }) });
   const { base_url, keys } = JSON.parse(await running.until(/\n/));
   const answer = await fetch(`${base_url}/v1/relying-party/attestations`, {

@@ -43,6 +43,22 @@ test.each(pageNames)("the links of %s lead somewhere", (page) => {
   expect(broken.map(([link]) => link)).toEqual([]);
 });
 
+test("no page, example or scenario runs what the registry has under the package's name, which is not published", () => {
+  const filesIn = (folder: string) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter(
+        (name) => /\.(?:md|ya?ml|json|py|go|java|js)$/.test(name) && !/node_modules|decisions/.test(name),
+      )
+      .map((name) => join(folder, name));
+  const files = ["README.md", "action.yml", ...["docs", "examples", "scenarios"].flatMap(filesIn)];
+  expect(files.length).toBeGreaterThan(60);
+  const fetched =
+    /npx(?:\.cmd)?",? "?svc-sandbox|--yes"?,? "?svc-sandbox(?!@\$VERSION)|npm install [^`\n]*(?<=\s)svc-sandbox\b|"svc-sandbox": "[^f]/g;
+  expect(
+    files.flatMap((file) => [...pageOf(file).matchAll(fetched)].map(([text]) => `${file}: ${text}`)),
+  ).toEqual([]);
+});
+
 test.each(outcomes)("docs/errors.md says of $path when it comes, what to do and which rules", ({
   path,
   promised,

@@ -75,7 +75,7 @@ test("README.md: its first screen works in a clean clone with an empty HOME, and
   const env = { PATH: path?.join(delimiter) ?? "", HOME: join(folder, "home"), NO_COLOR: "1" };
   const inClone = (command: string) => runCommand(command, { cwd: clone, only: env });
 
-  for (const early of ["npm start", "npx svc-sandbox", readme("explain")]) {
+  for (const early of ["npm start", "npx --no-install svc-sandbox", readme("explain")]) {
     const { code, stdout, stderr } = await inClone(early).ended;
     expect([early, code, stdout, stderr]).toEqual([
       early,
@@ -105,7 +105,9 @@ test("README.md: its first screen works in a clean clone with an empty HOME, and
   expect([seen.length, seen]).toEqual([17, toldOfKeys().sort()]);
   expect((await inClone(readme("explain")).ended).stdout).toContain("403.live_suspended");
 
-  expect((await inClone("npx svc-sandbox lits").ended).stderr).toContain("`npx svc-sandbox list`");
+  expect((await inClone("npx --no-install svc-sandbox lits").ended).stderr).toContain(
+    "`npx svc-sandbox list`",
+  );
 
   const elsewhere = await inClone(`export npm_config_ignore_scripts=true\n${readme("npm pack")}`).ended;
   expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringMatching(/^key-states /m) });
@@ -274,7 +276,9 @@ test("docs/report.md: its lines for several runs merge their reports", async () 
 });
 
 const execLines = [
-  ...[...pageOf("docs/exec.md").matchAll(/npx (svc-sandbox exec .*)$/gm)].map(([, line = ""]) => line),
+  ...[...pageOf("docs/exec.md").matchAll(/npx --no-install (svc-sandbox exec .*)$/gm)].map(
+    ([, line = ""]) => line,
+  ),
   ...Object.keys(exec.examples),
 ];
 
@@ -302,7 +306,7 @@ test("docs/capture.md: what a sandbox has seen is captured, proved and told, who
   );
   expect(lines).toHaveLength(4);
   for (const line of lines) {
-    const command = line.replace("npx svc-sandbox", `node "${bin}"`).replace(/req_\w+/, id);
+    const command = line.replace("npx --no-install svc-sandbox", `node "${bin}"`).replace(/req_\w+/, id);
     const { code, stdout, stderr } = await ended(command, folder, env);
     expect([line, code, stdout + stderr]).toEqual([line, 0, expect.stringMatching(/\w/)]);
   }

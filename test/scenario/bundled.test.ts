@@ -56,8 +56,8 @@ test("the bundled scenarios are the files in scenarios/, each opening with a com
   expect(readdirSync(folder).sort()).toEqual(names.map((name) => `${name}.yaml`).sort());
   for (const name of names) {
     const comment = readFileSync(join(folder, `${name}.yaml`), "utf8").split(/^[^#]/m)[0] ?? "";
-    expect(comment).toContain(`npx svc-sandbox start ${name}`);
-    expect(comment).toContain(`npx svc-sandbox play ${name}`);
+    expect(comment).toContain(`npx --no-install svc-sandbox start ${name}`);
+    expect(comment).toContain(`npx --no-install svc-sandbox play ${name}`);
     expect(comment).toContain("curl");
   }
 });

@@ -30,7 +30,7 @@ type Sandbox struct {
 // Option chooses what a sandbox is made with.
 type Option func(options map[string]any)
 
-// Scenario is a bundled one. Default: the one that `npx svc-sandbox exec -- go test` runs, or key-states.
+// Scenario is a bundled one. Default: the one that `svc-sandbox exec -- go test` runs, or key-states.
 func Scenario(name string) Option { return func(options map[string]any) { options["scenario"] = name } }
 
 // Seed of everything invented.
@@ -121,7 +121,7 @@ func start() {
 		return
 	}
 	wait := "console.log(process.env.SVC_CONTROL_URL);process.stdin.resume()"
-	command := exec.Command("npx", "--yes", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait)
+	command := exec.Command("npx", "--no-install", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	server.stdin, _ = command.StdinPipe()
