@@ -7,7 +7,8 @@ import { createMemoryLog } from "../log/memory-log.js";
 import { loadScenario } from "../node/files/load-scenario.js";
 import { nodePlatform } from "../node/platform.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
-import { requireKnownOptions } from "../schema/check.js";
+import { requireFields, requireKnownOptions } from "../schema/check.js";
+import { quote } from "../schema/words.js";
 import type { RunningServer, ServeOptions } from "../server/serve-log.js";
 import { type Instant, instantOf } from "../world/clock.js";
 import { createRuntime, givenOptions } from "../world/runtime.js";
@@ -76,7 +77,7 @@ export interface SandboxServer<Key extends string = string, Organization extends
 /**
  * Starts a server of a sandbox of its own; resolves once requests are accepted.
  *
- * Throws what `createSandbox` and {@link loadScenario} throw, `address_in_use`, `address_unavailable`, `usage` for
+ * Throws what `createSandbox` and {@link loadScenario} throw, `validation_failed` for a port, `address_in_use`, `address_unavailable`, `usage` for
  * handlers that cannot be used, `certificate_unusable`, and for a state `state_unreadable`, `state_mismatch`,
  * `state_in_use` or `state_unwritable`; `close` throws the last one when something is lost.
  *
@@ -97,6 +98,10 @@ export function startServer(options: ServerOptions): Promise<SandboxServer>;
 export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
   requireKnownOptions("start the server", options, Object.keys(optionNames));
   const { scenario = "key-states", state: file, ...rest } = options;
+  const { port = 0 } = rest;
+  const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
+  const problem = `is a whole number from 0 to 65535, not ${quote(port)}`;
+  requireFields("start the server", { port: isPort ? undefined : problem });
   const named = typeof scenario === "string" ? await loadScenario(scenario) : resolveSource(scenario);
   const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name, text: named.text });
   const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });

@@ -84,9 +84,12 @@ describe("--report", () => {
     expect(JSON.parse(stderr)).toMatchObject({ requests: 1 });
   });
 
-  it("adds to the summary of a job on GitHub, and annotates it", async () => {
+  it.each([
+    "true",
+    "1",
+  ])("adds to the summary of a job on GitHub, and annotates it, where GITHUB_ACTIONS is %s", async (set) => {
     const cwd = clientFolder({ summary: "Before.\n" });
-    const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, "summary") };
+    const env = { GITHUB_ACTIONS: set, GITHUB_STEP_SUMMARY: join(cwd, "summary") };
     const argv = ["--report", join(cwd, "summary"), "--", ...client("?active")];
     const { stderr } = await runExec(argv, { cwd, env });
     expect(readFileSync(join(cwd, "summary"), "utf8")).toMatch(/^Before\.\n# Coverage 5 %/);

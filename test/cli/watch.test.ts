@@ -55,6 +55,21 @@ describe("--watch", () => {
     await running.stderr.shows(/Loaded a\.yaml again: new keys two\.\n/);
   });
 
+  it("says once that a broken file is sound again, also one that the scenario extends", async () => {
+    const { running, write } = await watch({
+      "a.yaml": "version: 1\nextends: ./base.yaml\n",
+      "base.yaml": world(["one"]),
+    });
+    write("base.yaml", "version: [");
+    await running.stderr.shows(/goes on\.\n/);
+    write("base.yaml", world(["one"]));
+    await running.stderr.shows(/sound again/);
+    write("base.yaml", `${world(["one"])}# the same\n`);
+    write("a.yaml", "version: 1\nextends: ./base.yaml\nseed: 2\n");
+    await running.stderr.shows(/other secrets for one/);
+    expect(running.stderr.text().match(/sound again/g)).toHaveLength(1);
+  });
+
   it("survives editors that write another file and rename it, and a file that is gone for a while", async () => {
     const { cwd, running, write } = await watch({ "a.yaml": world(["one"]) });
     for (const ref of ["two", "three"]) {

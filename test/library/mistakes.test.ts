@@ -20,6 +20,10 @@ test("options that there are not are refused by name", async () => {
   await expect(startServer({ prot: 1 } as object)).rejects.toThrow(unknownOption("prot"));
 });
 
+test.each([99_999, -1, 1.5, "http"])("a server on the port %j is rejected", async (port) => {
+  await expect(startServer({ port } as object)).rejects.toThrow(unknownOption("port"));
+});
+
 test("requests of a key that there is not, and mistakes of the query, are refused", () => {
   const { requests, keys } = createSandbox({ scenario: "active" });
   const list = (query: object) => () => requests.list(query);

@@ -28,7 +28,7 @@ const reportFiles: FilesFlag<ReportFormat> = {
 
 /** Whether a job of GitHub Actions runs this: it shows annotations. */
 export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
-  return env.GITHUB_ACTIONS === "true";
+  return ["true", "1"].includes(env.GITHUB_ACTIONS ?? "");
 }
 
 /** The files that `--report` names; throws `usage` when neither a name nor `--format` says what to write there. */
