@@ -1,5 +1,7 @@
+import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { type CodeSplittingGroup, type Plugin, type RolldownOptions, rolldown } from "rolldown";
+import { esmExternalRequirePlugin } from "rolldown/plugins";
 import { dts } from "rolldown-plugin-dts";
 
 /** What to build, and into which folder. */
@@ -34,7 +36,7 @@ const commonJsChunks = inOrder([
   { name: "farmers", test: /\/src\/synthetic\/farmers\// },
   { name: "checks", test: /\/src\/scenario\/parse-scenario\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
-  { name: "server", test: /\/src\/(?:serve\/serve|node\/files\/load-scenario)\.ts$/ },
+  { name: "server", test: /\/src\/(?:serve\/serve|node\/(?:files\/load-scenario|package-files))\.ts$/ },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
 ]);
 
@@ -54,6 +56,7 @@ export async function bundle(
     input: { ...entries },
     platform: isPage ? "neutral" : "node",
     onLog: failOnWarning,
+    experimental: { attachDebugInfo: "none" },
     external: usersPackages,
     resolve: {
       mainFields: ["module", "main"],
@@ -69,14 +72,18 @@ export async function bundle(
       dataAsText,
       ...(kind === "esm" ? [] : [withoutWaiting(isPage)]),
       ...(kind === "cjs" ? [readLate] : []),
+      // For bundlers: a `require` made with `import.meta.url` fails in CommonJS. Only unused code of Express keeps one.
+      ...(kind === "esm" ? [esmExternalRequirePlugin({ external: [/^node:/, ...builtinModules] })] : []),
       inAscii,
     ],
   });
   const { output } = await bundled.write({
     dir: into,
     format: kind === "cjs" ? "cjs" : "esm",
-    // The names of functions stay, for people who read a stack.
-    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
+    // Names of functions stay for people who read a stack. So do lines: Node prints the one that threw.
+    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: isPage } },
+    polyfillRequire: false,
+    comments: { annotation: true, jsdoc: false, legal: false },
     codeSplitting: { groups: chunks[kind] },
   });
   await bundled.close();
@@ -108,7 +115,10 @@ const dataAsText: Plugin = {
   name: "data-as-text",
   transform(code, id) {
     if (!id.endsWith(".json") || id.includes("/node_modules/")) return null;
-    const text = JSON.stringify(JSON.stringify(JSON.parse(code)));
+    const data = JSON.parse(code);
+    const text = JSON.stringify(
+      JSON.stringify(id.endsWith("/package.json") ? { version: data.version } : data),
+    );
     return { code: `export default JSON.parse(${text});`, moduleType: "js" };
   },
 };

@@ -8,6 +8,7 @@ import { verbose } from "./flags.js";
 import { type Io, isVerbose, type Output, programName, splitAtDashes } from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
 
+export { setPackageReader } from "../node/package-files.js";
 export type { Io } from "./io.js";
 export { processIo } from "./io.js";
 

@@ -1,15 +1,16 @@
+import { extname } from "node:path";
 import type { RequestHandler, Response } from "express";
 import { SandboxError } from "../domain/errors.js";
 import { redactPath } from "../domain/redact.js";
 import { controlPath } from "../node/addresses.js";
-import { dashboardFolder, siteFolder } from "../node/package-files.js";
+import { packageFile } from "../node/package-files.js";
 import { text } from "../schema/shape.js";
 import { type Route, route } from "./route.js";
 
 const docsPath = `${controlPath}/docs`;
 const folders: readonly (readonly [path: string, folder: string])[] = [
-  [`${controlPath}/assets/`, `${dashboardFolder}assets/`],
-  [`${docsPath}/`, siteFolder],
+  [`${controlPath}/assets/`, "dist/dashboard/assets/"],
+  [`${docsPath}/`, "dist/site/"],
 ];
 
 /** Whether a path is one of the pages, which need no token: they hold nothing of the sandbox, and ask for the token. */
@@ -36,7 +37,7 @@ export const pageRoute: Route = route("GET /", {
   run(_context, { request, response }) {
     // Its files are named relative to it, as an instance's page stands elsewhere.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
-    return sendPageFile(response, dashboardFolder, "index.html");
+    return sendPageFile(response, "dist/dashboard/", "index.html");
   },
 });
 
@@ -50,12 +51,10 @@ export const servePageFiles: RequestHandler = ({ path, method }, response, next)
   else sendPageFile(response, folder, file).catch(next);
 };
 
-function sendPageFile(response: Response, root: string, file: string): Promise<void> {
-  response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
-  return new Promise((resolve, reject) => {
-    response.sendFile(file, { root, cacheControl: false }, (error) => {
-      if (error === undefined || response.headersSent) resolve();
-      else reject(new SandboxError("not_found", `There is no page or file ${redactPath(file)}.`));
-    });
+async function sendPageFile(response: Response, folder: string, file: string): Promise<void> {
+  const content = await packageFile(folder + file).catch(() => {
+    throw new SandboxError("not_found", `There is no page or file ${redactPath(file)}.`);
   });
+  response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
+  response.type(extname(file)).send(content);
 }

@@ -1,22 +1,33 @@
-import { promises as files, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFile } from "node:fs/promises";
+import project from "../../package.json" with { type: "json" };
 import type { ScenarioName } from "../scenario/bundled.js";
 
-// Both `src/node` and the built files lie two folders below the package.
-const packageFolder = new URL("../../", import.meta.url);
+/** The version of svc-sandbox. */
+export const { version } = project;
 
-/** The version of svc-sandbox; read at run time, so that a release is one changed line. */
-export const { version } = JSON.parse(readFileSync(new URL("package.json", packageFolder), "utf8")) as {
-  readonly version: string;
-};
+/** Reads a file of the package by its path from the package's folder, such as `dist/site/index.html`. */
+export type PackageReader = (path: string) => Uint8Array | Promise<Uint8Array>;
 
-/** Reads the YAML of a bundled scenario as it stands in its file. */
-export function readBundledScenario(name: ScenarioName): Promise<string> {
-  return files.readFile(new URL(`scenarios/${name}.yaml`, packageFolder), "utf8");
+// Both `src/node` and the built files are two folders below the package.
+let read: PackageReader = (path) => readFile(new URL(`../../${path}`, import.meta.url));
+
+/**
+ * Sets where the files of this package are read from: the pages of the dashboard and the documentation, and the YAML of
+ * bundled scenarios. Only a bundle needs it, because its code is no longer next to these files.
+ *
+ * @example
+ * setPackageReader((path) => readFile(join("node_modules/svc-sandbox", path)));
+ */
+export function setPackageReader(reader: PackageReader): void {
+  read = reader;
 }
 
-/** The folder of the dashboard's page, which is built before it can be served. */
-export const dashboardFolder = fileURLToPath(new URL("dist/dashboard/", packageFolder));
+/** Reads a file of the package. Rejects if there is no such file. */
+export async function packageFile(path: string): Promise<Buffer> {
+  return Buffer.from(await read(path));
+}
 
-/** The folder of the documentation's pages, which are built before they can be served. */
-export const siteFolder = fileURLToPath(new URL("dist/site/", packageFolder));
+/** Reads the YAML of a bundled scenario, unchanged. */
+export async function readBundledScenario(name: ScenarioName): Promise<string> {
+  return (await packageFile(`scenarios/${name}.yaml`)).toString();
+}

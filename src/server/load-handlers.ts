@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { runInNewContext } from "node:vm";
 import { SandboxError } from "../domain/errors.js";
 import { mswMissing, type UserHandlers } from "./custom-handlers.js";
 
@@ -42,18 +42,19 @@ function describeFailure(error: NodeJS.ErrnoException, file: string): string {
     return `this Node (${process.version}) does not load such files. Write it as .mjs or .js, or start with a Node that does (22.18 and later load .ts).`;
   }
   const [message] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
-  if (error instanceof SyntaxError) return syntaxPlace(file) ?? `${message}`;
+  const isSyntax = error instanceof SyntaxError && !/^The requested module /.test(error.message);
+  if (isSyntax) return `it is not JavaScript.\n${withPlace(error)}`;
   const line = parseInt(error?.stack?.split(`${pathToFileURL(file).href}:`)[1] ?? "", 10);
   return `${message}${Number.isNaN(line) ? "" : ` (line ${line})`}`;
 }
 
-// Node prints the place of a syntax error and does not tell it otherwise.
-function syntaxPlace(file: string): string | undefined {
+/** A syntax error as Node prints it: the file and the line, the code, and the message. */
+function withPlace(error: NodeJS.ErrnoException): string {
   try {
-    execFileSync(process.execPath, ["--check", file], { stdio: "pipe", encoding: "utf8" });
-    return undefined;
-  } catch (error) {
-    const [text = ""] = String((error as { stderr?: unknown }).stderr).split(/\n\s+at /, 1);
-    return text.includes("SyntaxError") ? `it is not JavaScript.\n${text.trim()}` : undefined;
-  }
+    // V8 knows the place, but for an ES module it is in the stack only after the error has passed a script of `vm`.
+    // A TypeScript file's error has a code, and the place in its stack.
+    if (error.code === undefined) runInNewContext("throw error", { error });
+  } catch {}
+  const [text = ""] = `${error.stack}`.split(/\n\s+at /, 1);
+  return text.trim();
 }

@@ -107,6 +107,11 @@ test.each<[string, string | undefined, RegExp]>([
     "const a = 1;\nexport default [;\n",
     /: it is not JavaScript\.\n\S*h\.mjs:2\nexport default \[;\n +\^\n/,
   ],
+  [
+    "a missing export",
+    '// none\nimport { nothing } from "node:fs";',
+    /: The requested module 'node:fs' does not provide an export named 'nothing' \(line 2\)\n$/,
+  ],
   ["a module that throws", '\nthrow new Error("not configured");', /: not configured \(line 2\)\n$/],
   [
     "an import that is not there",
@@ -131,6 +136,13 @@ test.each<[string, string | undefined, RegExp]>([
 ])("%s ends with 2 and says what is wrong", async (_what, code, says) => {
   const ran = await start("h.mjs", userFolder(code === undefined ? {} : { "h.mjs": code })).ended;
   expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
+});
+
+test("a syntax error of a file that the handlers import shows that file and its line", async () => {
+  const files = { "h.mjs": 'import "./data.mjs";', "data.mjs": "\nexport const = 1;\n" };
+  const ran = await start("h.mjs", userFolder(files)).ended;
+  expect(ran).toMatchObject({ code: 2, stdout: "" });
+  expect(ran.stderr).toMatch(/: it is not JavaScript\.\n\S*data\.mjs:2\nexport const = 1;\n +\^\n/);
 });
 
 test.each([

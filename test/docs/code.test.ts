@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import * as files from "node:fs/promises";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -50,6 +51,7 @@ async function modules() {
     "svc-sandbox/msw": ourMsw,
     "svc-sandbox/node": ourNode,
     "svc-sandbox/undici": ourUndici,
+    "node:fs/promises": files,
     msw,
     "msw/node": mswNode,
     undici,

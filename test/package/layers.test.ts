@@ -92,6 +92,7 @@ function isAllowed(file: string, imported: string): boolean {
     if (imported === answerTypes[0] && file === answerTypes[1]) return true;
     return layerOf(imported) === layer || leftOf[layer]?.includes(layerOf(imported)) === true;
   }
+  if (imported === "package.json") return file === "src/node/package-files.ts";
   if (imported.startsWith("node:")) return onlyInNode.includes(layer);
   return packagesOf.get(layer)?.some((name) => isOf(name)(imported)) === true;
 }

@@ -30,7 +30,7 @@ test("the control plane answers though the package is removed while the server r
   );
   expect(wanted.length).toBeGreaterThan(1);
   for (const file of wanted) {
-    const imports = [...textOf(file).matchAll(/(?<!=>|\?\?=)\brequire\("\.\/([^"]+)"\)/g)];
+    const imports = [...textOf(file).matchAll(/(?<!=> |\?\?= )\brequire\("\.\/([^"]+)"\)/g)];
     for (const [, next] of imports) if (!wanted.includes(next as string)) wanted.push(next as string);
   }
   const argv = ["--require", hookFile, join(folder, "bin/svc-sandbox.js"), "--port", "0"];

@@ -1,0 +1,83 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import { root } from "../support/pages.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/** Bundles a program into one file of a folder that has nothing of the package. */
+async function bundled(contents: string, format: "esm" | "cjs"): Promise<string> {
+  const outfile = join(temporaryFolder(), format === "esm" ? "app.mjs" : "app.cjs");
+  const stdin = { contents, resolveDir: root };
+  await build({ stdin, outfile, format, bundle: true, platform: "node", logLevel: "error" });
+  return outfile;
+}
+
+const fromPackage = `(path) => require("node:fs").readFileSync(${JSON.stringify(`${root}/`)} + path)`;
+const served = `
+const { startServer, setPackageReader } = LIBRARY;
+const run = async () => {
+  const statuses = async () => {
+    const server = await startServer();
+    const headers = { "x-api-key": server.sandbox.secret("active") };
+    const paths = ["/v1/relying-party/me", "/__sandbox/health", "/__sandbox/", "/__sandbox/docs/"];
+    const all = paths.map(async (path) => (await fetch(server.url + path, { headers })).status);
+    const answers = await Promise.all(all);
+    await server.close();
+    return answers;
+  };
+  const without = await statuses();
+  setPackageReader(${fromPackage.replace('require("node:fs")', 'process.getBuiltinModule("fs")')});
+  console.log(JSON.stringify([without, await statuses()]));
+};
+run();`;
+
+test.each([
+  ["import", "esm"],
+  ["import", "cjs"],
+  ["require", "cjs"],
+] as const)("a bundle by %s as %s runs anywhere, and its reader provides the pages", async (kind, format) => {
+  const program =
+    kind === "require"
+      ? served.replace("LIBRARY", 'require("svc-sandbox/node")')
+      : `import * as library from "svc-sandbox/node";${served.replace("LIBRARY", "library")}`;
+  const file = await bundled(program, format);
+  const printed = JSON.parse(execFileSync(process.execPath, [file], { encoding: "utf8" }));
+  expect(printed).toEqual([
+    [200, 200, 404, 404],
+    [200, 200, 200, 200],
+  ]);
+});
+
+test("the command runs as one file, and its reader provides the bundled scenarios", async () => {
+  const file = await bundled(
+    `const { cli, processIo, setPackageReader } = require("./dist/cjs/cli.js");
+    setPackageReader(${fromPackage});
+    cli(process.argv.slice(2), processIo(process)).then((code) => { process.exitCode = code; });`,
+    "cjs",
+  );
+  const run = (...argv: string[]) => execFileSync(process.execPath, [file, ...argv], { encoding: "utf8" });
+  expect(run("show", "key-states")).toContain("version: 1\n");
+  expect(run("--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test.each([
+  "mjs",
+  "cjs",
+])("an uncaught error of the library shows its line and its message in .%s", (type) => {
+  const file = join(temporaryFolder(), `app.${type}`);
+  const built = join(root, "dist", type === "mjs" ? "esm" : "cjs", "index.js");
+  const load =
+    type === "mjs"
+      ? `import(${JSON.stringify(built)})`
+      : `Promise.resolve(require(${JSON.stringify(built)}))`;
+  writeFileSync(
+    file,
+    `${load}.then(({ createSandbox }) => setTimeout(() => createSandbox({ scenario: "nope" })));`,
+  );
+  const { stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
+  expect(stderr).toMatch(/^\S+\.js:\d+\n\t*throw .*\n\t*\^\n\n/);
+  expect(stderr).toContain("nope");
+  expect(stderr.length).toBeLessThan(3000);
+});
