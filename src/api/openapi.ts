@@ -23,6 +23,9 @@ const previewHeader = {
 const previewNote =
   " The operations marked x-preview are announced and not released: what they look like here is this project's guess, and the service may choose otherwise.";
 
+/** The license of the descriptions. */
+export const license = { name: "MIT", identifier: "MIT" };
+
 /**
  * The OpenAPI 3.1.0 description of the API, made from the same tables as the answers (R48).
  *
@@ -41,6 +44,7 @@ export function openApiDocument({ preview = false }: { preview?: boolean } = {})
     info: {
       title: "Relying-Party API",
       version: apiVersion,
+      license,
       description: `Relying parties (banks and insurers) confirm an API key and see its context. What the specification leaves open is left open here too.${preview ? previewNote : ""}`,
     },
     // The service's own host is not announced yet; the specification writes {base_url} for it.
@@ -158,7 +162,9 @@ function responsesOf(endpoint: Endpoint): Responses {
 function errorWith(rows: readonly Outcome[]): JsonSchema {
   const codes = new Set(rows.filter(({ status }) => status !== 429).map(({ code }) => code));
   if (codes.size === 0) return errorContent;
-  return { allOf: [errorContent, { properties: { error: { properties: { code: { enum: [...codes] } } } } }] };
+  // Open, or linters miss the other members of the error in it.
+  const error = { properties: { code: { enum: [...codes] } }, additionalProperties: true };
+  return { allOf: [errorContent, { properties: { error } }] };
 }
 
 /** Returns an example of an error for each code. */

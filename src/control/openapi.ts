@@ -1,3 +1,4 @@
+import { license } from "../api/openapi.js";
 import { controlPath } from "../node/addresses.js";
 import { version } from "../node/package-files.js";
 import { controlBodySchema, descriptionOf } from "../scenario/format/json-schema.js";
@@ -14,11 +15,12 @@ export function controlOpenApiDocument(routes: readonly Route[]): Record<string,
     const path = controlPath + row.path;
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(row) };
   }
-  return {
+  const document = {
     openapi: "3.1.0",
     info: {
       title: "svc-sandbox control plane",
       version,
+      license,
       description:
         "The administrators' dashboard as an API, and the controls of the sandbox itself. Not part of the relying-party API. An instance has the same routes under /i/{id}, except those on instances.",
     },
@@ -33,6 +35,8 @@ export function controlOpenApiDocument(routes: readonly Route[]): Record<string,
       ),
     },
   };
+  // Linters of OpenAPI reject the keyword of editors.
+  return JSON.parse(JSON.stringify(document, (name, value) => (name === "doNotSuggest" ? undefined : value)));
 }
 
 const refusal = {
@@ -49,7 +53,9 @@ function operation(row: Route): Record<string, unknown> {
     const whole = referenceOr(inJson(row.isBare ? answer : mapping({ data: answer })));
     return types.map((type) => [type, { schema: type === json ? whole : { type: "string" } }]);
   };
+  const name = row.path.replace(/[\W_]+([a-z]|$)/g, (_, first: string) => first.toUpperCase());
   return {
+    operationId: row.method.toLowerCase() + (name || "Page"),
     summary,
     ...(row.preview === true && { "x-preview": true }),
     ...(parameters.length > 0 && { parameters }),
@@ -59,6 +65,7 @@ function operation(row: Route): Record<string, unknown> {
         description: summary,
         ...(row.answer && { content: Object.fromEntries(contents(row.answer)) }),
       },
+      "4XX": refusal,
       default: refusal,
     },
   };

@@ -5,6 +5,7 @@ import { expectPartsOf } from "../support/expect-described.js";
 
 /** An operation of the description, as far as tests look at it. */
 export interface Operation {
+  readonly operationId: string;
   readonly summary: string;
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };

@@ -22,6 +22,14 @@ test("every reference leads to a named part, and every named part is used", () =
   expect([...used].sort()).toEqual(Object.keys(description.components.schemas).sort());
 });
 
+test("linters and generators find a license, a name for each operation, and no keyword of editors", () => {
+  expect(description).toMatchObject({ info: { license: { identifier: "MIT" } } });
+  const names = operations.map(({ operation }) => operation.operationId);
+  expect(new Set(names).size).toBe(operations.length);
+  for (const name of names) expect(name).toMatch(/^(?:get|post|put|patch|delete)[A-Z]\w*$/);
+  expect(JSON.stringify(description)).not.toContain("doNotSuggest");
+});
+
 test("each enumeration has a type, from which other languages make theirs", () => {
   const untyped: unknown[] = [];
   JSON.stringify(description, (_name, value) => {
@@ -39,7 +47,7 @@ test.each(operations)("$verb $path has a summary, its parameters and a default a
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
   for (const parameter of inPath) expect(parameter).toMatchObject({ required: true, schema: {} });
-  expect(Object.keys(responses)).toEqual([expect.stringMatching(/^2\d\d$/), "default"]);
+  expect(Object.keys(responses)).toEqual([expect.stringMatching(/^2\d\d$/), "4XX", "default"]);
 });
 
 test("every write names the actor, and every described write is tested", () => {
