@@ -34,7 +34,7 @@ function checkDocument(report: CheckReport): ReportDocument {
     sections: stopped === undefined ? sectionsOf(report) : [],
     notes: stopped === undefined ? notes : [],
     conclusion: { text: conclusion(report), tone: verdict === "agrees" ? "good" : "bad" },
-    failures: [],
+    failures: (report.newFacts ?? []).map((fact) => `New on ${fact}.`),
     suites: suitesOf(report),
     json: jsonOf(report),
   };
@@ -80,8 +80,8 @@ function sectionsOf({ paths, rules, differences }: CheckReport): Section[] {
   ];
 }
 
-/** A case for each path, the first one failed by what stopped the check, and one for each rule. */
-function suitesOf({ paths, rules, differences, stopped }: CheckReport): Suite[] {
+/** A case for each path, the first one failed by what stopped the check, one for each rule and each new fact. */
+function suitesOf({ paths, rules, differences, stopped, newFacts }: CheckReport): Suite[] {
   const pathCases = paths.map((row, index): TestCase => {
     if (stopped !== undefined && index === 0) {
       return { name: row.pathId, verdict: "failed", message: stopped };
@@ -96,8 +96,11 @@ function suitesOf({ paths, rules, differences, stopped }: CheckReport): Suite[] 
   return [
     { name: "paths", cases: pathCases },
     { name: "rules", cases: ruleCases },
+    ...(newFacts === undefined ? [] : [{ name: "new", cases: newFacts.map(newFactCase) }]),
   ];
 }
+
+const newFactCase = (message: string): TestCase => ({ name: message, verdict: "failed", message });
 
 function testCase(name: string, { verdict, reason }: VerdictRow, found: readonly Difference[]): TestCase {
   const lines = found.map(
@@ -107,7 +110,8 @@ function testCase(name: string, { verdict, reason }: VerdictRow, found: readonly
   return { name, verdict: verdicts[verdict].inJunit, message, output: lines.join("\n") || undefined };
 }
 
-function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
+/** The members of a check in JSON. */
+export function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
   const learned = assumptions.filter(({ value }) => value !== undefined);
   const open = assumptions.filter(({ value }) => value === undefined);
   return {

@@ -1,3 +1,4 @@
+import type { SeenResponse } from "./against.js";
 import { describeAnswer } from "./answer.js";
 import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
@@ -20,10 +21,13 @@ interface Gathered {
   /** Why nothing could be compared, a sentence or two. */
   readonly stopped: string | undefined;
   readonly attempts: readonly Attempt[];
+  readonly responses: readonly SeenResponse[];
   /** The results of comparing answers with one another. */
   readonly compared: readonly Observation[];
   readonly assumptions: readonly InferredAssumption[];
   readonly notes: readonly string[];
+  /** Everything new since an earlier check. */
+  readonly newFacts?: readonly string[] | undefined;
 }
 
 /** The findings of a check; holds no key. */

@@ -1,4 +1,5 @@
 import { outcomeOf } from "../domain/outcomes.js";
+import { notesOn, type SeenResponse, seenResponse } from "./against.js";
 import {
   type Answer,
   headerOf,
@@ -34,6 +35,8 @@ export interface CheckOptions {
   readonly probeLimits: boolean;
   /** A well-formed key that is unknown. */
   readonly unknownKey: string;
+  /** A clock for durations, in milliseconds. */
+  readonly stopwatch: () => number;
 }
 
 const variesNote =
@@ -67,9 +70,11 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     maxRequests,
     stopped: session.stopped(),
     attempts,
+    responses: session.responses,
     compared: [...rejections.observations, ...compareSuccesses(withStatus(all, 200))],
     assumptions: inferAssumptions(all),
     notes: [
+      ...notesOn(session.responses),
       ...(rejections.varyByThemselves ? [variesNote] : []),
       ...unusedVariables(env).map((name) => `${name} is not used: its name tells no path.`),
     ],
@@ -78,8 +83,9 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
 
 /** Begins a check; every key is taken out of its answers. */
 function createSession(send: Send, options: CheckOptions) {
-  const { env, maxRequests, unknownKey, url } = options;
+  const { env, maxRequests, unknownKey, url, stopwatch } = options;
   const redact = createRedact([...secretsIn(env), unknownKey]);
+  const responses: SeenResponse[] = [];
   let requests = 0;
   let unanswered = 0;
   let stopped: string | undefined;
@@ -91,18 +97,23 @@ function createSession(send: Send, options: CheckOptions) {
       return `nothing was sent after ${unanswered} requests without an answer`;
     return requests < maxRequests ? undefined : `the ${maxRequests} requests of --max-requests are used up`;
   }
-  async function ask(apiKey: string | undefined): Promise<Answer | NoAnswer> {
+  async function ask(attempt: Attempt): Promise<Answer | NoAnswer> {
     requests += 1;
-    const reply = await send(apiKey);
+    const sentAt = stopwatch();
+    const reply = await send(attempt.apiKey);
+    const milliseconds = stopwatch() - sentAt;
     unanswered = isNoAnswer(reply) ? unanswered + 1 : 0;
-    return isNoAnswer(reply) ? reply : readAnswer(reply, redact);
+    if (isNoAnswer(reply)) return reply;
+    const answer = readAnswer(reply, redact);
+    responses.push(seenResponse(attempt, answer, milliseconds));
+    return answer;
   }
   /** Sends the request of a path, if there is one left. */
   async function attempt({ pathId, apiKey, variable }: Attempt): Promise<Attempt> {
     const tried = { pathId, apiKey, variable };
     const reason = whyNone();
     if (reason !== undefined) return { ...tried, reason };
-    const reply = await ask(apiKey);
+    const reply = await ask(tried);
     if (requests === 1) stopped = whyNotTheApi(reply, url);
     if (isNoAnswer(reply)) return { ...tried, noAnswer: reply.found };
     return { ...tried, answer: reply, reason: whyUntried(pathId, reply) };
@@ -110,6 +121,7 @@ function createSession(send: Send, options: CheckOptions) {
   return {
     options,
     requests: () => requests,
+    responses,
     /** Why nothing could be compared. */
     stopped: () => stopped,
     left: () => (whyNone() === undefined ? maxRequests - requests : 0),
@@ -166,8 +178,8 @@ async function settleRejections(
   controls: Answer[],
 ): Promise<void> {
   const rejected = withStatus(attempts, 401);
-  while (compareRejections(rejected, controls).wantsControl && session.left() > 0) {
-    const reply = await session.ask(rejected[0]?.apiKey);
+  while (rejected[0] && compareRejections(rejected, controls).wantsControl && session.left() > 0) {
+    const reply = await session.ask(rejected[0]);
     if (isNoAnswer(reply) || reply.status !== 401) return;
     controls.push(reply);
   }

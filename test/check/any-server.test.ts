@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { newSince, parseCheck } from "../../src/check/against.js";
 import type { NoAnswer, RawAnswer } from "../../src/check/answer.js";
 import { renderCheck } from "../../src/check/document.js";
 import { runCheck } from "../../src/check/run.js";
@@ -59,7 +60,7 @@ const replies = fc.array(fc.oneof({ weight: 9, arbitrary: answer }, { weight: 1,
   maxLength: 12,
 });
 
-test("whatever a server answers, a check ends, keeps to its budget, and prints no key", async () => {
+test("whatever a server answers, a check ends, keeps to its budget, and prints no key; nothing is new since itself", async () => {
   await fc.assert(
     fc.asyncProperty(
       replies,
@@ -73,15 +74,18 @@ test("whatever a server answers, a check ends, keeps to its budget, and prints n
           maxRequests,
           probeLimits,
           unknownKey: "SVC_test_sbx000000000000",
+          stopwatch: () => 0,
         });
         expect(sent).toBe(report.requests);
         expect(sent).toBeLessThanOrEqual(maxRequests);
         const printed = reportFormats.map((format) => renderCheck(report, format)).join("\n");
         for (const key of Object.values(probeKeys))
           expect(printed).not.toContain(key.slice("SVC_test_".length));
-        expect(parse(report.assumptionsYaml).assumptions).toEqual(
-          JSON.parse(renderCheck(report, "json")).learned,
-        );
+        const json = JSON.parse(renderCheck(report, "json"));
+        expect(parse(report.assumptionsYaml).assumptions).toEqual(json.learned);
+        const compared = parseCheck(json);
+        expect(compared === undefined).toBe(report.stopped !== undefined);
+        if (compared !== undefined) expect(newSince(compared, compared)).toEqual([]);
       },
     ),
     runs(80),

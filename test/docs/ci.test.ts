@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runProgram } from "../../scripts/run-program.js";
 import { blockWith, pageOf, root } from "../support/pages.js";
+import { probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { userFolder } from "../support/temporary-folder.js";
 
 // The action and the templates are held against their published schemas, and their scripts run as a runner runs them, with
@@ -209,7 +210,7 @@ describe("action.yml", () => {
 
 describe("docs/ci.md", () => {
   test("the workflow is as its schema says, and gives the action inputs and outputs that it has", () => {
-    const text = blockWith("docs/ci.md", "yaml", "runs-on");
+    const text = blockWith("docs/ci.md", "yaml", "id: sandbox");
     const workflow = parse(text);
     expect(validate("github-workflow", workflow)).toEqual([]);
     const used = workflow.jobs.sandbox.steps.find(({ id }: { id?: string }) => id === "sandbox");
@@ -232,5 +233,53 @@ describe("docs/ci.md", () => {
     expect([code, new RegExp(job.coverage.slice(1, -1)).exec(output)?.[1]]).toEqual([1, "5"]);
     expect(readFileSync(join(cwd, job.artifacts.reports.junit), "utf8")).toMatch(/^<\?xml/);
     expect(JSON.parse(readFileSync(join(cwd, job.artifacts.paths[0]), "utf8")).coverage.percent).toBe(5);
+  });
+
+  const nightly = parse(blockWith("docs/ci.md", "yaml", "restore-keys"));
+  const scheduled = parse(blockWith("docs/ci.md", "yaml", "after_script"));
+
+  test("the nightly workflow is as its schema says, and a schedule starts both jobs", () => {
+    expect(validate("github-workflow", nightly)).toEqual([]);
+    expect(Object.keys(nightly.on)).toContain("schedule");
+    expect(scheduled.check.rules).toEqual([{ if: '$CI_PIPELINE_SOURCE == "schedule"' }]);
+    const files = nightly.jobs.check.steps.flatMap(
+      ({ with: given }: { with?: { path?: string } }) => given?.path ?? [],
+    );
+    expect(files).toEqual(["last.json", "last.json", ...scheduled.check.artifacts.paths]);
+    expect(scheduled.check.cache.paths).toEqual(["last.json"]);
+    expect([install, scheduled.check.script[0]]).toEqual(["npm ci", "npm ci"]);
+  });
+
+  const [install, ofGithub, ...after] = nightly.jobs.check.steps.flatMap(
+    ({ run }: { run?: string }) => run ?? [],
+  );
+  test.each<[string, string, string[]]>([
+    ["GitHub", ofGithub, after],
+    ["GitLab", scheduled.check.script.slice(1).join("\n"), scheduled.check.after_script],
+  ])("the nightly job for %s reports a change once, and keeps the last check when nothing is reached", async (_, check, always) => {
+    let header = "";
+    const { url } = await serveProbed((reply) => {
+      if (header !== "") setIn(reply, `headers.${header}`, "@1");
+    });
+    const cwd = userFolder(project);
+    const night = async (base: string) => {
+      const run = (script: string) =>
+        runProgram("bash", ["-eo", "pipefail", "-c", script.replace("https://api.example", base)], {
+          cwd,
+          env: probeKeys,
+        });
+      const { code, stderr } = await run(check);
+      for (const script of always) expect((await run(script)).code).toBe(0);
+      return [
+        code,
+        /^New on .*/m.exec(stderr)?.[0],
+        readFileSync(join(cwd, "last.json"), "utf8").includes("Deprecation"),
+      ];
+    };
+    expect(await night(url)).toEqual([0, undefined, false]);
+    header = "Deprecation";
+    expect(await night(url)).toEqual([1, "New on 401: deprecation.", true]);
+    expect(await night("http://127.0.0.1:1")).toEqual([1, undefined, true]);
+    expect(await night(url)).toEqual([0, undefined, true]);
   });
 });

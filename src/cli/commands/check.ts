@@ -1,13 +1,18 @@
-import { renderCheck } from "../../check/document.js";
+import { newSince, parseCheck } from "../../check/against.js";
+import { jsonOf, renderCheck } from "../../check/document.js";
 import { secretsIn } from "../../check/keys.js";
 import { runCheck } from "../../check/run.js";
 import { parseApiKey } from "../../domain/api-key.js";
+import { parsedJson } from "../../domain/json.js";
 import { redactKeys } from "../../domain/redact.js";
+import { stopwatch } from "../../library/real-time.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
+import { quote } from "../../schema/words.js";
 import { unknownSecret } from "../../world/scenario-keys.js";
-import { declareCommand, flag, noVariable, toggle, wholeNumber } from "../command.js";
-import { exitCode } from "../exit-codes.js";
+import { declareCommand, fileName, flag, noVariable, toggle, wholeNumber } from "../command.js";
+import { exitCode, usageError } from "../exit-codes.js";
+import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, jsonOrFormat, timeout, wide } from "../flags.js";
 import type { Io } from "../io.js";
 import { styleFor } from "../terminal.js";
@@ -15,7 +20,7 @@ import { styleFor } from "../terminal.js";
 export const command = declareCommand({
   summary: "probe a real environment and compare it with the contract",
   description:
-    "Sends a few requests for the key's context to a real environment (or a sandbox), says for each path and rule whether what came back agrees with the contract, and prints what was learned as assumptions for a scenario. Keys come from SVC_KEY_<REF> variables alone, named as keys --format env names those of key-states; without any, only requests without a good key are sent. Exits with 1 when something differs or cannot be reached. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
+    "Sends a few requests for the key's context to a real environment (or a sandbox), says for each path and rule whether what came back agrees with the contract, and prints what was learned as assumptions for a scenario. Keys come from SVC_KEY_<REF> variables alone, named as keys --format env names those of key-states; without any, only requests without a good key are sent. With --against it also lists everything new since an earlier check. Exits with 1 when something differs, is new or cannot be reached. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "what stands before /v1/relying-party/me" },
   flags: {
     format: formatFlag,
@@ -26,6 +31,7 @@ export const command = declareCommand({
       wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout,
+    against: flag("--against <file>", "list everything new since this earlier check (JSON)", fileName),
     probeLimits: toggle(
       "--probe-limits",
       "meet a limit on purpose: use the keys that are at theirs, and else up to per_minute + 1 requests of a working key, if --max-requests has room for them",
@@ -36,27 +42,45 @@ export const command = declareCommand({
   examples: {
     "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
     "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
+    "svc-sandbox check https://api.example --against last.json": "what is new since last time",
     "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
+    const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against, io);
     warnOfPlainHttp(url, io);
-    const report = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
+    const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests ?? 10,
       probeLimits: flags.probeLimits === true,
       unknownKey: unknownSecret(0),
+      stopwatch,
     });
+    const now = parseCheck(jsonOf(checked));
+    const newFacts = earlier && now && newSince(earlier, now);
+    const report = { ...checked, newFacts };
     const { stopped } = report;
     if (stopped !== undefined) io.stderr.write(redactKeys(`${stopped}\n`));
+    // Other formats are mostly written to a file.
+    if (format !== "text")
+      for (const fact of newFacts ?? []) io.stderr.write(redactKeys(`New on ${fact}.\n`));
     if (format !== "text" || stopped === undefined) {
       io.stdout.write(redactKeys(renderCheck(report, format, styleFor(io.stdout, io.env, flags))));
     }
-    return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
+    return report.verdict === "agrees" && !newFacts?.length ? exitCode.fine : exitCode.failed;
   },
 });
+
+async function readEarlier(file: string, io: Io) {
+  const text = await readGivenFile(file, "the earlier check", io);
+  const earlier = parseCheck(parsedJson(text.replace(/^\uFEFF/, "")));
+  if (earlier !== undefined) return earlier;
+  throw usageError(
+    `Failed to read --against: ${quote(file)} is not the JSON of a check that got responses. Give a file that svc-sandbox check <base-url> --format json > <file> wrote, and write the new check to another file.`,
+  );
+}
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;

@@ -1,0 +1,89 @@
+import { me } from "../api/endpoints/me.js";
+import { errorShape } from "../api/openapi.js";
+import { canonicalJson, isMapping } from "../domain/json.js";
+import { mistakesIn } from "../schema/check.js";
+import * as shape from "../schema/shape.js";
+import { type Answer, shown } from "./answer.js";
+import type { Attempt } from "./judge.js";
+
+/** A response by its names, without any value: a later check compares with it. */
+export type SeenResponse = ReturnType<typeof seenResponse>;
+
+export function seenResponse({ pathId }: Attempt, { status, headers, json }: Answer, milliseconds: number) {
+  const names = new Set(headers.map(([name]) => shown(name)));
+  const undocumented = undocumentedIn(status === 200 ? me.responseShape : errorShape, json).slice(0, 100);
+  return { pathId, status, milliseconds: Math.round(milliseconds), headers: [...names], undocumented };
+}
+
+// Nothing inside an undocumented member: names there may be data.
+function undocumentedIn(of: shape.Shape, value: unknown, path = "$"): string[] {
+  if (of.kind !== "mapping" || !isMapping(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const field = Object.hasOwn(of.fields, name) ? of.fields[name] : undefined;
+    const at = `${path}.${name}`;
+    return field === undefined ? [shown(at)] : undocumentedIn(shape.shapeOf(field), member, at);
+  });
+}
+
+/** Notes undocumented members, and the headers that announce the end of the endpoint. */
+export function notesOn(responses: readonly SeenResponse[]): string[] {
+  const isEnd = (name: string) => /^(?:deprecation|sunset)$/i.test(name);
+  const names = responses.flatMap(({ headers, undocumented }) => [...undocumented, ...headers.filter(isEnd)]);
+  return [...new Set(names)].map((name) => `${name} is not in the contract.`);
+}
+
+const { list, openMapping, text } = shape;
+const names = list(text());
+const response = { status: shape.count(), milliseconds: shape.count(), headers: names, undocumented: names };
+const checkShape = openMapping({
+  verdict: shape.choice(["agrees", "differs"]),
+  paths: list(openMapping({ path_id: text(), verdict: text(), got: shape.optional(text()) })),
+  responses: list(openMapping(response)),
+  differences: list(openMapping({ path_id: text(), at: text() })),
+  learned: shape.record(shape.anything()),
+});
+type CheckJson = shape.ValueOf<typeof checkShape>;
+
+/** Returns the JSON of a check that was not stopped; `undefined` for anything else. */
+export function parseCheck(json: unknown): CheckJson | undefined {
+  return mistakesIn(checkShape, json).length === 0 ? (json as CheckJson) : undefined;
+}
+
+/** Lists everything new since an earlier check, in words; what only one of the two tried is not compared. */
+export function newSince(earlier: CheckJson, now: CheckJson): string[] {
+  const known = factsOf(earlier);
+  const facts = factsOf(now).flatMap(([about, value]) => {
+    const before = known.filter(([one]) => one === about).map(([, one]) => one);
+    if (before.length === 0 || before.includes(value)) return [];
+    return [`${about}: ${value}${before.length === 1 ? ` instead of ${shown(before.join())}` : ""}`];
+  });
+  const differing = now.differences
+    .filter(({ path_id, at }) => !earlier.differences.some((one) => one.path_id === path_id && one.at === at))
+    .map(({ path_id, at }) => `${path_id}: ${at} differs from the contract`);
+  return [...new Set([...facts, ...differing]), ...slowerSince(earlier, now)];
+}
+
+function factsOf({ paths, responses, learned }: CheckJson): (readonly [about: string, value: string])[] {
+  const tried = paths.filter(({ verdict }) => verdict !== "not_tried");
+  return [
+    ...tried.map(({ path_id, got = "" }) => [path_id, got] as const),
+    ...responses.flatMap(({ status, headers, undocumented }) =>
+      [...headers.map((name) => name.toLowerCase()), ...undocumented].map(
+        (one) => [`${status}`, one] as const,
+      ),
+    ),
+    ...Object.entries(learned).map(([name, value]) => [name, canonicalJson(value)] as const),
+  ];
+}
+
+// By the median: a single response may be slow by chance.
+function slowerSince(earlier: CheckJson, now: CheckJson): string[] {
+  return [...new Set(now.responses.map(({ status }) => status))].flatMap((status) => {
+    const [before = NaN, after = NaN] = [earlier, now].map(({ responses }) => {
+      const times = responses.filter((one) => one.status === status).map((one) => one.milliseconds);
+      return times.length < 2 ? undefined : times.sort((a, b) => a - b)[(times.length - 1) >> 1];
+    });
+    const isSlower = after >= 3 * before && after >= before + 500;
+    return isSlower ? [`${status}: ${after} ms instead of ${before} ms`] : [];
+  });
+}

@@ -1,0 +1,239 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import type { Profile } from "../../src/domain/assumptions.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { type SandboxServer, startServer } from "../../src/serve/start-server.js";
+import { type Misbehave, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
+import { runCli } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// The stopwatch is moved by the servers, which are in this process.
+const time = vi.hoisted(() => ({ reading: 0 }));
+vi.mock("../../src/library/real-time.js", async (original) => ({
+  ...(await original<object>()),
+  stopwatch: () => time.reading,
+}));
+
+const pass = (milliseconds: number) => {
+  time.reading += milliseconds;
+};
+const serve = (drift: Misbehave = () => {}) =>
+  serveProbed((reply, presented) => {
+    pass(20);
+    return drift(reply, presented);
+  });
+
+let folder: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+async function check(url: string, ...argv: string[]) {
+  const ran = await runCli(["check", url, "--wide", ...argv], { env: probeKeys, cwd: folder });
+  const added = [...`${ran.stdout}${ran.stderr}`.matchAll(/^New on (.+)\.$/gm)].map(([, fact]) => fact);
+  return { ...ran, added };
+}
+
+/** Checks a server, then one with a drift against that. */
+async function checkAgain(
+  drift: Misbehave,
+  { before, argv = [] }: { before?: Misbehave; argv?: string[] } = {},
+) {
+  const { stdout } = await check((await serve(before)).url, "--json");
+  writeFileSync(join(folder, "last.json"), stdout);
+  return check((await serve(drift)).url, "--against", "last.json", ...argv);
+}
+
+const onContext =
+  (path: string, value: unknown): Misbehave =>
+  (reply) => {
+    if (reply.status === 200) setIn(reply, `body.data.${path}`, value);
+  };
+const secret = { "sk-live-1": "hunter2" };
+const planted = {
+  "a member in data": [onContext("trace", secret), ["200: $.data.trace"]],
+  "a Deprecation header": [
+    (reply) => setIn(reply, "headers.Deprecation", "@1"),
+    ["401: deprecation", "200: deprecation", "403: deprecation"],
+  ],
+  "1.5 s more for each response": [
+    () => pass(1500),
+    ["401: 1520 ms instead of 20 ms", "200: 1520 ms instead of 20 ms"],
+  ],
+  "a member in organization": [
+    onContext("organization.country", "NL"),
+    [
+      "200: $.data.organization.country",
+      "200.test: $.data.organization.country differs from the contract",
+      "200.live: $.data.organization.country differs from the contract",
+    ],
+  ],
+  "a type of organization": [
+    onContext("organization.type", "cooperative"),
+    [
+      "200.test: $.data.organization.type differs from the contract",
+      "200.live: $.data.organization.type differs from the contract",
+    ],
+  ],
+  "a RateLimit header": [
+    (reply) => setIn(reply, "headers.RateLimit-Reset", "7"),
+    ["401: ratelimit-reset", "200: ratelimit-reset", "403: ratelimit-reset"],
+  ],
+  "a member in error": [
+    (reply) => void (reply.status === 403 && setIn(reply, "body.error.trace", "hunter2")),
+    ["403: $.error.trace"],
+  ],
+  "a status": [
+    (reply, { ref }) => void (ref === "revoked" && Object.assign(reply, { status: 403 })),
+    [
+      "401.revoked: 403 unauthorized instead of 401 unauthorized",
+      "401.revoked: status differs from the contract",
+    ],
+  ],
+  "an assumption": [
+    (reply, { number }) => setIn(reply, "headers.X-Request-Id", `req-${number}`),
+    ["request_id_on_errors: true instead of false", "401: x-request-id", "403: x-request-id"],
+  ],
+} satisfies Record<string, [Misbehave, string[]]>;
+
+test.each(Object.entries(planted))("%s that an earlier check did not find is new, and fails", async (_, [
+  drift,
+  facts,
+]) => {
+  const { code, added, stdout } = await checkAgain(drift);
+  expect([code, added.sort()]).toEqual([1, [...facts].sort()]);
+  expect(stdout).not.toMatch(/hunter2|sk-live/);
+});
+
+test("all five drifts of a staging server are found in one check", async () => {
+  const drifts = Object.values(planted).slice(0, 5);
+  const { code, added } = await checkAgain((...given) => {
+    for (const [drift] of drifts) drift(...given);
+  });
+  expect([code, added.sort()]).toEqual([1, drifts.flatMap(([, facts]) => facts).sort()]);
+});
+
+test("nothing is new on an unchanged server, nor what a check had found before", async () => {
+  expect(await checkAgain(() => {})).toMatchObject({ code: 0, added: [], stderr: "" });
+  const drift: Misbehave = (...given) => {
+    for (const [one] of Object.values(planted)) one(...given);
+  };
+  expect(await checkAgain(drift, { before: drift })).toMatchObject({ code: 1, added: [] });
+});
+
+test("a single slow response is not new, nor times that stay short", async () => {
+  const once = await checkAgain((_reply, { number }) => pass(number === 1 || number === 5 ? 9000 : 0));
+  expect(once).toMatchObject({ code: 0, added: [] });
+  const short = await checkAgain(() => pass(400));
+  expect(short).toMatchObject({ code: 0, added: [] });
+});
+
+test("what only one of two checks has tried is not compared", async () => {
+  const { url } = await serve();
+  writeFileSync(join(folder, "last.json"), (await runCli(["check", url, "--json"])).stdout);
+  expect(await check(url, "--against", "last.json")).toMatchObject({ code: 0, added: [] });
+  writeFileSync(join(folder, "last.json"), (await check(url, "--json")).stdout);
+  const limited = await serve((reply, { ref }) => {
+    if (ref === "live")
+      Object.assign(reply, { status: 429, body: { error: { code: "busy", message: "No." } } });
+  });
+  expect(await check(limited.url, "--against", "last.json")).toMatchObject({ code: 0, added: [] });
+});
+
+test.each<Profile>(["minimal", "typical"])("nothing is new on a sandbox in profile %s", async (profile) => {
+  const scenario = { ...bundledScenarios["key-states"], assumptions: { profile } } as never;
+  const server: SandboxServer = await startServer({ scenario, seed: 1 });
+  onTestFinished(() => server.close(100));
+  const env = Object.fromEntries(
+    ["active", "live", "revoked", "expired", "wrong-scope"].map((ref) => [
+      `SVC_KEY_${ref.toUpperCase().replace("-", "_")}`,
+      server.sandbox.secret(ref),
+    ]),
+  );
+  const { stdout } = await runCli(["check", server.url, "--json"], { env });
+  writeFileSync(join(folder, "last.json"), stdout);
+  const again = await runCli(["check", server.url, "--json", "--against", "last.json"], { env, cwd: folder });
+  expect([JSON.parse(again.stdout).new_facts, again.code, again.stderr]).toEqual([[], 0, ""]);
+});
+
+test("undocumented members and headers that announce an end are notes, which fail nothing", async () => {
+  const { url } = await serve((reply) => {
+    Object.assign(reply.headers, { Deprecation: "@1", sunset: "Sat, 31 Dec 2033 23:59:59 GMT" });
+    if (reply.status === 200) setIn(reply, "body.data.trace", secret);
+    else setIn(reply, "body.error.trace", "hunter2");
+  });
+  const { code, stdout } = await check(url, "--json");
+  const { notes, verdict } = JSON.parse(stdout);
+  expect([code, verdict]).toEqual([0, "agrees"]);
+  expect(notes.sort()).toEqual(
+    ["$.data.trace", "$.error.trace", "Deprecation", "sunset"].map(
+      (name) => `${name} is not in the contract.`,
+    ),
+  );
+  const organization = await serve(onContext("organization.country", "NL"));
+  expect((await check(organization.url)).stdout).toContain(
+    "$.data.organization.country is not in the contract.",
+  );
+});
+
+test("R46 the JSON has the names and the time of each response, and neither values nor keys", async () => {
+  const { url } = await serve((reply, { apiKey = "" }) => {
+    reply.headers["X-Trace"] = "hunter2";
+    if (reply.status === 200) setIn(reply, "body.data.trace", secret);
+    if (reply.status === 200) setIn(reply, `body.data.${apiKey}`, apiKey);
+  });
+  const { stdout } = await check(url, "--json");
+  const { responses } = JSON.parse(stdout);
+  expect(responses[3]).toEqual({
+    path_id: "200.test",
+    status: 200,
+    milliseconds: 20,
+    headers: ["Content-Type", "X-Request-Id", "X-Trace", "Date", "Connection", "Transfer-Encoding"],
+    undocumented: ["$.data.trace", "$.data.SVC_test_…"],
+  });
+  expect(JSON.stringify(responses)).not.toMatch(/hunter2|sk-live|Secret0123/);
+});
+
+test("every format shows what is new", async () => {
+  for (const format of ["json", "markdown", "junit", "html"]) {
+    const ran = await checkAgain(planted["a member in data"][0], { argv: ["--format", format] });
+    expect(ran.stdout).toContain("200: $.data.trace");
+    expect([ran.code, ran.stderr]).toEqual([1, "New on 200: $.data.trace.\n"]);
+  }
+});
+
+const stopped = async () => {
+  const { url } = await serve((reply) => void Object.assign(reply, { bytes: "<html>" }));
+  return (await check(url, "--json")).stdout;
+};
+test.each<[what: string, text: () => string | Promise<string>]>([
+  ["an empty file", () => ""],
+  ["text", () => "hello"],
+  ["a list", () => "[]"],
+  ["null", () => "null"],
+  ["the report of exec", () => JSON.stringify({ coverage: {}, paths: [], advice: [] })],
+  [
+    "a check without responses",
+    () => JSON.stringify({ verdict: "agrees", paths: [], learned: {}, differences: [] }),
+  ],
+  ["a check that was stopped", stopped],
+])("%s is nothing to compare with, and no request is sent", async (_what, text) => {
+  writeFileSync(join(folder, "other.json"), await text());
+  const server = await serve();
+  const { code, stdout, stderr } = await check(server.url, "--against", "other.json");
+  expect(stderr).toMatch(
+    /^Failed to read --against: "other\.json" is not the JSON of a check .*Give a file that/,
+  );
+  expect([code, stdout, server.requests()]).toEqual([2, "", []]);
+});
+
+test("a missing file is named, and a byte order mark is no obstacle", async () => {
+  const { url } = await serve();
+  expect(await check(url, "--against", "none.json")).toMatchObject({
+    code: 2,
+    stderr: 'Failed to read the earlier check "none.json": there is no such file.\n',
+  });
+  writeFileSync(join(folder, "marked.json"), `\uFEFF${(await check(url, "--json")).stdout}`);
+  expect(await check(url, "--against", "marked.json")).toMatchObject({ code: 0, added: [] });
+});
