@@ -1,6 +1,6 @@
 import { maximumOverlap } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
-import { parseDuration, parseTime } from "../scenario/format/time.js";
+import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/time.js";
 
 /** The clock of one sandbox; all its times are epoch milliseconds. It goes back with a fake `Date` alone. */
 export interface Clock {
@@ -87,21 +87,12 @@ export function createSteadyTime(
   return () => (global.Date.now === real ? Math.floor(origin + stopwatch()) : global.Date.now());
 }
 
-// A snapshot writes times of scenarios, which have years of four digits.
-const first = Date.parse("0000-01-01T00:00:00Z");
-const last = Date.parse("9999-12-31T23:59:59.999Z");
-
 /** The last instant that a clock shows: overlaps that begin then still end in a year of four digits. */
-export const lastClockInstant = last - maximumOverlap;
-
-/** Whether epoch milliseconds are an instant that can be written down: whole, and in the years 0000 to 9999. */
-export function isInstant(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= first && (value as number) <= last;
-}
+export const lastClockInstant = lastInstant - maximumOverlap;
 
 /** ISO 8601 of an instant; one outside of the years 0000 to 9999, which no clock reaches, is written as their end. */
 export function isoOf(instant: number): string {
-  return new Date(Math.max(first, Math.min(instant, last))).toISOString();
+  return new Date(Math.max(firstInstant, Math.min(instant, lastInstant))).toISOString();
 }
 
 /** A length of time as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */

@@ -24,7 +24,7 @@ import {
   uuid,
   type ValueOf,
 } from "../schema/shape.js";
-import type { Clock } from "./clock.js";
+import { type Clock, isoOf } from "./clock.js";
 import { settleUsage, type Windows } from "./counters.js";
 import type { KeyEntry, Registry } from "./registry.js";
 
@@ -178,5 +178,5 @@ export function viewRequest(exchange: Exchange): RequestView {
 }
 
 function isoTime(instant: number | undefined): string | null {
-  return instant === undefined ? null : new Date(instant).toISOString();
+  return instant === undefined ? null : isoOf(instant);
 }

@@ -97,6 +97,8 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["bad_time", step("advance: ▲1d12h"), "one number and one unit: 36h"],
   ["bad_time", step("advance: ▲P1M"), "write it as in 90s"],
   ["bad_time", key("expires: ▲-P1DT30M"), "one number and one unit: -1470m"],
+  ["bad_time", key("expires: ▲9999-12-31T23:59:59-01:00"), "years 0000 to 9999"],
+  ["bad_time", `clock: { now: 9999-06-01T00:00:00Z }\n${key("expires: ▲400d")}`, "years 0000 to 9999"],
   ["bad_time", step("advance: ▲-10m"), "write it without the sign: 10m"],
   ["bad_time", step("advance: ▲0s"), "write 1s or more"],
   ["bad_time", step("advance: ▲2026-03-03T00:00:00Z"), "write how long it lasts"],

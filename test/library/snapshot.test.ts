@@ -73,6 +73,16 @@ test("a snapshot keeps when a key was revoked, also after the clock has moved on
   expect(continued.snapshot()).toEqual(sandbox.snapshot());
 });
 
+test("R43 no list and no snapshot names a year after 9999 as the end of a key", () => {
+  const scenario = modelScenario({ sliding: false, resetHour: 0, countRefused: false });
+  const assumptions = { ...scenario.assumptions, default_expiry: "400d" };
+  const sandbox = createSandbox({ scenario: { ...scenario, assumptions }, now: "9999-06-01T00:00:00Z" });
+  const { organization } = sandbox.keys.get("a");
+  const { key } = sandbox.keys.create({ organization, environment: "test", name: "Late" });
+  expect(key.expiresAt).toBe("9999-12-31T23:59:59.999Z");
+  expect(createSandbox({ scenario: throughYaml(sandbox.snapshot()) }).keys.get(key.ref)).toEqual(key);
+});
+
 test("a reset sandbox goes on exactly as a new one does, with request ids of its own", async () => {
   await fc.assert(
     fc.asyncProperty(anyScenario, commands, commands, async (scenario, before, after) => {

@@ -185,6 +185,12 @@ test("R43 an expiry is a length of time from now, or an instant", async () => {
   });
 });
 
+test("R43 with default_expiry a key expires after that time, unless it is created with an expiry of its own", () => {
+  const { keys } = open({ assumptions: { default_expiry: "2h" } });
+  expect(keys.create(testKey).key.expiresAt).toBe("2026-03-02T11:00:00.000Z");
+  expect(keys.create({ ...testKey, expires: "10m" }).key.expiresAt).toBe("2026-03-02T09:10:00.000Z");
+});
+
 test("fields of an organization that are left out stay as they are", () => {
   const { organizations } = open();
   const before = organizations.get("bank");

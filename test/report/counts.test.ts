@@ -4,7 +4,7 @@ import { handle } from "../../src/api/handle.js";
 import type { Exchange } from "../../src/history/exchange.js";
 import { createInstances, newInstanceId } from "../../src/log/instances.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { reportOf } from "../../src/report/report.js";
+import { mergeReports, reportOf } from "../../src/report/report.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import type { Fault } from "../../src/world/faults.js";
 import { advanceClock, clearRequests } from "../../src/world/operations/world.js";
@@ -134,4 +134,17 @@ test("the report counts every request, whatever happens to the worlds, the insta
   );
   // More than the journal holds.
   expect(most).toBeGreaterThan(1000);
+});
+
+test("an advice counts all of its requests, and has the first five as examples, also of several runs", () => {
+  const runtime = createRuntime(open("key-states"));
+  for (let request = 0; request < 8; request++) {
+    handle(runtime.world(), { method: "GET", path: "/v1/relying-party/you", apiKey: undefined });
+  }
+  const report = reportOf(runtime);
+  const first = runtime.world().history.requests().slice(0, 5);
+  for (const [{ advice }, count] of [[report, 8] as const, [mergeReports([report, report]), 16] as const]) {
+    const earned = advice.find(({ id }) => id === "wrong-method-or-path");
+    expect([earned?.count, earned?.examples.map(({ id }) => id)]).toEqual([count, first.map(({ id }) => id)]);
+  }
 });

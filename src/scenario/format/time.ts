@@ -14,6 +14,15 @@ export const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})
 /** The longest duration that a scenario may state, in milliseconds: a hundred years. */
 const maximumDuration = 100 * 365 * 24 * 60 * 60_000;
 
+/** The first and the last instant that can be written down. */
+export const firstInstant = Date.parse("0000-01-01T00:00:00Z");
+export const lastInstant = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** Whether epoch milliseconds are an instant that can be written down: whole, and in the years 0000 to 9999. */
+export function isInstant(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= firstInstant && (value as number) <= lastInstant;
+}
+
 /**
  * Milliseconds of a duration, or `undefined` when the text is not one.
  *
@@ -31,8 +40,8 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /**
- * Epoch milliseconds of an ISO 8601 time with a zone, or `undefined` when the text is none or names a day or an
- * hour that does not exist.
+ * Epoch milliseconds of an ISO 8601 time with a zone, or `undefined` when the text is none, names a day or an hour that
+ * does not exist, or with its zone lies outside of the years 0000 to 9999.
  *
  * @example
  * parseTime("2026-03-02T09:00:00Z"); // 1_772_442_000_000
@@ -45,7 +54,7 @@ export function parseTime(text: string): number | undefined {
   if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > daysInMonth(year, month)) return undefined;
   if (hour > 23) return undefined;
   const time = Date.parse(text);
-  return Number.isNaN(time) ? undefined : time;
+  return isInstant(time) ? time : undefined;
 }
 
 /**
@@ -77,6 +86,9 @@ export function parseWhen(text: string, start: number): number | undefined {
   return Math.abs(duration) > maximumDuration ? undefined : start + duration;
 }
 
+/** How to mend a time outside of the years 0000 to 9999. */
+export const outsideHint = "write a time that is in the years 0000 to 9999 in UTC";
+
 /** Returns how to mend a text that should be a time. */
 export function timeHint(text: string): string {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?!\d)/.exec(text) ?? [];
@@ -85,6 +97,7 @@ export function timeHint(text: string): string {
     const last = daysInMonth(Number(year), Number(month));
     if (Number(day) < 1 || Number(day) > last) return `${year}-${month} has ${last} days`;
   }
+  if (timePattern.test(text) && !Number.isNaN(Date.parse(text))) return outsideHint;
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `add the time of day and the zone: ${text}T00:00:00Z`;
   const spaced = text.replace(/^(\d{4}-\d{2}-\d{2})[ t]+(?=\d)/, "$1T").replace(/ *z$/i, "Z");
   if (parseTime(spaced) !== undefined && spaced !== text) return `write ${spaced}`;

@@ -31,7 +31,8 @@ export const problemCauses = {
   bad_choice: "A value is none of those allowed.",
   bad_format: "A value is not written in the form that the field needs.",
   bad_ref: "A ref is not in kebab-case (`my-key`), or has no letter.",
-  bad_time: "A time has no zone or does not exist, or a duration has no unit.",
+  bad_time:
+    "A time has no zone, does not exist or is outside of the years 0000 to 9999, or a duration has no unit.",
   out_of_range: "A number, a text or a list is too small or too large.",
   empty_list: "A list that needs an entry is empty.",
   // Extending another scenario

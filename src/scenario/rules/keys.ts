@@ -8,6 +8,7 @@ import {
 } from "../../domain/api-key.js";
 import type { Path } from "../../schema/shape.js";
 import { listed, nearest, quote } from "../../schema/words.js";
+import { isInstant, outsideHint, parseTime, parseWhen } from "../format/time.js";
 import { populationOf } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
@@ -55,6 +56,20 @@ const usageAddsUp: ScenarioRule = ({ keys, wrong }) => {
     const message = `today is ${today}, less than this_minute, which is ${minute}`;
     const hint = "the requests of this minute count for today as well (R24)";
     wrong("usage_contradiction", [...path, "usage", "today"], message, hint);
+  }
+};
+
+/** What ends a key lies in the years 0000 to 9999, which `keys.create` requires as well. */
+const endsAreInstants: ScenarioRule = ({ scenario, keys, wrong }) => {
+  const start = parseTime(scenario.clock?.now ?? "");
+  if (start === undefined) return;
+  for (const { path, fields } of keys) {
+    for (const field of ["expires", "overlap_ends"] as const) {
+      const given = fields[field];
+      if (given === undefined || isInstant(parseWhen(given, start))) continue;
+      const message = `${quote(given)} is outside of the years 0000 to 9999, counted from clock.now`;
+      wrong("bad_time", [...path, field], message, outsideHint);
+    }
   }
 };
 
@@ -282,6 +297,7 @@ function isLegacy({ fields: { legacy, secret } }: KeyFacts): boolean {
 export const keyRules: readonly ScenarioRule[] = [
   scopesAreKnown,
   usageAddsUp,
+  endsAreInstants,
   expiryFitsState,
   keysWithinMaximum,
   activeKeysWithinLimit,
