@@ -1,7 +1,7 @@
 import { fingerprintOf, isWellFormedKey, noKey } from "../domain/api-key.js";
 import type { Presented } from "../domain/authorize.js";
 import { outcomeOf, type PathId } from "../domain/outcomes.js";
-import { containsKey, redactKeys, redactPath } from "../domain/redact.js";
+import { containsKey, isOfWords, redactKeys, redactPath } from "../domain/redact.js";
 import { hasBody, hasKeyInOtherHeader, hasQuery, type RequestTraits } from "../domain/request-traits.js";
 import {
   type ApiAnswer,
@@ -163,13 +163,18 @@ function misplacedKeys(world: World, call: Call, pathId: PathId): MisplacedKeys 
   return findMisplacedKeys(world, call);
 }
 
-// Nothing is kept of a body with a key in it (R46), or that could not be read.
+// Ids are shorter, encoded keys longer.
+const longestQueryWord = 40;
+
+// Nothing is kept of a query or a body with a key in it (R46), or that could not be read.
 function contentOf({ request, endpoint, isGuarded }: Call): RequestContent | undefined | "unrepeatable" {
   if (isGuarded) return "unrepeatable";
   if (endpoint?.input === undefined || request.content === undefined) return undefined;
   const { query, contentType = "", idempotencyKey = "", body } = request.content;
   const isKept =
-    body.problem === undefined && ![query, contentType, idempotencyKey, body.text].some(containsKey);
+    body.problem === undefined &&
+    isOfWords(query, longestQueryWord, "-._=&,:") &&
+    ![query, contentType, idempotencyKey, body.text].some(containsKey);
   return isKept ? request.content : "unrepeatable";
 }
 

@@ -108,10 +108,34 @@ export function redactValue<Value>(
 
 const longestPath = 500;
 
-/** A path as it may be shown: no keys, however they are encoded, and not endless (R46). */
+/** The most letters and digits in one piece of a path. An encoded key has more, or other characters. */
+const longestWord = 20;
+
+/**
+ * A path as it may be shown: not endless, and only segments of words, without keys (R46).
+ *
+ * @example
+ * redactPath("/v1/relying-party/%53VC_test_1/SVC_test_2"); // "/v1/relying-party/…/SVC_test_…"
+ */
 export function redactPath(path: string): string {
-  const shown = redactEncoded(path);
+  const shown = path.split("/").map(shownSegment).join("/");
   return shown.length > longestPath ? `${shown.slice(0, longestPath)}…` : shown;
+}
+
+function shownSegment(segment: string): string {
+  const shown = redactKeys(segment);
+  return isOfWords(shown, longestWord, "-._…") ? shown : "…";
+}
+
+/** Whether a text has only words of letters and digits, and these other characters. */
+export function isOfWords(text: string, longest: number, others: string): boolean {
+  let length = 0;
+  for (const one of text) {
+    if (others.includes(one)) length = 0;
+    else if (length === longest || !/[\p{L}\p{M}\p{N}]/u.test(one)) return false;
+    else length += 1;
+  }
+  return true;
 }
 
 /** A text as it may be shown: no keys, however often they are percent-encoded, and cut behind the prefix of one in hex or Base64 (R46). */

@@ -143,11 +143,24 @@ describe("an instance", () => {
     expect((await ask("/instances")).body.data).toHaveLength(2);
   });
 
-  test("R46 has no key as its label", async () => {
+  test.each([
+    "of SVC_live_somebody-elses",
+    btoa(`SVC_live_${"9f8e7d6c5b4a".repeat(3)}`),
+    "%53%56%43",
+    "\\u0053",
+    "a\nb",
+  ])("R46 has plain words as its label, and not %j", async (label) => {
     const { ask } = await serveControl();
-    const json = { label: "of SVC_live_somebody-elses" };
-    const { status, text } = await ask("/instances", { method: "POST", json });
-    expect([status, text]).toEqual([422, expect.not.stringContaining("somebody-elses")]);
+    const { status, body, text } = await ask("/instances", { method: "POST", json: { label } });
+    expect([status, Object.keys(body.error.details.fields)]).toEqual([422, ["label"]]);
+    expect(text).not.toContain(label);
+  });
+
+  test("has a label in any language", async () => {
+    const { ask } = await serveControl();
+    for (const label of ["test_rotates[mark-1]: überlappt (1/2)", "ключи, по очереди", "鍵を回す"]) {
+      expect((await create(ask, { label })).label).toBe(label);
+    }
   });
 
   test("has a random id, whatever the seed", async () => {

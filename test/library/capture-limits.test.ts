@@ -87,6 +87,18 @@ test("a capture begins behind what a handler of the user's has answered", async 
   expect(capturedStatuses(sandbox)).toEqual([200]);
 });
 
+test("R46 nothing is kept of a query that may hold an encoded key", async () => {
+  const sandbox = createSandbox({ scenario: "announced-endpoints" });
+  const headers = { "x-api-key": sandbox.secret("lending") };
+  const list = (query: string) =>
+    sandbox.fetch(`https://any.example/v1/relying-party/attestations?${query}`, { headers });
+  await list("limit=1&farmer_id=%00%53%00%56%00%43");
+  await list(`limit=1&farmer_id=${btoa(`SVC_test_${"9f8e7d6c5b4a".repeat(3)}`)}`);
+  expect(() => sandbox.capture()).toThrow(/since the last one that a story cannot repeat/);
+  await list("limit=1");
+  expect(sandbox.capture().story).toHaveLength(1);
+});
+
 test("a capture begins behind a fake Date that went back", async () => {
   vi.useFakeTimers({ now: Date.parse("2026-05-01T00:00:00Z"), toFake: ["Date"] });
   const { clock: _, ...running } = scenario;

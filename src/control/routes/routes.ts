@@ -1,11 +1,13 @@
 import { openApiDocument } from "../../api/openapi.js";
 import { SandboxError } from "../../domain/errors.js";
+import { isOfWords } from "../../domain/redact.js";
 import { starterOf } from "../../library/create-sandbox.js";
 import type { ScenarioSource } from "../../library/sandbox.js";
 import type { Instance, Instances } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
+import { requireFields } from "../../schema/check.js";
 import { anything, list, record, text } from "../../schema/shape.js";
 import { isoOf } from "../../world/clock.js";
 import { givenOptions } from "../../world/runtime.js";
@@ -48,6 +50,13 @@ export const routes: readonly Route[] = [
     run(context) {
       const instances = requireInstances(context);
       const { scenario, now, label, ...asked } = context.body;
+      // A longer word may be an encoded key (R46).
+      const isPlain = label === undefined || isOfWords(label, 40, " -._,:/()[]");
+      requireFields("start an instance", {
+        label: isPlain
+          ? undefined
+          : "has words of up to 40 letters and digits, with spaces and -._,:/()[] between them",
+      });
       const { seed, profile, trial } = context.runtime.given;
       // What answers a client gets does not depend on whether its tests make instances; the clock is their own. The server's
       // own scenario has its seed and profile already.

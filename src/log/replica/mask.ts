@@ -1,5 +1,5 @@
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../../domain/api-key.js";
-import { findKeys, redactEncoded, redactKeys, redactValue } from "../../domain/redact.js";
+import { findKeys, redactEncoded, redactKeys, redactPath, redactValue } from "../../domain/redact.js";
 import { isMeantAsKey } from "../../domain/request-traits.js";
 import type { ApiRequest, RequestContent } from "../../history/exchange.js";
 import type { ControlCall } from "../log.js";
@@ -32,7 +32,7 @@ export function maskRequest(request: ApiRequest, sha256: (text: string) => strin
   const inPath = path.includes("_") || path.includes("%") ? findKeys(path) : [];
   return {
     method,
-    path: redactEncoded(path),
+    path: redactPath(path),
     apiKey: apiKey === undefined || isWellFormedKey(apiKey) ? apiKey && mask(apiKey) : maskMalformed(),
     ...(inPath.length > 0 && { keysInPath: inPath.map(mask) }),
     ...(traits !== 0 && { traits }),
