@@ -33,7 +33,8 @@ export function declareCommand<Flags extends FlagSet>(command: Command<Flags>): 
 }
 
 export const scenarioWord = {
-  "[scenario]": "a bundled name or a file (default: svc-sandbox.yaml if it is there, else key-states)",
+  "[scenario]":
+    "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states if it is not there)",
 };
 
 export interface Flag<Value> {

@@ -1,5 +1,6 @@
 import { on, once } from "node:events";
 import { constants } from "node:os";
+import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
@@ -26,6 +27,8 @@ export interface KeyPresses {
 export interface Io {
   readonly stdout: Output;
   readonly stderr: Output;
+  /** What `-` names in place of a scenario file. */
+  readonly stdin?: Readable;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** A signal that is aborted when the process is asked to stop (SIGINT, SIGTERM, SIGHUP). */
@@ -87,6 +90,9 @@ export function processIo(process: NodeJS.Process): Io {
   return {
     stdout: outputOf(process.stdout, stdoutFailed),
     stderr,
+    get stdin() {
+      return process.stdin;
+    },
     env: process.env,
     cwd: process.cwd(),
     stopSignal: () => stopSignalOf(process),

@@ -18,15 +18,20 @@ import type { Io } from "./io.js";
 export const ownScenario = "svc-sandbox.yaml";
 const fallbackScenario = "key-states";
 
+// The other ending of YAML counts as well.
+function ownIn(cwd: string): string | undefined {
+  return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
+}
+
 /** Loads the scenario of this name or file, else this folder's own, else `key-states`; the signal ends the wait for a pipe. */
 export async function loadNamed(
   word: string | undefined,
-  { cwd }: Io,
+  { cwd, stdin }: Pick<Io, "cwd" | "stdin">,
   signal?: AbortSignal,
 ): Promise<LoadedScenario> {
-  const name = word ?? (existsSync(resolve(cwd, ownScenario)) ? ownScenario : fallbackScenario);
+  const name = word ?? ownIn(cwd) ?? fallbackScenario;
   try {
-    return await loadScenario(name, { cwd, ...(signal !== undefined && { signal }) });
+    return await loadScenario(name, { cwd, stdin, ...(signal !== undefined && { signal }) });
   } catch (error) {
     throw withCount(error, name);
   }
@@ -35,7 +40,8 @@ export async function loadNamed(
 /** The scenarios that are named, else this folder's own; throws `usage` when there is neither. */
 export function namedOrOwn(words: readonly string[], doing: string, { cwd }: Io, or = ""): readonly string[] {
   if (words.length > 0) return words;
-  if (existsSync(resolve(cwd, ownScenario))) return [ownScenario];
+  const own = ownIn(cwd);
+  if (own !== undefined) return [own];
   throw usageError(
     `Failed to ${doing}: no scenario was named, and there is no ${ownScenario} here. Name one or more, files or bundled names (\`svc-sandbox list\`)${or}.`,
   );
@@ -59,7 +65,11 @@ export async function stepsThatFail(
 ): Promise<ScenarioProblem[]> {
   // Most starts have nothing to rehearse.
   const { rehearsalProblems, placeInScenario } = await import("../node/rehearsal.js");
-  return rehearsalProblems(loaded, (path) => placeInScenario(loaded.name, path, cwd), givenOptions(flags));
+  return rehearsalProblems(
+    loaded,
+    (path) => placeInScenario(loaded.name, path, cwd, loaded.piped),
+    givenOptions(flags),
+  );
 }
 
 /** Warns of the steps of a scenario file that do not come out as they say. Bundled scenarios have been tried. */
@@ -69,7 +79,8 @@ export async function warnOfSteps(
   io: Io,
   log: Logger,
 ): Promise<void> {
-  const problems = loaded.files.length === 0 ? [] : await stepsThatFail(loaded, flags, io);
+  const isBundled = loaded.files.length === 0 && loaded.piped === undefined;
+  const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
   if (problems.length === 0) return;
   const texts = problems.map(formatProblem).join("\n\n");
   log.note(`Steps of ${loaded.name} that may not come out as written:\n\n${texts}\n`);

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command as Commander, CommanderError, Option } from "commander";
 import type { SandboxError } from "../domain/errors.js";
+import { stdinName } from "../node/files/load-scenario.js";
 import { alignColumns, wrapWords } from "../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { didYouMean, quote } from "../schema/words.js";
@@ -162,7 +163,8 @@ function exampleText(examples: Command["examples"], { env }: Io): string {
 
 // A word where a command could stand, and that is no bundled name, no file that is there and no path.
 function refuseUnknownWord(word: string | undefined, { cwd }: Io): void {
-  if (word === undefined || isScenarioName(word) || existsSync(resolve(cwd, word))) return;
+  if (word === undefined || word === stdinName || isScenarioName(word) || existsSync(resolve(cwd, word)))
+    return;
   if (!/[\\/]|\.ya?ml$/i.test(word)) throw unknownWord(word);
 }
 

@@ -71,11 +71,12 @@ export async function placeInScenario(
   nameOrFile: string,
   path: Path,
   cwd: string,
+  piped?: string,
 ): Promise<FoundPlace | undefined> {
   try {
     const { text, ...options } = isScenarioName(nameOrFile)
       ? { text: await readBundledScenario(nameOrFile), file: `scenarios/${nameOrFile}.yaml` }
-      : openScenarioFile(nameOrFile, cwd);
+      : openScenarioFile(nameOrFile, cwd, piped);
     const { placeOf } = await import("../scenario/parse-scenario.js");
     const place = placeOf(text, path, options);
     // What no text holds is looked for around it, until nothing but the whole file is left.

@@ -36,11 +36,12 @@ export function isScenarioName(name: string): name is ScenarioName {
   return Object.hasOwn(bundledTexts, name);
 }
 
-/** The refusal of a name that leads to no scenario, with the nearest name that does. */
-export function scenarioNotFound(given: string, why: string): SandboxError {
+/** The refusal of a name that leads to no scenario, with the nearest name that does, or the file that was meant. */
+export function scenarioNotFound(given: string, why: string, meant?: string): SandboxError {
+  const hint = meant === undefined ? didYouMean(given, scenarioNames) : ` Did you mean ${quote(meant)}?`;
   return new SandboxError(
     "scenario_not_found",
-    `Failed to find the scenario ${quote(given)}: ${why}.${didYouMean(given, scenarioNames)} \`svc-sandbox list\` shows the bundled ones.`,
+    `Failed to find the scenario ${quote(given)}: ${why}.${hint} \`svc-sandbox list\` shows the bundled ones.`,
     { given, known: scenarioNames },
   );
 }

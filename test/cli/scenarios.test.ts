@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scenarioNames } from "../../src/scenario/bundled.js";
-import { runCli } from "../support/run-cli.js";
+import { runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** A scenario of one organization with these keys. */
@@ -19,6 +19,11 @@ describe("svc-sandbox list", () => {
     const lines = stdout.trimEnd().split("\n");
     expect(lines.map((line) => line.split(" ")[0])).toEqual([...scenarioNames]);
     for (const line of lines) expect(line).toMatch(/^[a-z-]+ {2,}\S.*[.!?]$/);
+  });
+
+  it("describes each scenario in one line of 80 columns, uncut", async () => {
+    const { stdout } = await runCli(["list"], { terminal: true, columns: 80, env: { NO_COLOR: "1" } });
+    expect(stdout).toBe((await runCli(["list", "--wide"])).stdout);
   });
 
   it("gives name, title and description with --json", async () => {
@@ -41,7 +46,47 @@ describe("svc-sandbox show", () => {
   });
 });
 
+describe("a scenario of the user's own", () => {
+  const broken = good.replace("test", "tset");
+
+  it("is svc-sandbox.yml as well by default", async () => {
+    const cwd = temporaryFolder({ "svc-sandbox.yml": good });
+    expect(await runCli(["validate"], { cwd })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ok {2}svc-sandbox\.yml /),
+    });
+    expect((await runCli(["keys"], { cwd })).stdout).toContain("only");
+  });
+
+  it.each([
+    ["bank.yml", "bank.yaml"],
+    ["bank.yaml", "bank.yml"],
+  ])("%s is answered with %s where only that is there", async (given, there) => {
+    const { code, stderr } = await runCli([given], { cwd: temporaryFolder({ [there]: good }) });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`Did you mean "${there}"?`)]);
+  });
+
+  it("is read from stdin for -, with the places of its problems", async () => {
+    const cwd = temporaryFolder();
+    expect(await runCli(["validate", "-"], { cwd, input: good })).toMatchObject({ code: 0, stderr: "" });
+    const { code, stderr } = await runCli(["validate", "-"], { cwd, input: broken });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^-:7:28: environment is test or live/)]);
+    const failing = `${good}story:\n  - request: { key: only }\n    expect: { status: 403 }\n`;
+    expect((await runCli(["validate", "-"], { cwd, input: failing })).stderr).toMatch(/^-:10:\d+: /);
+    const running = startCli(["-", "--port", "0", "--watch"], { cwd, input: good });
+    await running.stdout.shows(/only {2}/);
+    await running.stderr.shows(/^Nothing to watch: the scenario came from stdin\.\n/);
+  });
+});
+
 describe("svc-sandbox init", () => {
+  it("writes a scenario whose story verify proves, in an empty folder", async () => {
+    const cwd = temporaryFolder();
+    expect((await runCli(["init"], { cwd })).code).toBe(0);
+    const { code, stdout } = await runCli(["verify"], { cwd });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/: 3 steps, 3 expectations, all hold /)]);
+  });
+
   it("does not overwrite a file without --force", async () => {
     const cwd = temporaryFolder({ "mine.yaml": good });
     const refused = await runCli(["init", "mine.yaml"], { cwd });

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { onTestFinished } from "vitest";
 import { cli } from "../../src/cli/cli.js";
 import type { KeyPresses, Output } from "../../src/cli/io.js";
@@ -7,6 +8,8 @@ import { temporaryFolder } from "./temporary-folder.js";
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** What stands on the standard input. */
+  readonly input?: string;
   /** Whether stdout and stderr pretend to be a terminal. */
   readonly terminal?: boolean;
   /** How wide that terminal is. */
@@ -61,10 +64,11 @@ function run(argv: readonly string[], options: RunOptions): Running {
   const stopping = new AbortController();
   const stdout = createWritten(options);
   const stderr = createWritten(options);
-  const { env = {}, cwd = process.cwd(), keys, wait = async () => {} } = options;
+  const { env = {}, cwd = process.cwd(), keys, input, wait = async () => {} } = options;
   const io = {
     stdout,
     stderr,
+    ...(input !== undefined && { stdin: Readable.from([Buffer.from(input)]) }),
     env,
     cwd,
     wait,

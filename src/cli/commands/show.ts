@@ -27,6 +27,6 @@ async function readOwn(name: string, cwd: string): Promise<string> {
   try {
     return await readFile(resolve(cwd, name), "utf8");
   } catch (error) {
-    throw unreadable(error as NodeJS.ErrnoException, name);
+    throw unreadable(error as NodeJS.ErrnoException, name, cwd);
   }
 }

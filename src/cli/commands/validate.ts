@@ -28,7 +28,7 @@ export const command = declareCommand({
   summary: "check scenario files without serving them",
   description:
     "Checks scenario files and runs their timeline and story once. Good ones are named on stdout, problems go to stderr with file, line, column and a hint. Exits with 1 when a file has problems, with 2 when one cannot be read.",
-  words: { "[file...]": "scenario files (or bundled names; default: svc-sandbox.yaml)" },
+  words: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
   flags: { format: testFormatFlag, json: jsonOrFormat, quiet },
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",
@@ -49,12 +49,13 @@ export const command = declareCommand({
 
 async function check(file: string, io: Io): Promise<Verdict> {
   try {
-    const loaded = await loadScenario(file, { cwd: io.cwd });
+    const loaded = await loadScenario(file, { cwd: io.cwd, stdin: io.stdin });
     const problems = await stepsThatFail(loaded, {}, io);
     if (problems.length > 0) throw new ScenarioError(problems);
-    const { name, files } = loaded;
-    const placeIn = (path: Path) => placeInScenario(name, path, io.cwd);
-    const warnings = files.length === 0 ? [] : await unmarkedSecrets(loaded, placeIn);
+    const { name, files, piped } = loaded;
+    const placeIn = (path: Path) => placeInScenario(name, path, io.cwd, piped);
+    const isBundled = files.length === 0 && piped === undefined;
+    const warnings = isBundled ? [] : await unmarkedSecrets(loaded, placeIn);
     const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
     return { file, code: exitCode.fine, scenario: loaded.scenario, warning };
   } catch (error) {

@@ -31,10 +31,12 @@ export async function startWatching(
   { loaded: first, runtime, log, stop, onLoad, onReload }: Served,
 ): Promise<() => Promise<void>> {
   const { name } = first;
-  if (first.files.length === 0) {
-    log.note(
-      `Nothing to watch: ${name} is a bundled scenario. Copy it with \`svc-sandbox show ${name} > my.yaml\`.`,
-    );
+  if (first.piped !== undefined || first.files.length === 0) {
+    const why =
+      first.piped === undefined
+        ? `${name} is a bundled scenario. Copy it with \`svc-sandbox show ${name} > my.yaml\`.`
+        : "the scenario came from stdin.";
+    log.note(`Nothing to watch: ${why}`);
     return async () => {};
   }
   const serve = (fresh: LoadedScenario) => {

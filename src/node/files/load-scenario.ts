@@ -1,5 +1,6 @@
-import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { SandboxError } from "../../domain/errors.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
@@ -17,7 +18,12 @@ export interface LoadedScenario {
   readonly files: readonly string[];
   /** The YAML of a file that is all of its scenario; left out when it extends another file. */
   readonly text?: string;
+  /** The text, of one that came from the standard input. */
+  readonly piped?: string;
 }
+
+/** The name of the standard input, where it is given. */
+export const stdinName = "-";
 
 /**
  * Loads a bundled scenario by name, or a scenario file.
@@ -28,20 +34,31 @@ export interface LoadedScenario {
  */
 export async function loadScenario(
   nameOrFile: string,
-  { cwd = process.cwd(), signal }: { cwd?: string; signal?: AbortSignal } = {},
+  {
+    cwd = process.cwd(),
+    signal,
+    stdin,
+  }: { cwd?: string; signal?: AbortSignal; stdin?: Readable | undefined } = {},
 ): Promise<LoadedScenario> {
   if (isScenarioName(nameOrFile)) {
     return { scenario: withStory(nameOrFile), name: nameOrFile, files: [] };
   }
-  const piped = isPipe(resolve(cwd, nameOrFile))
-    ? await readPipe(resolve(cwd, nameOrFile), signal).catch((error) => {
-        throw unreadable(error, nameOrFile);
-      })
-    : undefined;
+  const isStdin = nameOrFile === stdinName && stdin !== undefined;
+  const path = resolve(cwd, nameOrFile);
+  const failed = (error: NodeJS.ErrnoException) => {
+    throw unreadable(error, nameOrFile, cwd);
+  };
+  const piped = isStdin
+    ? await readPipe(stdin, signal).catch(failed)
+    : isPipe(path)
+      ? await readPipe(openPipe(path), signal).catch(failed)
+      : undefined;
   const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
   const { parseScenario } = await import("../../scenario/parse-scenario.js");
   const scenario = parseScenario(text, { file, load });
-  return { scenario, name: nameOrFile, files, ...(files.length === 1 && { text }) };
+  const whole = files.length === 1 && { text };
+  if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
+  return { scenario, name: nameOrFile, files, ...whole };
 }
 
 /**
@@ -54,9 +71,9 @@ export function openScenarioFile(nameOrFile: string, cwd: string, text?: string)
   const load: ScenarioLookup = (name, from = file) => {
     const base = resolve(dirname(resolve(cwd, from)), name);
     files.push(base);
-    return { text: readScenarioFile(base, name), file: base };
+    return { text: readScenarioFile(base, name, dirname(file)), file: base };
   };
-  return { text: text ?? readScenarioFile(file, nameOrFile), file: nameOrFile, load, files };
+  return { text: text ?? readScenarioFile(file, nameOrFile, cwd), file: nameOrFile, load, files };
 }
 
 function isPipe(file: string): boolean {
@@ -65,13 +82,16 @@ function isPipe(file: string): boolean {
 
 const utf8 = new TextDecoder("utf-8");
 
+function openPipe(file: string): Readable {
+  // Loaded when needed: most scenarios are files.
+  const { Socket } = process.getBuiltinModule("node:net");
+  const { O_RDONLY, O_NONBLOCK = 0 } = constants;
+  return new Socket({ fd: openSync(file, O_RDONLY | O_NONBLOCK), writable: false });
+}
+
 // Without holding up signals: a writer may never come.
-function readPipe(file: string, signal: AbortSignal | undefined): Promise<string> {
+function readPipe(pipe: Readable, signal: AbortSignal | undefined): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Loaded when needed: most scenarios are files.
-    const { Socket } = process.getBuiltinModule("node:net");
-    const { O_RDONLY, O_NONBLOCK = 0 } = constants;
-    const pipe = new Socket({ fd: openSync(file, O_RDONLY | O_NONBLOCK), writable: false });
     const chunks: Buffer[] = [];
     let length = 0;
     const end = () => {
@@ -97,7 +117,7 @@ function readPipe(file: string, signal: AbortSignal | undefined): Promise<string
 
 // Read as UTF-8; the parser refuses anything but text. One byte more than a scenario may have is enough for it to refuse the
 // file, however large that is.
-function readScenarioFile(file: string, given: string): string {
+function readScenarioFile(file: string, given: string, folder: string): string {
   const start = Buffer.alloc(maximumScenarioBytes + 1);
   let length = 0;
   try {
@@ -112,16 +132,18 @@ function readScenarioFile(file: string, given: string): string {
       closeSync(descriptor);
     }
   } catch (error) {
-    throw unreadable(error as NodeJS.ErrnoException, given);
+    throw unreadable(error as NodeJS.ErrnoException, given, folder);
   }
   return utf8.decode(start.subarray(0, length));
 }
 
 /** Makes the error for a scenario that cannot be read from that of the file system. */
-export function unreadable(error: NodeJS.ErrnoException, given: string): SandboxError {
+export function unreadable(error: NodeJS.ErrnoException, given: string, folder: string): SandboxError {
   if (error.code !== "ENOENT") {
     const message = `Failed to read the scenario ${JSON.stringify(given)}: ${fileFailure(error)}.`;
     return new SandboxError("file_unreadable", message);
   }
-  return scenarioNotFound(given, "it is neither a file nor a bundled name");
+  const other = given.endsWith(".yml") ? given.replace(/yml$/, "yaml") : given.replace(/\.yaml$/, ".yml");
+  const isThere = other !== given && existsSync(resolve(folder, other));
+  return scenarioNotFound(given, "it is neither a file nor a bundled name", isThere ? other : undefined);
 }
