@@ -1,7 +1,7 @@
 import { fingerprintOf, isWellFormedKey, noKey } from "../domain/api-key.js";
 import type { Presented } from "../domain/authorize.js";
 import { outcomeOf, type PathId } from "../domain/outcomes.js";
-import { containsKey, isOfWords, redactKeys, redactPath } from "../domain/redact.js";
+import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../domain/redact.js";
 import { hasBody, hasKeyInOtherHeader, hasQuery, type RequestTraits } from "../domain/request-traits.js";
 import {
   type ApiAnswer,
@@ -166,6 +166,9 @@ function misplacedKeys(world: World, call: Call, pathId: PathId): MisplacedKeys 
 // Ids are shorter, encoded keys longer.
 const longestQueryWord = 40;
 
+// A thousand of them are kept.
+const longestRest = 1000;
+
 // Nothing is kept of a query or a body with a key in it (R46), or that could not be read.
 function contentOf({ request, endpoint, isGuarded }: Call): RequestContent | undefined | "unrepeatable" {
   if (isGuarded) return "unrepeatable";
@@ -173,9 +176,10 @@ function contentOf({ request, endpoint, isGuarded }: Call): RequestContent | und
   const { query, contentType = "", idempotencyKey = "", body } = request.content;
   const isKept =
     body.problem === undefined &&
+    query.length + contentType.length + idempotencyKey.length <= longestRest &&
     isOfWords(query, longestQueryWord, "-._=&,:") &&
     ![query, contentType, idempotencyKey, body.text].some(containsKey);
-  return isKept ? request.content : "unrepeatable";
+  return isKept ? { ...request.content, query: copyOf(query) } : "unrepeatable";
 }
 
 function limitNamedTo({ request, entry, assumptions, now }: Call, world: World): NamedLimit {

@@ -107,6 +107,8 @@ export function redactValue<Value>(
 }
 
 const longestPath = 500;
+/** A segment, with which a path that was cut is not the path of an endpoint. */
+const cutEnd = "/…";
 
 /** The most letters and digits in one piece of a path. An encoded key has more, or other characters. */
 const longestWord = 20;
@@ -118,8 +120,14 @@ const longestWord = 20;
  * redactPath("/v1/relying-party/%53VC_test_1/SVC_test_2"); // "/v1/relying-party/…/SVC_test_…"
  */
 export function redactPath(path: string): string {
-  const shown = path.split("/").map(shownSegment).join("/");
-  return shown.length > longestPath ? `${shown.slice(0, longestPath)}…` : shown;
+  const isLong = path.length > longestPath + cutEnd.length;
+  const segments = (isLong ? path.slice(0, longestPath) : path).split("/").map(shownSegment);
+  return copyOf(segments.join("/") + (isLong ? cutEnd : ""));
+}
+
+/** The same text in memory of its own: a part of a text keeps the whole one alive. */
+export function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text));
 }
 
 function shownSegment(segment: string): string {

@@ -1,5 +1,5 @@
 import { isKeyCharacter } from "./api-key.js";
-import { containsKey, findKeys } from "./redact.js";
+import { containsKey, copyOf, findKeys } from "./redact.js";
 
 /**
  * The traits of a request besides its method, path and key, as bits of one number, so that a request without any costs
@@ -113,9 +113,13 @@ export function evidenceOf(
   return { inQuery: findKeys(query), inHeaders, page };
 }
 
+// A name of a host has 253 characters at most.
+const longestOrigin = 300;
+
 function originOf(url: string): string | undefined {
   try {
-    return new URL(url).origin;
+    const { origin } = new URL(url);
+    return origin.length > longestOrigin ? undefined : copyOf(origin);
   } catch {
     return undefined;
   }

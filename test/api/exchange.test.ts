@@ -1,5 +1,13 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
+import {
+  evidenceOf,
+  isFromBrowser,
+  isPreflight,
+  isPreflightForKey,
+} from "../../src/domain/request-traits.js";
 import type { ApiRequest } from "../../src/history/exchange.js";
 import { scenarioSecret } from "../../src/world/secrets.js";
 import { mePath, openTestWorld } from "../support/doors.js";
@@ -52,3 +60,34 @@ test.each<[string, (key: string) => Partial<ApiRequest>]>([
     expect(record).not.toContain(world.platform.sha256(key).slice(0, 20));
   }
 });
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+const lastThousand = Array.from({ length: 1000 }, (_, index) => `${index}`);
+
+test.each<[string, (end: string) => Partial<ApiRequest>]>([
+  ["path of words", (end) => ({ path: `/x${"/word".repeat(12_000)}${end}` })],
+  ["path without a slash", (end) => ({ path: `${"word-".repeat(12_000)}${end}`.slice(0, 50) })],
+  ["referrer", (end) => pageOf(`https://shop-${end}.example/${"x".repeat(60_000)}`)],
+  ["content type", (end) => ({ content: { ...content, contentType: "x".repeat(60_000) + end } })],
+  ["query", (end) => ({ content: { ...content, query: `a=${"word-".repeat(12_000)}${end}` } })],
+])("the records of a thousand requests keep no %s of 60 kB", (_what, sent) => {
+  const world = openTestWorld("announced-endpoints");
+  const ask = (end: string) => {
+    const [path, apiKey] = ["/v1/relying-party/consent-requests", scenarioSecret(world, "lending")];
+    handle(world, { method: "POST", path, apiKey, content, ...sent(end) });
+  };
+  ask("first");
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (const end of lastThousand) ask(end);
+  collect();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
+  expect(world.history.requests()).toHaveLength(1000);
+});
+
+function pageOf(referer: string): Partial<ApiRequest> {
+  const traits = isFromBrowser | isPreflight | isPreflightForKey;
+  return { traits, evidence: evidenceOf(traits, "", () => [["referer", referer]]) };
+}
