@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type {
+  BrowserContext,
   PlaywrightTestArgs,
   PlaywrightTestOptions,
   PlaywrightWorkerArgs,
@@ -13,9 +14,33 @@ import { usersPackage } from "../library/users-package.js";
 import { olderVersion } from "../node/older-version.js";
 import { mergeReports, type Report } from "../report/report.js";
 import { renderReport } from "../report/report-document.js";
-import { makeSandbox, type SandboxFixtures, type SharedFixtures, serveWhile } from "./fixtures.js";
+import {
+  type FixtureOptions,
+  type FixtureSource,
+  type FixturesOf,
+  type SandboxFixtures,
+  type SharedFixtures,
+  serveWhile,
+  useSandbox,
+} from "./fixtures.js";
 
-export type { FixtureOptions, SandboxFixtures, SharedFixtures } from "./fixtures.js";
+export type { SandboxFixtures, SharedFixtures } from "./fixtures.js";
+
+/** The options of the sandbox of a worker. */
+export interface PlaywrightFixtureOptions<Source = FixtureSource> extends FixtureOptions<Source> {
+  /**
+   * The requests of pages that the sandbox responds to: the API's base URL and `/**`, as in `https://api.example/**`.
+   * Needs Playwright 1.29 or later. Default: none.
+   */
+  readonly intercept?: `${string}/**`;
+}
+
+// The configuration knows the option without a type argument.
+declare module "@playwright/test" {
+  interface PlaywrightWorkerOptions {
+    sandboxOptions: PlaywrightFixtureOptions;
+  }
+}
 
 const wanted = { entry: "svc-sandbox/playwright", name: "@playwright/test", since: "1.18" };
 const playwright = await usersPackage(
@@ -34,34 +59,38 @@ function addToTotal(sandbox: Sandbox, report: Report): void {
   totals.set(sandbox, total);
 }
 
-/**
- * Playwright's `test` with a sandbox and a server of it, both of the worker; `sandbox` is reset before each test, and
- * `baseURL` is the server's unless the configuration says another.
- *
- * `use: { sandboxOptions }` sets options, in the configuration or by `test.use` at the top of a file. The report of what
- * a test met is attached to it; the one of the worker is a file in the output folder.
- *
- * @example
- * test("a revoked key", async ({ request, secret }) => {
- *   const headers = { "x-api-key": secret("revoked") };
- *   expect((await request.get("/v1/relying-party/me", { headers })).status()).toBe(401);
- * });
- */
-export const test: TestType<
-  PlaywrightTestArgs & PlaywrightTestOptions & SandboxFixtures,
+async function interceptIn(context: BrowserContext, pattern: string, url: string): Promise<void> {
+  const base = pattern.slice(0, -"/**".length);
+  await context.route(pattern, async (route) => {
+    const path = route.request().url().slice(base.length);
+    try {
+      await route.fulfill({ response: await route.fetch({ url: url + path, timeout: 0 }) });
+    } catch {
+      // A fault has cut the connection, or the test is over.
+      await route.abort("connectionreset").catch(() => {});
+    }
+  });
+}
+
+/** Playwright's `test` with the fixtures of a scenario. */
+export type SandboxTest<Fixtures = SandboxFixtures> = TestType<
+  PlaywrightTestArgs & PlaywrightTestOptions & Fixtures,
   PlaywrightWorkerArgs & PlaywrightWorkerOptions & SharedFixtures
-> = playwright.test.extend<SandboxFixtures, SharedFixtures>({
-  sandboxOptions: [{}, { scope: "worker", option: true }],
+>;
+
+const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, SharedFixtures>({
+  // Playwright's types know it as an option of its own.
+  sandboxOptions: [{}, { scope: "worker", option: true }] as never,
   sharedSandbox: [
-    async ({ sandboxOptions }, use, { project, workerIndex }) => {
-      const sandbox = await makeSandbox(sandboxOptions);
-      await use(sandbox);
-      const total = totals.get(sandbox);
-      if (total === undefined) return;
-      await mkdir(project.outputDir, { recursive: true });
-      const file = join(project.outputDir, `svc-sandbox-worker-${workerIndex}.md`);
-      await writeFile(file, renderReport(total, "markdown"));
-    },
+    ({ sandboxOptions: { intercept: _, ...options } }, use, { project, workerIndex }) =>
+      useSandbox(options, async (sandbox) => {
+        await use(sandbox);
+        const total = totals.get(sandbox);
+        if (total === undefined) return;
+        await mkdir(project.outputDir, { recursive: true });
+        const file = join(project.outputDir, `svc-sandbox-worker-${workerIndex}.md`);
+        await writeFile(file, renderReport(total, "markdown"));
+      }),
     { scope: "worker" },
   ],
   server: [({ sharedSandbox }, use) => serveWhile(sharedSandbox, use), { scope: "worker" }],
@@ -83,8 +112,41 @@ export const test: TestType<
     { auto: true },
   ],
   secret: ({ sandbox }, use) => use(sandbox.secret),
+  context: async ({ context, server, sandboxOptions: { intercept } }, use) => {
+    if (intercept !== undefined) await interceptIn(context, intercept, server.url);
+    await use(context);
+  },
   baseURL: ({ baseURL, server }, use) => use(baseURL ?? server.url),
 });
+
+/**
+ * Makes a `test` whose sandbox has these options; the compiler knows the refs of the scenario that they name.
+ *
+ * Without a scenario that is the one of the configuration, and a ref is any text.
+ */
+export function sandboxTest<const Source extends FixtureSource>(
+  options: PlaywrightFixtureOptions<Source> & { readonly scenario: Source },
+): SandboxTest<FixturesOf<Source>>;
+export function sandboxTest(options?: PlaywrightFixtureOptions<never>): SandboxTest;
+export function sandboxTest(options?: PlaywrightFixtureOptions): SandboxTest {
+  if (options === undefined) return ofConfiguration;
+  return ofConfiguration.extend({ sandboxOptions: [options, { scope: "worker", option: true }] as never });
+}
+
+/**
+ * Playwright's `test` with a sandbox and a server of it, both of the worker; `sandbox` is reset before each test, and
+ * `baseURL` is the server's unless the configuration says another.
+ *
+ * The compiler knows the refs of `key-states`; `sandboxTest` is for any other scenario. `use: { sandboxOptions }` sets options, in the configuration or by `test.use` at the top of a file. The report of what
+ * a test met is attached to it; the one of the worker is a file in the output folder.
+ *
+ * @example
+ * test("a revoked key", async ({ request, secret }) => {
+ *   const headers = { "x-api-key": secret("revoked") };
+ *   expect((await request.get("/v1/relying-party/me", { headers })).status()).toBe(401);
+ * });
+ */
+export const test = sandboxTest() as unknown as SandboxTest<FixturesOf<"key-states">>;
 
 /** Playwright's own. */
 export const expect: typeof playwrightExpect = playwright.expect;

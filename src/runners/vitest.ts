@@ -1,7 +1,15 @@
 import type { ExpectStatic, TestAPI } from "vitest";
 import { usersPackage } from "../library/users-package.js";
 import { olderVersion } from "../node/older-version.js";
-import { makeSandbox, type SandboxFixtures, type SharedFixtures, serveWhile } from "./fixtures.js";
+import {
+  type FixtureOptions,
+  type FixtureSource,
+  type FixturesOf,
+  type SandboxFixtures,
+  type SharedFixtures,
+  serveWhile,
+  useSandbox,
+} from "./fixtures.js";
 
 export type { FixtureOptions, SandboxFixtures, SharedFixtures } from "./fixtures.js";
 
@@ -12,10 +20,48 @@ const vitest = await usersPackage(
   () => olderVersion(wanted),
 );
 
+/** The fixtures that tests of a file share. */
+export interface FileFixtures extends SharedFixtures {
+  readonly sandboxOptions: FixtureOptions;
+}
+
+/** Vitest's `test` with the fixtures of a scenario. */
+export type SandboxTest<Fixtures = SandboxFixtures> = TestAPI<Fixtures & FileFixtures>;
+
+/**
+ * Makes a `test` whose sandbox has these options; the compiler knows the refs of the scenario that they name.
+ *
+ * Without a scenario that is the one of the configuration, and a ref is any text.
+ */
+export function sandboxTest<const Source extends FixtureSource>(
+  options: FixtureOptions<Source> & { readonly scenario: Source },
+): SandboxTest<FixturesOf<Source>>;
+export function sandboxTest(options?: FixtureOptions<never>): SandboxTest;
+export function sandboxTest(options?: FixtureOptions): SandboxTest {
+  return vitest.test.extend<{ $test: SandboxFixtures; $file: FileFixtures }>({
+    sandboxOptions: [
+      // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
+      ({}, use) => use(options ?? {}),
+      { scope: "file", injected: options === undefined },
+    ],
+    sharedSandbox: [({ sandboxOptions }, use) => useSandbox(sandboxOptions, use), { scope: "file" }],
+    server: [({ sharedSandbox }, use) => serveWhile(sharedSandbox, use), { scope: "file" }],
+    sandbox: [
+      async ({ sharedSandbox }, use) => {
+        sharedSandbox.reset();
+        await use(sharedSandbox);
+      },
+      { auto: true },
+    ],
+    secret: ({ sandbox }, use) => use(sandbox.secret),
+  });
+}
+
 /**
  * Vitest's `test` with a sandbox and a server of it, both of the file; `sandbox` is reset before each test.
  *
- * `test.override({ sandboxOptions })` at the top of a file sets options, `provide: { sandboxOptions }` those of a project.
+ * The compiler knows the refs of `key-states`; `sandboxTest` is for any other scenario. `test.override({ sandboxOptions })`
+ * at the top of a file sets options, `provide: { sandboxOptions }` those of a project.
  *
  * @example
  * test("a revoked key", async ({ server, secret }) => {
@@ -23,26 +69,7 @@ const vitest = await usersPackage(
  *   expect((await fetch(`${server.url}/v1/relying-party/me`, { headers })).status).toBe(401);
  * });
  */
-export const test: TestAPI<SandboxFixtures & SharedFixtures> = vitest.test.extend<{
-  $test: SandboxFixtures;
-  $file: SharedFixtures;
-}>({
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
-  sandboxOptions: [({}, use) => use({}), { scope: "file", injected: true }],
-  sharedSandbox: [
-    async ({ sandboxOptions }, use) => use(await makeSandbox(sandboxOptions)),
-    { scope: "file" },
-  ],
-  server: [({ sharedSandbox }, use) => serveWhile(sharedSandbox, use), { scope: "file" }],
-  sandbox: [
-    async ({ sharedSandbox }, use) => {
-      sharedSandbox.reset();
-      await use(sharedSandbox);
-    },
-    { auto: true },
-  ],
-  secret: ({ sandbox }, use) => use(sandbox.secret),
-});
+export const test = sandboxTest() as unknown as SandboxTest<FixturesOf<"key-states">>;
 
 /** Vitest's own. */
 export const expect: ExpectStatic = vitest.expect;

@@ -32,14 +32,14 @@ const specsOf = ({ suites = [], specs }: Suite): Suite["specs"][number][] => [
 ];
 
 /** Runs the files; answers the folder, and of each test its title, how it ended, and what was attached. */
-async function run(files: Readonly<Record<string, string>>) {
+async function run(files: Readonly<Record<string, string>>, under = "") {
   const cwd = userFolder(files, ["@playwright", "playwright", "playwright-core"]);
-  const { stdout } = await runCommand("node node_modules/@playwright/test/cli.js test --reporter=json", {
-    cwd,
-  }).ended;
+  const command = `${under}node node_modules/@playwright/test/cli.js test --reporter=json`;
+  const { stdout } = await runCommand(command, { cwd }).ended;
   const { suites } = JSON.parse(stdout) as { suites: readonly Suite[] };
   const tests = suites.flatMap(specsOf).map(({ title, tests }) => ({ title, ...tests[0]?.results[0] }));
-  return { cwd, tests };
+  const report = under === "" ? undefined : JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
+  return { cwd, tests, report };
 }
 
 const bank = `version: 1
@@ -123,3 +123,52 @@ test.skipIf(noBrowser)(
     ]);
   },
 );
+
+test.skipIf(noBrowser)(
+  "a page's requests to the API's address reach the sandbox, faults included",
+  async () => {
+    const launch = { executablePath: chromiumPath, chromiumSandbox: false, args: chromiumFlags };
+    const { tests } = await run({
+      "playwright.config.mjs": `export default { use: { launchOptions: ${JSON.stringify(launch)},
+      sandboxOptions: { intercept: "https://api.example/base/**" } } };`,
+      "page.spec.mjs": `
+      import { expect, test } from "svc-sandbox/playwright";
+      const me = (page, key) => page.evaluate((key) =>
+        fetch("https://api.example/base/v1/relying-party/me?a=b", { headers: { "x-api-key": key } }).then(
+          async (response) => [response.status, await response.json()], (error) => error.name), key);
+      test("page", async ({ page, server, secret, sandbox }) => {
+        await page.goto(server.url);
+        expect(await me(page, secret("active"))).toEqual([200, { data: expect.objectContaining({ environment: "test" }) }]);
+        expect((await me(page, secret("revoked")))[0]).toBe(401);
+        sandbox.faults.set([{ when: { key: "active" }, then: { reset: true } }]);
+        expect(await me(page, secret("active"))).toBe("TypeError");
+        const seen = sandbox.requests.list().filter(({ path }) => path !== "/").map(({ method, path, pathId }) => method + path + pathId);
+        expect(seen).toEqual(["200.test", "401.revoked", "fault.reset"].map((id) => "GET/v1/relying-party/me" + id));
+      });`,
+    });
+    expect(tests.map(({ title, status, error }) => [title, error?.message ?? status])).toEqual([
+      ["page", "passed"],
+    ]);
+  },
+);
+
+test("under exec the fixtures are an instance of its sandbox, which counts their requests", async () => {
+  const { tests, report } = await run(
+    {
+      "bank.yaml": `name: A bank\n${bank}`,
+      "playwright.config.mjs": `export default { use: { sandboxOptions: { seed: 4 } } };`,
+      "own.spec.mjs": `
+      import { expect, test } from "svc-sandbox/playwright";
+      test("own", async ({ request, secret, sandbox }) => {
+        const headers = { "x-api-key": secret("ended") };
+        expect((await request.get("/v1/relying-party/me", { headers })).status()).toBe(401);
+        expect([sandbox.name, sandbox.seed, sandbox.requests.total()]).toEqual(["bank.yaml", 4, 1]);
+      });`,
+    },
+    "node node_modules/.bin/svc-sandbox exec bank.yaml --fail-on error --report report.json -- ",
+  );
+  expect(tests.map(({ title, status, error }) => [title, error?.message ?? status])).toEqual([
+    ["own", "passed"],
+  ]);
+  expect(report).toMatchObject({ requests: 1, coverage: { met: 1 } });
+});

@@ -1,13 +1,16 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
 
 // Vitest runs tests that use the fixtures as they are built.
 
+const bank = "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n";
+
 test("the server starts when a test asks for it, and options of a project are the sandbox's", async () => {
   const cwd = userFolder({
-    "bank.yaml":
-      "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n",
+    "bank.yaml": bank,
     "vitest.config.mjs": `export default { test: { provide: { sandboxOptions: { scenario: "bank.yaml", seed: 9 } } } };`,
     "lazy.test.mjs": `
       import { expect, test } from "svc-sandbox/vitest";
@@ -32,4 +35,62 @@ test("the server starts when a test asks for it, and options of a project are th
   });
   const { code, stdout } = await runCommand("node node_modules/vitest/vitest.mjs run", { cwd }).ended;
   expect([code, stdout]).toEqual([0, expect.stringMatching(/Tests +3 passed/)]);
+});
+
+test("under exec the fixtures are an instance of its sandbox, which counts their requests", async () => {
+  const cwd = userFolder({
+    "bank.yaml": bank,
+    "joined.test.mjs": `
+      import { expect, test } from "svc-sandbox/vitest";
+      const me = (server, key) =>
+        fetch(server.url + "/v1/relying-party/me", { headers: { "x-api-key": key } }).then(({ status }) => status);
+      test("revoked", async ({ server, secret, sandbox }) => {
+        sandbox.keys.revoke("main");
+        expect(await me(server, secret("main"))).toBe(401);
+        expect(sandbox.requests.list().map(({ pathId, key }) => [pathId, key])).toEqual([["401.revoked", "main"]]);
+        expect(() => secret("mian")).toThrow(expect.objectContaining({ code: "unknown_ref" }));
+        expect(() => sandbox.keys.revoke("main")).toThrow(expect.objectContaining({ code: "key_not_active" }));
+      });
+      test("faults", async ({ server, secret, sandbox }) => {
+        const outcome = async (then) => {
+          sandbox.faults.set([{ when: { key: "main" }, then }]);
+          const headers = { "x-api-key": secret("main") };
+          const options = { headers, ...(then.hang && { signal: AbortSignal.timeout(200) }) };
+          const response = await fetch(new URL("/v1/relying-party/me", server.url), options).catch(({ name }) => name);
+          return response.text?.().then(() => response.status, ({ name }) => [response.status, name]) ?? response;
+        };
+        expect(await outcome({ reset: true })).toBe("TypeError");
+        expect(await outcome({ truncate: true })).toEqual([200, "TypeError"]);
+        expect(await outcome({ hang: true })).toBe("TimeoutError");
+        expect(await outcome({ status: 503 })).toBe(503);
+      });
+      test("reset", async ({ server, secret, sandbox }) => {
+        const at = Date.parse(sandbox.clock.now());
+        expect([sandbox.seed, sandbox.profile, sandbox.clock.isFrozen()]).toEqual([9, "typical", true]);
+        expect(await me(server, secret("main"))).toBe(200);
+        expect(Date.parse(sandbox.clock.advance("61m")) - at).toBe(61 * 60_000);
+        expect((await sandbox.fetch("https://any.example/v1/relying-party/me")).status).toBe(401);
+        const rotated = sandbox.keys.rotate("main", { overlap: "0s" });
+        expect([await me(server, secret("main")), await me(server, rotated.secret)]).toEqual([401, 200]);
+      });`,
+    "other.test.mjs": `
+      import { expect, sandboxTest } from "svc-sandbox/vitest";
+      const test = sandboxTest({ scenario: "live-suspended", seed: 3 });
+      test("another scenario", ({ sandbox }) => expect([sandbox.name, sandbox.seed]).toEqual(["live-suspended", 3]));`,
+  });
+  const argv = "exec bank.yaml --seed 9 --profile typical --report report.json --fail-on error";
+  const command = `node node_modules/.bin/svc-sandbox ${argv} -- node node_modules/vitest/vitest.mjs run`;
+  const { code, stdout } = await runCommand(command, { cwd }).ended;
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/Tests +4 passed/)]);
+  const { requests, paths } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
+  const met = paths
+    .filter((path: { met: boolean }) => path.met)
+    .map((path: { path_id: string }) => path.path_id);
+  expect([requests, met]).toEqual([
+    9,
+    [
+      ...["200.test", "200.replacement", "401.missing", "401.revoked", "401.rotated"],
+      ...["status", "reset", "hang", "truncate"].map((kind) => `fault.${kind}`),
+    ],
+  ]);
 });

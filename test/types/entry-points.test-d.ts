@@ -1,8 +1,9 @@
+import { defineConfig } from "@playwright/test";
 import type { Dispatcher } from "undici";
 import { expectTypeOf, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../src/index.js";
-import { test as ofPlaywright } from "../../src/runners/playwright.js";
-import { test as ofVitest } from "../../src/runners/vitest.js";
+import { test as ofPlaywright, sandboxTest as playwrightOf } from "../../src/runners/playwright.js";
+import { test as ofVitest, sandboxTest as vitestOf } from "../../src/runners/vitest.js";
 import { createDispatcher } from "../../src/undici/create-dispatcher.js";
 
 test("createDispatcher takes a sandbox whose refs are known", () => {
@@ -12,36 +13,60 @@ test("createDispatcher takes a sandbox whose refs are known", () => {
   createDispatcher(createSandbox(), { baseURL: "https://api.example" });
 });
 
-test("the tests and hooks of Vitest get the fixtures", () => {
+test("the fixtures of Vitest know refs, scenarios and durations as createSandbox does", () => {
   const use = () => {
     ofVitest.override({ sandboxOptions: { scenario: "./bank.yaml", seed: 7, profile: "varied" } });
     // @ts-expect-error no such option
     ofVitest.override({ sandboxOptions: { scenarios: "rotation" } });
+    // @ts-expect-error no such scenario, and no file
+    ofVitest.override({ sandboxOptions: { scenario: "rotatoin" } });
     ofVitest.beforeAll(({ sharedSandbox }) => expectTypeOf(sharedSandbox).toEqualTypeOf<Sandbox>());
     ofVitest("a test", ({ sandbox, secret, server, task }) => {
-      expectTypeOf(sandbox).toEqualTypeOf<Sandbox>();
-      expectTypeOf(secret).toEqualTypeOf<(ref: string) => string>();
+      sandbox.keys.revoke("active");
+      // @ts-expect-error no such key
+      sandbox.keys.revoke("actve");
+      // @ts-expect-error no such key
+      secret("revokd");
+      // @ts-expect-error no such duration
+      sandbox.clock.advance("31 minutes");
+      expectTypeOf(secret("revoked")).toEqualTypeOf<string>();
       expectTypeOf(server.url).toEqualTypeOf<string>();
       expectTypeOf(task.name).toEqualTypeOf<string>();
       // @ts-expect-error the fixture closes it
       server.close();
     });
+    vitestOf({ scenario: "rotation", seed: 7 })("a test", ({ secret }) => {
+      expectTypeOf(secret).parameter(0).toEqualTypeOf<"rotated" | "retiring" | "replacement">();
+    });
+    vitestOf({ scenario: "./bank.yaml" })("a test", ({ secret }) => secret("any text"));
+    vitestOf()("a test", ({ secret }) => secret("any text"));
+    // @ts-expect-error no such scenario, and no file
+    vitestOf({ scenario: "rotatoin" });
   };
   expectTypeOf(use).toBeFunction();
 });
 
-test("the tests and options of Playwright get the fixtures", () => {
+test("the fixtures and the configuration of Playwright know refs, scenarios and options", () => {
   const use = () => {
     ofPlaywright.use({ sandboxOptions: { scenario: "rotation", frozen: false }, locale: "en" });
     // @ts-expect-error a seed is a number
     ofPlaywright.use({ sandboxOptions: { seed: "7" } });
+    defineConfig({ use: { sandboxOptions: { scenario: "rotation", intercept: "https://api.example/**" } } });
+    // @ts-expect-error no such scenario, and no file
+    defineConfig({ use: { sandboxOptions: { scenario: "rotatoin" } } });
     ofPlaywright("a test", ({ sandbox, secret, server, baseURL, page }) => {
-      expectTypeOf(sandbox).toEqualTypeOf<Sandbox>();
+      sandbox.keys.revoke("active");
+      // @ts-expect-error no such key
+      secret("revokd");
       expectTypeOf(secret("revoked")).toEqualTypeOf<string>();
       expectTypeOf(server.url).toEqualTypeOf<string>();
       expectTypeOf(baseURL).toEqualTypeOf<string | undefined>();
       expectTypeOf(page.url()).toEqualTypeOf<string>();
     });
+    playwrightOf({ scenario: "rotation" })("a test", ({ secret }) => {
+      expectTypeOf(secret).parameter(0).toEqualTypeOf<"rotated" | "retiring" | "replacement">();
+    });
+    playwrightOf()("a test", ({ secret }) => secret("any text"));
   };
   expectTypeOf(use).toBeFunction();
 });
