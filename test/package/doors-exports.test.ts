@@ -23,7 +23,7 @@ test.each([
   ["svc-sandbox/msw", ["createHandlers", "handlers", "sandbox"]],
   ["svc-sandbox/node", ["loadScenario", "setPackageReader", "startServer"]],
   ["svc-sandbox/undici", ["createDispatcher"]],
-  ["svc-sandbox/playwright", ["expect", "test"]],
+  ["svc-sandbox/playwright", ["expect", "sandboxTest", "test"]],
   ["svc-sandbox/capture", []],
   ["svc-sandbox/farmers", []],
   ["svc-sandbox/preview", []],
