@@ -5,8 +5,6 @@ import { mePath } from "./send.js";
 export interface Watched {
   /** Everything that came, as Latin-1. */
   readonly text: string;
-  /** When each part of it came, in milliseconds after the request was sent, and how many bytes it had. */
-  readonly parts: readonly { readonly at: number; readonly bytes: number }[];
   /** How it was over: the server ended it or reset it, or the client gave up after nothing had come for a while. */
   readonly over: "ended" | "reset" | "given up";
 }
@@ -18,26 +16,22 @@ export function watchConnection(
 ): Promise<Watched> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1" });
-    const parts: { at: number; bytes: number }[] = [];
     let text = "";
-    let started = 0;
     let over: Watched["over"] = "ended";
     socket.setTimeout(patience, () => {
       over = "given up";
       socket.destroy();
     });
     socket.on("connect", () => {
-      started = performance.now();
       socket.write(`${method} ${mePath} HTTP/1.1\r\nHost: any.example\r\nx-api-key: ${key}\r\n\r\n`);
     });
     socket.on("data", (chunk) => {
-      parts.push({ at: performance.now() - started, bytes: chunk.length });
       text += chunk.toString("latin1");
     });
     socket.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "ECONNRESET") over = "reset";
     });
-    socket.on("close", () => resolve({ text, parts, over }));
+    socket.on("close", () => resolve({ text, over }));
   });
 }
 

@@ -56,7 +56,7 @@ function keepAppending({ log }: Replica, name: string) {
         () => acknowledged.push(text),
         async () => {
           refused += 1;
-          await new Promise((resolve) => setTimeout(resolve, 10));
+          await new Promise((resolve) => setImmediate(resolve));
         },
       );
     }
@@ -163,7 +163,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
         .toBe(true);
       if (round % 2 === 0) proxy.cut();
       else proxy.loseReplies();
-      await new Promise((resolve) => setTimeout(resolve, 5 * round));
+      await expect.poll(() => replicas.some(({ log }) => !log.status().reachable)).toBe(true);
       proxy.mend();
     }
     await Promise.all(writers.map(({ stop }) => stop()));
