@@ -106,6 +106,19 @@ export const cells: readonly Cell[] = [
       },
     },
     {
+      ...documented(node, "vitest", [
+        versions.vitest4,
+        versions.jsdom26,
+        node === 20 ? versions.msw2 : versions.msw3,
+      ]),
+      ...{
+        setup: "XMLHttpRequest in jsdom, as documented",
+        tests: ["page-requests"],
+        argv: ["--environment", "jsdom"],
+      },
+      files: { "vitest.config.js": documentedCode("jsdom") },
+    },
+    {
       ...documented(node, "jest", [versions.jest, versions.undici7]),
       format: "cjs",
       setup: "undici, as documented",

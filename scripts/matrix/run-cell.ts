@@ -36,7 +36,8 @@ export async function runCell(
     ),
     ...(cell.argv ?? []),
   ];
-  if (cell.files?.["jest.config.js"] !== undefined) argv.push("--config", `${slug}/jest.config.js`);
+  const config = ["jest.config.js", "vitest.config.js"].find((name) => cell.files?.[name] !== undefined);
+  if (config !== undefined) argv.push("--config", `${slug}/${config}`);
   const { code, output } = await runProgram(
     program === "node" ? join(nodeBin, program) : join(installation, program),
     argv,

@@ -11,7 +11,7 @@ const { parentPort } = require("node:worker_threads");
 parentPort.on("message", async ({ url, options, port, done }) => {
   const reply = await fetch(url, options).then(
     async (response) => ({ status: response.status, text: await response.text() }),
-    (error) => ({ failure: String(error.cause ?? error) }),
+    (error) => ({ failure: (error.cause ?? error).message }),
   );
   port.postMessage(reply);
   Atomics.store(done, 0, 1);
