@@ -26,8 +26,14 @@ const lingering = 1000;
 /** The most bytes of headers, with 32 more for each; no number of them is left out, as with HTTP/1.1. */
 const maxHeaderSize = 64 * 1024;
 
+/**
+ * The most bytes of headers of all requests in progress on a connection, counted in the same way: in HTTP/2 a byte on the wire
+ * can stand for thousands.
+ */
+const maxHeldHeaders = 4 * maxHeaderSize;
+
 const limits = {
-  settings: { maxConcurrentStreams: 1000, maxHeaderListSize: maxHeaderSize },
+  settings: { maxConcurrentStreams: 100, maxHeaderListSize: maxHeaderSize },
   maxHeaderListPairs: maxHeaderSize / 32,
   // Node's default is 1,000: more than mistakes make.
   maxSessionInvalidFrames: 100,
@@ -73,9 +79,12 @@ export function acceptHttp2(server: AnyServer, serveApi: Serve | undefined, idle
 function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: number): void {
   // Loaded here: a server whose clients speak HTTP/1.1 does not need it.
   const session = process.getBuiltinModule("node:http2").performServerHandshake(socket, limits);
-  const streams = new Set<ServerHttp2Stream>();
+  /** The streams, with the bytes of their headers. */
+  const streams = new Map<ServerHttp2Stream, number>();
+  let held = 0;
   let isEnding = false;
   function forget(this: ServerHttp2Stream) {
+    held -= streams.get(this) ?? 0;
     streams.delete(this);
     if (isEnding && streams.size === 0) session.destroy();
   }
@@ -96,11 +105,15 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
   session.on(
     "stream",
     (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) => {
-      streams.add(stream);
+      const bytes = raw.reduce((sum, text) => sum + text.length + 16, 0);
+      streams.set(stream, bytes);
+      held += bytes;
       stream.on("error", ignore);
       stream.on("close", forget);
       // Reset before it was looked at.
-      if (!stream.destroyed) onStream(stream, headers, raw);
+      if (stream.destroyed) return;
+      if (held > maxHeldHeaders) stream.close(refusedStream);
+      else onStream(stream, headers, raw);
     },
   );
   session.setTimeout(idle);
@@ -108,10 +121,13 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
     // Left open for an answer that a fault holds back, not for a client that neither sends nor reads.
     const waits = (one: ServerHttp2Stream) =>
       !one.writableEnded && one.writableLength === 0 && (one.endAfterHeaders || one.readableEnded);
-    if ([...streams].some(waits)) session.setTimeout(idle);
+    if ([...streams.keys()].some(waits)) session.setTimeout(idle);
     else session.destroy();
   });
 }
+
+/** REFUSED_STREAM (RFC 9113 §7): nothing was done, and the client may send the request again. */
+const refusedStream = 7;
 
 const ignore = () => {};
 

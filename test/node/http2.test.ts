@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type ClientHttp2Session, connect } from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { createServer } from "node:https";
 import { HttpResponse, http } from "msw";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -105,6 +105,40 @@ describe("faults", () => {
     expect(stream.closed).toBe(false);
     stream.close();
     await once(stream, "close");
+  });
+});
+
+describe("a connection", () => {
+  test("has a hundred requests in progress at most", async () => {
+    const { session } = await start();
+    await once(session, "remoteSettings");
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(100);
+  });
+
+  test.each([
+    mePath,
+    "/__sandbox/events",
+  ])("has requests in progress with 256 kB of headers at most, to %s", async (path) => {
+    const { session, sandbox } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
+    const ask = () => {
+      const more = Object.fromEntries([0, 1, 2, 3].map((name) => [`x-${name}`, "x".repeat(15_000)]));
+      const key = sandbox.secret("main" as never);
+      const stream = session.request({ ":path": path, "x-api-key": key, ...more });
+      stream.on("error", () => {}).resume();
+      return stream;
+    };
+    const closed = (stream: ClientHttp2Stream) =>
+      new Promise<void>((resolve) => stream.once("close", resolve));
+    const held = [ask(), ask(), ask(), ask()];
+    const one = ask();
+    await closed(one);
+    // The client may send it again (RFC 9113 §8.7).
+    expect([one.rstCode, held.some(({ closed }) => closed)]).toEqual([7, false]);
+    held[0]?.close();
+    const next = ask();
+    const refused = ask();
+    await closed(refused);
+    expect([refused.rstCode, next.closed]).toEqual([7, false]);
   });
 });
 
