@@ -34,7 +34,8 @@ const commonJsChunks = inOrder([
     test: /\/src\/(?:api|domain|history|schema|world|synthetic\/(?!farmers\/)|library\/(?:real-time|sha256)\.|report\/plain-text\.|scenario\/(?:bundled|problems\/scenario-error)\.)/,
   },
   { name: "farmers", test: /\/src\/synthetic\/farmers\// },
-  { name: "checks", test: /\/src\/scenario\/parse-scenario\.ts$/ },
+  { name: "checks", test: /\/src\/scenario\/(?:check-input|parse-scenario)\.ts$/ },
+  { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
   { name: "server", test: /\/src\/(?:serve\/serve|node\/(?:files\/load-scenario|package-files))\.ts$/ },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
@@ -146,6 +147,10 @@ const readLate: Plugin = {
       (text, [line, name, required]) =>
         text
           .replaceAll(`${name}.`, `${name}().`)
+          .replaceAll(
+            /^exports\.(\w+) = (\w+\(\)\.\w+);$/gm,
+            'Object.defineProperty(exports, "$1", { enumerable: true, get: () => $2 });',
+          )
           .replace(line, `let ${name}_read;\nconst ${name} = () => (${name}_read ??= ${required});`),
       code,
     );
