@@ -66,6 +66,7 @@ export async function bundle(
       alias: {
         // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
         yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
+        depd: join(root, "scripts/no-deprecations.cjs"),
         ...(isPage && { "../synthetic/farmers/farmers.js": join(root, "src/library/farmers-of-page.ts") }),
       },
     },

@@ -34,6 +34,12 @@ describe("the built svc-sandbox", () => {
     },
   );
 
+  it("has its control plane with frozen intrinsics, too", async () => {
+    const env = { NODE_OPTIONS: "--frozen-intrinsics" };
+    const line = await startBin(["start", "--json", "--port", "0"], { env }).until(/\n/);
+    expect((await fetch(`${JSON.parse(line).control_url}/health`)).status).toBe(200);
+  });
+
   it("prints a problem on stderr and exits with 2", async () => {
     const { code, stdout, stderr } = await startBin(["--port", "abc"]).ended;
     expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^Failed to read --port: .*\n$/)]);
