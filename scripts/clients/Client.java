@@ -33,10 +33,10 @@ public class Client {
   }
 
   public static void main(String[] argv) throws Exception {
-    var statuses = new int[] {200, 401, 429};
-    var names = new String[] {"SVC_API_KEY", "SVC_KEY_REVOKED", "SVC_KEY_RATE_LIMITED"};
-    for (int i = 0; i < 3; i++) {
-      var answer = ask(System.getenv(names[i]), argv[0].equals("async"));
+    var statuses = new int[] {200, 401, 429, 401, 403};
+    var refs = new String[] {"ACTIVE", "REVOKED", "RATE_LIMITED", "EXPIRED", "ORGANIZATION_INACTIVE"};
+    for (int i = 0; i < refs.length; i++) {
+      var answer = ask(System.getenv("SVC_KEY_" + refs[i]), argv[0].equals("async"));
       if (answer.statusCode() != statuses[i]) throw new Error("got " + answer.statusCode());
       var isBroken = switch (argv[1]) {
         case "via" -> i == 0 && answer.headers().firstValue("Via").isPresent();

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 const [library, mistake] = process.argv.slice(2);
 const { traits } = await import(pathToFileURL(process.env.TRAITS).href);
 const { SVC_BASE_URL, SVC_API_KEY, SVC_KEY_REVOKED, SVC_KEY_RATE_LIMITED } = process.env;
+const { SVC_KEY_EXPIRED, SVC_KEY_ORGANIZATION_INACTIVE } = process.env;
 const url = `${SVC_BASE_URL}/v1/relying-party/me`;
 const statuses = [500, 502, 503, 504];
 
@@ -89,6 +90,8 @@ const usual = ["absent", "none", "bare", "compact", "prefixed", "as_documented",
 for (const [key, status] of [
   [SVC_API_KEY, 200],
   [SVC_KEY_REVOKED, 401],
+  [SVC_KEY_EXPIRED, 401],
+  [SVC_KEY_ORGANIZATION_INACTIVE, 403],
   [SVC_KEY_RATE_LIMITED, 429],
 ]) {
   const answer = await ask(key);

@@ -69,7 +69,13 @@ made = {
     "requests-retry": lambda: by_requests(True),
 }
 send = made[library]()
-for name, expected in (("SVC_API_KEY", 200), ("SVC_KEY_REVOKED", 401), ("SVC_KEY_RATE_LIMITED", 429)):
+for name, expected in (
+    ("SVC_API_KEY", 200),
+    ("SVC_KEY_REVOKED", 401),
+    ("SVC_KEY_EXPIRED", 401),
+    ("SVC_KEY_ORGANIZATION_INACTIVE", 403),
+    ("SVC_KEY_RATE_LIMITED", 429),
+):
     status, headers, body = ask(send, os.environ[name])
     assert status == expected, status
     if mistake == "limits_members" and status == 200:

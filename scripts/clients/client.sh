@@ -26,6 +26,9 @@ how=$1
 ask "$SVC_API_KEY" 200
 if [ "$2" = unknown_headers ] && grep -qiE 'server-timing|x_upstream|x-debug' "$seen/head"; then exit 1; fi
 if [ "$2" = security_headers ] && grep -qiE 'strict-transport|x-frame' "$seen/head"; then exit 1; fi
+ask "$SVC_KEY_EXPIRED" 401
+ask "$SVC_KEY_WRONG_SCOPE" 403
+ask "$SVC_KEY_ORGANIZATION_INACTIVE" 403
 ask "$SVC_KEY_REVOKED" 401
 if [ "$2" = request_id_on_errors ] && grep -qi x-request-id "$seen/head"; then exit 1; fi
 exit 0

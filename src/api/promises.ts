@@ -52,14 +52,13 @@ export const brokenPromises: readonly BrokenPromise[] = promised.flatMap((outcom
   return rows.map(({ name, ...row }): BrokenPromise => ({ id: `${path}:${name}`, path, ...row }));
 });
 
-/** The promises to break for a client that covers these paths. */
+/** The promises to break for a client that covers these paths, swaps first. */
 export function promisesOn(covered: readonly PathId[], kinds: "all" | "swaps" | "none"): BrokenPromise[] {
   const rows = brokenPromises.filter(({ path }) => covered.includes(path));
   const firstSuccess = rows.find(({ isShared }) => isShared)?.path;
-  return rows.filter(
-    ({ path, kind, isShared }) =>
-      (!isShared || path === firstSuccess) && (kinds === "all" || (kinds === "swaps" && kind === "swap")),
-  );
+  const swaps = kinds === "none" ? [] : rows.filter(({ kind }) => kind === "swap");
+  const others = kinds === "all" ? rows.filter(({ kind }) => kind === "other") : [];
+  return [...swaps, ...others.filter(({ path, isShared }) => !isShared || path === firstSuccess)];
 }
 
 /** Breaks a promise in a trial of a client. */

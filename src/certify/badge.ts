@@ -13,9 +13,11 @@ const letterWidth = 6.5;
 const padding = 7;
 
 /** A small picture of the verdict, for a page about the client, as SVG. */
-export function certificateBadge({ verdict, report }: CertifyResult): string {
+export function certificateBadge({ verdict, promises }: CertifyResult): string {
   const label = "svc-sandbox";
-  const text = verdict === "passed" ? `certified ${report.coverage.percent} %` : verdict;
+  const share =
+    promises.tried === 0 ? "promises not tested" : `${promises.noticed}/${promises.tried} promises`;
+  const text = verdict === "passed" ? `certified, ${share}` : verdict;
   const left = widthOf(label);
   const width = left + widthOf(text);
   const says = xmlText(`${label}: ${text}`);

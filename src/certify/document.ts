@@ -9,9 +9,11 @@ import type {
   Tone,
 } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
+import type { Report } from "../report/report.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
 import { type Certificate, certificateOf } from "./certificate.js";
-import type { CertifyResult, CertifyVerdict, Run, RunCause, RunOutcome } from "./result.js";
+import { mustNotice, noticedSentence, whyTooLittle } from "./promises.js";
+import type { CertifyResult, CertifyVerdict, PromiseRun, Run, RunCause, RunOutcome } from "./result.js";
 
 export function renderCertificate(result: CertifyResult, format: ReportFormat, style?: TextStyle): string {
   return render(certificateDocument(certificateOf(result)), format, style);
@@ -39,13 +41,21 @@ export const toneOfVerdict: Readonly<Record<CertifyVerdict, Tone>> = {
 };
 
 function certificateDocument({ result, json }: Certificate): ReportDocument {
-  const { runs, report, verdict, scenario, command } = result;
-  const ofReport = reportDocument(report, []);
+  const { runs, report, verdict, scenario, command, promises, unmet } = result;
+  const ofReport = reportDocument(report, unmet);
+  const broken = promises.runs.length === 0 ? "" : `, and ${promises.runs.length} with a broken promise,`;
   const sections: Section[] = [
     {
       title: "Causes",
       columns: ["what breaks the client", "runs", "what it takes", "path", "last request"],
       rows: causesOf(runs),
+    },
+    {
+      title: "Promises",
+      columns: ["not noticed", "promise", "what users lose", "see it again"],
+      rows: promises.runs
+        .filter(({ outcome }) => outcome === "not_noticed")
+        .map((run) => promiseRow(run, result)),
     },
     // The picture of the coverage.
     ...ofReport.sections.slice(0, 1),
@@ -61,37 +71,47 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
   return {
     kind: "certificate",
     subject: scenario,
-    title: `${commandLine(command)} in ${pluralize(runs.length, "run")} against ${scenario}`,
+    title: `${commandLine(command)} in ${pluralize(runs.length, "run")}${broken} against ${scenario}`,
     sections,
     notes: [],
     conclusion: { text: certificateConclusion(result), tone: toneOfVerdict[verdict] },
-    failures: [],
-    suites: [{ name: "runs", cases: runs.map(runCase) }, ...ofReport.suites],
+    failures: ofReport.failures,
+    suites: [
+      { name: "runs", cases: runs.map(runCase) },
+      ...(broken === ""
+        ? []
+        : [{ name: "promises", cases: promises.runs.map((run) => promiseCase(run, result)) }]),
+      ...ofReport.suites,
+    ],
     json,
   };
 }
 
 /** What a certificate comes to, in a sentence or two. */
-export function certificateConclusion({ verdict, runs, report }: CertifyResult): string {
+export function certificateConclusion({ verdict, runs, report, promises, unmet }: CertifyResult): string {
   const count = (...wanted: RunOutcome[]) => runs.filter(({ outcome }) => wanted.includes(outcome)).length;
   const of = `of ${pluralize(runs.length, "run")}`;
-  if (verdict === "unusable") return `Not certified: ${whyUnusable(runs[0], report.requests)}.`;
+  const shown = [noticedSentence(promises), conclusion(report)].filter(Boolean).join(" ");
+  if (verdict === "unusable") return `Not certified: ${whyUnusable(runs[0], report)}.`;
   if (verdict === "flaky") {
-    return `Flaky: ${count("flaky")} ${of} passed once and failed once, though the sandbox did the same both times. ${conclusion(report)}`;
+    return `Flaky: ${count("flaky")} ${of} passed once and failed once, though the sandbox did the same both times. ${shown}`;
   }
-  if (verdict === "failed") return `Failed: ${count("failed", "timed_out")} ${of}. ${conclusion(report)}`;
+  const failed = count("failed", "timed_out");
+  if (verdict === "failed")
+    return `Failed: ${failed} ${of}${unmet.length === 0 ? "" : `, ${pluralize(unmet.length, "gate")}`}. ${shown}`;
   const left = count("not_run");
   const unmade = left === 0 ? "" : `, ${left} not run`;
-  return `Passed: ${count("passed")} ${of}${unmade}. ${conclusion(report)}`;
+  return `Passed: ${count("passed")} ${of}${unmade}. ${shown}`;
 }
 
-function whyUnusable(baseline: Run | undefined, requests: number): string {
+function whyUnusable(baseline: Run | undefined, report: Report): string {
   if (baseline === undefined || baseline.outcome === "not_run") return "the command could not be run";
   if (baseline.outcome !== "passed") {
     const what = baseline.outcome === "timed_out" ? "does not end in time" : outcomeText(baseline);
     return `the command ${what} in the run ${baseline.name}, which is the baseline`;
   }
-  return requests === 0 ? "the command never called the API" : "not all of the runs were made";
+  if (report.requests === 0) return "the command never called the API";
+  return whyTooLittle(report) ?? "not all of the runs were made";
 }
 
 function outcomeText({ outcome, code }: Run): string {
@@ -159,6 +179,27 @@ function runCase(run: Run): TestCase {
   return { name, verdict, message: cause?.sentence ?? outcomeText(run), output };
 }
 
+function promiseRow(
+  { id, sentence, kind, loss, code }: PromiseRun,
+  { scenario, command }: CertifyResult,
+): Row {
+  const again = ["svc-sandbox", "exec", scenario, "--break", id, "--", ...command];
+  const end = code === null ? ["the run did not end in time, which is not noticed"] : [];
+  return {
+    cells: [{ text: sentence, tone: kind === "swap" ? "bad" : "warning" }, id],
+    details: [[loss, ...end], [commandLine(again, 2_000)]],
+  };
+}
+
+function promiseCase(run: PromiseRun, { gates }: CertifyResult): TestCase {
+  const { id, sentence, outcome, loss } = run;
+  const name = `notices ${id}: ${sentence}`;
+  if (outcome === "noticed") return { name, verdict: "passed" };
+  const isFailure = outcome === "not_noticed" && mustNotice(gates, run);
+  const message = outcome === "not_noticed" ? `not noticed: ${loss}` : outcome.replace("_", " ");
+  return { name, verdict: isFailure ? "failed" : "skipped", message };
+}
+
 function runsPicture(runs: readonly Run[]): Picture {
   const passed = runs.filter(({ outcome }) => outcome === "passed").length;
   const parts = runs.map((run) => ({ name: `${run.name}: ${outcomeText(run)}`, tone: toneOf[run.outcome] }));
@@ -169,7 +210,8 @@ function runsPicture(runs: readonly Run[]): Picture {
 }
 
 function factsOf(result: CertifyResult): Row[] {
-  const { like = {}, seeds, faults, clientVersion, durationMs } = result;
+  const { like = {}, seeds, faults, clientVersion, durationMs, promises, gates } = result;
+  const notTried = promises.runs.filter(({ outcome }) => outcome === "not_tried").map(({ id }) => id);
   const learned = Object.entries(like).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const facts: [string, string | undefined][] = [
     ["verdict", result.verdict],
@@ -178,6 +220,16 @@ function factsOf(result: CertifyResult): Row[] {
     ["scenario", result.scenario],
     ["seeds", seeds.join(", ")],
     ["faults", faults.join(", ")],
+    ["promises", promises.kinds],
+    ["promises not tried", notTried.join(", ")],
+    [
+      "gates",
+      [
+        `advice below ${gates.failOn}`,
+        `coverage of ${gates.minCoverage}%`,
+        gates.minNoticed === undefined ? "every swap noticed" : `${gates.minNoticed}% of promises noticed`,
+      ].join(", "),
+    ],
     ["baseline like", learned.join(", ")],
     ["specification", result.specification],
     ["svc-sandbox", result.sandbox],

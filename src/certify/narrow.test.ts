@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { variationTable } from "../api/variation/table.js";
 import words from "../api/variation/words.json" with { type: "json" };
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "./narrow.js";
-import { planOf, recordPoints, verdictOf } from "./plan.js";
-import type { CausePoint, Run, RunOutcome } from "./result.js";
+import { planOf, recordPoints } from "./plan.js";
+import type { CausePoint } from "./result.js";
 
 const runs = planOf(1, [1, 2, 3, 4, 5, 6], ["fault.hang"]);
 const [minimal, , ...varied] = runs;
@@ -133,27 +133,6 @@ test("the plan has each run once, the baseline first", () => {
     ...[1, 2, 3, 4, 5, 6].map((seed) => `varied ${seed}`),
     "fault.hang",
   ]);
-});
-
-test.each<[string, RunOutcome[]]>([
-  ["passed", ["passed", "passed", "passed"]],
-  ["unusable", ["passed", "passed", "not_run"]],
-  ["failed", ["passed", "flaky", "failed"]],
-  ["failed", ["passed", "timed_out"]],
-  ["flaky", ["passed", "flaky", "passed"]],
-  ["flaky", ["flaky"]],
-  ["unusable", ["failed", "not_run"]],
-  ["unusable", ["not_run"]],
-])("the verdict is %s after %j", (verdict, outcomes) => {
-  const run = (outcome: RunOutcome): Run => ({
-    ...minimal,
-    outcome,
-    code: 0,
-    durationMs: 1,
-    requests: 1,
-    percent: 5,
-  });
-  expect(verdictOf(outcomes.map(run))).toBe(verdict);
 });
 
 test("every variant but that of minimal has words", () => {

@@ -2,7 +2,8 @@ import words from "../api/variation/words.json" with { type: "json" };
 import type { Profile } from "../domain/assumptions.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import type { Trial } from "../world/world.js";
-import type { CausePoint, CertifyVerdict, Run, RunCause } from "./result.js";
+import { whyTooLittle } from "./promises.js";
+import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";
 
 /** A run that is to be made. */
 export type PlannedRun = Pick<Run, "name" | "profile" | "seed" | "fault">;
@@ -23,13 +24,16 @@ export function planOf(
 }
 
 /** The verdict on a client from its runs; nobody has passed who was not seen in all of them. */
-export function verdictOf([baseline, ...others]: readonly Run[]): CertifyVerdict {
+export function verdictOf({ runs, promises, unmet, report }: Omit<CertifyResult, "verdict">): CertifyVerdict {
+  const [baseline, ...others] = runs;
   if (baseline?.outcome === "flaky") return "flaky";
   if (baseline?.outcome !== "passed" || baseline.requests === 0) return "unusable";
+  if (whyTooLittle(report) !== undefined) return "unusable";
   const outcomes = others.map(({ outcome }) => outcome);
-  if (outcomes.includes("failed") || outcomes.includes("timed_out")) return "failed";
+  if (outcomes.includes("failed") || outcomes.includes("timed_out") || unmet.length > 0) return "failed";
   if (outcomes.includes("flaky")) return "flaky";
-  return outcomes.includes("not_run") ? "unusable" : "passed";
+  const isWhole = [...others, ...promises.runs].every(({ outcome }) => outcome !== "not_run");
+  return isWhole ? "passed" : "unusable";
 }
 
 type Effect = NonNullable<Trial["faults"]>[number]["then"];

@@ -1,3 +1,4 @@
+import { adviceLevels } from "../domain/advice.js";
 import { type Assumptions, profiles } from "../domain/assumptions.js";
 import { faultPathIds, outcomes } from "../domain/outcomes.js";
 import { reportShape } from "../report/report.js";
@@ -20,13 +21,17 @@ import { inJsonOfAnyVersion } from "../schema/spelling.js";
 
 // `descriptions.json` describes each member, as the JSON Schema of the file shows it.
 
-/** `unusable`: no statement about the client is possible, since the baseline does not pass or the client never calls the API. */
+/** `unusable`: no statement about the client is possible: its baseline does not pass, or it covers too little of the API. */
 export type CertifyVerdict = (typeof certifyVerdicts)[number];
 export const certifyVerdicts = ["passed", "failed", "flaky", "unusable"] as const;
 
 /** `flaky`: the same run passed once and failed once. */
 export type RunOutcome = (typeof runOutcomes)[number];
 export const runOutcomes = ["passed", "failed", "flaky", "timed_out", "not_run"] as const;
+
+/** The promises that are broken. */
+export const promiseChoices = ["all", "swaps", "none"] as const;
+const promiseKinds = ["swap", "other"] as const;
 
 const pathId = () => growingChoice(outcomes.map(({ path }) => path));
 const fault = () => growingChoice(faultPathIds);
@@ -69,6 +74,36 @@ const run = mapping({
 /** One run of the command in a fresh sandbox. */
 export interface Run extends ValueOf<typeof run> {}
 
+const promise = mapping({
+  /** As in `200.test:scopes-empty`. */
+  id: text(),
+  pathId: pathId(),
+  /** `swap`: an accepted key is rejected, or the reverse. */
+  kind: choice(promiseKinds),
+  /** The broken response. */
+  sentence: text(),
+  /** The harm to the users of a client that does not notice. */
+  loss: text(),
+  /** `not_tried`: no response could show it. */
+  outcome: choice(["noticed", "not_noticed", "not_tried", "not_run"]),
+  /** The exit code; `null` for a run that was not made, or had to be ended, which is not noticed. */
+  code: orNull(number()),
+  durationMs: count(),
+});
+/** One run of the command with a broken promise. */
+export interface PromiseRun extends ValueOf<typeof promise> {}
+
+const gates = mapping({
+  /** The lowest level of advice that fails the client. */
+  failOn: choice(adviceLevels),
+  /** In percent of the promised paths. */
+  minCoverage: count({ most: 100 }),
+  /** In percent of the promises that were tried. Left out: each swap must be noticed. */
+  minNoticed: optional(count({ most: 100 })),
+});
+/** What the client must reach besides passing each run. */
+export interface Gates extends ValueOf<typeof gates> {}
+
 const result = {
   verdict: choice(certifyVerdicts),
   /** The bundled name, or the file as it was given. */
@@ -95,7 +130,18 @@ const result = {
   durationMs: count(),
   /** Every run, in the order of the plan. */
   runs: list(run),
-  /** The reports of all runs, merged. */
+  /** The runs with a broken promise, which the client must notice: by an exit code other than 0. */
+  promises: mapping({
+    kinds: choice(promiseChoices),
+    /** The number of promises that some response could show. */
+    tried: count(),
+    noticed: count(),
+    runs: list(promise),
+  }),
+  gates,
+  /** The gates that do not hold. */
+  unmet: list(mapping({ threshold: text(), sentence: text() })),
+  /** The reports of all runs but those with a broken promise, merged. */
   report: reportShape,
 };
 const resultShape = mapping(result);

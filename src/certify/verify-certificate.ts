@@ -39,7 +39,15 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
   compare("verdict", certified.verdict, now.verdict);
   // Wherever its file lies now, and whatever it is called.
   compare("content of the scenario", certified.scenarioDigest, now.scenarioDigest);
-  for (const fact of ["seeds", "faults", "like"] as const) compare(fact, certified[fact], now[fact]);
+  for (const fact of ["seeds", "faults", "like", "gates"] as const) {
+    compare(fact, certified[fact], now[fact]);
+  }
+  const [promises, promisesNow] = [promisesOf(certified), promisesOf(now)];
+  compare("promises", certified.promises.kinds, now.promises.kinds);
+  for (const id of new Set([...promises.keys(), ...promisesNow.keys()])) {
+    if (promises.get(id)?.outcome !== "not_run")
+      compare(`promise ${id}`, promises.get(id), promisesNow.get(id));
+  }
   const runs = byName(certified);
   const runsNow = byName(now);
   for (const name of new Set([...runs.keys(), ...runsNow.keys()])) {
@@ -55,6 +63,10 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
   }
   // Runs that were stopped may all be made now, and meet more.
   if (unmadeRuns(certified) === 0) {
+    const gatesOf = ({ unmet }: CertifyResult) => unmet.map(({ threshold }) => threshold);
+    compare("gates that do not hold", gatesOf(certified), gatesOf(now));
+    const shareOf = ({ promises: { noticed, tried } }: CertifyResult) => `${noticed} of ${tried}`;
+    compare("promises noticed", shareOf(certified), shareOf(now));
     for (const { pathId, promised, met } of certified.report.paths) {
       const path = now.report.paths.find((one) => one.pathId === pathId);
       compare(`path ${pathId}`, metText({ promised, met }), path && metText(path));
@@ -110,8 +122,13 @@ function isSame({ certified, now }: Fact): boolean {
   return certified === now;
 }
 
-function unmadeRuns({ runs }: CertifyResult): number {
-  return runs.filter(({ outcome }) => outcome === "not_run").length;
+function unmadeRuns({ runs, promises }: CertifyResult): number {
+  return [...runs, ...promises.runs].filter(({ outcome }) => outcome === "not_run").length;
+}
+
+// How a run ends beyond that is up to the machine.
+function promisesOf({ promises }: CertifyResult) {
+  return new Map(promises.runs.map(({ code: _, durationMs: __, ...promise }) => [promise.id, promise]));
 }
 
 function byName({ runs }: CertifyResult): Map<string, Run> {

@@ -59,13 +59,18 @@ test.each(allFormats)("a certificate as %s is what the golden file has", async (
   await expect(renderCertificate(failed, format)).toMatchFileSnapshot(golden);
 });
 
-test("the badge says the verdict and the coverage", async () => {
+test("only a client that passed has a badge with certified, and the share of promises that it notices", async () => {
   await expect(certificateBadge(passed)).toMatchFileSnapshot("./golden/badge.svg");
   for (const verdict of certifyVerdicts) {
     const [svg, title] = elementsOf(certificateBadge({ ...passed, verdict }));
-    const says = `svc-sandbox: ${verdict === "passed" ? "certified 66 %" : verdict}`;
+    const says = `svc-sandbox: ${verdict === "passed" ? "certified, 2/2 promises" : verdict}`;
     expect([svg?.attributes["aria-label"], title?.text]).toEqual([says, says]);
   }
+  const untested = certificateBadge({
+    ...passed,
+    promises: { kinds: "none", tried: 0, noticed: 0, runs: [] },
+  });
+  expect(untested).toContain("certified, promises not tested<");
 });
 
 test("a certificate that was written can be read, and says the same", () => {
@@ -130,7 +135,13 @@ describe("the file of a certificate", () => {
 });
 
 describe("verifying by running again", () => {
-  const whole = { ...failed, runs: failed.runs.filter(({ outcome }) => outcome !== "not_run") };
+  const made = <Made extends { readonly outcome: string }>(runs: readonly Made[]) =>
+    runs.filter(({ outcome }) => outcome !== "not_run");
+  const whole = {
+    ...failed,
+    runs: made(failed.runs),
+    promises: { ...failed.promises, runs: made(failed.promises.runs) },
+  };
 
   it("holds when only what the machine decides is another", () => {
     const now: CertifyResult = {
@@ -142,7 +153,7 @@ describe("verifying by running again", () => {
     };
     const verification = verifyCertificate(whole, now);
     expect(verification).toMatchObject({ verified: true, notes: [] });
-    expect(renderVerification(verification, "text")).toContain("Verified: all 39 facts are the same.");
+    expect(renderVerification(verification, "text")).toContain("Verified: all 48 facts are the same.");
   });
 
   it("finds every fact that somebody changed, except what the machine decides", () => {
@@ -163,6 +174,9 @@ describe("verifying by running again", () => {
       "runs.lastRequest.pathId",
       "runs.lastRequest.status",
       "runs.percent",
+      "promises.runs.code",
+      "promises.runs.durationMs",
+      "unmet.sentence",
       "report.scenario",
       "report.seed",
       "report.profile",
@@ -199,11 +213,11 @@ Differences
     certified  0
     now        1
 
-Not verified: 3 of 38 facts came out differently.
+Not verified: 3 of 47 facts came out differently.
 `,
     );
     const cases = elementsOf(renderVerification(verification, "junit"));
-    expect(cases.filter(({ name }) => name === "testcase")).toHaveLength(38);
+    expect(cases.filter(({ name }) => name === "testcase")).toHaveLength(47);
     expect(cases.filter(({ name }) => name === "failure")).toHaveLength(3);
     expect(JSON.parse(renderVerification(verification, "json"))).toMatchObject({
       verified: false,
@@ -214,14 +228,24 @@ Not verified: 3 of 38 facts came out differently.
     ]);
   });
 
+  it("finds a promise that is not noticed any more", () => {
+    const [first, ...others] = passed.promises.runs;
+    const runs = [{ ...first, outcome: "not_noticed" } as never, ...others];
+    const now = { ...passed, promises: { ...passed.promises, noticed: 1, runs } };
+    expect(differencesOf(verifyCertificate(passed, now)).map(({ fact }) => fact)).toEqual([
+      "promise 200.test:rejected",
+      "promises noticed",
+    ]);
+  });
+
   it("leaves out the runs that had not been made, and what all runs met together", () => {
     const [last] = failed.runs.slice(-1);
-    const made = { ...last, outcome: "failed", code: 1 } as Run;
+    const late = { ...last, outcome: "failed", code: 1 } as Run;
     const report = { ...failed.report, coverage: { percent: 100, met: 3, promised: 3 } };
-    const now = { ...failed, runs: [...whole.runs, made], report };
+    const now = { ...failed, runs: [...whole.runs, late], report };
     expect(verifyCertificate(failed, now)).toMatchObject({
       verified: true,
-      notes: ["It was written with 1 run not made: that is not compared, nor is what all runs met."],
+      notes: ["It was written with 2 runs not made: that is not compared, nor is what all runs met."],
     });
     expect(verifyCertificate(failed, { ...now, verdict: "flaky" }).verified).toBe(false);
   });
@@ -239,8 +263,11 @@ Not verified: 3 of 38 facts came out differently.
 describe("what a certificate comes to, in a sentence", () => {
   const [minimal] = passed.runs;
   it.each<[Partial<CertifyResult>, string]>([
-    [{}, "Passed: 1 of 1 run. Coverage 66 %: 2 of 3 promised paths met"],
-    [failed, "Failed: 3 of 7 runs. Coverage 66 %"],
+    [{}, "Passed: 1 of 1 run. Noticed 2 of 2 covered promises. Coverage 66 %: 2 of 3 promised paths met"],
+    [
+      failed,
+      "Failed: 3 of 7 runs, 1 gate. Noticed 1 of 4 covered promises. Not noticed: what 200.test:scopes-empty",
+    ],
     [{ ...failed, verdict: "flaky" }, "Flaky: 1 of 7 runs passed once and failed once"],
     [{ verdict: "unusable", runs: [] }, "Not certified: the command could not be run."],
     [

@@ -1,4 +1,4 @@
-import type { CertifyResult, Run } from "../../src/certify/result.js";
+import type { CertifyResult, PromiseRun, Run } from "../../src/certify/result.js";
 import type { Report, ReportedPath } from "../../src/report/report.js";
 
 const path = (
@@ -73,6 +73,18 @@ const run = (name: string, more: Partial<Run> = {}): Run => ({
   ...more,
 });
 
+const promise = (id: string, more: Partial<PromiseRun> = {}): PromiseRun => ({
+  id,
+  pathId: id.split(":")[0] as PromiseRun["pathId"],
+  kind: "other",
+  sentence: `what ${id} breaks`,
+  loss: "the client acts on a right that the key does not have",
+  outcome: "noticed",
+  code: 1,
+  durationMs: 1_200,
+  ...more,
+});
+
 const cause = {
   sentence: "fails when a 401 has charset=utf-8 in its Content-Type",
   points: [{ row: "content_type", variant: "charset", status: 401 }],
@@ -110,6 +122,21 @@ export const failed: CertifyResult = {
     }),
     run("fault.hang", { fault: "fault.hang", outcome: "not_run", code: null, requests: 0, percent: 0 }),
   ],
+  promises: {
+    kinds: "all",
+    tried: 4,
+    noticed: 1,
+    runs: [
+      promise("200.test:rejected", { kind: "swap" }),
+      promise("200.test:scopes-empty", { outcome: "not_noticed", code: 0 }),
+      promise("401.revoked:accepted", { kind: "swap", outcome: "not_noticed", code: 0 }),
+      promise("403.insufficient_scope:another-code", { outcome: "not_noticed", code: null }),
+      promise("200.test:usage-not-counting", { outcome: "not_tried", code: 0 }),
+      promise("429.per_minute:never-ends", { outcome: "not_run", code: null, durationMs: 0 }),
+    ],
+  },
+  gates: { failOn: "warning", minCoverage: 60, minNoticed: 80 },
+  unmet: [{ threshold: "--min-noticed 80", sentence: "The client notices 1 of 4 covered promises." }],
   report,
   verdict: "failed",
 };
@@ -126,6 +153,14 @@ export const passed: CertifyResult = {
   startedAt: "2026-03-02T08:59:58.123Z",
   durationMs: 900,
   runs: [run("minimal", { profile: "minimal" })],
+  promises: {
+    kinds: "swaps",
+    tried: 2,
+    noticed: 2,
+    runs: [promise("200.test:rejected"), promise("401.revoked:accepted")],
+  },
+  gates: { failOn: "error", minCoverage: 0 },
+  unmet: [],
   report: { ...report, advice: [], preview: null, unread: 0 },
   verdict: "passed",
 };

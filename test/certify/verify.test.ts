@@ -126,6 +126,9 @@ const forgery: CertifyResult = {
   durationMs: 1,
   runs: [],
   verdict: "failed",
+  promises: { kinds: "none", tried: 0, noticed: 0, runs: [] },
+  gates: { failOn: "error", minCoverage: 0 },
+  unmet: [],
   report: {
     ...{ scenario: "key-states", seed: 1, profile: "minimal", pinned: [], requests: 0, unread: 0 },
     coverage: { percent: 0, met: 0, promised: 1 },

@@ -37,10 +37,12 @@ interface Action {
 const action = parse(pageOf("action.yml")) as Action;
 const [step] = action.runs.steps;
 
-// A client that meets 200.test and, when asked to, sends a rejected key twice.
+// A client that covers 200.test and, when asked to, sends a rejected key again and again, or covers five paths and checks them.
 const client = `
 const call = (key) => fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": key } });
 await call(process.env.SVC_API_KEY);
+if (process.argv[2] === "careful") for (const [ref, status] of Object.entries({ ACTIVE: 200, LIVE: 200, REVOKED: 401, EXPIRED: 401, WRONG_SCOPE: 403 }))
+  if ((await call(process.env["SVC_KEY_" + ref])).status !== status) process.exit(1);
 // So many in a row are no burst.
 if (process.argv[2] === "stubborn") for (let i = 0; i < 20; i += 1) await call(process.env.SVC_KEY_REVOKED);
 `;
@@ -183,12 +185,12 @@ describe("action.yml", () => {
 
   test("certifies a client that has passed, when asked to", async () => {
     const env = { SVC_SANDBOX_SEEDS: "0" };
-    const { code, outputs, summary } = await runAction({ command: "npm test", certify: "true" }, { env });
+    const { code, outputs, summary } = await runAction({ command: "npm test careful", certify: "true" }, { env });
     expect([code, outputs.verdict]).toEqual([0, "passed"]);
     expect(JSON.parse(readFileSync(outputs.certificate as string, "utf8"))).toMatchObject({
       verdict: "passed",
     });
-    expect(summary).toMatch(/^# Coverage 5 %[\s\S]*^\| verdict \| passed \|$/m);
+    expect(summary).toMatch(/^# Coverage 29 %[\s\S]*^\| verdict \| passed \|$/m);
     const onlyOnce = { command: "npm test\ntest ! -e ran\ntouch ran", certify: "TRUE" };
     const again = await runAction(onlyOnce, { env });
     expect([again.code, again.outputs.verdict, again.outputs.coverage]).toEqual([1, "failed", "5"]);

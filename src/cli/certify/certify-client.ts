@@ -1,10 +1,12 @@
 import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
+import { type BrokenPromise, breaking, promisesOn } from "../../api/promises.js";
 import { commandLine } from "../../certify/document.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
 import { faultsOn, type PlannedRun, planOf, verdictOf } from "../../certify/plan.js";
-import type { CertifyResult, Run } from "../../certify/result.js";
+import { promiseRun, promisesIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
+import type { CertifyResult, PromiseRun, Run } from "../../certify/result.js";
 import type { Assumptions } from "../../domain/assumptions.js";
 import { canonicalJson } from "../../domain/json.js";
 import { defaultSeed } from "../../domain/seed.js";
@@ -26,6 +28,8 @@ interface Planned {
   readonly like: Partial<Assumptions> | undefined;
   /** Milliseconds for each run. Default: a minute for the first, and then five times as long as that took, but half a minute at least. */
   readonly timeout: number | undefined;
+  /** The promises that are broken. */
+  readonly kinds: CertifyResult["promises"]["kinds"];
   /** Whether the first failure ends it. */
   readonly bail: boolean;
   /** Called with each run of the plan that fails, before anything is narrowed down. */
@@ -33,8 +37,9 @@ interface Planned {
 }
 
 /** What a client is certified for. */
-export interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "like"> {
+export interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "like" | "gates"> {
   readonly loaded: LoadedScenario;
+  readonly kinds: CertifyResult["promises"]["kinds"];
 }
 
 interface CertifyFlags extends ServeFlags {
@@ -61,7 +66,7 @@ export interface Certified {
 
 /** Certifies a client: makes all runs, and says how far it has come. */
 export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Promise<Certified> {
-  const { loaded, command, seeds, faults, like } = asked;
+  const { loaded, command, seeds, faults, like, kinds, gates } = asked;
   const { flags, io } = call;
   const {
     now,
@@ -86,9 +91,9 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     await writeCaptures(join(capture, name.replaceAll(" ", "-")), sandboxes, { io, flags: { quiet: true } });
   };
   progress.begin(`Running ${commandLine(command)}: ${plan.length} runs, ${jobs} at one time`);
-  const { runs, report, failure, outputOf } = await makeRuns(
+  const { runs, promises, report, failure, outputOf } = await makeRuns(
     client,
-    { plan, like, timeout, bail, onFailure },
+    { plan, like, kinds, timeout, bail, onFailure },
     progress,
   );
   const stopped = client.stoppedBy();
@@ -99,7 +104,8 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
   if (report === undefined) {
     io.stderr.write("Stopped before the first run had ended: nothing is known of the client.\n");
   }
-  const result = report && {
+  const isSeen = report !== undefined && runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
+  const facts = report && {
     scenario: loaded.name,
     scenarioDigest: nodePlatform.sha256(canonicalJson(loaded.scenario)),
     specification: apiVersion,
@@ -107,8 +113,9 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     ...{ seeds, faults, ...(like !== undefined && { like }), command, startedAt },
     durationMs: Math.round(stopwatch() - started),
     ...(clientVersion !== undefined && { clientVersion }),
-    ...{ runs, report, verdict: verdictOf(runs) },
+    ...{ runs, promises, gates, unmet: isSeen ? unmetGates(report, promises, gates) : [], report },
   };
+  const result = facts && { ...facts, verdict: verdictOf(facts) };
   return { result, cutShort: stopped && 128 + constants.signals[stopped], outputOf, release };
 }
 
@@ -118,7 +125,7 @@ const leastTimeout = 30_000;
 /** Makes the runs of a plan, and narrows down why some of them fail. */
 async function makeRuns(
   client: ClientRuns,
-  { plan, like, timeout, bail, onFailure }: Planned,
+  { plan, like, kinds, timeout, bail, onFailure }: Planned,
   progress: Progress,
 ) {
   const [baseline, ...others] = plan;
@@ -137,6 +144,14 @@ async function makeRuns(
     }
     if (made.failure === undefined) progress.ran(run);
   };
+  const makeBroken = async (promise: BrokenPromise): Promise<PromiseRun> => {
+    const broken = breaking(promise);
+    const made = await client.run(baseline, { ...always, broken }, limit, () => !isOver);
+    const run = promiseRun(promise, made, broken.responses);
+    if (made !== undefined) progress.broke(run);
+    if (run.kind === "swap" && run.outcome === "not_noticed") isOver ||= bail;
+    return run;
+  };
   const attempt: Attempt = async (planned, trial) => {
     const made = await client.run(planned, { ...always, ...trial }, limit);
     progress.tried();
@@ -153,12 +168,17 @@ async function makeRuns(
 
   await make(baseline);
   const first = done.get(baseline.name);
-  if (first?.run.outcome === "passed" && first.run.requests > 0) {
+  let broken: PromiseRun[] = [];
+  if (first?.run.outcome === "passed" && whyTooLittle(first.made.report) === undefined) {
     limit = timeout ?? Math.max(leastTimeout, 5 * first.run.durationMs);
     const met = first.made.report.paths.filter(({ promised, met }) => promised && met);
     const paths = met.map(({ pathId }) => pathId);
-    progress.begin(`${others.length} more runs`);
-    await Promise.all(others.map((one) => make(one, one.fault && { faults: faultsOn(paths, one.fault) })));
+    const promises = promisesOn(paths, kinds);
+    const more = promises.length === 0 ? "" : `, and ${promises.length} with a broken promise`;
+    progress.begin(`${others.length} more runs${more}`);
+    const plain = others.map((one) => make(one, one.fault && { faults: faultsOn(paths, one.fault) }));
+    broken = await Promise.all(promises.map(makeBroken));
+    await Promise.all(plain);
     const failing = others.flatMap((run) => {
       const made = done.get(run.name)?.made;
       return made === undefined || made.outcome === "passed" ? [] : [{ run, points: made.points }];
@@ -183,7 +203,8 @@ async function makeRuns(
   const [one, ...rest] = reports;
   return {
     runs: plan.map((planned) => done.get(planned.name)?.run ?? notRun(planned)) as [Run, ...Run[]],
-    /** Of all runs; `undefined` if not even the first one ended. */
+    promises: promisesIn(kinds, broken),
+    /** Of all runs without a broken promise; `undefined` if not even the first one ended. */
     report: one && mergeReports([one, ...rest]),
     outputOf: ({ name }: Run) => done.get(name)?.made.output ?? [],
     /** Why the command could not be started. */

@@ -1,4 +1,4 @@
-import type { Run, RunOutcome } from "../../certify/result.js";
+import type { PromiseRun, Run, RunOutcome } from "../../certify/result.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import type { Call } from "../command.js";
 import { styleFor } from "../terminal.js";
@@ -26,6 +26,12 @@ export function createProgress({
     if (isOpen) write("\n");
     isOpen = false;
   };
+  const paintOf = {
+    noticed: palette.green,
+    not_noticed: palette.red,
+    not_tried: palette.dim,
+    not_run: palette.dim,
+  };
   const line = (...cells: string[]) => write(`${alignColumns([cells]).join("")}\n`);
   return {
     begin(what: string) {
@@ -39,6 +45,10 @@ export function createProgress({
         return write(paint[outcome](outcome === "passed" ? "■" : outcome === "flaky" ? "?" : "✗"));
       const seconds = `${(durationMs / 1000).toFixed(1)} s`.padStart(7);
       line(outcome.replace("_", " ").padEnd(9), name.padEnd(15), seconds, pluralize(requests, "request"));
+    },
+    broke({ id, outcome, durationMs }: PromiseRun) {
+      if (isTerminal) return write(paintOf[outcome](outcome === "not_noticed" ? "✗" : "■"));
+      line(outcome.replace("_", " ").padEnd(11), id, `${(durationMs / 1000).toFixed(1)} s`);
     },
     /** One more attempt to narrow something down. */
     tried: () => void (isTerminal && write(palette.dim("·"))),

@@ -1,5 +1,6 @@
 import { commandLine, reasonOf, renderCertificate } from "../../certify/document.js";
-import type { Run } from "../../certify/result.js";
+import { promiseChoices, type Run } from "../../certify/result.js";
+import { adviceLevels } from "../../domain/advice.js";
 import type { Assumptions } from "../../domain/assumptions.js";
 import { isMapping, parsedJson } from "../../domain/json.js";
 import { faultPathIds } from "../../domain/outcomes.js";
@@ -20,6 +21,7 @@ import {
   type FlagValues,
   fileName,
   flag,
+  oneOf,
   scenarioWord,
   toggle,
   wholeNumber,
@@ -47,6 +49,26 @@ const flags = {
   faults: toggle(
     "--faults",
     "run it once more for each kind of fault, which hits the first request on every path",
+  ),
+  promises: flag(
+    "--promises <kinds>",
+    "break each covered promise of the specification in a run, which the command must notice by failing: all, swaps (an accepted key is rejected, or the reverse) or none (default: swaps)",
+    oneOf(promiseChoices),
+  ),
+  minNoticed: flag(
+    "--min-noticed <percent>",
+    "fail when the command notices less than this share of the broken promises, from 0 to 100 (default: it must notice each swap)",
+    wholeNumber(0, 100),
+  ),
+  failOn: flag(
+    "--fail-on <level>",
+    "fail when there is advice of this level or a higher one: note, warning or error (default: error)",
+    oneOf(adviceLevels),
+  ),
+  minCoverage: flag(
+    "--min-coverage <percent>",
+    "fail when the command covers less of the promised paths than this, from 0 to 100 (default: 0; fewer than five paths cannot be certified)",
+    wholeNumber(0, 100),
   ),
   jobs: flag(
     "-j, --jobs <number>",
@@ -80,7 +102,12 @@ const flags = {
     "make the runs of a certificate (.json) again, by default with its own command, and say whether they come to the same",
     fileName,
     // The certificate says what to run; another one is not made.
-    { conflicts: ["seeds", "seed", "faults", "like", "bail", "clientVersion", "certificate", "badge"] },
+    {
+      conflicts: [
+        ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage"],
+        ...["like", "bail", "clientVersion", "certificate", "badge"],
+      ],
+    },
   ),
   json,
   now: worldFlags.now,
@@ -95,7 +122,7 @@ type CertifyCall = Call<FlagValues<typeof flags>>;
 export const command = declareCommand({
   summary: "run a client many times against all that the specification leaves open, and say what breaks it",
   description:
-    "Runs the command as exec does, each time against a fresh sandbox, several at one time: once with the profile minimal, which has to pass; once with typical; with varied under many seeds; with --faults, once for each kind of fault. For every run that fails it finds the least that breaks the client, and prints the verdict. --certificate and --badge write it to files. What the command writes is shown of failing runs alone. Exits with 0 when every run passed, else with 1.",
+    "Runs the command as exec does, each time against a fresh sandbox, several at one time: once with the profile minimal, which has to pass; once with typical; with varied under many seeds; with --faults, once for each kind of fault; once for each covered promise of the specification, which is broken and which the command must notice. For every run that fails it finds the least that breaks the client, and prints the verdict. --certificate and --badge write it to files. What the command writes is shown of failing runs alone. Exits with 0 when every run passed and every gate holds, else with 1.",
   words: scenarioWord,
   rest: "[command...]",
   flags,
@@ -121,6 +148,12 @@ export const command = declareCommand({
         command: rest,
         seeds: Array.from({ length: count }, (_, i) => seed + i),
         faults: flags.faults ? faultPathIds : [],
+        kinds: flags.promises ?? "swaps",
+        gates: {
+          failOn: flags.failOn ?? "error",
+          minCoverage: flags.minCoverage ?? 0,
+          ...(flags.minNoticed !== undefined && { minNoticed: flags.minNoticed }),
+        },
         ...(flags.like !== undefined && { like: await readLike(flags.like, loaded, io) }),
       },
       call,
@@ -147,9 +180,18 @@ export const command = declareCommand({
 // Makes the runs of a certificate again.
 async function verify(file: string, call: CertifyCall): Promise<number> {
   const { words, io } = call;
-  const code = await verifyFile(file, call, async ({ scenario, seeds, faults, like }, command) => {
+  const code = await verifyFile(file, call, async (certified, command) => {
+    const { scenario, seeds, faults, like, gates, promises } = certified;
     const loaded = await loadNamed(words[0] ?? scenario, io);
-    const asked = { loaded, command, seeds, faults, ...(like !== undefined && { like }) };
+    const asked = {
+      loaded,
+      command,
+      seeds,
+      faults,
+      gates,
+      kinds: promises.kinds,
+      ...(like !== undefined && { like }),
+    };
     const { result, cutShort, release } = await certifyClient(asked, call);
     release();
     return cutShort ?? result ?? exitCode.defect;

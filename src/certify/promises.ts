@@ -1,0 +1,80 @@
+import type { BrokenPromise } from "../api/promises.js";
+import { pluralize } from "../report/plain-text.js";
+import type { Report } from "../report/report.js";
+import { type UnmetThreshold, unmetThresholds } from "../report/thresholds.js";
+import type { CertifyResult, Gates, PromiseRun } from "./result.js";
+
+/** The number of promised paths that a client must cover: a certificate shows too little with fewer. */
+const leastPaths = 5;
+
+/** Why nothing can be certified of a client that passes its baseline, and how to fix that; `undefined` if it can be. */
+export function whyTooLittle({ coverage: { met, promised }, paths }: Report): string | undefined {
+  if (met >= leastPaths) return undefined;
+  const sendsKey = paths.some((row) => row.promised && row.met && row.pathId !== "401.missing");
+  const why = sendsKey
+    ? `the client covers ${met} of ${promised} promised paths, and a certificate needs ${leastPaths}`
+    : "the client sends no key in x-api-key";
+  const keys = paths.flatMap(({ promised, met, pathId, howToMeet }) => {
+    const [variable] = /SVC_KEY_\w+/.exec(howToMeet ?? "") ?? [];
+    return promised && !met && variable !== undefined ? [`${variable} (${pathId})`] : [];
+  });
+  return `${why}. Send these keys as well, and check each response: ${keys.join(", ")}`;
+}
+
+/** The outcome of a run with a broken promise that changed so many responses; `undefined` for a run that was not made. */
+export function promiseRun(
+  { id, path, kind, sentence, loss }: BrokenPromise,
+  made: Pick<PromiseRun, "code" | "durationMs"> | undefined,
+  responses: number,
+): PromiseRun {
+  const tried = responses === 0 ? "not_tried" : made?.code ? "noticed" : "not_noticed";
+  const { code = null, durationMs = 0 } = made ?? {};
+  const outcome = made === undefined ? "not_run" : tried;
+  return { id, pathId: path, kind, sentence, loss, outcome, code, durationMs };
+}
+
+/** The promises with their counts. */
+export function promisesIn(
+  kinds: CertifyResult["promises"]["kinds"],
+  runs: readonly PromiseRun[],
+): CertifyResult["promises"] {
+  const count = (wanted: PromiseRun["outcome"]) => runs.filter(({ outcome }) => outcome === wanted).length;
+  const noticed = count("noticed");
+  return { kinds, tried: noticed + count("not_noticed"), noticed, runs };
+}
+
+/** The promises of which a client must notice each; the others are reported only. */
+export function mustNotice({ minNoticed }: Gates, { kind }: Pick<PromiseRun, "kind">): boolean {
+  return minNoticed === undefined && kind === "swap";
+}
+
+/** The gates that do not hold. */
+export function unmetGates(
+  report: Report,
+  { tried, noticed, runs }: CertifyResult["promises"],
+  gates: Gates,
+): UnmetThreshold[] {
+  const { minNoticed = 0 } = gates;
+  const unmet = unmetThresholds(report, gates);
+  if (noticed * 100 < minNoticed * tried || (minNoticed > 0 && tried === 0)) {
+    const sentence = `The client notices ${noticed} of ${pluralize(tried, "covered promise")}, and --min-noticed needs ${minNoticed}%.`;
+    unmet.push({ threshold: `--min-noticed ${minNoticed}`, sentence });
+  }
+  const missed = runs.filter((run) => run.outcome === "not_noticed" && mustNotice(gates, run));
+  if (missed.length > 0) {
+    const sentence = `The client does not notice ${pluralize(missed.length, "swap")} of accepted and rejected keys. Make a test fail for each, or set --min-noticed.`;
+    unmet.push({ threshold: "--promises swaps", sentence });
+  }
+  return unmet;
+}
+
+const mostNamed = 3;
+
+/** As in "Noticed 19 of 20 covered promises. Not noticed: empty `scopes` on a 200." */
+export function noticedSentence({ tried, noticed, runs }: CertifyResult["promises"]): string | undefined {
+  if (tried === 0) return undefined;
+  const missed = runs.filter(({ outcome }) => outcome === "not_noticed").map(({ sentence }) => sentence);
+  const more = missed.length > mostNamed ? `; and ${missed.length - mostNamed} more` : "";
+  const which = missed.length === 0 ? "" : ` Not noticed: ${missed.slice(0, mostNamed).join("; ")}${more}.`;
+  return `Noticed ${noticed} of ${pluralize(tried, "covered promise")}.${which}`;
+}

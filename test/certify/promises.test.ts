@@ -1,0 +1,222 @@
+import { expect, test } from "vitest";
+import { breaking, brokenPromises, promisesOn } from "../../src/api/promises.js";
+import { verdictOf } from "../../src/certify/plan.js";
+import { promiseRun, promisesIn, unmetGates } from "../../src/certify/promises.js";
+import type { CertifyResult, PromiseRun, Run, RunOutcome } from "../../src/certify/result.js";
+import { openTestWorld } from "../support/doors.js";
+import { runCli } from "../support/run-cli.js";
+import { ask } from "../support/varied.js";
+import { passed } from "./certified.js";
+
+const report = { ...passed.report, coverage: { percent: 29, met: 5, promised: 17 } };
+const [run] = passed.runs as [Run];
+
+test.each<[string, RunOutcome[], Partial<CertifyResult>?]>([
+  ["passed", ["passed", "passed", "passed"]],
+  ["unusable", ["passed", "passed", "not_run"]],
+  ["failed", ["passed", "flaky", "failed"]],
+  ["failed", ["passed", "timed_out"]],
+  ["flaky", ["passed", "flaky", "passed"]],
+  ["flaky", ["flaky"]],
+  ["unusable", ["failed", "not_run"]],
+  ["unusable", ["not_run"]],
+  ["failed", ["passed", "passed"], { unmet: [{ threshold: "--fail-on error", sentence: "" }] }],
+  [
+    "unusable",
+    ["passed", "passed"],
+    { report: { ...report, coverage: { percent: 23, met: 4, promised: 17 } } },
+  ],
+  [
+    "unusable",
+    ["passed"],
+    { promises: promisesIn("swaps", [promiseRun(brokenPromises[0] as never, undefined, 0)]) },
+  ],
+])("the verdict is %s after %j, whatever else", (verdict, outcomes, more = {}) => {
+  const runs = outcomes.map((outcome): Run => ({ ...run, outcome }));
+  expect(verdictOf({ ...passed, report, ...more, runs })).toBe(verdict);
+});
+
+const ended = (id: string, code: number | null, responses = 1): PromiseRun => {
+  const promise = brokenPromises.find((one) => one.id === id);
+  return promiseRun(promise as never, { code, durationMs: 1 }, responses);
+};
+
+test("noticed is an exit code other than 0; a run that had to be ended is not, and one without a changed response is not tried", () => {
+  const id = "401.revoked:accepted";
+  expect(
+    [ended(id, 3), ended(id, 0), ended(id, null), ended(id, 1, 0)].map(({ outcome }) => outcome),
+  ).toEqual(["noticed", "not_noticed", "not_noticed", "not_tried"]);
+});
+
+test("without --min-noticed each swap must be noticed, and other promises are reported only", () => {
+  const gates = { failOn: "error", minCoverage: 0 } as const;
+  const missing = [ended("200.test:scopes-empty", 0), ended("401.revoked:accepted", 1)];
+  const swaps = [ended("200.test:rejected", 0), ended("401.revoked:accepted", 1, 0)];
+  const unmet = (runs: PromiseRun[], more = {}) =>
+    unmetGates(report, promisesIn("all", runs), { ...gates, ...more }).map(({ threshold }) => threshold);
+  expect(unmet(missing)).toEqual([]);
+  expect(unmet(swaps)).toEqual(["--promises swaps"]);
+  expect(unmet(missing, { minNoticed: 50 })).toEqual([]);
+  expect(unmet(missing, { minNoticed: 51 })).toEqual(["--min-noticed 51"]);
+  expect(unmet(swaps, { minNoticed: 0 })).toEqual([]);
+  expect(unmet([], { minNoticed: 1 })).toEqual(["--min-noticed 1"]);
+  expect(unmet([], { minCoverage: 30 })).toEqual(["--min-coverage 30"]);
+});
+
+/** The command line of a client that can use `call(ref)`. */
+function clientOf(script: string): string[] {
+  const call = `const call = (ref, query = "") => fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me" + query,
+    { headers: ref ? { "x-api-key": process.env["SVC_KEY_" + ref] } : {} });`;
+  return [process.execPath, "--input-type=module", "-e", call + script];
+}
+
+/** Certifies such a client; what the certificate says. */
+async function certify(script: string, ...flags: string[]) {
+  const { code, stdout } = await runCli([
+    "certify",
+    "--json",
+    "--seeds",
+    "0",
+    ...flags,
+    "--",
+    ...clientOf(script),
+  ]);
+  const { verdict, promises, unmet } = JSON.parse(stdout);
+  const missed = promises.runs.filter((one: PromiseRun) => one.outcome === "not_noticed");
+  return { code, verdict, ...promises, unmet, missed: missed.map(({ id }: PromiseRun) => id) };
+}
+
+test("a client that sends keys and checks no response notices nothing, and fails", async () => {
+  const { code, verdict, tried, noticed, unmet } = await certify(
+    `for (const ref of ["", "ACTIVE", "REVOKED", "WRONG_SCOPE", "RATE_LIMITED"]) await call(ref);`,
+  );
+  expect([code, verdict, noticed, tried]).toEqual([1, "failed", 0, 5]);
+  expect(unmet).toEqual([{ threshold: "--promises swaps", sentence: expect.stringContaining("5 swaps") }]);
+});
+
+const checked = `for (const [ref, status] of Object.entries({ ACTIVE: 200, LIVE: 200, REVOKED: 401, EXPIRED: 401, WRONG_SCOPE: 403 })) {
+  const response = await call(ref, query);
+  if (response.status !== status) process.exit(1);
+}`;
+
+test("a client that puts its key into each URL fails by that advice", async () => {
+  const script = `const query = "?key=" + process.env.SVC_API_KEY; ${checked}`;
+  const { code, verdict, unmet } = await certify(script, "--promises", "none");
+  expect([code, verdict]).toEqual([1, "failed"]);
+  expect(unmet).toEqual([
+    { threshold: "--fail-on error", sentence: expect.stringContaining("key-in-query") },
+  ]);
+});
+
+test.each([
+  [
+    "covers four paths",
+    `await call(); for (const ref of ["ACTIVE", "REVOKED", "WRONG_SCOPE"]) await call(ref);`,
+    "covers 4 of 17",
+  ],
+  ["sends no key", "await call();", "the client sends no key in x-api-key"],
+])("a client that %s cannot be certified, and is shown the keys to send", async (_what, script, why) => {
+  const { code, stdout } = await runCli(["certify", "--wide", "--seeds", "0", "--", ...clientOf(script)]);
+  expect([code, stdout]).toEqual([1, expect.stringContaining(why)]);
+  expect(stdout).toMatch(/Not certified: .*Send these keys as well, .*SVC_KEY_EXPIRED \(401\.expired\)/);
+  expect(stdout).not.toContain("Promises");
+});
+
+interface Tools {
+  /** Sends the key of a ref, as it stands in a variable. */
+  readonly call: (ref: string) => Promise<{ readonly status: number; readonly json: () => unknown }>;
+  readonly advance: (by: string) => unknown;
+}
+
+/** Checks everything that is promised on seven paths, except what is skipped; runs in a client's process as well. */
+async function careful({ call, advance }: Tools, skipped: readonly string[]): Promise<void> {
+  const check = (name: string, holds: unknown) => {
+    if (!holds && !skipped.includes(name)) throw new Error(name);
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: any body may come
+  const read = async (ref: string, status: number): Promise<any> => {
+    const response = await call(ref);
+    check(`status ${status}`, response.status === status);
+    return response.json();
+  };
+  const today: number[] = [];
+  for (const [ref, environment] of [
+    ["ACTIVE", "test"],
+    ["LIVE", "live"],
+    ["ACTIVE", "test"],
+  ] as const) {
+    const { data } = await read(ref, 200);
+    check("environment", data.environment === environment);
+    check("organization", ["bank", "insurer"].includes(data.organization?.type));
+    check("scopes", Array.isArray(data.scopes) && data.scopes.length > 0);
+    check("limits", data.limits?.per_minute > 0 && data.limits?.per_day > 0);
+    today.push(data.usage?.today);
+  }
+  check("usage", today.join() === "1,1,2");
+  for (const ref of ["REVOKED", ""]) await read(ref, 401);
+  for (const [ref, code] of [
+    ["WRONG_SCOPE", "insufficient_scope"],
+    ["LIVE_SUSPENDED", "live_access_not_approved"],
+  ] as const) {
+    const { error } = await read(ref, 403);
+    check("code", error?.code === code);
+  }
+  await read("RATE_LIMITED_MINUTE", 429);
+  await advance("61s");
+  check("recovery", (await call("RATE_LIMITED_MINUTE")).status === 200);
+}
+
+const carefulPaths = [
+  ...(["200.test", "200.live", "401.missing", "401.revoked"] as const),
+  ...(["403.live_suspended", "403.insufficient_scope", "429.per_minute"] as const),
+];
+
+test("a careful client notices every promise, and is certified", async () => {
+  const advance = `(by) => fetch(process.env.SVC_CONTROL_URL + "/clock/advance",
+    { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ by }) })`;
+  const script = `await (${careful})({ call, advance: ${advance} }, []);`;
+  const found = await certify(script, "--promises", "all", "--min-noticed", "100");
+  const expected = promisesOn(carefulPaths, "all").length;
+  expect(found).toMatchObject({ code: 0, verdict: "passed", missed: [], noticed: expected, tried: expected });
+});
+
+/** The broken promises that a careful client with these skips does not notice. */
+async function missedBy(...skipped: string[]): Promise<string[]> {
+  const missed: string[] = [];
+  for (const promise of promisesOn(carefulPaths, "all")) {
+    const world = openTestWorld("key-states", {
+      now: Date.UTC(2026, 2, 2),
+      trial: { broken: breaking(promise) },
+    });
+    const tools = {
+      async call(ref: string) {
+        const { status, body } = ask(
+          world,
+          ref === "" ? {} : { key: ref.toLowerCase().replaceAll("_", "-") },
+        );
+        return { status, json: () => JSON.parse(body) };
+      },
+      advance: () => world.clock.advance(61_000),
+    };
+    await careful(tools, skipped).then(
+      () => missed.push(promise.id),
+      () => {},
+    );
+  }
+  return missed;
+}
+
+const shared = (member: string, ...ways: string[]) => ways.map((way) => `200.test:${member}-${way}`);
+
+test.each([
+  ["scopes", shared("scopes", "missing", "null", "wrong-type", "empty")],
+  ["limits", shared("limits", "missing", "null", "wrong-type")],
+  ["organization", shared("organization", "missing", "null", "wrong-type", "type-unknown")],
+  ["usage", shared("usage", "missing", "null", "wrong-type", "not-counting")],
+  ["environment", ["200.test:environment-swapped", "200.live:environment-swapped"]],
+  ["code", ["403.live_suspended:another-code", "403.insufficient_scope:another-code"]],
+  ["recovery", ["429.per_minute:never-ends"]],
+])("a client that skips the check of %s misses these promises and no other", async (check, expected) => {
+  expect(await missedBy()).toEqual([]);
+  expect(await missedBy(check)).toEqual(expected);
+});
