@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import peerResults from "../../bench/peers/results.json" with { type: "json" };
 import { partOf, type Results } from "../../bench/peers/table.js";
+import { promisesOn } from "../../src/api/promises.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
 import { codeOverHttp, httpRefusals, statusOfCode } from "../../src/control/refusals.js";
@@ -24,6 +25,7 @@ import { runCli } from "../support/run-cli.js";
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/assumptions.md": { assumptions: assumptionsPart },
   "docs/benchmarks.md": { peers: () => partOf(peerResults as unknown as Results) },
+  "docs/certify.md": { promises: promisesPart },
   "docs/check.md": { example: checkPart },
   "docs/cli.md": { help: helpPart },
   "docs/control-plane.md": { calls: callsPart },
@@ -72,6 +74,15 @@ function assumptionsPart(): string {
         gap,
       ];
     }),
+  );
+}
+
+function promisesPart(): string {
+  const promised = outcomes.filter((one) => one.promised).map(({ path }) => path);
+  const rows = promisesOn(promised, "all").filter(({ kind }) => kind === "other");
+  return table(
+    ["row", "response", "what users lose"],
+    ...rows.map(({ id, sentence, loss }) => [code(id), sentence, loss]),
   );
 }
 
