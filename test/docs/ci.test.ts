@@ -185,7 +185,10 @@ describe("action.yml", () => {
 
   test("certifies a client that has passed, when asked to", async () => {
     const env = { SVC_SANDBOX_SEEDS: "0" };
-    const { code, outputs, summary } = await runAction({ command: "npm test careful", certify: "true" }, { env });
+    const { code, outputs, summary } = await runAction(
+      { command: "npm test careful", certify: "true" },
+      { env },
+    );
     expect([code, outputs.verdict]).toEqual([0, "passed"]);
     expect(JSON.parse(readFileSync(outputs.certificate as string, "utf8"))).toMatchObject({
       verdict: "passed",
