@@ -10,27 +10,30 @@ export interface Action {
   readonly problem: ControlError | undefined;
   /** Runs it; a second run waits for nothing and is ignored while the first is under way. */
   readonly run: () => Promise<void>;
+  /** Runs it in the place of what a browser does with a form. */
+  readonly submit: (event: Event) => void;
 }
 
 /** Runs something with the control plane, and keeps its refusal for `Refusal`. */
 export function useAction(work: () => Promise<unknown>): Action {
   const isRunning = useSignal(false);
   const problem = useSignal<ControlError | undefined>(undefined);
-  return {
-    isRunning: isRunning.value,
-    problem: problem.value,
-    async run() {
-      if (isRunning.value) return;
-      isRunning.value = true;
-      problem.value = undefined;
-      try {
-        await work();
-      } catch (error) {
-        problem.value = error as ControlError;
-      }
-      isRunning.value = false;
-    },
+  const run = async () => {
+    if (isRunning.value) return;
+    isRunning.value = true;
+    problem.value = undefined;
+    try {
+      await work();
+    } catch (error) {
+      problem.value = error as ControlError;
+    }
+    isRunning.value = false;
   };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void run();
+  };
+  return { isRunning: isRunning.value, problem: problem.value, run, submit };
 }
 
 /** Actions that run one after the other, however fast they are asked for, with the refusal of the last one. */

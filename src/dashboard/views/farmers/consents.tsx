@@ -107,14 +107,10 @@ function OneConsent({ consent, Title }: { readonly consent: Consent; readonly Ti
             <Instant at={one.at} /> {one.status} by the {codeWords(one.by)}
           </li>
         ))}
-        {status === "pending" ? (
+        {status === "pending" || status === "granted" ? (
           <li class="muted">
-            <Instant at={consent.respond_by} /> it expires without an answer
-          </li>
-        ) : null}
-        {status === "granted" ? (
-          <li class="muted">
-            <Instant at={consent.expires_at} /> it expires
+            <Instant at={status === "pending" ? consent.respond_by : consent.expires_at} /> it expires
+            {status === "pending" ? " without an answer" : ""}
           </li>
         ) : null}
       </ol>
@@ -146,25 +142,18 @@ function Attestations({ of: attestations }: { readonly of: Consent["attestations
 }
 
 function Suspension({ id, validity }: { readonly id: string; readonly validity: string | null }) {
-  const change = (name: "suspend" | "resume") => async () => {
+  if (validity !== "active" && validity !== "suspended") return <span class="muted">final or not ready</span>;
+  const name = validity === "active" ? "suspend" : "resume";
+  const change = async () => {
     await call(`/attestations/${encodeURIComponent(id)}/${name}`, { method: "POST" });
     consents.refresh();
   };
-  if (validity === "active") {
-    return (
-      <ActionButton class="quiet" run={change("suspend")}>
-        Suspend
-      </ActionButton>
-    );
-  }
-  if (validity === "suspended") {
-    return (
-      <ActionButton class="quiet" run={change("resume")}>
-        Resume
-      </ActionButton>
-    );
-  }
-  return <span class="muted">final or not ready</span>;
+  return (
+    // Another button once it has changed: a refusal is about the one that was pressed.
+    <ActionButton key={name} class="quiet" run={change}>
+      {capitalized(name)}
+    </ActionButton>
+  );
 }
 
 function Status({ of: status }: { readonly of: string }) {

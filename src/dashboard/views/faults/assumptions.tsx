@@ -3,7 +3,7 @@ import type { AssumptionRow, Assumptions as Values } from "../../control/answers
 import { call } from "../../control/call.js";
 import { resource, useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
-import { type Action, Refusal, useAction } from "../../elements/action.js";
+import { type Action, ActionButton, Refusal, useAction } from "../../elements/action.js";
 
 const rows = resource<readonly AssumptionRow[]>("/profiles", { on: [] });
 
@@ -37,7 +37,11 @@ export function Assumptions() {
         {different.length === 0
           ? `All are as the profile ${values.profile} says.`
           : `${different.length} ${different.length === 1 ? "differs" : "differ"} from the profile ${values.profile}.`}{" "}
-        {different.length === 0 ? null : <SetAllBack profile={values.profile} />}
+        {different.length === 0 ? null : (
+          <ActionButton class="quiet" run={() => change({ profile: values.profile })}>
+            Set all back
+          </ActionButton>
+        )}
       </p>
       <ul class="assumptions">
         {rows.data.value.map((row) => (
@@ -72,18 +76,6 @@ function ProfileChoice({ current }: { readonly current: Profile }) {
       ))}
       <Refusal problem={action.problem} />
     </fieldset>
-  );
-}
-
-function SetAllBack({ profile }: { readonly profile: Profile }) {
-  const action = useAction(() => change({ profile }));
-  return (
-    <>
-      <button type="button" class="quiet" aria-busy={action.isRunning} onClick={action.run}>
-        Set all back
-      </button>
-      <Refusal problem={action.problem} />
-    </>
   );
 }
 

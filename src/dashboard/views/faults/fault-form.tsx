@@ -39,10 +39,6 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
     );
     for (const one of typed ?? []) one.value = "";
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    void action.run();
-  };
   const prefix = `faults.${place.current}`;
   const problemOf = (...fields: string[]) => {
     const all = Object.entries(action.problem?.fields ?? {});
@@ -58,7 +54,7 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
     </Field>
   );
   return (
-    <form class="fault-form" ref={form} onSubmit={submit}>
+    <form class="fault-form" ref={form} onSubmit={action.submit}>
       <h3>Add a fault</h3>
       <div class="fault-fields">
         <Field label="What happens" problem={problemOf("then")}>
@@ -141,16 +137,13 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
           {text("Until", "when.until", "a time, or 1h from now")}
         </div>
       </details>
-      <datalist id="fault-keys">
-        {(keys.data.value ?? []).slice(0, mostOffered).map(({ ref }) => (
-          <option key={ref} value={ref} />
-        ))}
-      </datalist>
-      <datalist id="fault-organizations">
-        {(organizations.data.value ?? []).slice(0, mostOffered).map(({ ref }) => (
-          <option key={ref} value={ref} />
-        ))}
-      </datalist>
+      {Object.entries({ keys, organizations }).map(([name, { data }]) => (
+        <datalist key={name} id={`fault-${name}`}>
+          {(data.value ?? []).slice(0, mostOffered).map(({ ref }) => (
+            <option key={ref} value={ref} />
+          ))}
+        </datalist>
+      ))}
       <button type="submit" aria-busy={action.isRunning}>
         Add the fault
       </button>

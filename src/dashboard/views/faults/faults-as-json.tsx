@@ -25,12 +25,7 @@ export function FaultsAsJson({
   return (
     <details class="faults-json">
       <summary>All of them as JSON</summary>
-      <form
-        onSubmit={(event: SubmitEvent) => {
-          event.preventDefault();
-          void action.run();
-        }}
-      >
+      <form onSubmit={action.submit}>
         <Field
           label="Faults"
           hint="A list, as scenarios have it under faults."

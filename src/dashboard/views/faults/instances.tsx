@@ -109,14 +109,7 @@ function NewInstance() {
   });
   const problemOf = (name: string) => action.problem?.fields[name];
   return (
-    <form
-      class="fault-form"
-      ref={form}
-      onSubmit={(event: SubmitEvent) => {
-        event.preventDefault();
-        void action.run();
-      }}
-    >
+    <form class="fault-form" ref={form} onSubmit={action.submit}>
       <h3>Make an instance</h3>
       <div class="fault-fields">
         <Field label="Scenario" problem={problemOf("scenario")}>

@@ -42,10 +42,7 @@ export function IssueKey({ title, path, bodyOf, action: words, onClose, children
         class="key-form"
         // The refusals of the service are part of what is shown.
         noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run();
-        }}
+        onSubmit={action.submit}
       >
         {children(action.problem?.fields ?? {})}
         <Refusal problem={action.problem} />

@@ -6,6 +6,7 @@ import { organizations } from "../../control/resources.js";
 import { Refusal, useActionQueue } from "../../elements/action.js";
 import { Until } from "../../elements/instant.js";
 import { endOf, KeyState } from "../../elements/key-state.js";
+import { codeWords } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
 import type { Doing } from "./key-dialogs.js";
@@ -76,41 +77,35 @@ function Access({ organization }: { readonly organization: Organization }) {
   const { status, sandbox_access, live_access } = { ...organization, ...wanted.value };
   return (
     <div class="organization-access">
-      <label>
-        Status{" "}
-        <select
-          value={status}
-          onChange={(event) => change({ status: event.currentTarget.value as Organization["status"] })}
-        >
-          <option>active</option>
-          <option>inactive</option>
-        </select>
-      </label>
-      <label>
-        Sandbox access{" "}
-        <select
-          value={sandbox_access ? "on" : "off"}
-          onChange={(event) => change({ sandbox_access: event.currentTarget.value === "on" })}
-        >
-          <option>on</option>
-          <option>off</option>
-        </select>
-      </label>
-      <label>
-        Live access{" "}
-        <select
-          value={live_access}
-          onChange={(event) =>
-            change({ live_access: event.currentTarget.value as Organization["live_access"] })
-          }
-        >
-          <option value="not_approved">not approved</option>
-          <option>approved</option>
-          <option>suspended</option>
-        </select>
-      </label>
+      {choice("Status", status, ["active", "inactive"], (to) => change({ status: to }))}
+      {choice("Sandbox access", sandbox_access ? "on" : "off", ["on", "off"], (to) =>
+        change({ sandbox_access: to === "on" }),
+      )}
+      {choice("Live access", live_access, ["not_approved", "approved", "suspended"], (to) =>
+        change({ live_access: to }),
+      )}
       <Refusal problem={problem} />
     </div>
+  );
+}
+
+function choice<Value extends string>(
+  label: string,
+  value: Value,
+  values: readonly Value[],
+  choose: (value: Value) => void,
+) {
+  return (
+    <label>
+      {label}{" "}
+      <select value={value} onChange={(event) => choose(event.currentTarget.value as Value)}>
+        {values.map((one) => (
+          <option key={one} value={one}>
+            {codeWords(one)}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

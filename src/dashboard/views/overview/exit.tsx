@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Report, Sent } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
 import { type HowToMeet, howToMeet, type SendableRequest } from "../../control/how-to-meet.js";
-import { Refusal, useAction } from "../../elements/action.js";
+import { ActionButton } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { PathBadge } from "../../elements/path-badge.js";
@@ -71,20 +71,17 @@ interface SendNowProps extends Pick<HowToMeet, "scenario" | "resets"> {
 /** Sends the request from here; it is on the map as one of this page, and no request of the client. */
 function SendNow({ request, scenario, resets }: SendNowProps) {
   const sent = useSignal<Sent | undefined>(undefined);
-  const { run, isRunning, problem } = useAction(async () => {
+  const send = async () => {
     sent.value = undefined;
     if (scenario !== undefined) await call("/scenario", { method: "PUT", body: { name: scenario } });
     else if (resets) await call("/reset", { method: "POST" });
     sent.value = await call<Sent>("/send", { method: "POST", body: request });
-  });
+  };
   const before =
     scenario !== undefined ? `Start ${scenario} here, then send it` : resets && "Reset, then send it";
   return (
     <div>
-      <button type="button" aria-busy={isRunning} onClick={run}>
-        {before || "Send it now"}
-      </button>
-      <Refusal problem={problem} />
+      <ActionButton run={send}>{before || "Send it now"}</ActionButton>
       <output>{sent.value === undefined ? null : <Answered sent={sent.value} />}</output>
     </div>
   );

@@ -9,6 +9,7 @@ import { BodyText } from "../../elements/body-text.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { Instant } from "../../elements/instant.js";
+import { useKeyboard } from "../../elements/keyboard.js";
 import { PathBadge } from "../../elements/path-badge.js";
 import { linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
@@ -36,15 +37,11 @@ export function RequestDetail({ id }: { readonly id: string }) {
     if (!document.querySelector(".request-list")?.checkVisibility()) panel.current?.focus();
   }, []);
   const back = linkTo("requests", [], Object.fromEntries(route.value.query));
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || (event.target as Element).closest("select, dialog") !== null) return;
-      location.hash = back;
-      document.querySelector<HTMLElement>(`.request-list [data-id="${CSS.escape(id)}"]`)?.focus();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [back]);
+  useKeyboard(({ key, target }) => {
+    if (key !== "Escape" || (target as Element).closest("select, dialog") !== null) return;
+    location.hash = back;
+    document.querySelector<HTMLElement>(`.request-list [data-id="${CSS.escape(id)}"]`)?.focus();
+  });
   const request = read.value;
   return (
     <section class="panel request-detail" aria-labelledby="request-title" ref={panel} tabIndex={-1}>

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Request } from "../../control/answers.js";
 import { Target } from "../../elements/advice.js";
+import { useKeyboard } from "../../elements/keyboard.js";
 import { PathBadge, toneOf } from "../../elements/path-badge.js";
 import { linkTo, route } from "../../route.js";
 import { chosen, hold, isHeld } from "./chosen.js";
@@ -46,26 +47,22 @@ export function RequestList() {
     if (!isHeld.value) box.current?.scrollTo({ top: 0 });
   }, [isHeld.value]);
 
-  useLayoutEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const element = box.current;
-      const step = stepOf(event);
-      if (element === null || step === 0) return;
-      event.preventDefault();
-      hold();
-      const list = chosen.peek();
-      const at = list.findIndex(({ id }) => id === (current.peek()?.id ?? route.peek().parts[0]));
-      const index = at === -1 ? 0 : Math.min(list.length - 1, Math.max(0, at + step));
-      const above = index * rowHeight.peek();
-      if (above < element.scrollTop) element.scrollTop = above;
-      const below = above + rowHeight.peek() - element.clientHeight;
-      if (below > element.scrollTop) element.scrollTop = below;
-      top.value = element.scrollTop;
-      current.value = list[index];
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
+  useKeyboard((event) => {
+    const element = box.current;
+    const step = stepOf(event);
+    if (element === null || step === 0) return;
+    event.preventDefault();
+    hold();
+    const list = chosen.peek();
+    const at = list.findIndex(({ id }) => id === (current.peek()?.id ?? route.peek().parts[0]));
+    const index = at === -1 ? 0 : Math.min(list.length - 1, Math.max(0, at + step));
+    const above = index * rowHeight.peek();
+    if (above < element.scrollTop) element.scrollTop = above;
+    const below = above + rowHeight.peek() - element.clientHeight;
+    if (below > element.scrollTop) element.scrollTop = below;
+    top.value = element.scrollTop;
+    current.value = list[index];
+  });
 
   const onScroll = (event: Event) => {
     top.value = (event.currentTarget as HTMLElement).scrollTop;
@@ -88,9 +85,9 @@ export function RequestList() {
 }
 
 /** The rows that a key of the keyboard moves by; 0 in a field, and for other keys. */
-function stepOf({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): number {
+function stepOf({ key, target }: KeyboardEvent): number {
   const at = target as Element;
-  if (ctrlKey || metaKey || altKey || at.closest("input, select, textarea, dialog") !== null) return 0;
+  if (at.closest("input, select, textarea, dialog") !== null) return 0;
   // Elsewhere the arrows scroll.
   const isInList = at.closest(".request-list") !== null;
   if (key === "j" || (isInList && key === "ArrowDown")) return 1;

@@ -4,6 +4,7 @@ import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { gate, health, scenarios, story } from "../../control/resources.js";
 import { type Action, Refusal, useAction } from "../../elements/action.js";
+import { useKeyboard } from "../../elements/keyboard.js";
 import { shortened } from "../../elements/words.js";
 import { NoStory } from "./no-story.js";
 import { Stage } from "./stage.js";
@@ -157,31 +158,25 @@ function Outline({ progress: { outline, told: stepsRun } }: { readonly progress:
 }
 
 /** The keys of presenters and of their clickers, which press Page Down. */
-function useKeys(actions: {
-  readonly next: Action;
-  readonly again: Action;
-  readonly fill: () => void;
-}): void {
-  const latest = useRef(actions);
-  latest.current = actions;
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const { key, target, repeat, ctrlKey, metaKey, altKey } = event;
-      const run = {
-        " ": () => latest.current.next.run(),
-        ArrowRight: () => latest.current.next.run(),
-        PageDown: () => latest.current.next.run(),
-        r: () => latest.current.again.run(),
-        f: () => latest.current.fill(),
-      }[key.length === 1 ? key.toLowerCase() : key];
-      if (run === undefined || ctrlKey || metaKey || altKey) return;
-      if (target instanceof Element && target.closest("input, textarea, select, dialog")) return;
-      // Space presses the button that has the focus, as everywhere.
-      if (key === " " && target instanceof Element && target.closest("button, a, summary")) return;
-      event.preventDefault();
-      if (!repeat) void run();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
+function useKeys({
+  next,
+  again,
+  fill,
+}: Record<"next" | "again", Action> & { readonly fill: () => void }): void {
+  useKeyboard((event) => {
+    const { key, target, repeat } = event;
+    const run = {
+      " ": next.run,
+      ArrowRight: next.run,
+      PageDown: next.run,
+      r: again.run,
+      f: fill,
+    }[key.length === 1 ? key.toLowerCase() : key];
+    if (run === undefined) return;
+    if (target instanceof Element && target.closest("input, textarea, select, dialog")) return;
+    // Space presses the button that has the focus, as everywhere.
+    if (key === " " && target instanceof Element && target.closest("button, a, summary")) return;
+    event.preventDefault();
+    if (!repeat) void run();
+  });
 }

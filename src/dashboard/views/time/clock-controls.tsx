@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { Upcoming } from "../../control/answers.js";
 import { type ControlError, call } from "../../control/call.js";
 import { clock, health, keys } from "../../control/resources.js";
@@ -8,6 +8,7 @@ import { upcoming } from "../../control/upcoming.js";
 import { Refusal, useActionQueue } from "../../elements/action.js";
 import { Confirm } from "../../elements/dialog.js";
 import { Until } from "../../elements/instant.js";
+import { useKeyboard } from "../../elements/keyboard.js";
 
 /** Runs a change of the clock after those before it. */
 export type MoveClock = (work: () => Promise<unknown>) => void;
@@ -123,14 +124,9 @@ function ClockButton(props: {
 
 /** Presses the button of a key, unless something is being written or a dialog is open. */
 function useShortcuts(controls: { readonly current: HTMLElement | null }): void {
-  useEffect(() => {
-    const press = ({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent) => {
-      if (ctrlKey || metaKey || altKey || document.querySelector("dialog[open]") !== null) return;
-      if ((target as HTMLElement).closest("input, select, textarea, [contenteditable]") !== null) return;
-      if (!/^[a-z]$/.test(key)) return;
-      controls.current?.querySelector<HTMLButtonElement>(`[aria-keyshortcuts="${key}"]`)?.click();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
+  useKeyboard(({ key, target }) => {
+    if (!/^[a-z]$/.test(key) || document.querySelector("dialog[open]") !== null) return;
+    if ((target as HTMLElement).closest("input, select, textarea, [contenteditable]") !== null) return;
+    controls.current?.querySelector<HTMLButtonElement>(`[aria-keyshortcuts="${key}"]`)?.click();
+  });
 }
