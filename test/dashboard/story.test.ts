@@ -42,7 +42,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByText("Press Space for the first step.").waitFor();
     // Before the story the audience sees what it is about.
     await page.locator(".story-title", { hasText: "Rotation" }).waitFor();
-    await page.getByText("An insurer changes the key of a system that must not stop.").first().waitFor();
+    await page.getByText("An insurer replaces a key without stopping its system.").first().waitFor();
     for (const [index, key] of ["Space", "ArrowRight", "PageDown"].entries()) {
       await page.keyboard.press(key);
       await page.getByText(`Step ${index + 1} of 25`).waitFor();
