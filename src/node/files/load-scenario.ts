@@ -38,7 +38,7 @@ export async function loadScenario(
     cwd = process.cwd(),
     signal,
     stdin,
-  }: { cwd?: string; signal?: AbortSignal; stdin?: Readable | undefined } = {},
+  }: { cwd?: string; signal?: AbortSignal; stdin?: object | undefined } = {},
 ): Promise<LoadedScenario> {
   if (isScenarioName(nameOrFile)) {
     return { scenario: withStory(nameOrFile), name: nameOrFile, files: [] };
@@ -49,7 +49,8 @@ export async function loadScenario(
     throw unreadable(error, nameOrFile, cwd);
   };
   const piped = isStdin
-    ? await readPipe(stdin, signal).catch(failed)
+    ? // The types of this package need none of Node.
+      await readPipe(stdin as Readable, signal).catch(failed)
     : isPipe(path)
       ? await readPipe(openPipe(path), signal).catch(failed)
       : undefined;
