@@ -23,6 +23,9 @@ def confirm_key(base_url, api_key, wait=time.sleep, attempts=3):
         status, headers, body = _call(base_url, api_key)
         if status == 200:
             data = body["data"]
+            # Without a scope the key has no right to anything.
+            if not isinstance(data["scopes"], list) or not data["scopes"]:
+                raise RuntimeError("The API confirmed the key without its scopes.")
             return {"result": "confirmed", **{name: data[name] for name in ("organization", "environment", "scopes", "usage")}}
         if status == 401:
             # It will be rejected for ever: whoever retries only makes noise. The API does not say what is wrong.
