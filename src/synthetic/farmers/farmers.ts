@@ -50,6 +50,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   const person = personOf({ draws, country, start });
   const adultFrom = person.birth_year + adultAfterYears;
   const farm: FarmContext = { seed, start, country, region, id, adultFrom, draws };
+  const language = languageOf(farm);
   const parcels = parcelsOf(farm);
   const area = sumOf(parcels, ({ properties }) => properties.area_ha);
   const cooperative = cooperativeOf(farm);
@@ -58,9 +59,9 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   return {
     farmer_id: id,
     synthetic: true,
-    name: nameOf(farm, person.sex),
+    name: nameOf(farm, { sex: person.sex, language }),
     ...person,
-    language: languageOf(farm),
+    language,
     household: householdOf(farm, person),
     farmer_type: area < 2 ? "small" : area < 20 ? "medium" : "large",
     farm_area_ha: area,

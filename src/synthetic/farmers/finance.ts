@@ -37,7 +37,7 @@ export function insuranceOf(
   // A farmer who has begun to insure continues.
   return seasons
     .slice(wholeBetween(draw, 0, seasons.length - 1))
-    .map((season) => policyOf(farm, parcels, season))
+    .map((season, i, insured) => policyOf(farm, parcels, season, insured[i - 1]))
     .filter(({ term_start }) => yearOf(instantOf(term_start)) >= farm.adultFrom);
 }
 
@@ -45,7 +45,12 @@ export function insuranceOf(
 const wateredRate = 0.06;
 const dryRate = 0.11;
 
-function policyOf(farm: FarmContext, parcels: readonly Parcel[], season: Season): InsurancePolicy {
+function policyOf(
+  farm: FarmContext,
+  parcels: readonly Parcel[],
+  season: Season,
+  previous: Season | undefined,
+): InsurancePolicy {
   const { country } = farm;
   const draw = farm.draws("policy", season.season_code);
   const covered = parcels.flatMap(({ properties: { area_ha, irrigation, seasons } }) => {
@@ -71,18 +76,22 @@ function policyOf(farm: FarmContext, parcels: readonly Parcel[], season: Season)
     sum_insured: sum,
     deductible,
     premium: moneyOf(country, sum.amount * rate),
-    ...termOf(season, draw),
+    ...termOf(season, previous, draw),
     claims: claimsOf(farm, draw, covered, value, deductible.amount),
   };
 }
 
 /** The season and some days about it, which no other season of the field can claim. */
-function termOf({ season_start, season_end }: Season, draw: RandomStream) {
+function termOf({ season_start, season_end }: Season, previous: Season | undefined, draw: RandomStream) {
   const [first, last] = [instantOf(season_start), instantOf(season_end)];
   const free = Math.floor((364 - (last - first) / day) / 2);
+  const longestAfter = 30;
+  // The season before may have been a longer one.
+  const before =
+    previous === undefined ? free : (first - instantOf(previous.season_end)) / day - 1 - longestAfter;
   return {
-    term_start: dateOf(first - wholeBetween(draw, 0, Math.min(20, free)) * day),
-    term_end: dateOf(last + wholeBetween(draw, 0, Math.min(30, free)) * day),
+    term_start: dateOf(first - wholeBetween(draw, 0, Math.max(0, Math.min(20, free, before))) * day),
+    term_end: dateOf(last + wholeBetween(draw, 0, Math.min(longestAfter, free)) * day),
   };
 }
 

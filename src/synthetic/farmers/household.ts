@@ -3,6 +3,7 @@ import { yearOf } from "./dates.js";
 import { chance, logNormal, normal, unit, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
 import type { Farmer, LivestockType } from "./farmer-shape.js";
+import { namesOf } from "./tables.js";
 
 /** Only the year of birth is known: in the year of this birthday someone is 18 all year. */
 export const adultAfterYears = 19;
@@ -22,10 +23,13 @@ export function personOf({
   }
 }
 
-/** A given name and a family name that are common in the region, put together at random. */
-export function nameOf({ draws, region }: FarmContext, sex: Farmer["sex"]): Farmer["name"] {
+/** A given name and a family name that are common in the region among those who speak the language. */
+export function nameOf(
+  { draws, region }: FarmContext,
+  { sex, language }: Pick<Farmer, "sex" | "language">,
+): Farmer["name"] {
   const draw = draws("name");
-  const { [sex]: given, family, familyOfMen = family } = region.names;
+  const { [sex]: given, family, familyOfMen = family } = namesOf(region, language);
   return { given_name: pick(draw, given), surname: pickCommon(draw, sex === "male" ? familyOfMen : family) };
 }
 

@@ -5,6 +5,7 @@ import type { FarmContext } from "./farm-context.js";
 import type { Season } from "./farmer-shape.js";
 import {
   type Calendar,
+  type Country,
   type CropName,
   cropOfCode,
   crops,
@@ -25,8 +26,12 @@ interface Field {
 /** The latest seasons of a field that had begun at the start of the clock, the oldest first. */
 export function seasonsOf(farm: FarmContext, position: string, field: Field): readonly Season[] {
   const seasons: Season[] = [];
+  const rotation = rotationOf(farm, position, field);
+  const phase = farm.draws("phase", position)() % rotation.length;
   for (let year = yearOf(farm.start); seasons.length < seasonsKept; year--) {
-    const season = seasonOf(farm, position, field, year);
+    // The clock begins in the year 0, a record some years before.
+    const grown = rotation[(year + phase + 12) % rotation.length] as Growing;
+    const season = seasonOf(farm, position, { ...field, grown }, year);
     if (season !== undefined) seasons.unshift(season);
   }
   if (crops[field.grown[0]].stands === undefined) return seasons;
@@ -45,9 +50,8 @@ export function canHaveGrown({ start, adultFrom }: FarmContext, crop: CropName):
 function seasonOf(farm: FarmContext, position: string, field: Field, year: number): Season | undefined {
   const { country, start } = farm;
   const draw = farm.draws("season", position, String(year));
-  const [, name] = field.grown;
+  const [cropName, name] = field.grown;
   const { month, months } = country.seasons[name] as GrowingSeason;
-  const cropName = rotated(farm, field, draw);
   const growth = growthIn(draw, year, month, calendarOf(farm, name, cropName));
   if (growth.from > start) return undefined;
   const { left, cause } = harmOf(farm, growth, field.irrigated, draw);
@@ -84,19 +88,50 @@ function growthIn(draw: RandomStream, year: number, month: number, calendar: Cal
   return { from: between(sownFrom, sownTo, early), to: between(cutFrom, cutTo, ripening) };
 }
 
-// Mostly the same crop again, else another one of the same months, so that no two stand on the field at once, and none
-// that needs more water than this field has.
-function rotated(
-  { region }: FarmContext,
-  { grown: [crop, season], irrigated }: Field,
-  draw: RandomStream,
-): CropName {
-  if (crops[crop].stands !== undefined || !chance(draw, 0.35)) return crop;
+/** Annual crops that farmers also grow for two years in a row, some for longer; the others need a pause. */
+const repeated: ReadonlySet<CropName> = new Set<CropName>([
+  "barley",
+  "cassava",
+  "maize",
+  "millets",
+  "sorghum",
+  "soybeans",
+  "wheat",
+]);
+
+const shareOfMonoculture = 0.1;
+
+/**
+ * What grows on a field, year by year, until it begins again: two or three annual crops of the region, none of them three
+ * times running. Perennial crops and rice stay, as do a few fields, and those where nothing else grows in these months or
+ * without more water than the field has.
+ */
+function rotationOf(
+  { country, region, draws }: FarmContext,
+  position: string,
+  { grown, irrigated }: Field,
+): readonly [Growing, ...Growing[]] {
+  const isRotated = ([crop]: Growing) => crop !== "rice" && crops[crop].stands === undefined;
   const others = region.grows.filter(
-    ([name, when, , watered]) =>
-      when === season && crops[name].stands === undefined && (irrigated || watered < 1),
+    (one) =>
+      one[0] !== grown[0] && isRotated(one) && (irrigated || one[3] < 1) && canTakeTurns(country, grown, one),
   );
-  return pickWeighted(draw, others, ([, , weight]) => weight)[0];
+  const draw = draws("rotation", position);
+  const stays = chance(draw, shareOfMonoculture) && repeated.has(grown[0]);
+  if (!isRotated(grown) || others.length === 0 || stays) return [grown];
+  const second = pickWeighted(draw, others, ([, , weight]) => weight);
+  const thirds = [grown, ...others].filter(
+    (one) => (one !== grown && one !== second) || repeated.has(one[0]),
+  );
+  if (thirds.length === 0) return [grown, second];
+  return [grown, second, pickWeighted(draw, thirds, ([, , weight]) => weight)];
+}
+
+/** Whether the seasons begin about the same time of the year, and each ends before the other begins in the next year. */
+function canTakeTurns({ seasons }: Country, [, one]: Growing, [, other]: Growing): boolean {
+  const [a, b] = [seasons[one] as GrowingSeason, seasons[other] as GrowingSeason];
+  const later = b.month - a.month;
+  return Math.abs(later) <= 1 && a.months <= 12 + later && b.months <= 12 - later;
 }
 
 /** The last day on which the crop of a season is usually harvested, in milliseconds since 1970. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { farmerLocaleChoices, farmerLocales } from "../../domain/farmer.js";
 import { common, day, spanIn, withinYearFrom } from "./dates.js";
+import nameTable from "./tables/names.json" with { type: "json" };
 import { countryOf, crops, type GrowingSeason, resolveLocale } from "./tables.js";
 
 const everywhere = farmerLocales.map(countryOf);
@@ -30,6 +31,13 @@ test.each(farmerLocales)("every region of %s has names, languages and something 
     expect(Object.keys(yields)).toEqual(expect.arrayContaining(region.grows.map(([crop]) => crop)));
     // The youngest farmer has had no time to plant a perennial crop.
     expect(region.grows.some(([crop]) => crops[crop].stands === undefined)).toBe(true);
+  }
+});
+
+test.each(Object.entries(nameTable))("the names of %s are letters, each once in its list", (_, lists) => {
+  for (const list of Object.values(lists)) {
+    expect(new Set(list).size).toBe(list.length);
+    expect(list.filter((name) => !/^\p{L}[\p{L}\p{M}’ ]*$/u.test(name))).toEqual([]);
   }
 });
 

@@ -175,7 +175,12 @@ export function cropOfCode(code: string): CropName {
   return cropsByCode.get(code) ?? "maize";
 }
 
-/** Common names of a country or a region. */
+/** The names of those who speak a language; the region's for a language that has no list of its own. */
+export function namesOf(region: Region, language: string): Names {
+  return (nameTable as Readonly<Record<string, Names>>)[language] ?? region.names;
+}
+
+/** Common names of a country, a region or those who speak a language. */
 export interface Names {
   readonly female: readonly string[];
   readonly male: readonly string[];
