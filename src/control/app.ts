@@ -131,9 +131,12 @@ function requireType({ runYaml }: Route) {
     const type = typeOf(request);
     const charset = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.get("content-type") ?? "")?.[1] ?? "utf-8";
     const isTaken = type === "application/json" || (runYaml !== undefined && isYamlIn(request));
-    const hasBody =
-      request.get("transfer-encoding") !== undefined || Number(request.get("content-length") ?? 0) > 0;
-    const isReadable = isTaken ? charset.trim().toLowerCase() === "utf-8" : type === "" && !hasBody;
+    // No page can send a DELETE without asking.
+    const isBare =
+      request.method === "DELETE" &&
+      request.get("transfer-encoding") === undefined &&
+      Number(request.get("content-length") ?? 0) === 0;
+    const isReadable = isTaken ? charset.trim().toLowerCase() === "utf-8" : type === "" && isBare;
     if (isReadable) {
       next();
       return;

@@ -71,7 +71,9 @@ describe("svc-sandbox start", () => {
 
   it("lets an instance go when nobody has used it for --instance-ttl", async () => {
     const instances = `${(await started("--instance-ttl", "50ms")).url}/__sandbox/instances`;
-    expect((await fetch(instances, { method: "POST" })).status).toBe(201);
+    expect(
+      (await fetch(instances, { method: "POST", headers: { "content-type": "application/json" } })).status,
+    ).toBe(201);
     const left = async () => ((await (await fetch(instances)).json()) as { data: unknown[] }).data;
     await expect.poll(left).toEqual([]);
   });

@@ -48,7 +48,10 @@ test("stop asks for the token, and takes the self-signed certificate of this mac
 test("stop of an instance, of another program, or of nothing ends with 2", async () => {
   const server = await startServer();
   onTestFinished(() => server.close(0));
-  const made = await fetch(`${server.controlUrl}/instances`, { method: "POST" });
+  const made = await fetch(`${server.controlUrl}/instances`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+  });
   const { data } = await made.json();
   const other = createServer((_request, response) => response.end("hello"));
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));

@@ -66,7 +66,8 @@ export function clientOf(url: string, heard: string[] = []): Ask {
   const agent = new Agent({ keepAlive: true });
   return async (path, { method = "GET", headers = {}, json, bytes, base = "" } = {}) => {
     const body = json === undefined ? bytes : JSON.stringify(json);
-    const typed = json === undefined ? headers : { "content-type": "application/json", ...headers };
+    const typed =
+      method === "GET" || bytes !== undefined ? headers : { "content-type": "application/json", ...headers };
     const whole = `${base}/__sandbox${path}`;
     const answer = await exchange(url, {
       method,

@@ -76,6 +76,7 @@ describe("the form of a body", () => {
       expect([headers, status, body.error.code]).toEqual([headers, 415, "unsupported_media_type"]);
     }
     expect((await patch(control, "{}", {})).status).toBe(415);
+    expect((await fetch(`${control.server.controlUrl}/reset`, { method: "POST" })).status).toBe(415);
     expect((await patch(control, "{}", { ...json, "content-encoding": "zip" })).status).toBe(415);
   });
 

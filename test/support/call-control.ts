@@ -14,10 +14,8 @@ export async function control(
   const [method, path] = call.split(" ");
   const response = await fetch(`${controlUrl}${path}`, {
     method: method as string,
-    ...(body !== undefined && {
-      body: JSON.stringify(body),
-      headers: { "content-type": "application/json" },
-    }),
+    ...(method !== "GET" && { headers: { "content-type": "application/json" } }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
   return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };

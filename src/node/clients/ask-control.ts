@@ -127,7 +127,10 @@ async function ask(
       "usage",
       `Failed to ${what} ${redactEncoded(method === "GET" ? url.href : base)}: ${why}`,
     );
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers = {
+    ...(method === "POST" && { "content-type": "application/json" }),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
   const answer = await send(url, { method, headers, timeout, maxBody: maxAnswer });
   if (isNoAnswer(answer)) throw failed(`${answer.found}. ${answer.hint}`);
   const { data, error } = jsonOf(answer) as { data?: unknown; error?: { code?: string; message?: string } };

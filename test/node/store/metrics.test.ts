@@ -26,7 +26,10 @@ test("a replica counts what it has answered itself, shows the keys of all, and s
     const ask = async ({ url }: ReplicaServer) => (await fetch(url + mePath, { headers })).status;
     for (let i = 0; i < 5; i++) expect(await ask(one)).toBe(200);
     for (let i = 0; i < 3; i++) expect(await ask(other)).toBe(200);
-    await fetch(`${one.controlUrl}/keys/active/revoke`, { method: "POST" });
+    await fetch(`${one.controlUrl}/keys/active/revoke`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+    });
     // A read of the other brings it to the head.
     await fetch(`${other.controlUrl}/state`);
     const [ofOne, ofOther] = (await Promise.all(servers.map(scrape))) as [Metrics, Metrics];
