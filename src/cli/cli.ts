@@ -7,6 +7,7 @@ import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { verbose } from "./flags.js";
 import { type Io, isVerbose, type Output, programName, splitAtDashes } from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
+import { tell } from "./tell.js";
 
 export { setPackageReader } from "../node/package-files.js";
 export type { Io } from "./io.js";
@@ -27,7 +28,7 @@ export async function cli(argv: readonly string[], given: Io): Promise<number> {
   try {
     return await run(argv, io);
   } catch (error) {
-    io.stderr.write(describeFailure(error, { verbose: isVerbose(argv, io.env) }));
+    tell(io.stderr, describeFailure(error, { verbose: isVerbose(argv, io.env) }));
     return exitCodeOf(error);
   }
 }
@@ -59,7 +60,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const asks = (...flags: string[]) => before.some((word) => flags.includes(word));
   const asksHelp = asks("-h", "--help");
   if (asks("-V", "-v", "--version") || first === "version") {
-    io.stdout.write(`${version}\n`);
+    tell(io.stdout, `${version}\n`);
     return exitCode.fine;
   }
   if (first === "help") return printHelpOf(before[1], io);
@@ -99,7 +100,7 @@ async function warnOfVariables(command: Command, { env, stderr }: Io): Promise<v
   for (const name of unknownTo(known, names)) {
     const meant = nearest(name.slice(prefix.length), endings);
     if (meant !== undefined)
-      stderr.write(`Warning: ${name} has no effect. Did you mean ${prefix}${meant}?\n`);
+      tell(stderr, `Warning: ${name} has no effect. Did you mean ${prefix}${meant}?\n`);
   }
 }
 

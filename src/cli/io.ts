@@ -5,17 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { describeFailure, exitCode } from "./exit-codes.js";
+import { type Output, tell } from "./tell.js";
 
-/** Somewhere to write text: a terminal, a pipe, or a test's string. */
-export interface Output {
-  /** `done` is called once the text is written or lost. */
-  readonly write: (text: string, done?: (error?: Error | null) => void) => unknown;
-  /** Resolves once there is room for more, or the signal is aborted, to whether it is still read. Default: at once to true. */
-  readonly room?: (until: AbortSignal) => Promise<boolean>;
-  readonly isTTY?: boolean | undefined;
-  /** The number of characters that fit into a line now; `undefined` where lines have no end. */
-  readonly columns?: number | undefined;
-}
+export type { Output } from "./tell.js";
 
 export interface KeyPresses {
   /** The next key: its character, or a name such as `return`, `space` or `left`; `ctrl-c` for Ctrl-C. */
@@ -76,12 +68,12 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 export function processIo(process: NodeJS.Process): Io {
   const stderr = outputOf(process.stderr);
   let uncaught: (error: unknown) => void = (error) => {
-    stderr.write(describeFailure(error, { verbose: isVerbose(process.argv, process.env) }));
+    tell(stderr, describeFailure(error, { verbose: isVerbose(process.argv, process.env) }));
     process.exit(exitCode.defect);
   };
   process.on("uncaughtException", (error) => uncaught(error));
   const stdoutFailed = (error: unknown) => {
-    stderr.write(`Failed to write to the standard output: ${fileFailure(error)}.\n`);
+    tell(stderr, `Failed to write to the standard output: ${fileFailure(error)}.\n`);
     // The command sets its own code before.
     process.once("exit", () => {
       process.exitCode ||= exitCode.usage;

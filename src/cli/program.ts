@@ -11,6 +11,7 @@ import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import { verbose } from "./flags.js";
 import { type Io, programName } from "./io.js";
+import { tell } from "./tell.js";
 
 /**
  * Reads the command line of a command; flags that are not on it come from the environment. `undefined` when it asked
@@ -141,8 +142,8 @@ function configure(commander: Commander, io: Io): Commander {
       subcommandTerm: (one) => `${one.name()} ${one.usage()}`.replace(" [flags]", ""),
     })
     .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
+      writeOut: (text) => tell(io.stdout, text),
+      writeErr: (text) => tell(io.stderr, text),
       // Errors are printed where they are caught.
       outputError: () => {},
       getOutHelpWidth: () => helpWidth,

@@ -1,9 +1,12 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/commands.js";
+import { columnsOf, wrapLines } from "../../src/cli/tell.js";
 import { scenarioNames } from "../../src/scenario/bundled.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
-import { type RunOptions, runCli, serve } from "../support/run-cli.js";
+import { baseUrl, type RunOptions, runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** The length of the longest line; a word alone on its line is not cut. */
@@ -45,9 +48,84 @@ test.each(
   }
 });
 
+const broken = `version: 1
+colour: ${"a long value ".repeat(12)}
+organizations: { bank: { type: bank, keys: { main: { environment: test }, second: { environment: tst, colour: red } } } }
+`;
+const long = `version: 1
+organizations: { bank: { type: bank, keys: { main: { environment: test } } } }
+story:
+  - say: ${"One that is told at some length. ".repeat(6)}
+  - request: { key: main, path: "/v1/${"long/".repeat(30)}" }
+    expect: { status: 200 }
+`;
+
+test.each([
+  ["validate", "broken.yaml"],
+  ["start", "broken.yaml"],
+  ["validate", "long.yaml"],
+  ["verify", "long.yaml"],
+  ["play", "long.yaml"],
+  ["play", "rotation"],
+  ["start", "--port", "http"],
+  ["start", "--log", "xml", "--seed", "of a kind that no seed is"],
+  ["nothing-that-there-is"],
+  ["explain", "nothing-like-it"],
+  ["exec", "--", "no-such-program"],
+  ["certify", "--seeds", "0", "--", process.execPath, "-e", "process.exitCode = 1"],
+  ["certify", "--seeds", "0", "--", process.execPath, "-e", "0"],
+])("%s %s %s keeps to 80 columns in what it says", async (...words) => {
+  for (const options of narrow) {
+    const cwd = temporaryFolder({ "broken.yaml": broken, "long.yaml": long });
+    const { stdout, stderr } = await runCli(words.filter(Boolean), { cwd, ...options, columns: 80 });
+    expect(stdout + stderr).not.toBe("");
+    // A command to copy is whole.
+    const shown = (stdout + stderr).replace(/^See it again: .*$/gm, "");
+    expect(longest(shown)).toBeLessThanOrEqual(80);
+  }
+});
+
+test("the request log keeps to 80 columns, with all that a request was told", async () => {
+  for (const options of narrow) {
+    const running = serve(["key-states"], { ...options, columns: 80 });
+    const url = await baseUrl(running);
+    const { secret } = JSON.parse((await runCli(["keys", "--json"], { cwd: temporaryFolder() })).stdout)[4];
+    for (let sent = 0; sent < 3; sent++) {
+      await fetch(`${url}/v1/relying-party/me?key=1`, {
+        headers: { "x-api-key": secret, origin: "https://a.example" },
+      });
+    }
+    await running.stderr.shows(/(?:401\.revoked[\s\S]*){3}\n$/);
+    const { stderr } = await running.stop();
+    expect(longest(stderr)).toBeLessThanOrEqual(80);
+  }
+});
+
+test("lines have 80 columns on a terminal of unknown width, and are whole in a pipe; commands and words stay whole", () => {
+  const all = Number.POSITIVE_INFINITY;
+  const widths = [columnsOf({}), columnsOf({ isTTY: true }), columnsOf({ columns: 100 })];
+  expect([...widths, columnsOf({ columns: 100 }, true)]).toEqual([all, 80, 100, all]);
+  expect(wrapLines("  one `two three` four\n  curl -i http://a/b c d\nabcdefghijklmnop", 12)).toBe(
+    "  one\n  `two three`\n  four\n  curl -i http://a/b c d\nabcdefghijklmnop",
+  );
+  expect(wrapLines(`${"x".repeat(40)}: y\n${" ".repeat(40)}^`, 20)).toMatch(/^.{1,20}\n {1,19}\^$/);
+});
+
+test("only one function writes to people", () => {
+  const folder = join(import.meta.dirname, "../../src/cli");
+  const writers = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+    (name) =>
+      name.endsWith(".ts") && /std(?:err|out)\.write\(/.test(readFileSync(join(folder, name), "utf8")),
+  );
+  // These print data: JSON, YAML, other formats for machines, and annotations of a job.
+  const ofData = /^(?:serve\/(?:log|exec-report)|certify\/verify-certificate|commands\/\w+)\.ts$/;
+  expect(writers.length).toBeGreaterThan(5);
+  expect(writers.filter((name) => !ofData.test(name.replaceAll("\\", "/")))).toEqual([]);
+});
+
 test("reports and checks keep to 80 columns", async () => {
   const exec = ["exec", "--", process.execPath, "-e", 'fetch(process.env.SVC_BASE_URL + "/v1/nothing?x=1")'];
-  const { stderr } = await runCli(exec, { cwd: temporaryFolder() });
+  const { stderr } = await runCli(exec, { cwd: temporaryFolder(), columns: 80 });
   expect(stderr).toContain("How to meet the others");
   expect(longest(stderr)).toBeLessThanOrEqual(80);
   const { url } = await serveProbed(() => {});
@@ -56,7 +134,6 @@ test("reports and checks keep to 80 columns", async () => {
 });
 
 test.each([
-  ["list"],
   ["keys"],
   ["explain", "live-suspended"],
   ["verify", "rotation"],

@@ -19,6 +19,7 @@ import type { Trial } from "../../world/world.js";
 import type { Call } from "../command.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
+import { tell } from "../tell.js";
 import { type ClientRun, type ClientRuns, createClientRuns } from "./client-runs.js";
 import { createProgress, type Progress } from "./progress.js";
 
@@ -102,7 +103,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     return { result: undefined, cutShort, outputOf, release };
   }
   if (report === undefined) {
-    io.stderr.write("Stopped before the first run had ended: nothing is known of the client.\n");
+    tell(io.stderr, "Stopped before the first run had ended: nothing is known of the client.\n");
   }
   const isSeen = report !== undefined && runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
   const facts = report && {

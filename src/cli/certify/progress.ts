@@ -1,6 +1,7 @@
 import type { PromiseRun, Run, RunOutcome } from "../../certify/result.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import type { Call } from "../command.js";
+import { tell } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 export type Progress = ReturnType<typeof createProgress>;
@@ -20,7 +21,7 @@ export function createProgress({
   };
   let isOpen = false;
   const write = (text: string) => {
-    if (flags.quiet !== true) io.stderr.write(text);
+    if (flags.quiet !== true) tell(io.stderr, text);
   };
   const end = () => {
     if (isOpen) write("\n");
@@ -37,7 +38,7 @@ export function createProgress({
     begin(what: string) {
       end();
       isOpen = isTerminal;
-      write(isTerminal ? `${what}  ` : `${what}\n`);
+      write(`${what}\n`);
     },
     ran(run: Run) {
       const { name, outcome, durationMs, requests } = run;

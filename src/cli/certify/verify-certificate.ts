@@ -9,6 +9,7 @@ import { quote } from "../../schema/words.js";
 import type { Call } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
+import { tell } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 interface VerifyFlags {
@@ -27,7 +28,7 @@ export async function verifyFile(
   { rest, flags, io }: Pick<Call<VerifyFlags>, "rest" | "flags" | "io">,
   runAgain: (certified: CertifyResult, command: readonly string[]) => Promise<CertifyResult | number>,
 ): Promise<number> {
-  const say = (text: string) => io.stderr.write(printable(redactKeys(text)));
+  const say = (text: string) => tell(io.stderr, printable(redactKeys(text)));
   const read = readCertificate(await readGivenFile(file, "the certificate", io));
   if ("problem" in read) {
     say(`Failed to verify ${quote(file)}: ${read.sentence}\n`);
@@ -47,7 +48,9 @@ export async function verifyFile(
   }
   const verification = verifyCertificate(result, again);
   const style = styleFor(io.stdout, io.env, flags);
-  io.stdout.write(redactKeys(renderVerification(verification, flags.json ? "json" : "text", style)));
+  const shown = redactKeys(renderVerification(verification, flags.json ? "json" : "text", style));
+  if (flags.json) io.stdout.write(shown);
+  else tell(io.stdout, shown, flags);
   return verification.verified ? exitCode.fine : exitCode.failed;
 }
 

@@ -6,6 +6,7 @@ import { exitCode, tryToWrite } from "../exit-codes.js";
 import { newFile } from "../files.js";
 import { askFlags, controlCall, quiet, readText, runningUrl } from "../flags.js";
 import { programName } from "../io.js";
+import { tell } from "../tell.js";
 
 export const command = declareCommand({
   summary: "write what a running sandbox has seen into a scenario file, which verify proves anywhere",
@@ -44,7 +45,7 @@ export const command = declareCommand({
     else {
       tryToWrite(quote(output), () => writeFileAtomically(file, text, 0o666));
       if (flags.quiet !== true)
-        io.stderr.write(`Wrote ${output}. Prove it with: ${programName(io.env)} verify ${output}\n`);
+        tell(io.stderr, `Wrote ${output}. Prove it with: ${programName(io.env)} verify ${output}\n`);
     }
     return exitCode.fine;
   },

@@ -32,6 +32,7 @@ import { color, json, quiet, readDuration, readSeed, serverFlags, wide, worldFla
 import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
+import { tell } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 const { host, handlers, maxBody, control, tls, cert, key } = serverFlags;
@@ -162,11 +163,13 @@ export const command = declareCommand({
       if (result === undefined) return cutShort ?? exitCode.defect;
       if (!quiet) showOutput(result.runs, outputOf, call);
       const style = styleFor(io.stdout, io.env, flags);
-      io.stdout.write(redactKeys(renderCertificate(result, flags.json ? "json" : "text", style)));
+      const shown = redactKeys(renderCertificate(result, flags.json ? "json" : "text", style));
+      if (flags.json) io.stdout.write(shown);
+      else tell(io.stdout, shown, flags);
       const failures = await writeCertificates(result, targets, io);
-      for (const one of failures) io.stderr.write(describeFailure(one, flags));
+      for (const one of failures) tell(io.stderr, describeFailure(one, flags));
       const why = whyUnusable(result.runs[0], call);
-      if (why !== undefined) io.stderr.write(redactKeys(`${why}\n`));
+      if (why !== undefined) tell(io.stderr, redactKeys(`${why}\n`));
       if (cutShort !== undefined) return cutShort;
       if (result.verdict !== "passed") return exitCode.failed;
       return failures.length === 0 ? exitCode.fine : exitCode.usage;
@@ -218,7 +221,7 @@ function showOutput(
     const options = ["--profile", profile, "--seed", String(seed)];
     const again = commandLine(["svc-sandbox", "exec", ...words, ...options, "--", ...rest], 2000);
     const hint = fault === undefined ? `See it again: ${again}\n` : "";
-    io.stderr.write(redactKeys(`${palette.bold(`What ${name} wrote last`)}\n${lines.join("")}${hint}\n`));
+    tell(io.stderr, redactKeys(`${palette.bold(`What ${name} wrote last`)}\n${lines.join("")}${hint}\n`));
   }
 }
 

@@ -15,6 +15,7 @@ import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, jsonOrFormat, timeout, wide } from "../flags.js";
 import type { Io } from "../io.js";
+import { tell } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -62,12 +63,14 @@ export const command = declareCommand({
     const newFacts = earlier && now && newSince(earlier, now);
     const report = { ...checked, newFacts };
     const { stopped } = report;
-    if (stopped !== undefined) io.stderr.write(redactKeys(`${stopped}\n`));
+    if (stopped !== undefined) tell(io.stderr, redactKeys(`${stopped}\n`));
     // Other formats are mostly written to a file.
     if (format !== "text")
-      for (const fact of newFacts ?? []) io.stderr.write(redactKeys(`New on ${fact}.\n`));
+      for (const fact of newFacts ?? []) tell(io.stderr, redactKeys(`New on ${fact}.\n`));
     if (format !== "text" || stopped === undefined) {
-      io.stdout.write(redactKeys(renderCheck(report, format, styleFor(io.stdout, io.env, flags))));
+      const shown = redactKeys(renderCheck(report, format, styleFor(io.stdout, io.env, flags)));
+      if (format === "text") tell(io.stdout, shown, flags);
+      else io.stdout.write(shown);
     }
     return report.verdict === "agrees" && !newFacts?.length ? exitCode.fine : exitCode.failed;
   },
@@ -85,5 +88,5 @@ async function readEarlier(file: string, io: Io) {
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;
   if (protocol !== "http:" || isLoopbackHost(host) || !secretsIn(env).some(isReal)) return;
-  stderr.write(`Keys go to ${host} unencrypted: the base URL begins with http://.\n`);
+  tell(stderr, `Keys go to ${host} unencrypted: the base URL begins with http://.\n`);
 }

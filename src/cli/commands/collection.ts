@@ -16,6 +16,7 @@ import { quiet, standardUrl, worldFlags } from "../flags.js";
 import { type Io, programName } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { clientEnvironment } from "../serve/client-environment.js";
+import { tell } from "../tell.js";
 
 export const command = declareCommand({
   summary: "print requests for Postman, Bruno or an .http file: one for each path",
@@ -69,10 +70,11 @@ export const command = declareCommand({
       write(flags.environment, renderEnvironment(format, collection.name, values), io, 0o600);
     }
     if (flags.quiet !== true && output !== undefined) {
-      io.stderr.write(`Wrote ${output}. Its sandbox is that of: ${programName(io.env)} ${loaded.name}\n`);
+      tell(io.stderr, `Wrote ${output}. Its sandbox is that of: ${programName(io.env)} ${loaded.name}\n`);
     }
     if (flags.quiet !== true && collection.leftOut.length > 0) {
-      io.stderr.write(
+      tell(
+        io.stderr,
         `Left out, since ${loaded.name} shows none of them: ${listed(collection.leftOut, "and")}. The collection of key-states has them all.\n`,
       );
     }

@@ -24,6 +24,7 @@ import { loadNamed, startNamed } from "../open-scenario.js";
 import type { RunSandbox } from "../serve/capture-files.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
 import { runServed, sayWhyNotRun } from "../serve/run-served.js";
+import { tell } from "../tell.js";
 
 function readPromise(text: string, from: string): BrokenPromise {
   const ids = brokenPromises.map(({ id }) => id);
@@ -103,7 +104,7 @@ export const command = declareCommand({
         return sayWhyNotRun(rest[0] as string, end.failure, io);
       }
       if (flags.break !== undefined) {
-        if (!flags.quiet) io.stderr.write(redactKeys(`${whatNoticed(flags.break, broken, end.code)}\n`));
+        if (!flags.quiet) tell(io.stderr, redactKeys(`${whatNoticed(flags.break, broken, end.code)}\n`));
         return end.code;
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';

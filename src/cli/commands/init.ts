@@ -11,6 +11,7 @@ import { newFile } from "../files.js";
 import { quiet } from "../flags.js";
 import { programName } from "../io.js";
 import { ownScenario } from "../open-scenario.js";
+import { tell } from "../tell.js";
 
 export const command = declareCommand({
   summary: "write a commented scenario to start from",
@@ -41,7 +42,7 @@ export const command = declareCommand({
     if (flags.quiet !== true) {
       const start = programName(io.env) + (name === ownScenario ? "" : ` ${startable(name)}`);
       const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors beside it` : "";
-      io.stderr.write(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
+      tell(io.stderr, `Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
     }
     return exitCode.fine;
   },

@@ -8,6 +8,7 @@ import { jsonOrFormat, wide, worldFlags } from "../flags.js";
 import { firstThatFits, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { clientEnvironment, environmentLines, powershellLines } from "../serve/client-environment.js";
+import { tell } from "../tell.js";
 import { type Style, shortTime, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -45,7 +46,9 @@ export const command = declareCommand({
       json: () => `${JSON.stringify(keyRows(world), null, 2)}\n`,
       table: () => tableOf(world, open, styleFor(io.stdout, io.env, flags)),
     };
-    io.stdout.write(await textOf[format]());
+    const text = await textOf[format]();
+    if (format === "table") tell(io.stdout, text, flags);
+    else io.stdout.write(text);
     return exitCode.fine;
   },
 });

@@ -31,6 +31,7 @@ import { serveOptions } from "../serve/serve-options.js";
 import { type Pauses, pausesFor } from "../story/pauses.js";
 import { openingProse, roughly, stepProse } from "../story/step-prose.js";
 import { placeProblems } from "../story/verdict.js";
+import { tell } from "../tell.js";
 import { type Style, styleFor } from "../terminal.js";
 
 const readSpeed = reader((text) => {
@@ -101,7 +102,7 @@ export const command = declareCommand({
     let server: RunningServer | undefined;
     try {
       if (isServed(call)) server = await serve(runtime, call, await createLog(flags, io));
-      if (flags.json !== true) io.stdout.write(opening(loaded, runtime, pauses, call));
+      if (flags.json !== true) tell(io.stdout, opening(loaded, runtime, pauses, call));
       return await playAll(runtime, loaded.name, pauses, call);
     } finally {
       pauses.close();
@@ -119,7 +120,7 @@ async function playInBrowser(runtime: Runtime, call: PlayCall, stop: AbortSignal
     const world = runtime.world();
     const outline = `${pluralize(world.story.steps.length, "step")}, told in the browser: Space for the next one. Ctrl-C here ends.`;
     const link = { view: "/story", tokenIsNew: server.controlToken !== undefined };
-    io.stdout.write(`${openingProse(world, outline, proseStyle(call))}${dashboardLink(server, link)}\n`);
+    tell(io.stdout, `${openingProse(world, outline, proseStyle(call))}${dashboardLink(server, link)}\n`);
     openDashboard(server, link, io, log);
     await aborted(stop);
   } finally {
@@ -138,7 +139,7 @@ async function serve(runtime: Runtime, call: PlayCall, log: Logger): Promise<Run
   const server = await serveRuntime(runtime, await serveOptions(flags, io, log));
   const style = styleFor(io.stderr, io.env, flags);
   const tokenIsNew = server.controlToken !== undefined;
-  io.stderr.write(banner(runtime.world(), server, style, { tokenIsNew }));
+  tell(io.stderr, banner(runtime.world(), server, style, { tokenIsNew }));
   return server;
 }
 
@@ -174,18 +175,20 @@ async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: Pla
       flags.json === true
         ? `${redactKeys(JSON.stringify(stepJson(result)))}\n`
         : stepProse(result, problems, world, proseStyle(call));
-    io.stdout.write(shown);
+    if (flags.json === true) io.stdout.write(shown);
+    else tell(io.stdout, shown);
     if (isServed(call)) announceNewKey(result, call);
     // After the last step a client may still want to see the world.
     const isOver = result.number === result.of && !(isServed(call) && flags.step);
     if (isOver || (await pauses.after(result, shown))) continue;
     // The echo of Ctrl-C stands where the shell would write its prompt.
-    if (io.stdout.isTTY === true) io.stdout.write("\n");
+    if (io.stdout.isTTY === true) tell(io.stdout, "\n");
     return exitCode.fine;
   }
   noteElsewhere(last, runtime.world().story.next + 1, io);
   if (unexpected === 0) return exitCode.fine;
-  io.stderr.write(
+  tell(
+    io.stderr,
     `Not as the story expects: ${pluralize(unexpected, "step")}. To see the first one in its file: svc-sandbox verify ${shellWord(name)}\n`,
   );
   return exitCode.failed;
@@ -193,9 +196,9 @@ async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: Pla
 
 // The control plane can run a step, too, which has not been shown here.
 function noteElsewhere(last: number, number: number, { stderr }: PlayCall["io"]): void {
-  if (number <= last) stderr.write("The story was restarted elsewhere.\n\n");
+  if (number <= last) tell(stderr, "The story was restarted elsewhere.\n\n");
   const missed = number - last - 1;
-  if (missed > 0) stderr.write(`Run elsewhere: ${pluralize(missed, "step")}, up to step ${number - 1}.\n\n`);
+  if (missed > 0) tell(stderr, `Run elsewhere: ${pluralize(missed, "step")}, up to step ${number - 1}.\n\n`);
 }
 
 // Longer lines are hard to read.
@@ -208,5 +211,5 @@ function proseStyle({ flags, io: { stdout, env } }: PlayCall): Style {
 function announceNewKey({ performed }: StepResult, { io }: PlayCall): void {
   const { secret, key, replacement } = performed ?? {};
   const made = replacement ?? key;
-  if (secret && made) io.stderr.write(`  ${made.ref}  ${secret}\n\n`);
+  if (secret && made) tell(io.stderr, `  ${made.ref}  ${secret}\n\n`);
 }

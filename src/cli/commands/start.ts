@@ -27,6 +27,7 @@ import { createLog, logEvents } from "../serve/log.js";
 import { openNamedLog, storeFlags } from "../serve/open-log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
+import { tell } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 const flags = {
@@ -152,12 +153,12 @@ function announce(world: World, server: RunningServer, { flags, io }: StartCall)
   if (flags.json) {
     io.stdout.write(listeningLine(world, server));
   } else if (flags.quiet) {
-    io.stdout.write(`${server.url}\n`);
+    tell(io.stdout, `${server.url}\n`);
     // It is shown nowhere else.
-    if (tokenIsNew) io.stderr.write(`Control token: ${server.controlToken}\n`);
+    if (tokenIsNew) tell(io.stderr, `Control token: ${server.controlToken}\n`);
   } else {
     const style = styleFor(io.stdout, io.env, flags);
-    io.stdout.write(banner(world, server, style, { tokenIsNew, program: programName(io.env) }));
+    tell(io.stdout, banner(world, server, style, { tokenIsNew, program: programName(io.env) }), flags);
   }
 }
 

@@ -3,6 +3,7 @@ import { stopSandbox } from "../../node/clients/ask-control.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { askFlags, controlCall, json, quiet, runningUrl } from "../flags.js";
+import { tell } from "../tell.js";
 
 export const command = declareCommand({
   summary: "end a running sandbox, also one that an ended npx left behind",
@@ -21,7 +22,7 @@ export const command = declareCommand({
       const line = { event: "stopped", base_url: url, scenario, started_at: startedAt };
       io.stdout.write(redactKeys(`${JSON.stringify(line)}\n`));
     } else if (!flags.quiet) {
-      io.stdout.write(redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
+      tell(io.stdout, redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
     }
     return exitCode.fine;
   },

@@ -14,6 +14,7 @@ import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, quiet, testFormatFlag } from "../flags.js";
 import type { Io } from "../io.js";
 import { namedOrOwn, problemsJson, stepsThatFail } from "../open-scenario.js";
+import { tell } from "../tell.js";
 
 interface Verdict {
   readonly file: string;
@@ -68,16 +69,16 @@ function print({ file, scenario, error, warning }: Verdict, io: Io, quiet: boole
   if (error !== undefined) {
     const count = error instanceof ScenarioError ? error.problems.length : 0;
     const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
-    io.stderr.write(printable(redactKeys(`${error.message}\n${total}`)));
+    tell(io.stderr, printable(redactKeys(`${error.message}\n${total}`)));
   } else if (!quiet) {
     if (warning !== undefined) {
       const count = pluralize(warning.problems.length, "warning");
-      io.stderr.write(redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
+      tell(io.stderr, redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
     }
     const organizations = Object.values(scenario?.organizations ?? {});
     const keys = organizations.flatMap((one) => Object.keys(one.keys ?? {}));
     const contents = `${pluralize(organizations.length, "organization")}, ${pluralize(keys.length, "key")}`;
-    io.stdout.write(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
+    tell(io.stdout, `ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
   }
 }
 

@@ -16,6 +16,7 @@ import { aborted } from "../io.js";
 import { namedOrOwn, problemsJson, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
+import { tell } from "../tell.js";
 import { type Palette, paletteFor, styleFor } from "../terminal.js";
 
 const flags = {
@@ -96,8 +97,8 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
     const outcome = await outcomeOf(name, call);
     // An empty line between what is long.
     const isLater = !quiet && outcomes.some(({ text }) => text !== undefined);
-    if (isText && outcome.text !== undefined) io.stdout.write(`${isLater ? "\n" : ""}${outcome.text}`);
-    if (isText && outcome.error !== undefined) io.stderr.write(`${outcome.error}\n`);
+    if (isText && outcome.text !== undefined) tell(io.stdout, `${isLater ? "\n" : ""}${outcome.text}`, flags);
+    if (isText && outcome.error !== undefined) tell(io.stderr, `${outcome.error}\n`, flags);
     outcomes.push(outcome);
   }
   const failed = outcomes.filter((outcome) => outcome.exitCode !== exitCode.fine).length;
@@ -108,7 +109,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
     const documents = outcomes.map((outcome) => outcome.json);
     io.stdout.write(`${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
   } else if (outcomes.length > 1 && wasRead && (failed > 0 || !quiet)) {
-    io.stdout.write(totalText(outcomes.length, failed, paletteFor(io.stdout, io.env, flags)));
+    tell(io.stdout, totalText(outcomes.length, failed, paletteFor(io.stdout, io.env, flags)));
   }
   return {
     exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),

@@ -8,6 +8,7 @@ import { listed } from "../../schema/words.js";
 import type { Runtime } from "../../world/runtime.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
+import { tell } from "../tell.js";
 
 /** A sandbox of a run: the server's own, or one of its instances with its label or id. */
 export interface RunSandbox {
@@ -38,14 +39,14 @@ export async function writeCaptures(
       written.add(file);
     }
   } catch (error) {
-    io.stderr.write(describeFailure(error, {}));
+    tell(io.stderr, describeFailure(error, {}));
   }
   if (quiet) return;
   const files = [...written].map((file) => `${file}.yaml`);
   const shown = files.length > 3 ? [...files.slice(0, 3), pluralize(files.length - 3, "more file")] : files;
-  for (const one of written.size === 0 ? why : []) io.stderr.write(`${one}\n`);
+  for (const one of written.size === 0 ? why : []) tell(io.stderr, `${one}\n`);
   if (written.size > 0)
-    io.stderr.write(`What the sandbox has seen is in ${folder}: ${listed(shown, "and")}.\n`);
+    tell(io.stderr, `What the sandbox has seen is in ${folder}: ${listed(shown, "and")}.\n`);
 }
 
 function textOf(runtime: Runtime, why: Set<string>): string | undefined {

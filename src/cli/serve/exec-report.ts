@@ -8,6 +8,7 @@ import { listed } from "../../schema/words.js";
 import { describeFailure } from "../exit-codes.js";
 import { type FilesFlag, formatOfEnding, type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
+import { tell } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 interface ReportFlags {
@@ -57,12 +58,15 @@ export async function deliverReport(
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
   const { palette, width } = styleFor(io.stderr, io.env, flags);
-  const say = (text: string) => io.stderr.write(redactKeys(text));
+  const print = (text: string) => io.stderr.write(redactKeys(text));
+  const say = (text: string) => tell(io.stderr, redactKeys(text), flags);
   const inFormat = (as: ReportFormat) => renderReport(report, as, { failures: unmet });
   const failures = await writeTargets(targets, inFormat, reportFiles, io);
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
   if (isInFull) {
-    say(`\n${renderReport(report, format, { palette, width, failures: unmet })}`);
+    const shown = `\n${renderReport(report, format, { palette, width, failures: unmet })}`;
+    if (format === "text") say(shown);
+    else print(shown);
   } else if (!quiet) {
     const files = targets.map(({ file }) => JSON.stringify(file));
     say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
@@ -70,7 +74,7 @@ export async function deliverReport(
   // The text for people ends with them.
   if (!isInFull || format !== "text") for (const { sentence } of unmet) say(`${palette.red(sentence)}\n`);
   if (report.requests === 0 && !quiet) say(`${whyNoRequest(io)}\n`);
-  if (runsOnGithub(io)) say(githubAnnotations(report, unmet));
+  if (runsOnGithub(io)) print(githubAnnotations(report, unmet));
   for (const failure of failures) say(describeFailure(failure, flags));
   return failures.length === 0;
 }

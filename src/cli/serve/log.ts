@@ -9,6 +9,7 @@ import { pluralize } from "../../report/plain-text.js";
 import type { Runtime } from "../../world/runtime.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
+import { columnsOf, tell } from "../tell.js";
 import { answerText, type Palette, paintStatus, paletteFor } from "../terminal.js";
 
 export interface LogFlags {
@@ -42,25 +43,27 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
     }
   };
   let waiting = 0;
-  const write = (text: string) => {
+  const counted = (text: string, send: (done: (error?: Error | null) => void) => void) => {
     if (waiting > mostWaiting) {
       lost += 1;
       return;
     }
     waiting += text.length;
-    io.stderr.write(text, (error) => {
+    send((error) => {
       waiting -= text.length;
       written(error);
     });
   };
+  const write = (text: string) => counted(text, (done) => void io.stderr.write(text, done));
+  const show = (text: string, hang?: string) =>
+    counted(text, (done) => tell(io.stderr, text, { wide, done, ...(hang !== undefined && { hang }) }));
   const said: Logger =
     log === "json"
       ? // Loaded when needed: most logs are read by people.
         (await import("../../node/logger.js")).createJsonLog(write)
-      : textLog(write, paletteFor(io.stderr, io.env), {
+      : textLog(show, paletteFor(io.stderr, io.env), {
           verbose,
-          // In a pipe a line is whole: it may be searched.
-          isNarrow: () => !wide && (io.stderr.columns ?? fullWidth) < fullWidth,
+          isNarrow: () => columnsOf(io.stderr, wide) < fullWidth,
         });
   return quiet ? { ...said, note: () => {} } : said;
 }
@@ -85,19 +88,19 @@ export function logEvents(
 }
 
 function textLog(
-  write: (text: string) => void,
+  write: (text: string, hang?: string) => void,
   palette: Palette,
   { verbose, isNarrow }: { verbose: boolean; isNarrow: () => boolean },
 ): Logger {
-  const line = (text: string) => write(`${redactKeys(text).trimEnd()}\n`);
+  const line = (text: string, hang?: string) => write(`${redactKeys(text).trimEnd()}\n`, hang);
   return {
     event(event, instance) {
       const { label = instance?.id } = instance ?? {};
       const where = label === undefined ? "" : `  ${palette.dim(`in ${escapeControls(redactKeys(label))}`)}`;
       if (event.type === "request") {
         const options = { verbose, isNarrow: isNarrow() };
-        write(`${requestLine(event.exchange, palette, options)}${where}\n`);
-      } else line(stepLogLine(event, palette) + where);
+        write(`${requestLine(event.exchange, palette, options)}${where}\n`, "  ");
+      } else line(stepLogLine(event, palette) + where, "  ");
     },
     note: (message) => line(printable(message)),
     problem: (message) => line(palette.red(printable(message))),

@@ -8,6 +8,7 @@ import type { Runtime } from "../../world/runtime.js";
 import type { Call } from "../command.js";
 import type { WorldFlags } from "../flags.js";
 import { warnOfPinned } from "../open-scenario.js";
+import { tell } from "../tell.js";
 import { execEnvironment } from "./client-environment.js";
 import { createLog, logEvents } from "./log.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
@@ -52,7 +53,7 @@ export function sayWhyNotRun(
   { stderr }: ServedCall["io"],
 ): number {
   const say = (exitCode: number, why: string) => {
-    stderr.write(redactKeys(`Failed to run ${quote(program)}: ${why}.\n`));
+    tell(stderr, redactKeys(`Failed to run ${quote(program)}: ${why}.\n`));
     return exitCode;
   };
   if (code === "EACCES") return say(126, "it is not a program that you may execute");

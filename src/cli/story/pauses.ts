@@ -1,6 +1,7 @@
 import type { StepResult } from "../../world/steps.js";
 import { usageError } from "../exit-codes.js";
 import { aborted, type Io } from "../io.js";
+import { tell } from "../tell.js";
 
 interface PauseFlags {
   readonly step?: boolean;
@@ -59,7 +60,7 @@ async function withTimeToRead(speed: number, io: Io, stop: AbortSignal): Promise
         if (key !== "") pressed = undefined;
         if (key === "space" && end !== never) {
           end = never;
-          io.stderr.write("Paused. Space or Enter goes on, q ends.\n\n");
+          tell(io.stderr, "Paused. Space or Enter goes on, q ends.\n\n");
         } else if (key === "" || ends.includes(key) || forward.includes(key)) {
           over.abort();
           return !stop.aborted && !ends.includes(key);
@@ -93,7 +94,7 @@ async function byHand(io: Io, stop: AbortSignal): Promise<Pauses> {
         if (ends.includes(key)) return false;
         if (forward.includes(key)) return true;
         if (!back.includes(key)) continue;
-        io.stderr.write("A story cannot go back: what was done is done. q ends; then play it again.\n");
+        tell(io.stderr, "A story cannot go back: what was done is done. q ends; then play it again.\n");
       }
     },
     close,
