@@ -16,6 +16,13 @@ export interface Advice {
 /** All advice, the most serious first; report, documentation and OpenAPI description follow it. */
 export const adviceTable = [
   {
+    id: "key-in-output",
+    level: "error",
+    rule: "section 5, point 11; R46",
+    meaning: "The command wrote a full key to its output, where logs keep it.",
+    whatToDo: "Log the ref or a fingerprint of the key, never the key. Rotate a real key that was in a log.",
+  },
+  {
     id: "key-in-query",
     level: "error",
     rule: "section 5, point 11; R46",

@@ -60,3 +60,8 @@ export function pluralize(count: number, noun: string): string {
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
+
+/** Counts the requests that caused an advice, or the lines of an output. */
+export function timesOf({ id, count }: { readonly id: string; readonly count: number }): string {
+  return pluralize(count, id === "key-in-output" ? "line" : "request");
+}

@@ -18,6 +18,7 @@ import {
   type ValueOf,
 } from "../schema/shape.js";
 import { camelCase, inJsonOfAnyVersion } from "../schema/spelling.js";
+import { listed } from "../schema/words.js";
 import type { Runtime } from "../world/runtime.js";
 import { howToCover } from "./reproduce.js";
 import { suggestEndpoint } from "./suggest-endpoint.js";
@@ -118,11 +119,11 @@ export interface Report extends ValueOf<typeof reportShape> {}
 /**
  * Builds the report of all clients of a runtime: over every world that ran there, since the start or since the requests were
  * cleared. How to cover a path holds for the world that runs now;
- * `underExec` says that the report comes when `exec` has stopped it.
+ * `underExec` says that the report comes when `exec` has stopped it, `keysInOutput` are the places of keys in a command's output.
  */
 export function reportOf(
   { world, counters }: Pick<Runtime, "world" | "counters">,
-  { underExec = false }: { underExec?: boolean } = {},
+  { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},
 ): Report {
   const running = world();
   const counted = counters.read();
@@ -138,7 +139,10 @@ export function reportOf(
         id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, running.preview);
       return { ...request, at: new Date(request.at).toISOString(), didYouMean: suggestion || null };
     });
-    return { id, level, rule, count, meaning, whatToDo, examples: requests };
+    const advice = { id, level, rule, count, meaning, whatToDo, examples: requests };
+    if (id !== "key-in-output" || keysInOutput.length === 0) return advice;
+    const shown = listed(keysInOutput.slice(0, mostExamples), "and");
+    return { ...advice, count: keysInOutput.length, meaning: `${meaning} First: ${shown}.` };
   });
   return {
     scenario: running.name,

@@ -152,7 +152,9 @@ test("a client that waits for the turn of the minute on its own clock is not adv
 });
 
 test("each advice has a client that gets it", () => {
-  expect(adviceIds.filter((id) => !cases.some(({ advice = {} }) => id in advice))).toEqual([]);
+  // That one is about a command, not about requests: test/cli/keys-in-output.test.ts.
+  const ofRequests = adviceIds.filter((id) => id !== "key-in-output");
+  expect(ofRequests.filter((id) => !cases.some(({ advice = {} }) => id in advice))).toEqual([]);
 });
 
 describe.each(doors)("a client ($name)", (door) => {

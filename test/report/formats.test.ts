@@ -284,7 +284,8 @@ test("the JUnit of a report skips what was missed, fails errors and unmet thresh
   expect(suites).toEqual([
     ["client", "1"],
     ["paths", String(promised)],
-    ["advice", String(adviceTable.length)],
+    // No command has run, so its output has no case.
+    ["advice", String(adviceTable.length - 1)],
     ["thresholds", "1"],
   ]);
   const count = (wanted: string) => report.advice.filter(({ level }) => level === wanted).length;

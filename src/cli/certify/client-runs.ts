@@ -13,6 +13,7 @@ import type { Trial } from "../../world/world.js";
 import type { Call } from "../command.js";
 import { startNamed } from "../open-scenario.js";
 import type { RunSandbox } from "../serve/capture-files.js";
+import { createKeyFinder } from "../serve/keys-in-output.js";
 import { runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
@@ -60,6 +61,7 @@ export function createClientRuns(
     const journal = listenTo(runtime);
     const sandboxes: RunSandbox[] = [{ runtime }];
     const output = createTail();
+    const keys = createKeyFinder(runtime);
     const started = stopwatch();
     let pass: ((signal: NodeJS.Signals) => void) | undefined;
     const end = await runServed(call, runtime, {
@@ -67,7 +69,11 @@ export function createClientRuns(
         pass = listener;
         underWay.add(listener);
       },
-      apart: { timeout, onOutput: output.add },
+      apart: { timeout },
+      onOutput(name, chunk) {
+        output.add(chunk);
+        keys.add(name, chunk);
+      },
       onInstance({ id, label = id, runtime: its }) {
         journal.add(its);
         sandboxes.push({ runtime: its, instance: label });
@@ -81,7 +87,7 @@ export function createClientRuns(
     return {
       ...ended,
       durationMs,
-      report: reportOf({ world: runtime.world, counters }, { underExec: true }),
+      report: reportOf({ world: runtime.world, counters }, { underExec: true, keysInOutput: keys.places() }),
       points: recorded.points(),
       ...(last !== undefined && { lastRequest: last }),
       lastOn: journal.last,

@@ -23,6 +23,7 @@ import {
 import { loadNamed, startNamed } from "../open-scenario.js";
 import type { RunSandbox } from "../serve/capture-files.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
+import { createKeyFinder } from "../serve/keys-in-output.js";
 import { runServed, sayWhyNotRun } from "../serve/run-served.js";
 import { tell } from "../tell.js";
 
@@ -99,7 +100,8 @@ export const command = declareCommand({
       releaseSignals = io.takeSignals(listener);
     };
     try {
-      const end = await runServed(call, runtime, { takeSignals, onInstance });
+      const { add: onOutput, places } = createKeyFinder(runtime);
+      const end = await runServed(call, runtime, { takeSignals, onInstance, onOutput });
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, io);
       }
@@ -108,7 +110,8 @@ export const command = declareCommand({
         return end.code;
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
-      const report = reportOf({ world: runtime.world, counters }, { underExec: true });
+      const how = { underExec: true, keysInOutput: places() };
+      const report = reportOf({ world: runtime.world, counters }, how);
       const unmet = unmetThresholds(report, { ...flags, needsRequests: true });
       const isWritten = await deliverReport(report, unmet, targets, call);
       const hasFailed = end.code !== exitCode.fine || unmet.length > 0;

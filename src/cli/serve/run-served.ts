@@ -15,7 +15,7 @@ import { type ServeFlags, serveOptions } from "./serve-options.js";
 
 type ServedCall = Pick<Call<Omit<ServeFlags, "verbose"> & WorldFlags>, "rest" | "flags" | "io">;
 
-interface RunOptions extends Pick<CommandOptions, "takeSignals" | "apart"> {
+interface RunOptions extends Pick<CommandOptions, "takeSignals" | "apart" | "onOutput"> {
   /** Called with each new instance of the control plane. */
   readonly onInstance?: (instance: Instance) => void;
 }

@@ -13,6 +13,8 @@ export interface CommandOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Hands the signals that reach this process to the listener. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => void;
+  /** Gets what it writes, except to a terminal: a command that finds none there may write in another way. */
+  readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
   /** Default: it has the streams of this process, and all the time that it takes. */
   readonly apart?: Apart;
 }
@@ -21,10 +23,9 @@ export interface CommandOptions {
 export interface Apart {
   /** Milliseconds after which the group is killed. */
   readonly timeout: number;
-  /** Gets what it writes. */
-  readonly onOutput: (chunk: Buffer) => void;
 }
 
+const outputs = ["stdout", "stderr"] as const;
 /** The time that a command has after the second request to stop, in milliseconds. */
 const patience = 5000;
 /** The time that is left for reading what a command wrote, after its end, in milliseconds. */
@@ -38,13 +39,17 @@ const lastWords = 500;
  */
 export function runCommand(
   [program, ...words]: readonly [string, ...string[]],
-  { takeSignals, cwd, env, apart }: CommandOptions,
+  { takeSignals, cwd, env, apart, onOutput }: CommandOptions,
 ): Promise<CommandEnd> {
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {
       // On Windows `npm`, `npx` and the like are batch files, which Node does not start itself.
-      const stdio = apart === undefined ? "inherit" : (["ignore", "pipe", "pipe"] as const);
+      const [out, err] = outputs.map((name) => {
+        const isRead = apart !== undefined || (onOutput !== undefined && !process[name].isTTY);
+        return isRead ? "pipe" : "inherit";
+      });
+      const stdio = [apart === undefined ? "inherit" : "ignore", out, err];
       const detached = apart !== undefined && process.platform !== "win32";
       child = spawn(program, words, { cwd, env, stdio: stdio as StdioOptions, detached });
     } catch (error) {
@@ -53,6 +58,7 @@ export function runCommand(
     let isOver = false;
     let asked = 0;
     let deadline: NodeJS.Timeout | undefined;
+    let unread: NodeJS.Timeout | undefined;
     let isTimedOut = false;
     const send = (signal: NodeJS.Signals) =>
       apart === undefined ? child.kill(signal) : signalGroup(child, signal);
@@ -73,9 +79,15 @@ export function runCommand(
         isTimedOut = true;
         kill();
       }, apart.timeout);
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.on("data", (chunk: Buffer) => apart?.onOutput(chunk));
-    }
+    const passing = outputs.map((name) => {
+      const stream = child[name];
+      stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
+      if (apart === undefined) stream?.pipe(process[name], { end: false });
+      // The reader has gone: the command is to find the same.
+      const close = () => void stream?.destroy();
+      process[name].once("error", close);
+      return () => process[name].off("error", close);
+    });
     // The command ends with this process.
     const endWithUs = () => void send(apart === undefined ? "SIGTERM" : "SIGKILL");
     process.once("exit", endWithUs);
@@ -83,6 +95,8 @@ export function runCommand(
       isOver = true;
       clearTimeout(deadline);
       clearTimeout(timer);
+      clearInterval(unread);
+      for (const release of passing) release();
       // A process that has left the group may hold them.
       child.stdout?.destroy();
       child.stderr?.destroy();
@@ -95,13 +109,11 @@ export function runCommand(
     });
     child.on("exit", (code, signal) => {
       const ended = { code: code ?? 128 + constants.signals[signal as NodeJS.Signals], isTimedOut };
-      if (apart === undefined) return end(ended);
-      kill();
-      const unread = setTimeout(() => end(ended), lastWords);
-      child.once("close", () => {
-        clearTimeout(unread);
-        end(ended);
-      });
+      if (child.stdout === null && child.stderr === null) return end(ended);
+      if (apart !== undefined) kill();
+      const isPassing = () => apart === undefined && outputs.some((name) => process[name].writableNeedDrain);
+      unread = setInterval(() => isPassing() || end(ended), lastWords);
+      child.once("close", () => end(ended));
     });
   });
 }

@@ -1,6 +1,6 @@
 import type { AdviceLevel } from "../../domain/advice.js";
 import { escapeControls } from "../../domain/printable.js";
-import { pluralize } from "../plain-text.js";
+import { timesOf } from "../plain-text.js";
 import type { Report } from "../report.js";
 import type { UnmetThreshold } from "../thresholds.js";
 
@@ -15,7 +15,7 @@ export function githubAnnotations({ advice }: Report, failures: readonly UnmetTh
   const lines = [
     ...advice.map(
       ({ id, level, count, meaning, whatToDo }) =>
-        `::${commandOf[level]} title=svc-sandbox ${id}::${text(`${pluralize(count, "request")}: ${meaning} ${whatToDo}`)}`,
+        `::${commandOf[level]} title=svc-sandbox ${id}::${text(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
     ),
     ...failures.map(({ threshold, sentence }) => `::error title=svc-sandbox ${threshold}::${text(sentence)}`),
   ];

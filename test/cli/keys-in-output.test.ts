@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { createKeyFinder } from "../../src/cli/serve/keys-in-output.js";
+import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
+import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { unknownSecret } from "../../src/world/scenario-keys.js";
+import { runCli } from "../support/run-cli.js";
+import { bin, hasTerminal, onTerminal, runCommand } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { runExec } from "./exec-client.js";
+
+const pinned = "SVC_test_short";
+const organizations: Scenario["organizations"] = {
+  bank: {
+    type: "bank",
+    keys: { main: { environment: "test" }, pinned: { environment: "test", secret: pinned } },
+  },
+};
+const sandbox: Sandbox = createSandbox({ scenario: { version: 1, organizations } });
+const key = sandbox.secret("main");
+const real = "SVC_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0";
+
+/** Finds keys in chunks of the standard output. */
+function placesIn(...chunks: (string | Buffer)[]): string[] {
+  const finder = createKeyFinder(runtimeOf(sandbox));
+  for (const chunk of chunks) finder.add("stdout", Buffer.from(chunk));
+  return finder.places();
+}
+
+describe("R46 a full key in the output", () => {
+  test.each([
+    ["of the sandbox", key],
+    ["of the sandbox, in quotation marks", `{"key":"${key}"}`],
+    ["of the sandbox, in color", `\u001b[32m${key}\u001b[0m`],
+    ["of the sandbox, percent-encoded", `?key=${encodeURIComponent(key).replaceAll("_", "%5F")}`],
+    ["that is pinned", pinned],
+    ["of another sandbox", createSandbox({ seed: 7 }).secret("active")],
+    ["that looks real", real],
+    ["of the sandbox, with a word after it", `${key}-cached`],
+  ])("%s is found, by its line", (_what, text) => {
+    expect(placesIn(`one\ntwo ${text} end\nthree\n`)).toEqual(["stdout, line 2"]);
+  });
+
+  test("is found wherever chunks split it", () => {
+    const text = Buffer.from(`é\r\n${key}\nend`);
+    for (let at = 0; at <= text.length; at += 1) {
+      expect(placesIn(text.subarray(0, at), text.subarray(at))).toEqual(["stdout, line 2"]);
+    }
+    expect(placesIn(...key)).toEqual(["stdout, line 1"]);
+  });
+
+  test("is found in a line that does not end, and each line once", () => {
+    const much = "x ".repeat(35_000);
+    expect(
+      placesIn(`${much}${key.slice(0, 20)}`, `${key.slice(20)} ${much}`, `${much}\n${key} ${key}`),
+    ).toEqual(["stdout, line 1", "stdout, line 2"]);
+  });
+
+  test.each([
+    ["the unknown key", unknownSecret(sandbox.seed)],
+    ["a key that is cut", `${key.slice(0, -1)}…`],
+    ["a redacted key", "SVC_test_…"],
+    ["a placeholder", "SVC_live_your-key"],
+    ["a name of a variable", "SVC_KEY_RATE_LIMITED_MINUTE=x"],
+    ["the malformed key", "not-an-api-key"],
+  ])("is not %s", (_what, text) => {
+    expect(placesIn(`${text}\n`)).toEqual([]);
+  });
+});
+
+const print = (code: string) => ["--", process.execPath, "-e", code];
+const call = 'fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me");';
+const leak = `${call} console.log("a\\n" + process.env.SVC_API_KEY); console.error(process.env.SVC_KEY_REVOKED)`;
+
+test("R46 exec reports keys in the output as an error, with stream and line, and passes the output through", async () => {
+  const { code, stdout, stderr } = await runExec(["--fail-on", "error", ...print(leak)]);
+  const secret = createSandbox().secret("active");
+  expect([code, stdout]).toEqual([1, `a\n${secret}\n`]);
+  const [own, ...report] = stderr.split("\n");
+  expect(own).toBe(createSandbox().secret("revoked"));
+  expect(report.join("\n")).toMatch(/^ {2}error {2}key-in-output {2}2 lines {2}section 5, point 11; R46\n/m);
+  expect(report.join(" ").replace(/\s+/g, " ")).toMatch(
+    /First: stderr, line 1 and stdout, line 2\.|First: stdout, line 2 and stderr, line 1\./,
+  );
+  expect(report.join("\n")).not.toContain("sbx");
+});
+
+test("R46 the unknown and the malformed key in the output are no advice, in any format", async () => {
+  const code = `${call} console.log(process.env.SVC_KEY_UNKNOWN, process.env.SVC_KEY_MALFORMED)`;
+  const { stderr } = await runExec(["--format", "junit", ...print(code)]);
+  expect(stderr).toContain("has earned no key-in-query");
+  expect(stderr).not.toContain("key-in-output");
+});
+
+test("R46 certify reports keys in the output of its runs, which fails, and no key", async () => {
+  const cwd = temporaryFolder();
+  const refs = '["ACTIVE", "LIVE", "REVOKED", "EXPIRED", "WRONG_SCOPE"]';
+  const url = 'process.env.SVC_BASE_URL + "/v1/relying-party/me"';
+  const good = `for (const ref of ${refs}) fetch(${url}, { headers: { "x-api-key": process.env["SVC_KEY_" + ref] } });`;
+  const argv = [
+    "certify",
+    "--json",
+    "--seeds",
+    "1",
+    "--promises",
+    "none",
+    ...print(good + leak.slice(call.length)),
+  ];
+  const ran = await runCli(argv, { cwd });
+  const { report, verdict } = JSON.parse(ran.stdout);
+  expect([ran.code, verdict, report.advice]).toEqual([
+    1,
+    "failed",
+    [expect.objectContaining({ id: "key-in-output", level: "error", count: 6, examples: [] })],
+  ]);
+  expect(report.advice[0].meaning).toMatch(/stdout, line 2/);
+  expect(ran.stdout + ran.stderr).not.toContain("sbx");
+});
+
+describe("the output of a command under exec", () => {
+  const shell = (line: string) =>
+    runCommand(line.replace("EXEC", `node "${bin}" exec --quiet --`), { cwd: temporaryFolder() }).ended;
+
+  test("reaches a slow reader whole, after the command's end", async () => {
+    expect((await shell("EXEC head -c 150000 /dev/zero | (sleep 1; wc -c)")).stdout.trim()).toBe("150000");
+  });
+
+  test("ends with its reader", async () => {
+    expect((await shell("EXEC yes | head -1")).stdout).toBe("y\n");
+  });
+
+  test("is not waited for when only a process in the background holds it", async () => {
+    expect((await shell("EXEC sh -c 'sleep 60 & echo done'")).stdout).toBe("done\n");
+  });
+
+  test.skipIf(!hasTerminal)("to a terminal stays on the terminal", async () => {
+    const line = `node "${bin}" exec --quiet -- sh -c 'test -t 1 && test -t 2 && echo still'`;
+    expect((await onTerminal(line, temporaryFolder()).ended).stdout).toContain("still");
+    const split = `node "${bin}" exec --quiet -- sh -c 'test -t 1 && ! test -t 2 && echo half' 2> error`;
+    expect((await onTerminal(split, temporaryFolder()).ended).stdout).toContain("half");
+  });
+});
