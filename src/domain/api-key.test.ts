@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import {
+  isSandboxKey,
   isWellFormedKey,
   type KeyRecord,
   keyPrefixes,
   keyStateAt,
   parseApiKey,
   prefixOf,
+  variableOf,
 } from "./api-key.js";
 import { containsKey, decodePrintable, findKeys, redactKeys } from "./redact.js";
 
@@ -42,6 +44,22 @@ test.each([
 ])("R10 %j is not a well-formed key", (key) => {
   expect(parseApiKey(key)).toBeUndefined();
   expect(isWellFormedKey(key)).toBe(false);
+});
+
+test.each([
+  [`SVC_test_sbx${"a".repeat(29)}`, true],
+  [`legacysvc_live_sbx${"a".repeat(29)}`, true],
+  [`SVC_test_sbx${"a".repeat(28)}`, false],
+  [`SVC_test_sbx${"a".repeat(30)}`, false],
+  [`SVC_test_abc${"a".repeat(29)}`, false],
+  [`SVC_test_sbx${"a".repeat(28)} `, false],
+  [`sbx${"a".repeat(29)}`, false],
+])("%s is as a sandbox makes keys: %s", (key, expected) => {
+  expect(isSandboxKey(key)).toBe(expected);
+});
+
+test("the variable of a ref is in capitals, with underscores", () => {
+  expect(variableOf("rate-limited-minute")).toBe("SVC_KEY_RATE_LIMITED_MINUTE");
 });
 
 test("every combination of environment and kind has its prefix", () => {

@@ -23,6 +23,11 @@ test("lines, tabs and letters of every language are printed, and colours where t
   expect(printable("\u001B[31mred\u001B[39m")).toBe("\uFFFD[31mred\uFFFD[39m");
 });
 
+test("a byte order mark is printed at the beginning alone, and no other control for a colour", () => {
+  expect(printable("\uFEFFa\uFEFF")).toBe("\uFEFFa\uFFFD");
+  expect(printable("\u009B[31m\n\u0000\n", true)).toBe("\uFFFD[31m\n\uFFFD\n");
+});
+
 test.each([
   ["key", 3],
   ["\u001B[31mkey\u001B[39m", 3],

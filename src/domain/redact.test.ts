@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redactPath, redactValue } from "./redact.js";
+import { decodePrintable, redactPath, redactValue } from "./redact.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 
@@ -35,6 +35,32 @@ test.each<[how: string, encode: (key: string) => string]>([
   ["in Base64 with an encoded underscore", (text) => btoa(text.replaceAll("_", "%5F"))],
 ])("R46 a path shows nothing of a key %s", (_how, encode) => {
   expect(redactPath(`/x/${encode(`${key}5d6e7f80912a3b4c`)}/y`)).toBe("/x/…/y");
+});
+
+test.each([
+  ["%20%7e%7E", " ~~"],
+  ["%1f%7f%80", "%1f%7f%80"],
+  ["%30%39%4a%4F%6a%6F", "09JOjo"],
+  ["%3g%3:%3/%3`%3@", "%3g%3:%3/%3`%3@"],
+  ["%u0041%U0042%u1041", "AB%u1041"],
+  ["%x0041", "%x0041"],
+  ["%%41%41", "%AA"],
+  ["%2541", "A"],
+  [`%${"25".repeat(9)}41`, "A"],
+  [`%${"25".repeat(10)}41`, "%41"],
+])("R46 %s reads %s when its printable characters are decoded, ten times at most", (text, decoded) => {
+  expect(decodePrintable(text)).toBe(decoded);
+});
+
+test.each([
+  [502, "/".repeat(502)],
+  [503, `${"/".repeat(500)}/…`],
+])("a path of %i slashes is shown as %s", (length, shown) => {
+  expect(redactPath("/".repeat(length))).toBe(shown);
+});
+
+test("R46 a value without exceptions is redacted throughout", () => {
+  expect(redactValue({ secret: key })).toEqual({ secret: "SVC_live_…" });
 });
 
 test("R46 a value has no key in a text or a name, except in a member that is kept", () => {

@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import { findKeys } from "./redact.js";
 import {
+  evidenceOf,
   hasBody,
   hasKeyInOtherHeader,
+  hasKeyInQuery,
   isFromBrowser,
+  isFromPage,
   isMeantAsKey,
   isPreflight,
   isPreflightForKey,
@@ -19,8 +22,12 @@ test.each([
   ["Authorization", `basic ${btoa(`user:${key}`)}`, hasKeyInOtherHeader],
   ["Authorization", "Basic not base64 at all", 0],
   ["Authorization", `Basic ${btoa("user:password")}`, 0],
+  ["Authorization", `basic  ${btoa(`${key}:`)} `, hasKeyInOtherHeader],
+  ["Origin", "https://shop.example", isFromBrowser],
   ["Sec-Fetch-Site", "cross-site", isFromBrowser],
+  ["Sec-Fetch-Dest", "empty", isFromBrowser],
   ["content-length", "0", 0],
+  ["content-length", "1", hasBody],
   ["Access-Control-Request-Method", "GET", isPreflight],
   ["Access-Control-Request-Headers", "accept, X-API-Key", isPreflight | isPreflightForKey],
   ["Access-Control-Request-Headers", "authorization", isPreflight],
@@ -28,6 +35,8 @@ test.each([
   ["Accept", "application/json", 0],
   ["If-None-Match", '"a_tag"', 0],
   ["Accept-Charset", "utf-8", 0],
+  ["Accept-Charset", "8", 0],
+  ["X-Names-Of-The-Headers-Allowed", "x-api-key", 0],
   // In any other header.
   ["api-key", key, hasKeyInOtherHeader],
   ["Cookie", `theme=dark; key=${encodeURIComponent(key)}`, hasKeyInOtherHeader],
@@ -47,10 +56,14 @@ test.each([
   ["%SVC_API_KEY%", true],
   ["{{ api_key }}", true],
   ["undefined", true],
+  ['"undefined"', true],
   ["not-a-key", false],
   ["", false],
   ["$", false],
   ["50%", false],
+  ["%", false],
+  ["%%", false],
+  ["%50", false],
   // A test of its own for what is malformed.
   ["KEY!", false],
   ["KEY, KEY", false],
@@ -66,4 +79,43 @@ test("a web request shows its body, but not one that was said to be empty", () =
   expect(show({ method: "POST" })).toBe(0);
   expect(show({ method: "POST", body: "x" })).toBe(hasBody);
   expect(show({ method: "POST", body: new Uint8Array(), headers: { "content-length": "0" } })).toBe(0);
+});
+
+test("a web request shows what its headers and the page that sent it show, and a key where one belongs shows nothing", () => {
+  const traits = (headers: Record<string, string>, referrer?: string) =>
+    traitsOfWebRequest({ headers: new Headers(headers), body: null, referrer } as Request, "");
+  expect(traits({ "x-api-key": key })).toBe(0);
+  expect(traits({ "x-api-key": key, authorization: key })).toBe(hasKeyInOtherHeader);
+  expect(traits({}, "about:client")).toBe(0);
+  expect(traits({}, "https://shop.example/orders")).toBe(isFromBrowser | isFromPage);
+});
+
+test.each([
+  ["no trait that needs any", hasBody, "", {}, undefined],
+  ["a key in the query", hasKeyInQuery, `?key=${key}`, {}, { inQuery: [key] }],
+  [
+    "a key in a header",
+    hasKeyInOtherHeader,
+    "",
+    { "x-api-key": `${key}a`, cookie: `k=${key}` },
+    { inHeaders: [key] },
+  ],
+  [
+    "a key in credentials",
+    hasKeyInOtherHeader,
+    "",
+    { authorization: `Basic ${btoa(`u:${key}`)}` },
+    { inHeaders: [key] },
+  ],
+  ["credentials elsewhere", hasKeyInOtherHeader, "", { cookie: `Basic ${btoa(`u:${key}`)}` }, {}],
+  ["an origin", isFromBrowser, "", { origin: "https://shop.example" }, { page: "https://shop.example" }],
+  ["a page", isFromBrowser, "", { referer: "https://shop.example/orders" }, { page: "https://shop.example" }],
+  ["a page of no address", isFromBrowser, "", { origin: "null" }, {}],
+  ["another address", isFromBrowser, "", { host: "https://shop.example" }, {}],
+  ["an endless origin", isFromBrowser, "", { origin: `https://${"a".repeat(300)}` }, {}],
+])("the evidence of a request with %s", (_what, traits, query, headers, expected) => {
+  const none = { inQuery: [], inHeaders: [], page: undefined };
+  expect(evidenceOf(traits, query, () => Object.entries(headers))).toEqual(
+    expected && { ...none, ...expected },
+  );
 });

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { isSandboxError, SandboxError } from "./errors.js";
+
+test("an error of the sandbox is known by its brand, also to another build; nothing else is one", () => {
+  const error = new SandboxError("unknown_ref", "Failed.");
+  const ofAnotherBuild = Object.defineProperty(new Error("Failed."), Symbol.for("svc-sandbox.error"), {
+    value: true,
+  });
+  expect([error.name, error.details]).toEqual(["SandboxError", {}]);
+  for (const one of [error, ofAnotherBuild])
+    expect([isSandboxError(one), one instanceof SandboxError]).toEqual([true, true]);
+  for (const other of [null, undefined, "unknown_ref", 1, new Error("Failed."), { code: "unknown_ref" }]) {
+    expect(isSandboxError(other)).toBe(false);
+  }
+});
+
+test("a subclass knows its own errors alone", () => {
+  class Own extends SandboxError {}
+  expect(new Own("unknown_ref", "Failed.") instanceof Own).toBe(true);
+  expect(new SandboxError("unknown_ref", "Failed.") instanceof Own).toBe(false);
+});
