@@ -1,7 +1,7 @@
 import { SandboxError } from "../domain/errors.js";
 import { printable } from "../domain/printable.js";
 import { redactKeys } from "../domain/redact.js";
-import { fileFailure } from "../node/files/write-file.js";
+import { fileFailure, isOfMachine } from "../node/files/write-file.js";
 
 /** The meaning of the exit codes of every command. */
 export const exitCode = {
@@ -15,13 +15,6 @@ export const exitCode = {
 /** The exit code of an error: our own refusals have theirs, anything else is a defect. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof SandboxError || isOfMachine(error) ? exitCode.usage : exitCode.defect;
-}
-
-const machineCodes = ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO", "EROFS"];
-
-/** Whether the machine has come to its end: a full disk is no defect of ours. */
-function isOfMachine(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && machineCodes.includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
 /** The error for a command line, or a variable that stands in for a flag, that cannot be carried out. */

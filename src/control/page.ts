@@ -3,6 +3,7 @@ import type { RequestHandler, Response } from "express";
 import { SandboxError } from "../domain/errors.js";
 import { redactPath } from "../domain/redact.js";
 import { controlPath } from "../node/addresses.js";
+import { isOfMachine } from "../node/files/write-file.js";
 import { packageFile } from "../node/package-files.js";
 import { text } from "../schema/shape.js";
 import { type Route, route } from "./route.js";
@@ -52,7 +53,8 @@ export const servePageFiles: RequestHandler = ({ path, method }, response, next)
 };
 
 async function sendPageFile(response: Response, folder: string, file: string): Promise<void> {
-  const content = await packageFile(folder + file).catch(() => {
+  const content = await packageFile(folder + file).catch((error) => {
+    if (isOfMachine(error)) throw error;
     throw new SandboxError("not_found", `There is no page or file ${redactPath(file)}.`);
   });
   response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");

@@ -3,6 +3,7 @@ import { errorBody } from "../api/messages.js";
 import { SandboxError, type SandboxErrorCode } from "../domain/errors.js";
 import { refusals } from "../domain/outcomes.js";
 import { redactEncoded, redactValue } from "../domain/redact.js";
+import { fileFailure, isOfMachine } from "../node/files/write-file.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
 
 /** Each refusal that only calls over HTTP can get: its status and its cause, by its code. */
@@ -18,7 +19,11 @@ export const httpRefusals = {
   ],
   foreign_origin: [403, "A page of another origin asked. The control plane answers to its own pages alone."],
   not_ready: [503, "Of `GET /ready` alone: the server takes no requests now; the message says why."],
-  internal_error: [500, "A defect of svc-sandbox, or the state could not be written; the log says more."],
+  machine_exhausted: [
+    503,
+    "The machine has reached a limit, such as its number of open files; the message and the log name it.",
+  ],
+  internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;
 
 /** A refusal that only calls over HTTP can get. */
@@ -53,6 +58,7 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   instance_limit_reached: 409,
   capture_impossible: 409,
   store_unavailable: 503,
+  state_unwritable: 507,
   key_not_active: 409,
   secret_not_kept: 409,
   name_taken: 409,
@@ -80,8 +86,10 @@ export function sendError(response: Response, error: unknown, onDefect: (error: 
     return;
   }
   const { status, code, message, details = {} } = refusalOf(error, onDefect);
-  // Message and details may quote the client, who may have sent a key (R46).
-  const shown = Object.keys(details).length === 0 ? undefined : redactValue(details, redactEncoded);
+  // Message and details may quote the client, who may have sent a key (R46). A change that is made and not saved shows its
+  // secret, which exists nowhere else.
+  const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
+  const shown = Object.keys(details).length === 0 ? undefined : clean;
   const { text } = errorBody(code, redactEncoded(message), shown as typeof details);
   response.status(status).type("application/json").send(text);
 }
@@ -107,6 +115,10 @@ function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal 
     return { status, code, message: bodyProblems[type] ?? refusals.bad_request };
   }
   onDefect(error);
+  if (isOfMachine(error)) {
+    const message = `The machine has reached a limit: ${fileFailure(error)}. Try again later.`;
+    return { status: 503, code: "machine_exhausted", message };
+  }
   return { status: 500, code: "internal_error", message: refusals.internal_error };
 }
 

@@ -11,6 +11,7 @@ import {
   readBaseUrl,
   readHostName,
 } from "../node/addresses.js";
+import { isOfMachine } from "../node/files/write-file.js";
 import {
   clearInterval,
   clearTimeout,
@@ -117,7 +118,7 @@ export async function serveLog(
   const stopping = new AbortController();
   const traffic = createTraffic();
   const onDefect = (error: unknown) => {
-    traffic.countDefect();
+    if (!isOfMachine(error)) traffic.countDefect();
     options.onDefect?.(error);
   };
   // Known once it listens, which is before the first call.

@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { readFile } from "node:fs/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { setPackageReader } from "../../src/node/package-files.js";
 import { openDashboard } from "../dashboard/open-dashboard.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { exchange } from "../support/exchange.js";
@@ -29,6 +31,17 @@ test("the documentation is served with its files, under a policy that allows no 
       expect(String(bytes)).toContain(text);
     }
   }
+});
+
+test("a machine at its limit gets 503, and is no defect of the sandbox", async () => {
+  const { ask, defects } = await serveControl();
+  setPackageReader(() => Promise.reject(Object.assign(new Error("EMFILE"), { code: "EMFILE" })));
+  onTestFinished(() => setPackageReader((path) => readFile(path)));
+  const { status, body } = await ask("/");
+  expect([status, body.error.code]).toEqual([503, "machine_exhausted"]);
+  expect(body.error.message).toContain("too many files are open");
+  expect((await ask("/metrics")).text).toContain("svc_sandbox_defects_total 0");
+  (defects as unknown[]).length = 0;
 });
 
 test("no path leads out of its folder, and a foreign host gets nothing", async () => {

@@ -64,7 +64,7 @@ test("whatever happened in a world, its state can be read again and goes on exac
         assume(runtime.world(), assumed);
         await transcript(game, before.slice(0, 10));
         const state = stateOf(runtime);
-        const read = parseState(createStateWriter()(state), "state.json");
+        const read = parseState(createStateWriter()(state, "a.1"), "state.json");
         expect(read).toEqual(state);
         const continued = movedTo(restored(read), game);
         expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());
@@ -83,7 +83,9 @@ test("a world that has grown larger than a scenario may be can be read again", (
   for (let i = 0; i < 8000; i++) {
     latest = sandbox.keys.rotate(latest, { overlap: 0, as: `key-${i}` }).key.ref;
   }
-  const { keys } = restored(parseState(createStateWriter()(stateOf(runtimeOf(sandbox))), "state.json"));
+  const { keys } = restored(
+    parseState(createStateWriter()(stateOf(runtimeOf(sandbox)), "a.1"), "state.json"),
+  );
   expect(keys.list()).toHaveLength(sandbox.keys.list().length);
   for (const ref of ["active", latest]) expect(keys.get(ref)).toEqual(sandbox.keys.get(ref as "active"));
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, symlinkSync } from "node:fs";
+import { linkSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startServer } from "../../src/serve/index.js";
@@ -63,6 +63,16 @@ test("a state of another scenario is refused, by content and not by name", async
   const [one, other] = [oneKey({}, { name: "one" }), oneKey({ legacy: true }, { name: "one" })];
   for (const scenario of [one, one]) await (await startServer({ scenario, state })).close(0);
   await expect(startServer({ scenario: other, state })).rejects.toMatchObject({ code: "state_mismatch" });
+});
+
+test("a state with a second name is refused: the next write would leave the old state there", async () => {
+  const cwd = temporaryFolder({ "state.json": JSON.stringify(await soundState()) });
+  linkSync(join(cwd, "state.json"), join(cwd, "other.json"));
+  for (const name of ["state.json", "other.json"]) {
+    await expect(startServer({ scenario: "rotation", state: join(cwd, name) })).rejects.toMatchObject({
+      code: "state_unreadable",
+    });
+  }
 });
 
 test("a state makes its folder, once the server listens", async () => {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Scenario } from "../../src/index.js";
+import type { SandboxError, Scenario } from "../../src/index.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/serve/index.js";
 import { control } from "../support/call-control.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -163,7 +163,7 @@ test("R35 the file holds no secret but those that the scenario pins, and is its 
   expect(readdirSync(dirname(file))).toEqual([basename(file)]);
 });
 
-test("a change that cannot be written is answered with 500, and is written once there is room again", async () => {
+test("a change that cannot be written gets 507 with what it made, and is written once there is room again", async () => {
   const folder = join(temporaryFolder(), "volume");
   mkdirSync(folder);
   const file = join(folder, "state.json");
@@ -174,12 +174,35 @@ test("a change that cannot be written is answered with 500, and is written once 
   const { status, body } = await call(server, "POST /keys/main/revoke", {});
   // Subscribers hear of it: it has happened.
   await subscriber.until((events) => events.some(({ event }) => event === "key.revoked"));
-  expect([status, body.error.code]).toEqual([500, "internal_error"]);
-  expect(defects).toEqual([expect.objectContaining({ code: "state_unwritable" })]);
+  expect([status, body.error.code]).toEqual([507, "state_unwritable"]);
+  const made = await call(server, "POST /keys", newKey);
+  expect([made.status, made.body.error.code]).toEqual([507, "state_unwritable"]);
+  const { secret } = made.body.error.details.data;
+  expect(await statusOf(server, secret)).toBe(200);
+  expect(defects.map((error) => (error as SandboxError).code)).toEqual([
+    "state_unwritable",
+    "state_unwritable",
+  ]);
   expect(await statusOf(server, server.sandbox.secret("other"))).toBe(200);
   mkdirSync(folder);
   await expect.poll(() => existsSync(file)).toBe(true);
   expect((await restart(file)).sandbox.keys.get("main").state).toBe("revoked");
+});
+
+test("a change is not acknowledged once another container has written the file, whose changes stay", async () => {
+  const file = stateFile();
+  const first = await start(file, { onDefect: () => {} });
+  // The lock does not reach another container on the same volume.
+  const others = stateFile();
+  writeFileSync(others, readFileSync(file));
+  const { key } = await dataOf(await start(others), "POST /keys", newKey);
+  const theirs = readFileSync(others, "utf8");
+  writeFileSync(file, theirs);
+  const { status, body } = await call(first, "POST /keys/main/revoke", {});
+  expect([status, body.error.code]).toEqual([507, "state_unwritable"]);
+  expect(readFileSync(file, "utf8")).toBe(theirs);
+  await expect(first.close(0)).rejects.toMatchObject({ code: "state_unwritable" });
+  expect((await restart(file)).sandbox.keys.get(key.ref).state).toBe("active");
 });
 
 test("a timeline and a story go on after a restart where they were", async () => {

@@ -1,4 +1,5 @@
 import { SandboxError } from "../../domain/errors.js";
+import { isOfMachine } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
 import type { Hosting, ServeOptions } from "../../server/serve-log.js";
 import type { FlagValues } from "../command.js";
@@ -25,7 +26,8 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
     onDefect(error) {
       const failure = describeFailure(error, flags);
       // Also reported when no request waits for it.
-      const isOurs = !(error instanceof SandboxError && error.code === "state_unwritable");
+      const isOurs =
+        !isOfMachine(error) && !(error instanceof SandboxError && error.code === "state_unwritable");
       log.problem(isOurs ? `A request was answered with 500. ${failure}` : failure);
     },
     onHandlerError: (error) =>

@@ -113,7 +113,10 @@ async function problemOf(response: Response): Promise<ControlError> {
   const text = await response.text();
   try {
     const { code, message, details } = JSON.parse(text).error;
-    return new ControlError(code, message, details?.fields);
+    // Made and not saved: it is shown nowhere else.
+    const secret = details?.data?.secret;
+    const shown = secret === undefined ? message : `${message} The secret is ${secret}.`;
+    return new ControlError(code, shown, details?.fields);
   } catch {
     return new ControlError(
       "unexpected_answer",

@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
+import { base62From } from "../../domain/seed.js";
 import {
   fileFailure,
   makeFolder,
@@ -21,6 +22,7 @@ import { createMemoryLog } from "../memory-log.js";
 import {
   brokenState,
   createStateWriter,
+  markOf,
   parseState,
   type SavedState,
   type ScenarioIdentity,
@@ -83,7 +85,8 @@ function openLocked(
   { own, start, given, onProblem, ...limits }: FileLogOptions,
   unlock: () => void,
 ): FileLog {
-  const saved = readState(place);
+  const text = readState(place);
+  const saved = text === undefined ? undefined : parseState(text, place.given);
   let served = own();
   let startedWith = identityOf(served);
   if (saved !== undefined && saved.startedWith.sha256 !== startedWith.sha256) {
@@ -117,23 +120,37 @@ function openLocked(
     return state;
   };
   const textOf = createStateWriter();
+  const writer = base62From(nodePlatform.random, 12);
+  let saves = 0;
+  let written = text && markOf(text);
   let savedAt = "";
   const save = (whatToDo: string) => {
     if (own() !== served) {
       served = own();
       startedWith = identityOf(served);
     }
+    saves += 1;
+    const mark = `${writer}.${saves}`;
     const state = { startedWith, ...describeServer(log, describe) };
-    const text = textOf(state);
+    const text = textOf(state, mark);
+    // The lock does not reach the other containers that mount the volume.
+    const isUnchanged = () => {
+      const found = markIn(place.file);
+      if (found === undefined || found === written) return;
+      throw new Error("another program has written it, such as a server in another container");
+    };
     // Readable by its owner alone: a scenario may pin keys.
-    orUnwritable(place.given, whatToDo, () => writeFileAtomically(place.file, text, 0o600));
+    orUnwritable(place.given, whatToDo, () => writeFileAtomically(place.file, text, 0o600, isUnchanged));
+    written = mark;
     savedAt = isoOf(state.own.at);
   };
   const saver = createSaver(() => save("The change is made, but a restart would not know of it."), onProblem);
+  let isCalled = false;
   const keep = (one: Runtime) => {
     one.subscribe(({ type }) => {
       if (one !== runtime) unchanged.delete(one);
-      if (type === "request") saver.soon();
+      // A call saves when it has its answer; for a step of the timeline nobody waits.
+      if (isCalled || type === "request" || type === "timeline.step") saver.soon();
       else saver.now();
     });
   };
@@ -147,8 +164,20 @@ function openLocked(
       saver.soon();
     },
     call(call, run, from) {
-      const answer = log.call(call, run, from);
-      if (saver.isDue()) saver.now();
+      isCalled = true;
+      let answer: unknown;
+      try {
+        answer = log.call(call, run, from);
+      } finally {
+        isCalled = false;
+      }
+      try {
+        if (saver.isDue()) saver.now();
+      } catch (error) {
+        onProblem(error);
+        const { code, message } = error as SandboxError;
+        throw new SandboxError(code, message, answer === undefined ? {} : { data: answer });
+      }
       return answer;
     },
     begin() {
@@ -206,14 +235,28 @@ function otherState(before: string, now: string, given: string): SandboxError {
   );
 }
 
-function readState({ file, given }: StatePlace): SavedState | undefined {
-  const text = orUnreadable(given, () => {
+function readState({ file, given }: StatePlace): string | undefined {
+  return orUnreadable(given, () => {
     const found = statSync(file, { throwIfNoEntry: false });
     // To read a pipe would wait for a writer.
     if (found?.isFile() === false && !found.isDirectory()) throw new Error("it is no regular file");
+    if (found?.isFile() && found.nlink > 1) {
+      throw new Error("it has a second name (a hard link), which would keep the old state. Copy it instead");
+    }
     return found && readFileSync(file, "utf8");
   });
-  return text === undefined ? undefined : parseState(text, given);
+}
+
+/** The mark of the current content of a state file; `undefined` if there is no file. */
+function markIn(file: string): string | undefined {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+  const descriptor = openSync(file, "r");
+  try {
+    const start = Buffer.alloc(256);
+    return markOf(start.toString("latin1", 0, readSync(descriptor, start)));
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function orUnreadable<Result>(given: string, read: () => Result): Result {

@@ -29,9 +29,9 @@ const format = 2;
 
 /**
  * Returns a function that writes the states of one server as the text of a file. It contains no full keys except those
- * that the scenario pins (R35). What did not change since the last state is not put into words again.
+ * that the scenario pins (R35), and a mark that no other write has. What did not change since the last state is not put into words again.
  */
-export function createStateWriter(): (state: SavedState) => string {
+export function createStateWriter(): (state: SavedState, mark: string) => string {
   const texts = new WeakMap<object, string>();
   let last: { readonly exchanges: readonly Exchange[]; readonly texts: readonly string[] } | undefined;
   const textOf = <Value extends object>(value: Value, write: (value: Value) => string): string => {
@@ -50,7 +50,7 @@ export function createStateWriter(): (state: SavedState) => string {
   const scenarioText = ({ scenario }: RuntimeState) => textOf(scenario, JSON.stringify);
   const insideText = (state: RuntimeState) =>
     withMembers({ ...state, scenario: undefined }, { scenario: scenarioText(state) });
-  return ({ startedWith, own, instances, ...rest }) => {
+  return ({ startedWith, own, instances, ...rest }, mark) => {
     const inside = instances.map(({ runtime, ...one }) =>
       withMembers(one, { runtime: textOf(runtime, insideText) }),
     );
@@ -58,9 +58,14 @@ export function createStateWriter(): (state: SavedState) => string {
       { ...own, scenario: undefined, exchanges: undefined },
       { scenario: scenarioText(own), exchanges: listOf(textsOf(own.exchanges)) },
     );
-    const header = { svc_sandbox_state: format, version, started_with: startedWith, ...rest };
+    const header = { svc_sandbox_state: format, version, written: mark, started_with: startedWith, ...rest };
     return `${withMembers(header, { own: ownText, instances: listOf(inside) })}\n`;
   };
+}
+
+/** The mark of a state, from the start of its text; empty in a text without one. */
+export function markOf(text: string): string {
+  return /^.{0,100}?"written":"([\w.]+)"/.exec(text)?.[1] ?? "";
 }
 
 // Long texts are added, not joined, which would copy them each time.

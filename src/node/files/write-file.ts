@@ -27,9 +27,9 @@ const draftEnding = ".svc-sandbox-draft";
  *
  * It outlives a process that is killed at any time; a machine that loses power may lose the latest write.
  *
- * Throws the error of the file system (`ENOENT`, `EACCES`, …) and leaves nothing behind then.
+ * Throws the error of the file system (`ENOENT`, `EACCES`, …) or of `check`, which runs just before the step, and leaves nothing behind then.
  */
-export function writeFileAtomically(file: string, text: string, mode: number): void {
+export function writeFileAtomically(file: string, text: string, mode: number, check = () => {}): void {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
     writeInto(file, text);
     return;
@@ -40,6 +40,7 @@ export function writeFileAtomically(file: string, text: string, mode: number): v
     rmSync(draft, { force: true });
     // Keeps to a new file: whatever stands there is not ours.
     writeFileSync(draft, text, { mode, flag: "wx" });
+    check();
     renameSync(draft, target);
   } catch (error) {
     try {
@@ -135,6 +136,13 @@ function isFolder(path: string): boolean {
 export function fileFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return reasons[code ?? ""] ?? code ?? message;
+}
+
+const machineCodes = ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO", "EROFS"];
+
+/** Whether the machine has reached a limit, such as a full disk, which is not a defect of ours. */
+export function isOfMachine(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && machineCodes.includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
 const reasons: Readonly<Record<string, string>> = {
