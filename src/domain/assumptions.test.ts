@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { assumptionsFor } from "./assumptions.js";
+
+test("what is given replaces what the profile sets, unless it is undefined", () => {
+  const given = assumptionsFor("typical", { rate_limit_code: "slow_down", retry_after: undefined } as never);
+  expect(given).toEqual({ ...assumptionsFor("typical"), rate_limit_code: "slow_down" });
+});
+
+test("a profile without other values is one object for all worlds; only typical sets its own", () => {
+  expect(assumptionsFor("minimal", {})).toBe(assumptionsFor("minimal"));
+  expect(assumptionsFor("varied")).toEqual(assumptionsFor("minimal"));
+  expect([assumptionsFor("minimal"), assumptionsFor("typical")].map((one) => one.retry_after)).toEqual([
+    "none",
+    "seconds",
+  ]);
+});
