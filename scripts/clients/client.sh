@@ -9,9 +9,9 @@ send() {
   case $how in
     curl-retry) curl -sS -m 2.5 --retry 3 --retry-all-errors -D "$seen/head" -o "$seen/body" -H "x-api-key: $1" "$url" ;;
     curl-loop) curl -sS -m 2.5 -D "$seen/head" -o "$seen/body" -H "x-api-key: $1" "$url" ;;
-    # It exits with 6 after a 401, whose body it throws away.
+    # It exits with 6 after a 401, whose body it throws away, and with 8 after any other failure.
     wget) wget -q -S -t 1 -T 2 --content-on-error -o "$seen/head" -O "$seen/body" --header "x-api-key: $1" "$url"
-      case $? in 0) ;; 6) echo null > "$seen/body" ;; *) return 1 ;; esac ;;
+      case $? in 0 | 8) ;; 6) echo null > "$seen/body" ;; *) return 1 ;; esac ;;
   esac
 }
 
