@@ -8,6 +8,7 @@ import { type Ending, refuse, successAnswer } from "./answer.js";
 import type { Call } from "./call.js";
 import { contextOf, me } from "./endpoints/me.js";
 import { errorBody, jsonBody, withBody } from "./messages.js";
+import words from "./promises.json" with { type: "json" };
 
 /** One way to break a promise of the specification. The tests of a client that relies on the promise must fail then. */
 export interface BrokenPromise {
@@ -31,25 +32,32 @@ export interface BrokenPromise {
 type Respond = (ending: Ending, call: Call, world: World) => Pick<Ending, "answer" | "code"> | undefined;
 
 /** A row of the table before its path makes it an id. */
-type Row = Omit<BrokenPromise, "id" | "path"> & { readonly name: string };
+interface Row extends Pick<BrokenPromise, "isShared" | "isLasting" | "respond"> {
+  readonly name: string;
+  /** Its sentence and its loss in `promises.json`. Default: those of its name. */
+  readonly words?: string;
+  /** The facts that these need beside those of the outcome. */
+  readonly facts?: Readonly<Record<string, string>>;
+}
 
 interface PromisedOutcome extends Outcome {
   readonly path: PromisedPathId;
 }
 
 const promised = outcomes.filter((row) => row.promised) as readonly PromisedOutcome[];
-
-const lossByStatus: Readonly<Record<number, string>> = {
-  401: "a key that must be rejected stays in use",
-  403: "the client acts on a right that the key does not have",
-  429: "nobody notices that the limit is not enforced",
-};
+const wordsOf: Readonly<Record<string, Pick<BrokenPromise, "sentence" | "loss">>> = words;
 
 /** Every way to break a promise, made from the outcomes and from the shape of a response. */
 export const brokenPromises: readonly BrokenPromise[] = promised.flatMap((outcome) => {
   const { path, status } = outcome;
   const rows = status === 200 ? successRows(outcome) : rejectionRows(outcome);
-  return rows.map(({ name, ...row }): BrokenPromise => ({ id: `${path}:${name}`, path, ...row }));
+  return rows.map(({ name, words = name, facts, ...row }): BrokenPromise => {
+    const all: Readonly<Record<string, unknown>> = { ...outcome, ...facts };
+    const filled = (text = "") => text.replace(/\{(\w+)\}/g, (_, fact) => String(all[fact]));
+    const { sentence, loss } = wordsOf[words] ?? {};
+    const kind = name === "rejected" || name === "accepted" ? "swap" : "other";
+    return { ...row, id: `${path}:${name}`, path, kind, sentence: filled(sentence), loss: filled(loss) };
+  });
 });
 
 /** The promises to break for a client that covers these paths, swaps first. */
@@ -77,25 +85,17 @@ export function breaking({ path, isLasting, respond }: BrokenPromise): NonNullab
   };
 }
 
-function rejectionRows({ path, status, code, when }: PromisedOutcome): Row[] {
+function rejectionRows({ path, status, code }: PromisedOutcome): Row[] {
   const accepted: Row = {
     name: "accepted",
-    kind: "swap",
-    sentence: `200 instead of ${status} for ${when}`,
-    loss: String(lossByStatus[status]),
+    words: `accepted ${status}`,
     respond: (_, call, world) => ({ answer: acceptance(world, call), code: null }),
   };
   const other = outcomes.find((one) => one.status === status && one.code !== code)?.code;
   if (status === 429) return [accepted, neverEnds(path)];
   if (status !== 403 || typeof other !== "string") return [accepted];
-  const anotherCode: Row = {
-    name: "another-code",
-    kind: "other",
-    sentence: `\`${other}\` instead of \`${code}\` for ${when}`,
-    loss: "people get the wrong remedy, because each code has its own",
-    respond: edited("error", () => ({ code: other }), other),
-  };
-  return [accepted, anotherCode];
+  const respond = edited("error", () => ({ code: other }), other);
+  return [accepted, { name: "another-code", facts: { other }, respond }];
 }
 
 // As if the key had passed each check; an unknown key gets the documented example.
@@ -108,115 +108,73 @@ function acceptance(world: World, call: Call): Ending["answer"] {
 
 function neverEnds(path: PromisedPathId): Row {
   const limited = new WeakSet<KeyEntry>();
-  return {
-    name: "never-ends",
-    kind: "other",
-    isLasting: true,
-    sentence: `a 429 that never ends, for ${path}`,
-    loss: "the client waits forever, and nobody is told",
-    respond({ pathId }, call, world) {
-      const { entry } = call;
-      if (entry === undefined) return undefined;
-      if (pathId === path) limited.add(entry);
-      return pathId.startsWith("200") && limited.has(entry) ? refuse(world, call, { path }) : undefined;
-    },
+  const respond: Respond = ({ pathId }, call, world) => {
+    const { entry } = call;
+    if (entry === undefined) return undefined;
+    if (pathId === path) limited.add(entry);
+    return pathId.startsWith("200") && limited.has(entry) ? refuse(world, call, { path }) : undefined;
   };
+  return { name: "never-ends", isLasting: true, respond };
 }
 
-function successRows({ path, when }: PromisedOutcome): Row[] {
-  const swapped = environments.find((name) => `200.${name}` !== path);
-  const isOfEnvironment = environments.some((name) => `200.${name}` === path);
-  const shared: readonly Omit<Row, "kind">[] = [
+function successRows({ path }: PromisedOutcome): Row[] {
+  const swapped = environments
+    .filter((other) => path !== `200.${other}` && environments.some((own) => path === `200.${own}`))
+    .map((other): Row => {
+      const respond = edited("data", () => ({ environment: other }));
+      return { name: "environment-swapped", facts: { other }, respond };
+    });
+  const invalid: Respond = ({ answer }) => ({ answer: withBody(answer, `{${answer.body}`), code: null });
+  const failed: Respond = ({ answer }) => {
+    const { code, message } = failures[500];
+    return { answer: { ...withBody(answer, errorBody(code, message).text), status: 500 }, code };
+  };
+  const shared: readonly Row[] = [
     ...memberRows(),
-    usageNotCounting(),
-    {
-      name: "invalid-json",
-      sentence: "invalid JSON on a 200",
-      loss: "the client works with a response that it could not read",
-      respond: ({ answer }) => ({ answer: withBody(answer, `{${answer.body}`), code: null }),
-    },
-    {
-      name: "status-500",
-      sentence: "500 instead of 200",
-      loss: "an outage looks like a success",
-      respond({ answer }) {
-        const { code, message } = failures[500];
-        return { answer: { ...withBody(answer, errorBody(code, message).text), status: 500 }, code };
-      },
-    },
+    { name: "usage-not-counting", respond: sameUsage() },
+    { name: "invalid-json", respond: invalid },
+    { name: "status-500", respond: failed },
   ];
   return [
-    {
-      name: "rejected",
-      kind: "swap",
-      sentence: `401 instead of 200 for ${when}`,
-      loss: "nobody notices that a key which must work is rejected",
-      respond: (_, call, world) => refuse(world, call, { path: "401.unknown" }),
-    },
-    ...(isOfEnvironment ? [environmentSwapped(path, String(swapped))] : []),
-    ...shared.map((row): Row => ({ ...row, kind: "other", isShared: true })),
+    { name: "rejected", respond: (_, call, world) => refuse(world, call, { path: "401.unknown" }) },
+    ...swapped,
+    ...shared.map((row): Row => ({ ...row, isShared: true })),
   ];
-}
-
-function environmentSwapped(path: PromisedPathId, other: string): Row {
-  return {
-    name: "environment-swapped",
-    kind: "other",
-    sentence: `\`environment\` is \`${other}\` on ${path}`,
-    loss: "the client takes test data for live data, or the reverse",
-    respond: edited("data", () => ({ environment: other })),
-  };
 }
 
 /** For each list and each object of the response: it is missing, or has another form. */
-function memberRows(): Omit<Row, "kind">[] {
+function memberRows(): Row[] {
   const members = Object.entries(fieldsOf(shapeAt(me.responseShape, ["data"]) ?? me.responseShape) ?? {});
   return members.flatMap(([name, field]) => {
     const shape = shapeOf(field);
     if (shape.kind !== "list" && shape.kind !== "mapping") return [];
-    const later = `the client continues without \`${name}\` and fails later or elsewhere`;
-    const row = (way: string, sentence: string, form: (member: object) => unknown, loss = later) => ({
-      name: `${name}-${way}`,
-      sentence: `${sentence} on a 200`,
-      loss,
+    const row = (words: string, form: (value: object) => unknown, inner = ""): Row => ({
+      name: `${name}${inner.replace(".", "-")}-${words}`,
+      words,
+      facts: { member: name + inner },
       respond: edited("data", (data) => ({ [name]: form(data[name] as object) })),
     });
     const isList = shape.kind === "list";
-    const right = "the client acts on a right that the key does not have";
     const choices = Object.entries(fieldsOf(shape) ?? {}).filter(([, of]) => shapeOf(of).kind === "choice");
     return [
-      row("missing", `no \`${name}\``, () => undefined),
-      row("null", `\`null\` as \`${name}\``, () => null),
-      row("wrong-type", `\`${name}\` of the wrong type`, (of) => (isList ? String(of) : Object.values(of))),
-      ...(isList ? [row("empty", `empty \`${name}\``, () => [], right)] : []),
-      ...choices.map(([inner]) => {
-        const loss = `the client takes an unknown \`${name}.${inner}\` for one that it knows`;
-        return row(
-          `${inner}-unknown`,
-          `unknown \`${name}.${inner}\``,
-          (of) => ({ ...of, [inner]: "other" }),
-          loss,
-        );
-      }),
+      row("missing", () => undefined),
+      row("null", () => null),
+      row("wrong-type", (value) => (isList ? String(value) : Object.values(value))),
+      ...(isList ? [row("empty", () => [])] : []),
+      ...choices.map(([inner]) => row("unknown", (value) => ({ ...value, [inner]: "other" }), `.${inner}`)),
     ];
   });
 }
 
-function usageNotCounting(): Omit<Row, "kind"> {
+function sameUsage(): Respond {
   const first = new WeakMap<KeyEntry, number>();
-  return {
-    name: "usage-not-counting",
-    sentence: "`usage.today` that does not count on a 200",
-    loss: "the client reaches its limit without a warning",
-    respond(ending, call, world) {
-      const { entry } = call;
-      if (entry === undefined) return undefined;
-      const today = first.get(entry) ?? entry.usage.dayCount;
-      first.set(entry, today);
-      if (today === entry.usage.dayCount) return undefined;
-      const same = edited("data", ({ usage }) => ({ usage: { ...(usage as object), today } }));
-      return same(ending, call, world);
-    },
+  return (ending, call, world) => {
+    const { entry } = call;
+    if (entry === undefined) return undefined;
+    const today = first.get(entry) ?? entry.usage.dayCount;
+    first.set(entry, today);
+    if (today === entry.usage.dayCount) return undefined;
+    return edited("data", ({ usage }) => ({ usage: { ...(usage as object), today } }))(ending, call, world);
   };
 }
 

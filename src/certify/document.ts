@@ -11,6 +11,7 @@ import type {
 import { render, type TextStyle } from "../report/render/render.js";
 import type { Report } from "../report/report.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
+import { snakeCase } from "../schema/spelling.js";
 import { type Certificate, certificateOf } from "./certificate.js";
 import { mustNotice, noticedSentence, whyTooLittle } from "./promises.js";
 import type { CertifyResult, CertifyVerdict, PromiseRun, Run, RunCause, RunOutcome } from "./result.js";
@@ -211,6 +212,9 @@ function runsPicture(runs: readonly Run[]): Picture {
 
 function factsOf(result: CertifyResult): Row[] {
   const { like = {}, seeds, faults, clientVersion, durationMs, promises, gates } = result;
+  const gatesAsFlags = Object.entries(snakeCase(gates) as object).map(
+    ([name, value]) => `--${name.replaceAll("_", "-")} ${value}`,
+  );
   const notTried = promises.runs.filter(({ outcome }) => outcome === "not_tried").map(({ id }) => id);
   const learned = Object.entries(like).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const facts: [string, string | undefined][] = [
@@ -222,14 +226,7 @@ function factsOf(result: CertifyResult): Row[] {
     ["faults", faults.join(", ")],
     ["promises", promises.kinds],
     ["promises not tried", notTried.join(", ")],
-    [
-      "gates",
-      [
-        `advice below ${gates.failOn}`,
-        `coverage of ${gates.minCoverage}%`,
-        gates.minNoticed === undefined ? "every swap noticed" : `${gates.minNoticed}% of promises noticed`,
-      ].join(", "),
-    ],
+    ["gates", gatesAsFlags.join(" ")],
     ["baseline like", learned.join(", ")],
     ["specification", result.specification],
     ["svc-sandbox", result.sandbox],

@@ -43,6 +43,10 @@ test("a client that covers everything gets one swap for each promised path, and 
     ...promised.filter((path) => path.startsWith("403")).map((path) => `${path}:another-code`),
     ...promised.filter((path) => path.startsWith("429")).map((path) => `${path}:never-ends`),
   ]);
+  for (const { sentence, loss } of brokenPromises) {
+    expect([sentence, loss]).toEqual([expect.stringMatching(/^[^{}]+$/), expect.stringMatching(/^[^{}]+$/)]);
+    expect(sentence + loss).not.toContain("undefined");
+  }
   expect(new Set(brokenPromises.map(({ id }) => id)).size).toBe(brokenPromises.length);
 });
 

@@ -1,6 +1,5 @@
 import { commandLine, reasonOf, renderCertificate } from "../../certify/document.js";
 import { promiseChoices, type Run } from "../../certify/result.js";
-import { adviceLevels } from "../../domain/advice.js";
 import type { Assumptions } from "../../domain/assumptions.js";
 import { isMapping, parsedJson } from "../../domain/json.js";
 import { faultPathIds } from "../../domain/outcomes.js";
@@ -28,7 +27,17 @@ import {
 } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
-import { color, json, quiet, readDuration, readSeed, serverFlags, wide, worldFlags } from "../flags.js";
+import {
+  color,
+  json,
+  quiet,
+  readDuration,
+  readSeed,
+  serverFlags,
+  thresholdFlags,
+  wide,
+  worldFlags,
+} from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
@@ -61,16 +70,8 @@ const flags = {
     "fail when the command notices less than this share of the broken promises, from 0 to 100 (default: it must notice each swap)",
     wholeNumber(0, 100),
   ),
-  failOn: flag(
-    "--fail-on <level>",
-    "fail when there is advice of this level or a higher one: note, warning or error (default: error)",
-    oneOf(adviceLevels),
-  ),
-  minCoverage: flag(
-    "--min-coverage <percent>",
-    "fail when the command covers less of the promised paths than this, from 0 to 100 (default: 0; fewer than five paths cannot be certified)",
-    wholeNumber(0, 100),
-  ),
+  minCoverage: thresholdFlags.minCoverage,
+  failOn: { ...thresholdFlags.failOn, text: thresholdFlags.failOn.text.replace("none)", "error)") },
   jobs: flag(
     "-j, --jobs <number>",
     "how many runs there are at one time (default: the number of processors)",

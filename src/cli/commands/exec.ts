@@ -28,9 +28,9 @@ import { runServed, sayWhyNotRun } from "../serve/run-served.js";
 import { tell } from "../tell.js";
 
 function readPromise(text: string, from: string): BrokenPromise {
+  const found = brokenPromises.find(({ id }) => id === text);
+  if (found !== undefined) return found;
   const ids = brokenPromises.map(({ id }) => id);
-  const index = ids.indexOf(text);
-  if (index !== -1) return brokenPromises[index] as BrokenPromise;
   const onPath = ids.filter((id) => id.split(":")[0] === text.split(":")[0]);
   const some = onPath.length > 0 ? onPath : ["200.test:scopes-empty", "401.revoked:accepted"];
   const hint = didYouMean(text, ids) || ` Give one such as ${listed(some, "or")}.`;
