@@ -95,7 +95,7 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
   const content = contentOf(begun);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
   if (request.delivery === undefined) begun.delivery.at += delayMs;
-  const exchange: Exchange & { advice: Exchange["advice"] } = {
+  const exchange: Exchange = {
     number: begun.number,
     id: call.id,
     at: begun.now,
@@ -126,7 +126,7 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
   const isUnjudged = exchange.fromStory || isForTools || isProbeOfServer(exchange);
   // A client cannot know what was wrong with its request when the response hides it.
   const isAdvised = !isUnjudged && world.trial?.broken === undefined;
-  if (isAdvised && !isUnremarkable(exchange, entry)) exchange.advice = observe(world, begun, exchange);
+  if (isAdvised && !isUnremarkable(exchange, entry)) Object.assign(exchange, observe(world, begun, exchange));
   if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
   world.history.record(exchange);
   return exchange;

@@ -62,6 +62,14 @@ export const adviceTable = [
     whatToDo: "Stop at the first 401 and tell an operator; only another key helps.",
   },
   {
+    id: "same-key-after-403",
+    level: "warning",
+    rule: "R18–R21",
+    meaning: "A key got 403 and was sent again. The response stays the same until an administrator acts.",
+    whatToDo:
+      "Stop at the first 403 and tell an operator: the organization or the key's scopes need a change.",
+  },
+  {
     id: "too-soon-after-429",
     level: "warning",
     rule: "R22–R24",
@@ -73,11 +81,9 @@ export const adviceTable = [
   {
     id: "no-pause-after-failure",
     level: "warning",
-    rule: "R18–R21",
-    meaning:
-      "A key that had got 403, or an error of the server (5xx), was sent again and again without a second in between.",
-    whatToDo:
-      "After a 5xx wait, longer each time, and give up in the end. After a 403 stop and tell an operator: what is wrong is with the organization or the key's scopes.",
+    rule: "section 4.1",
+    meaning: "After a server error (5xx), a key was sent again and again without a pause of a second.",
+    whatToDo: "Wait after a 5xx, longer each time, and give up in the end.",
   },
   {
     id: "old-key-after-replacement-seen",
@@ -101,6 +107,15 @@ export const adviceTable = [
     rule: "R47, R49, section 4",
     meaning: "The API does not have this path, or the path does not take this method.",
     whatToDo: "Call GET /v1/relying-party/me: exactly this path, in lower case, without a slash at its end.",
+  },
+  {
+    id: "sent-again-after-refusal",
+    level: "note",
+    rule: "R11–R14, R18–R24",
+    meaning:
+      "A key got 401, 403 or 429 and was sent again. This may be a retry, a burst, or several tests that use the same key.",
+    whatToDo:
+      "Reset the sandbox between tests (POST $SVC_CONTROL_URL/reset): what is still sent again is a retry. svc-sandbox certify tells them apart.",
   },
   {
     id: "key-of-another-sandbox",

@@ -152,6 +152,8 @@ export interface Exchange {
   readonly durationMs: number;
   /** The advice that its client earned; nearly always none. */
   readonly advice: readonly AdviceId[];
+  /** Whether its key had been refused and was sent again, with the real milliseconds since the first refusal. */
+  readonly repeat?: { readonly withinMs: number };
 }
 
 /** Whether a request is a probe of any server, which journals, captures and reports leave out. */

@@ -14,7 +14,7 @@ import type {
   Tone,
 } from "./render/document.js";
 import { render, type TextStyle } from "./render/render.js";
-import type { Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report.js";
+import type { Report, ReportedAdvice, ReportedPath, ReportedRepeat, ReportedRequest } from "./report.js";
 import { splitInstruction } from "./reproduce.js";
 import type { UnmetThreshold } from "./thresholds.js";
 
@@ -93,6 +93,11 @@ export function reportDocument(report: Report, unmet: readonly UnmetThreshold[])
         cells: [pathId, splitInstruction(howToMeet ?? "")],
       })),
     },
+    {
+      title: "Sent again after a refusal",
+      columns: ["path", "repeats", "key", "within"],
+      rows: report.repeats.map(repeatRow),
+    },
     adviceSection("Advice", advice.filter(isAdvice)),
     adviceSection(
       "Notes",
@@ -150,6 +155,10 @@ const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning
 // Notes are good to know and ask nothing of a client.
 function isAdvice({ level }: ReportedAdvice): boolean {
   return level !== "note";
+}
+
+function repeatRow({ pathId, key, fingerprint, count, withinMs }: ReportedRepeat): Row {
+  return { cells: [pathId, `same key ${count}×`, key ?? fingerprint ?? "", `within ${withinMs} ms`] };
 }
 
 function adviceSection(title: string, advice: readonly ReportedAdvice[]): Section {

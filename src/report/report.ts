@@ -95,6 +95,18 @@ const advice = mapping({
 /** An advice and the requests that earned it. */
 export interface ReportedAdvice extends ValueOf<typeof advice> {}
 
+const repeat = mapping({
+  pathId: growingChoice(outcomes.map(({ path }) => path)),
+  key: nullable(text()),
+  fingerprint: nullable(text()),
+  /** The number of requests after the first refusal. */
+  count: count(),
+  /** The real milliseconds from the first refusal to the latest of them. */
+  withinMs: count(),
+});
+/** How often a key was sent again after it had been refused. */
+export interface ReportedRepeat extends ValueOf<typeof repeat> {}
+
 export const reportShape = mapping({
   ...world,
   /** The runs that the report is merged from, with scenario, seed, profile and what is pinned of each; left out: it is of one run. */
@@ -112,6 +124,8 @@ export const reportShape = mapping({
   paths: list(path),
   /** The advice that was earned, the most serious first. */
   advice: list(advice),
+  /** The keys that were sent again after 401, 403 or 429, whether or not that earned advice. */
+  repeats: list(repeat),
 });
 /** The paths that a client has met, and advice on how it behaved. Plain data; holds no key. */
 export interface Report extends ValueOf<typeof reportShape> {}
@@ -154,6 +168,7 @@ export function reportOf(
     ...sharesOf(paths, running.preview),
     paths,
     advice: advice.filter(({ count }) => count > 0),
+    repeats: counted.repeats,
   };
 }
 
@@ -200,6 +215,7 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     ),
     paths,
     advice,
+    repeats: mergeRepeats(reports.flatMap(({ repeats }) => repeats)),
   };
   return { ...first, ...merged };
 }
@@ -225,6 +241,17 @@ function mergeAdvice(rows: readonly [ReportedAdvice, ...ReportedAdvice[]]): Repo
   return { ...rows[0], count: sum(rows, ({ count }) => count), examples };
 }
 
+// Keys of a ref differ from seed to seed.
+function mergeRepeats(repeats: readonly ReportedRepeat[]): ReportedRepeat[] {
+  const merged = new Map<string, ReportedRepeat>();
+  for (const one of repeats) {
+    const id = `${one.pathId} ${one.key ?? one.fingerprint}`;
+    const { count, withinMs } = merged.get(id) ?? { count: 0, withinMs: 0 };
+    merged.set(id, { ...one, count: count + one.count, withinMs: Math.max(withinMs, one.withinMs) });
+  }
+  return [...merged.values()];
+}
+
 function sum<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number {
   return rows.reduce((total, row) => total + numberOf(row), 0);
 }
@@ -235,8 +262,8 @@ function sum<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number 
  * Members that it does not know are left in place: a newer sandbox may say more.
  */
 export function parseReport(json: unknown): Report | undefined {
-  // A sandbox of an earlier version does not say what is pinned.
-  const report = typeof json === "object" && json !== null ? { pinned: [], ...json } : json;
+  // A sandbox of an earlier version shows neither what is pinned nor repeats.
+  const report = typeof json === "object" && json !== null ? { pinned: [], repeats: [], ...json } : json;
   const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), report);
   return mistakes.every(({ kind }) => kind === "unknown") ? (camelCase(report) as Report) : undefined;
 }

@@ -1,6 +1,7 @@
 import type { AdviceId } from "../domain/advice.js";
 import { isMarked, isSandboxKey, type KeyRecord, keyStateAt, noKey } from "../domain/api-key.js";
 import { minute, minuteStart } from "../domain/limits.js";
+import { isFault } from "../domain/outcomes.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -14,7 +15,14 @@ import {
 } from "../domain/request-traits.js";
 import type { ApiRequest, Exchange } from "../history/exchange.js";
 import type { Usage, Windows } from "./counters.js";
-import { isKnown, type KnownAnswer, learn, type SentRequest } from "./known-answers.js";
+import {
+  isKnown,
+  type KnownAnswer,
+  learn,
+  type Repeat,
+  repeatOf,
+  type SentRequest,
+} from "./known-answers.js";
 import type { KeyEntry, Registry, UsedKey } from "./registry.js";
 
 /** The memory that a world has of its clients. */
@@ -53,19 +61,46 @@ interface ObservingWorld {
 /** The advice of nearly every request. */
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
-/** Returns the advice that a request earns by what its client knew, and remembers what the client learns. */
-export function observe(world: ObservingWorld, call: ObservedCall, exchange: Exchange): readonly AdviceId[] {
+/** The advice that a request earns, and the refused request that it repeats. */
+export interface Observed {
+  readonly advice: readonly AdviceId[];
+  readonly repeat?: Exchange["repeat"];
+}
+
+/** Returns what a request shows of its client, and remembers what the client learns. */
+export function observe(world: ObservingWorld, call: ObservedCall, exchange: Exchange): Observed {
   const { entry, sha256 } = call;
   const { apiKey = noKey } = call.request;
   const advice = adviceOnTraits(call, exchange, world.behaviour.pages);
   const looksReal = !isMarked(apiKey) && exchange.presented === "well_formed";
   if ((looksReal && entry === undefined) || exchange.leaksRealKey) advice.push("real-key-suspected");
-  if (wasRejected(world, call, exchange)) advice.push("same-key-after-401");
+  const refusal = refusalBefore(world, call, exchange);
+  if (refusal?.repeat === "retry") advice.push(refusal.id);
   if (entry !== undefined) advice.push(...observeKey(world, entry, call, exchange));
   const isStray = isSandboxKey(apiKey) && sha256 !== world.behaviour.unknownKey;
   if (isStray && exchange.pathId.startsWith("401") && entry === undefined)
     advice.push("key-of-another-sandbox");
-  return advice.length === 0 ? noAdvice : Object.freeze(advice);
+  const isRepeat = refusal !== undefined && refusal.repeat !== "early";
+  if (isRepeat && refusal.repeat === "unclear") advice.push("sent-again-after-refusal");
+  return {
+    advice: advice.length === 0 ? noAdvice : Object.freeze(advice),
+    ...(isRepeat && {
+      repeat: { withinMs: Math.max(0, Math.round(call.started - refusal.answer.first.at)) },
+    }),
+  };
+}
+
+/** An earlier response with which a key was refused, what its repetition shows, and its advice if it is a retry. */
+interface Refusal {
+  readonly answer: KnownAnswer;
+  readonly repeat: Repeat;
+  readonly id: AdviceId;
+}
+
+function refusalBefore(world: ObservingWorld, call: ObservedCall, exchange: Exchange): Refusal | undefined {
+  const rejected = rejectionBefore(world, call, exchange);
+  if (rejected !== undefined || call.entry === undefined) return rejected;
+  return limitBefore(world, call.entry, call, exchange) ?? denialBefore(call.entry, call, exchange);
 }
 
 function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
@@ -105,21 +140,34 @@ function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string
 }
 
 // The same work for every 401, whatever its cause and whether or not there was a key (R14).
-function wasRejected(
+function rejectionBefore(
   { behaviour: { rejected } }: ObservingWorld,
   call: ObservedCall,
   { pathId }: Exchange,
-): boolean {
+): Refusal | undefined {
   const { request, sha256 } = call;
-  const earlier = rejected.get(sha256);
-  const isRepeated = earlier !== undefined && isKnown(earlier, call);
-  // An answer that a fault replaced teaches nothing: to repeat the request is right then.
+  const answer = rejected.get(sha256);
+  const repeat = answer === undefined ? "early" : repeatOf(answer, call).repeat;
+  // A response that a fault replaced teaches nothing: to repeat the request is right then.
   if (pathId.startsWith("401")) {
-    if (earlier !== undefined) rejected.delete(sha256);
+    if (answer !== undefined) rejected.delete(sha256);
     else if (rejected.size >= rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
-    rejected.set(sha256, learn(earlier, call));
+    rejected.set(sha256, learn(answer, call));
   }
-  return isRepeated && request.apiKey !== undefined;
+  return answer && request.apiKey !== undefined ? { answer, repeat, id: "same-key-after-401" } : undefined;
+}
+
+// A 403 stays until an administrator acts (R18–R21), which another response shows.
+function denialBefore(entry: UsedKey, call: ObservedCall, { pathId }: Exchange): Refusal | undefined {
+  const denial = entry.behaviour?.denial;
+  if (isFault(pathId)) return undefined;
+  if (pathId !== denial?.pathId) {
+    const next = pathId.startsWith("403") ? { pathId, answer: learn(undefined, call) } : undefined;
+    if (next !== denial) entry.behaviour = { ...entry.behaviour, denial: next };
+    return undefined;
+  }
+  const { repeat } = repeatOf(denial.answer, call);
+  return { answer: learn(denial.answer, call), repeat, id: "same-key-after-403" };
 }
 
 function observeKey(
@@ -130,7 +178,6 @@ function observeKey(
 ): AdviceId[] {
   const { pathId } = exchange;
   const advice: AdviceId[] = [];
-  if (isTooSoon(world, entry, call, exchange)) advice.push("too-soon-after-429");
   if (isHammering(entry, call, exchange)) advice.push("no-pause-after-failure");
   if (hasSeenReplacement(world.registry, entry, call, exchange))
     advice.push("old-key-after-replacement-seen");
@@ -139,12 +186,12 @@ function observeKey(
   return advice;
 }
 
-function isTooSoon(
+function limitBefore(
   { windows, platform }: ObservingWorld,
   entry: UsedKey,
   call: ObservedCall,
   exchange: Exchange,
-): boolean {
+): Refusal | undefined {
   const { pathId, at: now } = exchange;
   const limit = entry.behaviour?.limit;
   // A request that gets 200 has waited long enough.
@@ -152,7 +199,7 @@ function isTooSoon(
     limit !== undefined && now >= limit.since && now < limit.until && !pathId.startsWith("200");
   // Where no limit was named, a client may have waited for the turn of the minute on its own clock.
   const hasWaited = mustWait && platform.time() >= limit.untilOnWall;
-  const knewLimit = limit !== undefined && isKnown(limit.answer, call);
+  const repeat = limit === undefined ? "early" : repeatOf(limit.answer, call).repeat;
   if (pathId.startsWith("429")) {
     const until = waitUntil(entry.usage, windows, exchange);
     const earlier = limit?.until === until ? limit.answer : undefined;
@@ -163,7 +210,7 @@ function isTooSoon(
       limit: { answer: learn(earlier, call), since: now, until, untilOnWall },
     };
   }
-  return mustWait && knewLimit && !hasWaited;
+  return mustWait && !hasWaited ? { answer: limit.answer, repeat, id: "too-soon-after-429" } : undefined;
 }
 
 // An answer that names no limit may be about the minute, whose end is all that a client can wait for. The instant, not
@@ -181,7 +228,7 @@ function isHammering(entry: UsedKey, call: ObservedCall, exchange: Exchange): bo
   const { pathId } = exchange;
   const { started } = call;
   const failure = entry.behaviour?.failure;
-  if (!pathId.startsWith("403") && pathId !== "fault.status") {
+  if (pathId !== "fault.status") {
     if (failure !== undefined) entry.behaviour = { ...entry.behaviour, failure: undefined };
     return false;
   }

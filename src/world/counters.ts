@@ -29,12 +29,22 @@ interface PathCount {
   readonly isMet: boolean;
 }
 
+/** How often a key was sent again after it had been refused on a path. */
+export interface RepeatCount extends ShownKey {
+  readonly pathId: PathId;
+  readonly count: number;
+  /** The real milliseconds from the first refusal to the latest of them, within one world. */
+  readonly withinMs: number;
+}
+
 /** The counts of every path and every advice, zeros included. */
 export interface Counts {
   readonly requests: number;
   readonly unread: number;
   readonly paths: Readonly<Record<PathId, PathCount>>;
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
+  /** By path and key, those of the first hundred. */
+  readonly repeats: readonly RepeatCount[];
 }
 
 /** Counts requests by path and by advice; unlike the journal it forgets none. It is about the client, not the world. */
@@ -59,6 +69,7 @@ export interface Counters {
 }
 
 const mostExamples = 5;
+const mostRepeats = 100;
 const notCounted: PathCount = { count: 0, previewCount: 0, isMet: false };
 
 interface AdviceRow {
@@ -70,6 +81,7 @@ export function createCounters(): Counters {
   // Boxes, because writing into a map takes longer than reading from it; each made when it is first counted in.
   const paths = new Map<PathId, { count: number; previewCount: number; isMet: boolean }>();
   const advice = new Map<AdviceId, AdviceRow>();
+  const repeats = new Map<string, RepeatCount>();
   let requests = 0;
   let unread = 0;
   let others: Counters | undefined;
@@ -95,6 +107,13 @@ export function createCounters(): Counters {
     }
     return row;
   };
+  const countRepeat = ({ pathId, key, fingerprint }: Exchange, withinMs: number) => {
+    const id = `${pathId} ${fingerprint}`;
+    const known = repeats.get(id);
+    if (known === undefined && repeats.size === mostRepeats) return;
+    const within = Math.max(withinMs, known?.withinMs ?? 0);
+    repeats.set(id, { pathId, key, fingerprint, count: (known?.count ?? 0) + 1, withinMs: within });
+  };
   return {
     curlOptions: "",
     count(exchange, keys) {
@@ -102,6 +121,7 @@ export function createCounters(): Counters {
       requests += 1;
       countPath(pathId, !isByMistake(exchange), isPreview);
       if (fault !== null && fault !== pathId) countPath(fault, true, isPreview);
+      if (exchange.repeat !== undefined) countRepeat(exchange, exchange.repeat.withinMs);
       for (const id of earned) countAdvice(rowOf(id), exchange, keys?.[id]);
       others?.count(exchange, keys);
     },
@@ -124,12 +144,14 @@ export function createCounters(): Counters {
           return [id, { count, examples: [...examples] }];
         }),
       ) as unknown as Counts["advice"],
+      repeats: [...repeats.values()],
     }),
     clear() {
       requests = 0;
       unread = 0;
       paths.clear();
       advice.clear();
+      repeats.clear();
     },
     restore(counts) {
       ({ requests, unread } = counts);
@@ -139,6 +161,8 @@ export function createCounters(): Counters {
       for (const [id, { count, examples }] of Object.entries(counts.advice)) {
         advice.set(id as AdviceId, { count, examples: [...examples] });
       }
+      repeats.clear();
+      for (const one of counts.repeats) repeats.set(`${one.pathId} ${one.fingerprint}`, one);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { AnswerDelivery, ApiRequest, Connection } from "../history/exchange.js";
 
-/** The connection of all calls in this process: an adapter says when it hands over an answer. */
+/** The connection of all calls in this process: an adapter says when it hands over a response. */
 export const inProcess: Connection = Object.freeze({ repeatsOfLoop: 1 });
 
 /** Repeats of a loop on a client's own connection: a burst of some clients uses a connection twice, as soon as it is free. */
@@ -9,6 +9,8 @@ export const repeatsOfDirectLoop = 5;
 /** A request, as far as it shows which answers its client knew. */
 export interface SentRequest {
   readonly request: Pick<ApiRequest, "connection">;
+  /** Counts the requests of the world. */
+  readonly number: number;
   /** Instant on the stopwatch when it arrived. */
   readonly started: number;
   /** The handing over of its response. */
@@ -25,7 +27,20 @@ export interface KnownAnswer {
   repeats: number;
   /** Whether requests were under way at the same time since, or may have been. */
   isParallel: boolean;
+  /** The delivery of the first such response. */
+  readonly first: AnswerDelivery;
+  /** The number of requests since, and the number of the latest. */
+  sent: number;
+  number: number;
+  /** How many of them came in a row on one connection, with no other request to the world between them. */
+  inRow: number;
 }
+
+/**
+ * What a repeated request shows. `early`: it came before the response went out. `unclear`: it may belong to a burst, or to
+ * another test of one suite. `retry`: the client knew the response, and sent the request again all the same.
+ */
+export type Repeat = "early" | "unclear" | "retry";
 
 /**
  * Milliseconds without a request after which the next one belongs to no burst.
@@ -37,6 +52,10 @@ const quietTime = 180;
 const longTime = 1000;
 /** Number of connections that a client with one request at a time uses: Node's `fetch` alternates between two. */
 const maxSequentialConnections = 2;
+/** Requests in a row that are a loop, even in one process: so many tests in a row send one key without a reset of the sandbox. */
+const loopLength = 5;
+/** Requests for longer than `longTime` that are no suite of tests. */
+const mostOfSuite = 20;
 
 const longAgo: AnswerDelivery = Object.freeze({ at: Number.NEGATIVE_INFINITY });
 
@@ -47,7 +66,15 @@ const longAgo: AnswerDelivery = Object.freeze({ at: Number.NEGATIVE_INFINITY });
  * on the same connection, often enough or for longer than a burst takes.
  */
 export function isKnown(answer: KnownAnswer, sent: SentRequest): boolean {
-  const { started, delivery } = sent;
+  return repeatOf(answer, sent).isKnown;
+}
+
+/** Returns also what the request shows of a client that was refused. */
+export function repeatOf(
+  answer: KnownAnswer,
+  sent: SentRequest,
+): { readonly isKnown: boolean; readonly repeat: Repeat } {
+  const { started } = sent;
   const { connection } = sent.request;
   const age = started - answer.delivery.at;
   const pause = started - answer.latest.at;
@@ -57,25 +84,43 @@ export function isKnown(answer: KnownAnswer, sent: SentRequest): boolean {
     answer.isParallel = true;
   else answer.connections.push(connection);
   if (pause < 0) answer.isParallel = true;
-  answer.latest = delivery;
-  if (age < 0) return false;
-  if (age >= longTime) return true;
-  if (pause >= quietTime) {
-    // The requests that follow were sent even later.
-    answer.delivery = longAgo;
-    return true;
-  }
-  return isRepeat && !answer.isParallel && (answer.repeats >= connection.repeatsOfLoop || age >= quietTime);
+  const isNext = isRepeat && sent.number === answer.number + 1;
+  answer.inRow = isNext ? answer.inRow + 1 : 0;
+  answer.sent += 1;
+  answer.number = sent.number;
+  answer.latest = sent.delivery;
+  if (age < 0) return { isKnown: false, repeat: "early" };
+  const hasPaused = age >= longTime || pause >= quietTime;
+  // The requests that follow were sent even later.
+  if (hasPaused && age < longTime) answer.delivery = longAgo;
+  const isLoop =
+    isRepeat && !answer.isParallel && (answer.repeats >= connection.repeatsOfLoop || age >= quietTime);
+  return {
+    isKnown: hasPaused || isLoop,
+    repeat: isRetry(answer, sent, { isLoop, hasPaused }) ? "retry" : "unclear",
+  };
+}
+
+// In one process, and behind a proxy, a pause may be that between two tests or two clients.
+function isRetry(
+  { sent, first, inRow, isParallel }: KnownAnswer,
+  { started, request: { connection } }: SentRequest,
+  { isLoop, hasPaused }: { readonly isLoop: boolean; readonly hasPaused: boolean },
+): boolean {
+  if (sent >= mostOfSuite && started - first.at >= longTime) return true;
+  if (isParallel || inRow === 0) return false;
+  const isOwn = connection !== inProcess && Number.isFinite(connection?.repeatsOfLoop);
+  return hasPaused && isOwn ? true : isLoop && inRow >= loopLength;
 }
 
 /** Returns what is known after the answer to a request; an earlier answer counts once it has gone out. */
-export function learn(
-  earlier: KnownAnswer | undefined,
-  { request: { connection }, started, delivery }: SentRequest,
-): KnownAnswer {
+export function learn(earlier: KnownAnswer | undefined, sent: SentRequest): KnownAnswer {
+  const { delivery, started, number } = sent;
+  const { connection } = sent.request;
   if (earlier === undefined) {
     const connections = connection === undefined ? [] : [connection];
-    return { delivery, latest: delivery, connections, repeats: 0, isParallel: false };
+    const since = { repeats: 0, isParallel: false, first: delivery, sent: 0, number, inRow: 0 };
+    return { delivery, latest: delivery, connections, ...since };
   }
   if (earlier.delivery.at > started) earlier.delivery = delivery;
   return earlier;

@@ -1,6 +1,7 @@
 import type { KeyRecord } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
 import type { Organization } from "../domain/organization.js";
+import type { PathId } from "../domain/outcomes.js";
 import { didYouMean, type KnownRefs } from "../schema/words.js";
 import type { Usage } from "./counters.js";
 import type { KnownAnswer } from "./known-answers.js";
@@ -14,7 +15,9 @@ interface KeyBehaviour {
     readonly until: number;
     readonly untilOnWall: number;
   };
-  /** The 403 or 5xx that began a row of them without a pause, when, and the repeats in knowledge of it. */
+  /** The 403 that holds until an administrator acts. */
+  denial?: { readonly pathId: PathId; readonly answer: KnownAnswer } | undefined;
+  /** The 5xx that began a row of them without a pause, when, and the repeats in knowledge of it. */
   failure?: { readonly answer: KnownAnswer; readonly since: number; repeats: number } | undefined;
   /** The first 200, if the key has replaced another one. */
   worked?: KnownAnswer;

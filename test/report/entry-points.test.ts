@@ -37,6 +37,7 @@ test("GET /report answers the report of the library, as the description says", a
   expect([status, requests, coverage]).toEqual([200, 2, { percent: 5, met: 1, promised: 17 }]);
   expect(body.data.advice).toEqual([
     expect.objectContaining({ id: "query-or-body-sent", level: "warning", count: 1 }),
+    expect.objectContaining({ id: "sent-again-after-refusal", level: "note", count: 1 }),
   ]);
   expect(body.data.advice[0].examples).toEqual([
     {

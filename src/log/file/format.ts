@@ -88,7 +88,7 @@ const runtimeShape = openMapping({
   ...{ at: number(), name: text({ least: 1 }), countedAt: record(number()), recorded: count() },
   timeline: openMapping({ steps: list(openMapping({ at: number() })), next: count() }),
   exchanges: list(openMapping({ id: text(), at: number(), path: text(), pathId: text(), status: count() })),
-  counts: openMapping({ requests: count(), unread: count() }),
+  counts: openMapping({ requests: count(), unread: count(), repeats: list(openMapping({ count: count() })) }),
 });
 const stateShape = openMapping({
   started_with: openMapping({ name: text({ least: 1 }), sha256: text({ least: 1 }) }),
