@@ -21,7 +21,7 @@ LABEL org.opencontainers.image.title="svc-sandbox" \
   org.opencontainers.image.licenses="MIT" \
   org.opencontainers.image.documentation="/app/docs/deploy.md"
 COPY --from=build /app /app
-ENV NODE_ENV=production SVC_SANDBOX_HOST=0.0.0.0
+ENV NODE_ENV=production SVC_SANDBOX_HOST=0.0.0.0 SVC_SANDBOX_SHOW_KEYS=0
 # A svc-sandbox.yaml that is mounted here is served; without one, key-states.
 WORKDIR /sandbox
 # A number, which Kubernetes can tell from root. The files belong to root, so that it can change none of them.

@@ -159,6 +159,8 @@ export function streamEvents(
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",
     Connection: "keep-alive",
+    // nginx would hold events back until its buffer is full.
+    "X-Accel-Buffering": "no",
   });
   // HEAD gets no body, and nothing happens any more in what is gone.
   if (request.method === "HEAD" || gone.aborted) {

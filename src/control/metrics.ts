@@ -39,6 +39,10 @@ function processMetrics(): Registry {
   if (ofProcess !== undefined) return ofProcess;
   ofProcess = new Registry();
   collectDefaultMetrics({ register: ofProcess });
+  // Gauges that are named as counters are; those without `_total` count the same by type.
+  for (const what of ["handles", "requests", "resources"]) {
+    ofProcess.removeSingleMetric(`nodejs_active_${what}_total`);
+  }
   return ofProcess;
 }
 

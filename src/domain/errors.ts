@@ -54,7 +54,8 @@ export const errorCauses = {
   state_mismatch: "The file of `--state` was begun with another scenario. Name another file, or remove it.",
   state_in_use: "A running server keeps its world in the file of `--state`. Stop it, or name another file.",
   state_unwritable: "The file of `--state` cannot be written: no room, no permission, or no such folder.",
-  store_unavailable: "The store does not answer at the moment. Check that it runs and that the URL is right.",
+  store_unavailable:
+    "The store does not respond at the moment. Check that it runs and that the URL is right.",
   store_unusable: "The store answers and cannot be used: too old, wrongly set, or its keys belong to others.",
   store_mismatch:
     "The store was begun with other things, which the message names. Use the same, or `--store-prefix`.",

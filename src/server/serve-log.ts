@@ -24,6 +24,7 @@ import { closeServer } from "./connections.js";
 import type { HandlerOptions } from "./custom-handlers.js";
 import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
 import { listen } from "./listen.js";
+import { unreachable } from "./serve-unready.js";
 import type { CertificatePair } from "./tls.js";
 import { createTraffic } from "./traffic.js";
 
@@ -132,7 +133,7 @@ export async function serveLog(
     startedAt: nodePlatform.time(),
     unreadiness() {
       if (stopping.signal.aborted) return "The sandbox is stopping.";
-      return log.status()?.reachable === false ? "The store cannot be reached." : undefined;
+      return log.status()?.reachable === false ? unreachable : undefined;
     },
     traffic,
   };

@@ -213,6 +213,23 @@ describe("the request log", () => {
     expect((await off.stop()).stderr).toMatch(/^Stopping: .*\n$/);
   });
 
+  it("has no key and no token with --log json, and none with --json when the variable hides them", async () => {
+    const key = /SVC_(?:test|live)_\w{8}/;
+    const open = await started("--host", "0.0.0.0");
+    expect((await open.stop()).stdout).toMatch(key);
+    const hidden = await started("--host", "0.0.0.0", "--log", "json");
+    const { stdout, stderr } = await hidden.stop();
+    expect(stdout).toContain("SVC_test_…");
+    expect(stdout + stderr).not.toMatch(/SVC_(?:test|live)_\w|#token=/);
+    expect(stderr).toContain("set one with --control-token, or add --show-keys");
+    const shown = await started("--log", "json", "--show-keys");
+    expect((await shown.stop()).stdout).toMatch(key);
+    const asked = serve(["--host", "0.0.0.0", "--json"], { env: { SVC_SANDBOX_SHOW_KEYS: "0" } });
+    await baseUrl(asked);
+    const line = JSON.parse((await asked.stop()).stdout);
+    expect([line.keys.active, line.control_token]).toEqual(["SVC_test_…", undefined]);
+  });
+
   it("is one JSON object per line with --log json", async () => {
     const { url, stop } = await started("--log", "json", "--frozen");
     await fetch(url + me);

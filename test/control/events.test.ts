@@ -294,6 +294,7 @@ describe("subscribers", () => {
     const { server, ask } = await serveControl();
     const { status, headers, text } = await ask("/events", { method: "HEAD" });
     expect([status, headers["content-type"], text]).toEqual([200, "text/event-stream", ""]);
+    expect(headers["x-accel-buffering"]).toBe("no");
     expect((await subscribe(server.url, { base: "/i/nothing" })).status).toBe(404);
   });
 });

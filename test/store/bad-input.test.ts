@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { generate } from "selfsigned";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { pageOf } from "../support/pages.js";
@@ -88,27 +89,39 @@ test("a prefix that Redis would read as a pattern is refused", async () => {
   );
 });
 
-describe("a host", () => {
+/** Starts a sandbox on a store that cannot be reached; resolves to the line that it waits with. */
+async function waiting(store: string, ...argv: readonly string[]): Promise<string> {
+  const wait = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {});
+  const running = serve(["start", "--store", store, ...argv], { wait });
+  await running.stderr.shows(/\n/);
+  const { code, stdout, stderr } = await running.stop();
+  expect([code, stdout]).toEqual([0, ""]);
+  return stderr.trim();
+}
+
+describe("a start waits for a host", () => {
   test("on which nothing listens", async () => {
     const port = await freePort();
-    expect(await refusal(["--store", `redis://127.0.0.1:${port}`])).toBe(
-      `Failed to reach the store redis://127.0.0.1:${port}: nothing listens there. Start Redis, or name another one with --store.`,
+    expect(await waiting(`redis://127.0.0.1:${port}`)).toBe(
+      `Failed to reach the store redis://127.0.0.1:${port}: nothing listens there. Start Redis, or name another one with --store. Waiting until it can be reached.`,
     );
   });
 
   test("that does not exist", async () => {
-    expect(await refusal(["--store", "redis://no.such.host.invalid"])).toMatch(
+    expect(await waiting("redis://no.such.host.invalid")).toMatch(
       /^Failed to reach the store redis:\/\/no\.such\.host\.invalid: (?:there is no such host|the name of the host cannot be looked up)\./,
     );
   });
 
   test("that does not answer", async () => {
     const url = await fakeRedis(() => undefined);
-    expect(await refusal(["--store", url, "--store-timeout", "200ms"])).toBe(
-      `Failed to reach the store ${url}: it does not answer. Check host, port, firewall and whether it speaks TLS (rediss://), or name another one with --store.`,
+    expect(await waiting(url, "--store-timeout", "200ms")).toBe(
+      `Failed to reach the store ${url}: it does not answer. Check host, port, firewall and whether it speaks TLS (rediss://), or name another one with --store. Waiting until it can be reached.`,
     );
   });
+});
 
+describe("a host", () => {
   test("that is no Redis", async () => {
     const url = await fakeRedis(() => "HTTP/1.1 400 Bad Request\r\n\r\n");
     expect(await refusal(["--store", url])).toBe(
@@ -135,6 +148,28 @@ describe("a Redis that is too old", () => {
     expect(await refusal(["--store", url])).toBe(
       `Failed to use the store ${url}: it is too old. Redis 6.2 or newer, or Valkey, is needed.`,
     );
+  });
+});
+
+describe.skipIf(noRedis)("a Redis that is started later", () => {
+  test("is waited for, alive and not ready", async () => {
+    const redis = await redisWith([]);
+    const port = await freePort();
+    await redis.crash();
+    const bin = startBin(["start", "--port", String(port), "--json", "--store", redis.url]);
+    const ask = (path: string) =>
+      fetch(`http://127.0.0.1:${port}${path}`).then(
+        async (response) => [response.status, await response.json()],
+        () => undefined,
+      );
+    const away = { error: { code: "not_ready", message: "The store cannot be reached." } };
+    await expect.poll(() => ask("/__sandbox/ready"), { timeout: 10_000 }).toEqual([503, away]);
+    expect(await ask("/__sandbox/health")).toMatchObject([200, { status: "ok", store: "unreachable" }]);
+    const refused = [503, { error: { code: "service_unavailable" } }];
+    expect(await ask("/v1/relying-party/me")).toMatchObject(refused);
+    await redis.restart();
+    await bin.until(/"listening"/);
+    expect(await ask("/__sandbox/ready")).toMatchObject([200, { status: "ready" }]);
   });
 });
 
@@ -241,11 +276,9 @@ describe.skipIf(noRedis)("a Redis", () => {
     expect(await refusal(["--store", url])).toBe(
       `Failed to use the store ${url}: its certificate is not trusted here. Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority.`,
     );
-    const plain = ["--store", `rediss://127.0.0.1:${redis.port}`, "--store-timeout", "500ms"];
-    expect(await refusal(plain)).toContain("whether it speaks TLS (rediss://)");
-    expect(await refusal(["--store", `redis://localhost:${tlsPort}`])).toContain(
-      "rediss:// instead of redis://",
-    );
+    const plain = [`rediss://127.0.0.1:${redis.port}`, "--store-timeout", "500ms"] as const;
+    expect(await waiting(...plain)).toContain("whether it speaks TLS (rediss://)");
+    expect(await waiting(`redis://localhost:${tlsPort}`)).toContain("rediss:// instead of redis://");
     expect(await redis.command("DBSIZE")).toBe(0);
     const bin = startBin(["start", "--port", "0", "--json", "--store", url], {
       env: { NODE_EXTRA_CA_CERTS: files.cert },

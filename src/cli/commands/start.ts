@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
+import { redactKeys } from "../../domain/redact.js";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
@@ -58,6 +59,10 @@ const flags = {
     { conflicts: ["control"] },
   ),
   log: log("pretty"),
+  showKeys: toggle(
+    "--show-keys",
+    "print full keys, and a control token that is generated; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
+  ),
   wide,
   json,
   quiet,
@@ -92,7 +97,8 @@ export const command = declareCommand({
     const logger = await createLog(flags, io);
     const options = await serveOptions(flags, io, logger);
     const onProblem = (error: unknown) => options.onDefect?.(error);
-    const log = await openNamedLog(call, { own: () => served, logger, onProblem });
+    const log = await openNamedLog(call, { own: () => served, logger, onProblem, stop });
+    if (log === undefined) return exitCode.fine;
     const { runtime } = log;
     logEvents(log, flags, logger);
     const stateFile = flags.state && resolve(io.cwd, flags.state);
@@ -127,7 +133,7 @@ export const command = declareCommand({
         };
         stopWatching = await startWatching(call, { loaded, runtime, log: logger, stop, onLoad, onReload });
       }
-      announce(runtime.world(), server, call);
+      announce(runtime.world(), server, call, logger);
       warnOfPinned(runtime.world(), flags, logger);
       if (flags.open) openDashboard(server, { tokenIsNew: isTokenNew(server, flags) }, io, logger);
       noteReach(server, call, logger);
@@ -148,17 +154,26 @@ function isTokenNew({ controlToken }: RunningServer, flags: StartCall["flags"]):
   return controlToken !== undefined && flags.controlToken === undefined;
 }
 
-function announce(world: World, server: RunningServer, { flags, io }: StartCall): void {
-  const tokenIsNew = isTokenNew(server, flags);
+function announce(world: World, server: RunningServer, { flags, io }: StartCall, log: Logger): void {
+  // Logs are kept, and others read them; who asks for JSON reads the line.
+  const showKeys = flags.showKeys ?? (flags.json === true || flags.log !== "json");
+  const shown = showKeys ? (text: string) => text : redactKeys;
+  const tokenIsNew = isTokenNew(server, flags) && showKeys;
   if (flags.json) {
-    io.stdout.write(listeningLine(world, server));
+    io.stdout.write(shown(listeningLine(world, showKeys ? server : { ...server, controlToken: undefined })));
   } else if (flags.quiet) {
     tell(io.stdout, `${server.url}\n`);
     // It is shown nowhere else.
     if (tokenIsNew) tell(io.stderr, `Control token: ${server.controlToken}\n`);
   } else {
     const style = styleFor(io.stdout, io.env, flags);
-    tell(io.stdout, banner(world, server, style, { tokenIsNew, program: programName(io.env) }), flags);
+    const text = banner(world, server, style, { tokenIsNew, program: programName(io.env) });
+    tell(io.stdout, shown(text), flags);
+  }
+  if (isTokenNew(server, flags) && !showKeys) {
+    log.note(
+      "The control token is generated and not shown: set one with --control-token, or add --show-keys.",
+    );
   }
 }
 

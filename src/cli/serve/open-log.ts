@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { SandboxError } from "../../domain/errors.js";
 import type { Log } from "../../log/log.js";
 import { createMemoryLog } from "../../log/memory-log.js";
 import { defaultPrefix, isPrefix, type RedisAddress, readRedisAddress } from "../../log/redis/address.js";
@@ -51,14 +52,17 @@ interface Surroundings {
   readonly logger: Logger;
   /** Called with a failure for which no caller waits. */
   readonly onProblem: (error: unknown) => void;
+  /** Aborted when the process is asked to stop. */
+  readonly stop: AbortSignal;
 }
 
 /**
- * Opens the log that the flags name: in Redis with `--store`, in a file with `--state`, else in memory.
+ * Opens the log that the flags name: in Redis with `--store`, in a file with `--state`, else in memory. Waits for a Redis
+ * that cannot be reached; resolves to `undefined` when stopped before it can.
  *
  * Throws `usage` for flags that do not go together, and what `openStore` and `openFileLog` throw.
  */
-export function openNamedLog(call: Call<KeepingFlags>, surroundings: Surroundings): Promise<Log> {
+export function openNamedLog(call: Call<KeepingFlags>, surroundings: Surroundings): Promise<Log | undefined> {
   const { store, storePrefix, storeTimeout, state } = call.flags;
   if (store !== undefined) return openNamedStore(store, call, surroundings);
   if (storePrefix !== undefined || storeTimeout !== undefined) {
@@ -72,9 +76,9 @@ export function openNamedLog(call: Call<KeepingFlags>, surroundings: Surrounding
 
 async function openNamedStore(
   address: RedisAddress,
-  { flags }: Call<KeepingFlags>,
-  { own, logger, onProblem }: Surroundings,
-): Promise<Log> {
+  { flags, io }: Call<KeepingFlags>,
+  { own, logger, onProblem, stop }: Surroundings,
+): Promise<Log | undefined> {
   refuseOthers(flags);
   const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl } = flags;
   // Loaded when needed: the client of Redis, and every route, which a replica runs for the others too.
@@ -82,12 +86,38 @@ async function openNamedStore(
     import("../../log/redis/open-store.js"),
     import("../../control/run-call.js"),
   ]);
-  const log = await openStore({
-    ...{ address, named: own(), given: givenOptions(flags), runCall },
-    ...{ prefix, timeout, maxInstances, instanceTtl, onProblem, onNote: logger.note },
-  });
-  logger.note(`This is one replica of the sandbox in ${address.shown}.`);
-  return log;
+  const open = () =>
+    openStore({
+      ...{ address, named: own(), given: givenOptions(flags), runCall },
+      ...{ prefix, timeout, maxInstances, instanceTtl, onProblem, onNote: logger.note },
+    });
+  let close: (() => Promise<void>) | undefined;
+  let known = "";
+  try {
+    while (!stop.aborted) {
+      try {
+        const log = await open();
+        logger.note(`This is one replica of the sandbox in ${address.shown}.`);
+        return log;
+      } catch (error) {
+        if (!(error instanceof SandboxError && error.code === "store_unavailable")) throw error;
+        if (error.message !== known) logger.problem(`${error.message} Waiting until it can be reached.`);
+        known = error.message;
+      }
+      close ??= await serveWaiting(flags);
+      await io.wait(1000, stop);
+    }
+    return undefined;
+  } finally {
+    await close?.();
+  }
+}
+
+// A port that the system chooses is not known to any probe, and a probe over HTTPS would need the certificate.
+async function serveWaiting({ port = 4747, host = "127.0.0.1", tls, cert }: KeepingFlags) {
+  if (port === 0 || tls === true || cert !== undefined) return undefined;
+  const { serveUnready } = await import("../../server/serve-unready.js");
+  return serveUnready(port, host);
 }
 
 // A replica that did what the others do not would answer otherwise than they.

@@ -37,6 +37,8 @@ test("a replica counts what it has answered itself, shows the keys of all, and s
     expect(ofOther.get("svc_sandbox_keys")).toEqual(ofOne.get("svc_sandbox_keys"));
     expect([sumOf(ofOne, "svc_sandbox_store_up"), sumOf(ofOne, "svc_sandbox_ready")]).toEqual([1, 1]);
     expect(sumOf(ofOther, "svc_sandbox_store_entries")).toBeGreaterThan(8);
+    const gauges = [...ofOne].filter(([, { type }]) => type === "gauge").map(([name]) => name);
+    expect(gauges.filter((name) => name.endsWith("_total"))).toEqual([]);
     const listed = [...pageOf("docs/control-plane.md").matchAll(/^\| `(svc_sandbox_\w+)` \| (\w+) \|/gm)];
     const shown = [...ofOne].filter(([name]) => name.startsWith("svc_sandbox_"));
     expect(shown.map(([name, { type }]) => `${name} ${type}`).sort()).toEqual(
