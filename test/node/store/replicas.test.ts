@@ -154,6 +154,8 @@ function clientOf(
 // Advice on what a client knew when hangs on real time.
 const timely = [
   "same-key-after-401",
+  "same-key-after-403",
+  "sent-again-after-refusal",
   "too-soon-after-429",
   "no-pause-after-failure",
   "old-key-after-replacement-seen",
@@ -171,7 +173,8 @@ function comparable(value: any): any {
       : members;
   }
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, comparable(member)]));
+  const members = Object.entries(value).filter(([name]) => name !== "repeats");
+  return Object.fromEntries(members.map(([name, member]) => [name, comparable(member)]));
 }
 
 async function open(store: MemoryStore, compactEvery: number): Promise<ReplicaServer> {
