@@ -14,6 +14,7 @@ import { conclusion, reportDocument } from "../report/report-document.js";
 import { snakeCase } from "../schema/spelling.js";
 import { type Certificate, certificateOf } from "./certificate.js";
 import { mustNotice, noticedSentence, whyTooLittle } from "./promises.js";
+import { failuresByReason } from "./reasons.js";
 import type { CertifyResult, CertifyVerdict, PromiseRun, Run, RunCause, RunOutcome } from "./result.js";
 
 export function renderCertificate(result: CertifyResult, format: ReportFormat, style?: TextStyle): string {
@@ -120,44 +121,28 @@ function outcomeText({ outcome, code }: Run): string {
   return outcome === "flaky" ? "passed once and failed once" : outcome.replace("_", " ");
 }
 
-/** What runs have in common that fail for one reason: a client that relies on something breaks by each other form of it. */
-export function reasonOf({ name, outcome, cause }: Run): string {
-  if (cause === undefined) return `${name} ${outcome}`;
-  return cause.points.length === 0 ? cause.sentence : cause.points.map(({ row }) => row).join();
-}
-
 // Runs that fail for the same reason have one row.
-function causesOf(runs: readonly Run[]): Row[] {
-  const rows = new Map<string, { causes: Map<string, RunCause>; runs: Run[] }>();
-  for (const run of runs) {
-    if (toneOf[run.outcome] !== "bad" && run.outcome !== "flaky") continue;
-    const cause = run.cause ?? { sentence: `${run.name} ${outcomeText(run)}`, points: [] };
-    const key = reasonOf(run);
-    const row = rows.get(key) ?? { causes: new Map<string, RunCause>(), runs: [] };
-    row.runs.push(run);
-    row.causes.set(cause.sentence, cause);
-    rows.set(key, row);
-  }
-  return [...rows.values()].map(({ causes, runs }) => {
-    const all = [...causes.values()];
-    const [first = "", ...others] = causes.keys();
-    const more = others.length === 0 ? "" : `; and by ${pluralize(others.length, "other form")} of it`;
+function causesOf(all: readonly Run[]): Row[] {
+  return failuresByReason(all).map((runs) => {
+    const [{ cause: first, name, outcome }] = runs;
+    const causes = runs.flatMap(({ cause }) => cause ?? []);
     return {
-      cells: [{ text: first + more, tone: toneOf[runs[0]?.outcome ?? "failed"] }],
+      cells: [{ text: first?.sentence ?? `${name} ${outcomeText(runs[0])}`, tone: toneOf[outcome] }],
       details: [
         [runs.map(({ name }) => name).join(", ")],
-        all.map(({ points, fault = "" }) =>
-          points.length === 0
-            ? fault
-            : points.map(({ row, variant, status }) => `${row}: ${variant}, on a ${status}`).join("; "),
-        ),
-        [...new Set(all.flatMap(({ pathId }) => pathId ?? []))],
+        [...new Set(causes.map(takenBy))],
+        [...new Set(causes.flatMap(({ pathId }) => pathId ?? []))],
         runs
           .flatMap(({ lastRequest: last }) => (last ? [`${last.pathId}, ${last.status}, ${last.id}`] : []))
           .slice(0, 1),
       ].map((lines) => lines.filter((line) => line !== "")),
     };
   });
+}
+
+function takenBy({ points, fault }: RunCause): string {
+  if (points.length === 0) return fault ?? "";
+  return points.map(({ row, variant, status }) => `${row}: ${variant}, on a ${status}`).join("; ");
 }
 
 function runRow(run: Run): Row {

@@ -19,6 +19,8 @@ const pointsOf = (seed: number): CausePoint[] =>
       })),
   );
 
+const unseen = { lastPath: () => undefined, points: [] };
+
 /** A client that breaks when all the points of one of its mistakes are there; counts its runs. */
 function client(...mistakes: readonly (readonly CausePoint[])[]) {
   const made = { runs: 0 };
@@ -33,7 +35,11 @@ function client(...mistakes: readonly (readonly CausePoint[])[]) {
       shown.some(
         (one) => one.row === point.row && one.variant === point.variant && one.status === point.status,
       );
-    return { failed: mistakes.some((points) => points.every(has)), lastPath: () => "401.revoked" };
+    return {
+      failed: mistakes.some((points) => points.every(has)),
+      lastPath: () => "401.revoked",
+      points: shown.filter(({ variant }) => variant !== ""),
+    };
   };
   return { attempt, made };
 }
@@ -83,7 +89,7 @@ test("two mistakes of one client are told apart, and one that needs two points i
 });
 
 test("a client that breaks by the seed alone is told so", async () => {
-  const attempt: Attempt = async ({ seed }) => ({ failed: seed === 3, lastPath: () => undefined });
+  const attempt: Attempt = async ({ seed }) => ({ failed: seed === 3, ...unseen });
   const { found } = await narrowed(attempt);
   expect([...found]).toEqual([
     [
@@ -97,7 +103,7 @@ test.each([
   2, 3, 5, 7,
 ])("a client that fails every %i times is flaky, or was failing each time it was asked", async (every) => {
   let asked = 0;
-  const attempt: Attempt = async () => ({ failed: ++asked % every === 0, lastPath: () => undefined });
+  const attempt: Attempt = async () => ({ failed: ++asked % every === 0, ...unseen });
   const { failing, found } = await narrowed(attempt);
   expect([...found.keys()]).toEqual(failing);
   for (const one of found.values()) expect(one).toBe("flaky");
@@ -110,7 +116,7 @@ test("a fault is narrowed to the one path that breaks the client, or told withou
     (...bad: string[]): Attempt =>
     async (_run, { faults = [] }) => ({
       failed: faults.some(({ when }) => bad.includes(String(when?.path_id))),
-      lastPath: () => undefined,
+      ...unseen,
     });
   expect(await narrowFault(run, paths, attempt("401.revoked"))).toEqual({
     sentence: "fails when the first request that would end on 401.revoked never gets an answer",

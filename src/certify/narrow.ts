@@ -20,6 +20,8 @@ export interface Attempted {
   readonly failed: boolean;
   /** The path of the last request that was answered with one of the statuses. */
   readonly lastPath: (statuses: readonly number[]) => PathId | undefined;
+  /** The points at which its answers differed from those of `minimal`. */
+  readonly points: readonly CausePoint[];
 }
 
 /** The least that makes a run fail; `flaky` when it does not fail each time. */
@@ -61,8 +63,10 @@ export async function narrowVaried(
     const next = open.map(async (one): Promise<OpenRun[]> => {
       const { run, points } = one;
       if (!points.some(({ row }) => guilty.has(row))) return [one];
-      if (!one.isExplained && (await attempt(run, without(excluded))).failed) {
-        return [{ ...one, points: points.filter(({ row }) => !excluded.has(row)), excluded }];
+      if (!one.isExplained) {
+        // A client that stopped at the earlier cause gets further now, to answers of which nothing was known.
+        const further = await attempt(run, without(excluded));
+        if (further.failed) return [{ ...one, points: further.points, excluded }];
       }
       const known = causes.find((cause) => includesAll(points, cause.points));
       if (known === undefined) return [{ ...one, isExplained: true }];

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import words from "../../src/api/variation/words.json" with { type: "json" };
 import { type Attempt, type Narrowed, narrowVaried } from "../../src/certify/narrow.js";
 import { type PlannedRun, planOf, recordPoints } from "../../src/certify/plan.js";
-import type { CausePoint } from "../../src/certify/result.js";
+import { failuresByReason } from "../../src/certify/reasons.js";
+import type { CausePoint, Run } from "../../src/certify/result.js";
 import type { Trial } from "../../src/world/world.js";
 import { openTestWorld } from "../support/doors.js";
 import { hasTrait, type ReadAnswer, traits } from "../support/traits.js";
@@ -28,13 +29,16 @@ const asked: readonly Asked[] = [
   { key: "active", method: "POST" },
 ];
 
-/** What a run answers, in the order of what is asked. */
-function answersOf(run: PlannedRun, trial: Trial): ReadAnswer[] {
+/** What a run answers, in the order of what is asked, until the client stops. */
+function answersOf(run: PlannedRun, trial: Trial, stops = (_: ReadAnswer) => false): ReadAnswer[] {
   const world = openTestWorld("key-states", { ...run, trial });
-  return asked.map((one) => {
+  const answers: ReadAnswer[] = [];
+  for (const one of asked) {
     const { body, ...answer } = ask(world, one);
-    return { ...answer, text: body };
-  });
+    answers.push({ ...answer, text: body });
+    if (answers.some(stops)) break;
+  }
+  return answers;
 }
 
 const isPoint = (one: CausePoint) => (other: CausePoint) =>
@@ -45,16 +49,21 @@ const seen = varied.map((run) => {
   return { run, answers: answersOf(run, trial), points: points() };
 });
 
+/** A client that some answers break: it stops at the first, or reads them all. */
+function attemptOf(breaks: (answer: ReadAnswer) => boolean, isStopping = false): Attempt {
+  return async (run, given) => {
+    const { trial, points } = recordPoints(given);
+    const failed = answersOf(run, trial, isStopping ? breaks : undefined).some(breaks);
+    return { failed, lastPath: () => undefined, points: points() };
+  };
+}
+
 /** Why a client that breaks by a point fails, in the first two runs that have the point and break it. */
 async function narrowed(trait: string, planted: CausePoint): Promise<Narrowed[]> {
   const breaks = (answer: ReadAnswer) => hasTrait(trait, answer);
   const failing = seen.filter(({ answers, points }) => points.some(isPoint(planted)) && answers.some(breaks));
-  const attempt: Attempt = async (run, trial) => ({
-    failed: answersOf(run, trial).some(breaks),
-    lastPath: () => undefined,
-  });
   const found: Narrowed[] = [];
-  await narrowVaried(failing.slice(0, 2), attempt, (_run, one) => void found.push(one));
+  await narrowVaried(failing.slice(0, 2), attemptOf(breaks), (_run, one) => void found.push(one));
   return found;
 }
 
@@ -99,9 +108,9 @@ test("causes of one row are told apart by their words, and each further run of a
   const failing = seen.filter(({ answers }) => answers.some(breaks)).slice(0, 8);
   const sentences = new Map<string, string>();
   let made = 0;
-  const attempt: Attempt = async (run, trial) => {
+  const attempt: Attempt = (run, trial) => {
     made += 1;
-    return { failed: answersOf(run, trial).some(breaks), lastPath: () => undefined };
+    return attemptOf(breaks)(run, trial);
   };
   await narrowVaried(failing, attempt, (_run, one) => {
     if (one !== "flaky") sentences.set(JSON.stringify(one.points), one.sentence);
@@ -111,4 +120,45 @@ test("causes of one row are told apart by their words, and each further run of a
     expect(sentence).toMatch(/^fails when a 200 has `? ?;? ?.*charset.* in its `Content-Type`/);
   }
   expect(made).toBeLessThan(60 + 12 * failing.length);
+});
+
+test("a client that stops at its first failure and is sensitive to two things is told both, and never called flaky", async () => {
+  const breaks = (answer: ReadAnswer) =>
+    hasTrait("content_type:charset", answer) || hasTrait("message:empty", answer);
+  const attempt = attemptOf(breaks, true);
+  const failing = [];
+  // Each stops at the 200, so that the 401 behind it is not in its points.
+  for (const { run, answers } of seen) {
+    if (answers[0] && breaks(answers[0])) failing.push({ run, points: (await attempt(run, {})).points });
+  }
+  const found: Narrowed[] = [];
+  await narrowVaried(failing, attempt, (_run, one) => void found.push(one));
+  expect(found).not.toContain("flaky");
+  const rows = found.flatMap((one) => (one === "flaky" ? [] : [one.points.map(({ row }) => row).join()]));
+  expect(new Set(rows)).toEqual(new Set(["content_type", "message"]));
+});
+
+test("a client that rejects long request ids has one reason, on a 200 and where an error has one", async () => {
+  const breaks = ({ headers }: ReadAnswer) =>
+    headers.some(([name, value]) => name.toLowerCase() === "x-request-id" && value.length > 100);
+  const failing = seen.filter(({ answers }) => answers.some(breaks)).slice(0, 20);
+  const runs: Run[] = [];
+  await narrowVaried(failing, attemptOf(breaks), (run, one) => {
+    const cause = one === "flaky" ? undefined : one;
+    runs.push({
+      ...run,
+      outcome: "failed",
+      code: 1,
+      durationMs: 1,
+      requests: 1,
+      percent: 1,
+      ...(cause && { cause }),
+    });
+  });
+  expect(new Set(runs.map(({ cause }) => cause?.points.length))).toEqual(new Set([1, 2]));
+  const [[reason] = [], ...others] = failuresByReason(runs);
+  expect([others, reason?.cause?.points]).toEqual([
+    [],
+    [{ row: "request_id_form", variant: "long", status: 200 }],
+  ]);
 });

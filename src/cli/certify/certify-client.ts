@@ -157,7 +157,7 @@ async function makeRuns(
     const made = await client.run(planned, { ...always, ...trial }, limit);
     progress.tried();
     const failed = made !== undefined && made.outcome !== "passed";
-    return { failed, lastPath: (statuses) => made?.lastOn(statuses)?.pathId };
+    return { failed, lastPath: (statuses) => made?.lastOn(statuses)?.pathId, points: made?.points ?? [] };
   };
   const settle = ({ name }: PlannedRun, narrowed: Narrowed) => {
     const known = done.get(name);

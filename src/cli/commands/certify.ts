@@ -1,4 +1,5 @@
-import { commandLine, reasonOf, renderCertificate } from "../../certify/document.js";
+import { commandLine, renderCertificate } from "../../certify/document.js";
+import { failuresByReason } from "../../certify/reasons.js";
 import { promiseChoices, type Run } from "../../certify/result.js";
 import type { Assumptions } from "../../domain/assumptions.js";
 import { isMapping, parsedJson } from "../../domain/json.js";
@@ -211,13 +212,8 @@ function showOutput(
   { words, rest, flags, io }: CertifyCall,
 ): void {
   const { palette } = styleFor(io.stderr, io.env, flags);
-  const printed = new Set<string>();
-  for (const run of runs) {
-    const { name, outcome, profile, seed, fault } = run;
-    if (outcome === "passed" || outcome === "not_run") continue;
-    const why = reasonOf(run);
-    if (printed.has(why)) continue;
-    printed.add(why);
+  for (const [run] of failuresByReason(runs)) {
+    const { name, profile, seed, fault } = run;
     const lines = outputOf(run).map((line) => `  ${palette.dim("|")} ${line}\n`);
     const options = ["--profile", profile, "--seed", String(seed)];
     const again = commandLine(["svc-sandbox", "exec", ...words, ...options, "--", ...rest], 2000);
