@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { breaking, brokenPromises, promisesOn } from "../../src/api/promises.js";
+import { renderCertificate } from "../../src/certify/document.js";
 import { verdictOf } from "../../src/certify/plan.js";
 import { promiseRun, promisesIn, unmetGates } from "../../src/certify/promises.js";
 import type { CertifyResult, PromiseRun, Run, RunOutcome } from "../../src/certify/result.js";
@@ -219,4 +220,14 @@ test.each([
 ])("a client that skips the check of %s misses these promises and no other", async (check, expected) => {
   expect(await missedBy()).toEqual([]);
   expect(await missedBy(check)).toEqual(expected);
+});
+
+test("JUnit has a failure for each swap that is not noticed, unless --min-noticed decides", () => {
+  const promises = promisesIn("all", [ended("200.test:rejected", 0), ended("200.test:scopes-empty", 0)]);
+  const failures = (gates: CertifyResult["gates"]) => {
+    const xml = renderCertificate({ ...passed, promises, gates }, "junit");
+    return [...xml.matchAll(/name="notices ([\w.:-]+): [^\n]*\n *<failure /g)].map(([, id]) => id);
+  };
+  expect(failures({ failOn: "error", minCoverage: 0 })).toEqual(["200.test:rejected"]);
+  expect(failures({ failOn: "error", minCoverage: 0, minNoticed: 0 })).toEqual([]);
 });
