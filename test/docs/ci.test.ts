@@ -158,6 +158,8 @@ describe("action.yml", () => {
   test.each([
     ["no command", { command: "" }, "The input command is empty: set it to the command to run."],
     ["certify that is no flag", { command: "true", certify: "yes 100%" }, "The input certify is not valid"],
+    ["attest that is no flag", { command: "true", attest: "1" }, "The input attest is not valid"],
+    ["attest without certify", { command: "true", attest: "true" }, "The input attest needs a certificate"],
     ["a scenario that does not exist", { command: "true", scenario: "nobody" }, '"nobody"'],
     ["a threshold of no level", { command: "true", "fail-on": "everything" }, "--fail-on"],
   ])("%s is an annotation and in the summary", async (_, given, why) => {
@@ -199,6 +201,15 @@ describe("action.yml", () => {
     expect([again.code, again.outputs.verdict, again.outputs.coverage]).toEqual([1, "failed", "5"]);
     const failing = await runAction({ command: "exit 3", certify: "true" }, { env });
     expect([failing.code, failing.outputs.certificate]).toEqual([3, ""]);
+  });
+
+  test("signs the certificate on request, after the client has passed", () => {
+    const attest: unknown = action.runs.steps[1 as 0];
+    expect(attest).toEqual({
+      if: "inputs.attest == 'true'",
+      uses: expect.stringMatching(/^actions\/attest-build-provenance@v\d+$/),
+      with: { "subject-path": action.outputs.certificate?.value },
+    });
   });
 
   test("asks npx for the version that is given", async () => {
