@@ -23,8 +23,11 @@ export interface Io {
   readonly stdin?: Readable;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** A signal that is aborted when the process is asked to stop (SIGINT, SIGTERM, SIGHUP). */
-  readonly stopSignal: () => AbortSignal;
+  /**
+   * A signal that is aborted when the process is asked to stop (SIGINT, SIGTERM, SIGHUP), with the name as its reason. The
+   * process ends soon after, with SIGTERM `drain` milliseconds (default 0) later.
+   */
+  readonly stopSignal: (drain?: number) => AbortSignal;
   /** Asks this process to stop, as SIGTERM does. */
   readonly stop: () => void;
   /** Hands SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to give them back. */
@@ -87,7 +90,7 @@ export function processIo(process: NodeJS.Process): Io {
     },
     env: process.env,
     cwd: process.cwd(),
-    stopSignal: () => stopSignalOf(process),
+    stopSignal: (drain) => stopSignalOf(process, drain),
     // The listeners alone: on Windows a signal ends a process at once.
     stop: () => void process.emit("SIGTERM", "SIGTERM"),
     takeSignals: (listener) => takeSignals(process, listener),
@@ -132,13 +135,13 @@ function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void =
 /** The process ends at the latest so many milliseconds after it was asked to: open requests have 2 seconds. */
 const stopWithin = 2500;
 
-function stopSignalOf(process: NodeJS.Process): AbortSignal {
+function stopSignalOf(process: NodeJS.Process, drain = 0): AbortSignal {
   const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
     // The second signal does not wait for open requests. A closed terminal can send several SIGHUPs.
     if (stopping.signal.aborted && signal !== "SIGHUP") process.exit(128 + constants.signals[signal]);
-    stopping.abort();
-    endSoon(process);
+    stopping.abort(signal);
+    endSoon(process, signal === "SIGTERM" ? drain : 0);
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, stop);
   return stopping.signal;
@@ -153,8 +156,8 @@ function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals)
 }
 
 // Keeps nothing alive itself: handlers of the user's own may leave something running.
-function endSoon(process: NodeJS.Process): void {
-  setTimeout(() => process.exit(), stopWithin).unref();
+function endSoon(process: NodeJS.Process, later = 0): void {
+  setTimeout(() => process.exit(), later + stopWithin).unref();
 }
 
 async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> {

@@ -78,8 +78,11 @@ export interface RunningServer {
   readonly controlToken: string | undefined;
   /** The certificate (PEM) that clients have to trust; `undefined` when HTTP is served. */
   readonly certificate: string | undefined;
-  /** Stops accepting; open requests have `grace` milliseconds (default 2000) to finish. */
-  readonly close: (grace?: number) => Promise<void>;
+  /**
+   * Stops accepting; open requests have `grace` milliseconds (default 2000) to finish. For `drain` milliseconds before
+   * (default 0) the server is not ready, and still responds to requests: a load balancer notices and sends no more.
+   */
+  readonly close: (grace?: number, drain?: number) => Promise<void>;
 }
 
 /** Milliseconds after which the server looks for what is due. */
@@ -117,6 +120,7 @@ export async function serveLog(
     for (const { counters } of runtimesOf(log)) counters.curlOptions = "-k";
   }
   const stopping = new AbortController();
+  let isDraining = false;
   const traffic = createTraffic();
   const onDefect = (error: unknown) => {
     if (!isOfMachine(error)) traffic.countDefect();
@@ -132,7 +136,7 @@ export async function serveLog(
     log,
     startedAt: nodePlatform.time(),
     unreadiness() {
-      if (stopping.signal.aborted) return "The sandbox is stopping.";
+      if (isDraining || stopping.signal.aborted) return "The sandbox is stopping.";
       return log.status()?.reachable === false ? unreachable : undefined;
     },
     traffic,
@@ -141,6 +145,7 @@ export async function serveLog(
   const { server, open } = createHttpServer({
     log,
     gone: stopping.signal,
+    isDraining: () => isDraining,
     control: control?.serve,
     baseUrlFor: control && surroundings.baseUrlFor,
     customHandlers,
@@ -164,7 +169,9 @@ export async function serveLog(
   };
   const loading = options.loadsControl === true && setTimeout(loadRest, 500);
   if (loading !== false) loading.unref();
-  const close = (grace = 2000) => {
+  const close = async (grace = 2000, drain = 0) => {
+    isDraining = true;
+    if (drain > 0) await new Promise((resolve) => setTimeout(resolve, drain));
     clearInterval(due);
     if (loading !== false) clearTimeout(loading);
     stopping.abort();

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { command as start } from "../../src/cli/commands/start.js";
 import { routes } from "../../src/control/routes/routes.js";
+import { failures } from "../../src/domain/fault.js";
 import { controlPath } from "../../src/node/addresses.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { startServer } from "../../src/serve/index.js";
@@ -242,7 +243,8 @@ describe("compose.yaml", () => {
       };
       const expectStates = (...expected: readonly RegExp[]) =>
         expect.poll(statesSeen).toEqual(expected.map((one) => expect.stringMatching(one)));
-      const ask = async () => (await exchange(`http://127.0.0.1:${port}`, { path: mePath })).status;
+      const send = () => exchange(`http://127.0.0.1:${port}`, { path: mePath });
+      const ask = async () => (await send()).status;
       const askAll = async (count: number) => {
         for (let i = 0; i < count; i++) expect(await ask()).toBe(401);
       };
@@ -262,6 +264,11 @@ describe("compose.yaml", () => {
       await expectStates(/^UP L7OK 200$/, /^UP L7OK 200$/);
       await askAll(10);
       expect(again.sandbox.requests.list()).toHaveLength(5);
+      await Promise.all([again.close(0), servers[1].close(0)]);
+      const refused = await send();
+      expect([refused.status, refused.headers["content-type"]]).toEqual([503, "application/json"]);
+      const { code, message } = failures[503];
+      expect(JSON.parse(String(refused.bytes))).toEqual({ error: { code, message } });
     },
     120_000,
   );

@@ -57,8 +57,8 @@ export async function startReplica(
     log: replica,
     copy: sandboxOn(replica.runtime),
     port: Number(new URL(server.url).port),
-    async close(grace) {
-      await server.close(grace);
+    async close(...how) {
+      await server.close(...how);
       await replica.close();
     },
   };

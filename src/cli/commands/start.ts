@@ -67,6 +67,9 @@ const flags = {
   json,
   quiet,
 };
+/** Milliseconds for which a replica still responds after SIGTERM: longer than a load balancer takes to notice. */
+const drainTime = 5000;
+
 type StartCall = Call<FlagValues<typeof flags>>;
 
 export const command = declareCommand({
@@ -88,7 +91,8 @@ export const command = declareCommand({
   },
   async run(call) {
     const { words, flags, io } = call;
-    const stop = io.stopSignal();
+    const drain = flags.store === undefined ? 0 : drainTime;
+    const stop = io.stopSignal(drain);
     const loaded = await loadNamed(words[0], io, stop).catch((error) => {
       if (!stop.aborted) throw error;
     });
@@ -111,6 +115,7 @@ export const command = declareCommand({
     };
     let stopWatching = async () => {};
     let isSaved = true;
+    let isDrained = false;
     const closeLog = async () => {
       try {
         await log.close();
@@ -139,10 +144,13 @@ export const command = declareCommand({
       noteReach(server, call, logger);
       await warnOfSteps(loaded, flags, io, logger);
       await aborted(stop);
-      logger.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
+      isDrained = stop.reason === "SIGTERM" && drain > 0;
+      if (isDrained)
+        logger.note(`Stopping in ${drain / 1000} seconds: load balancers see that it is not ready.`);
+      else logger.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
     } finally {
       await stopWatching();
-      await server.close();
+      await server.close(undefined, isDrained ? drain : 0);
       await closeLog();
     }
     return isSaved ? exitCode.fine : exitCode.failed;

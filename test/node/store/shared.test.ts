@@ -6,6 +6,7 @@ import type { Scenario } from "../../../src/index.js";
 import type { LogEntry, SharedLog } from "../../../src/log/replica/shared-log.js";
 import { subscribe } from "../../control/subscribe.js";
 import { control } from "../../support/call-control.js";
+import { exchange } from "../../support/exchange.js";
 import { createMemoryStore, type MemoryStore } from "../../support/memory-log.js";
 import { converse } from "../../support/raw-socket.js";
 import { type ReplicaServer, type ReplicaTestOptions, startReplica } from "../../support/replicas.js";
@@ -45,6 +46,20 @@ const ask = ({ port }: ReplicaServer, key: string, path = mePath) =>
 
 const call = ({ controlUrl }: ReplicaServer, route: string, body?: object) =>
   control(controlUrl, route, body);
+
+test("a replica that drains responds, ends each connection and is not ready, so that no request is lost", async () => {
+  const [one] = (await three()) as [ReplicaServer];
+  const closing = one.close(0, 500);
+  const response = await exchange(one.url, { path: mePath });
+  expect([response.status, response.headers.connection]).toEqual([401, "close"]);
+  const ready = await exchange(one.controlUrl as string, { path: "/__sandbox/ready" });
+  expect([ready.status, JSON.parse(String(ready.bytes)).error.message]).toEqual([
+    503,
+    "The sandbox is stopping.",
+  ]);
+  await closing;
+  await expect(exchange(one.url, { path: mePath })).rejects.toMatchObject({ code: "ECONNREFUSED" });
+});
 
 test("a key made by one replica works at every other, and nothing in the store is a key", async () => {
   const [one, other, third] = (await three()) as [ReplicaServer, ReplicaServer, ReplicaServer];
