@@ -73,6 +73,9 @@ test("the replacement has the next free ref, or the requested one if it is free 
   expect(keys.rotate(long).key.ref).toBe(`${"x".repeat(62)}-2`);
   expectRefusal(sandbox, () => keys.rotate("fresh", { as: "live" }), "name_taken", { ref: "live" });
   expectRefusal(sandbox, () => keys.rotate("fresh", { as: "fresh" }), "name_taken");
+  expectRefusal(sandbox, () => keys.rotate("fresh", { as: "none" }), "validation_failed", {
+    fields: { as: expect.any(String) },
+  });
   expectRefusal(sandbox, () => keys.rotate("fresh", { as: "Main 2" }), "validation_failed", {
     fields: { as: expect.any(String) },
   });
