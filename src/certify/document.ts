@@ -18,7 +18,13 @@ import { failuresByReason } from "./reasons.js";
 import type { CertifyResult, CertifyVerdict, PromiseRun, Run, RunCause, RunOutcome } from "./result.js";
 
 export function renderCertificate(result: CertifyResult, format: ReportFormat, style?: TextStyle): string {
-  return render(certificateDocument(certificateOf(result)), format, style);
+  const document = certificateDocument(certificateOf(result));
+  if (format !== "text") return render(document, format, style);
+  const [causes, promises, ...others] = document.sections;
+  const isSeen = result.runs[0]?.outcome === "passed";
+  // A terminal shows the end.
+  const ended = [...others.filter(({ title }) => isSeen || title === "Runs"), promises, causes] as Section[];
+  return render({ ...document, sections: ended }, format, style);
 }
 
 /** The command as a line for a shell, for people: a long one is cut. */
@@ -49,7 +55,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
   const sections: Section[] = [
     {
       title: "Causes",
-      columns: ["what breaks the client", "runs", "what it takes", "path", "last request"],
+      columns: ["what breaks the client", "what to do", "runs", "what it takes", "path", "last request"],
       rows: causesOf(runs),
     },
     {
@@ -64,7 +70,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
     {
       title: "Runs",
       columns: ["run", "outcome", "exit", "requests", "coverage", "time"],
-      rows: runs.map(runRow),
+      rows: runRows(runs),
       picture: runsPicture(runs),
     },
     ...ofReport.sections.slice(1),
@@ -129,6 +135,7 @@ function causesOf(all: readonly Run[]): Row[] {
     return {
       cells: [{ text: first?.sentence ?? `${name} ${outcomeText(runs[0])}`, tone: toneOf[outcome] }],
       details: [
+        first?.whatToDo ?? [],
         [runs.map(({ name }) => name).join(", ")],
         [...new Set(causes.map(takenBy))],
         [...new Set(causes.flatMap(({ pathId }) => pathId ?? []))],
@@ -143,6 +150,14 @@ function causesOf(all: readonly Run[]): Row[] {
 function takenBy({ points, fault }: RunCause): string {
   if (points.length === 0) return fault ?? "";
   return points.map(({ row, variant, status }) => `${row}: ${variant}, on a ${status}`).join("; ");
+}
+
+function runRows(runs: readonly Run[]): Row[] {
+  const rows = runs.filter(({ outcome }) => outcome !== "not_run").map(runRow);
+  const [first, ...others] = runs.filter(({ outcome }) => outcome === "not_run");
+  if (first === undefined) return rows;
+  const name = others.length === 0 ? first.name : `${first.name} and ${others.length} more`;
+  return [...rows, { cells: [name, { text: "not run", tone: toneOf.not_run }, "", "", "", ""] }];
 }
 
 function runRow(run: Run): Row {
@@ -161,8 +176,9 @@ function seconds(ms: number): string {
 function runCase(run: Run): TestCase {
   const { name, outcome, cause, requests, percent } = run;
   const verdict = outcome === "passed" ? "passed" : outcome === "not_run" ? "skipped" : "failed";
+  const message = cause ? `${cause.sentence}. ${cause.whatToDo.join(" ")}` : outcomeText(run);
   const output = `${pluralize(requests, "request")}, coverage ${percent} %`;
-  return { name, verdict, message: cause?.sentence ?? outcomeText(run), output };
+  return { name, verdict, message, output };
 }
 
 function promiseRow(

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { variationTable } from "../api/variation/table.js";
 import words from "../api/variation/words.json" with { type: "json" };
+import { faultPathIds, outcomeOf } from "../domain/outcomes.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "./narrow.js";
-import { planOf, recordPoints } from "./plan.js";
+import { planOf, recordPoints, variationCause } from "./plan.js";
+import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint } from "./result.js";
 
 const runs = planOf(1, [1, 2, 3, 4, 5, 6], ["fault.hang"]);
@@ -66,6 +68,7 @@ test("the point that breaks a client is found, once for all seeds that have it",
   expect([...found.keys()]).toEqual(failing);
   for (const one of found.values()) {
     expect(one).toEqual({
+      whatToDo: [remedies.content_type],
       sentence: 'fails when a 401 has `; charset="utf-8"` in its `Content-Type`, in quotes',
       points: [quoted],
       pathId: "401.revoked",
@@ -94,7 +97,11 @@ test("a client that breaks by the seed alone is told so", async () => {
   expect([...found]).toEqual([
     [
       "varied 3",
-      { points: [], sentence: expect.stringContaining("with seed 3 even when nothing is varied") },
+      {
+        points: [],
+        sentence: "fails with seed 3 even when nothing is varied",
+        whatToDo: [expect.stringContaining("read keys from")],
+      },
     ],
   ]);
 });
@@ -120,12 +127,14 @@ test("a fault is narrowed to the one path that breaks the client, or told withou
     });
   expect(await narrowFault(run, paths, attempt("401.revoked"))).toEqual({
     sentence: "fails when the first request that would end on 401.revoked never gets an answer",
+    whatToDo: [outcomeOf("fault.hang").whatToDo],
     points: [],
     fault: "fault.hang",
     pathId: "401.revoked",
   });
   expect(await narrowFault(run, paths, attempt(...paths))).toEqual({
     sentence: "fails when the first request never gets an answer",
+    whatToDo: [outcomeOf("fault.hang").whatToDo],
     points: [],
     fault: "fault.hang",
   });
@@ -139,6 +148,37 @@ test("the plan has each run once, the baseline first", () => {
     ...[1, 2, 3, 4, 5, 6].map((seed) => `varied ${seed}`),
     "fault.hang",
   ]);
+});
+
+test("each thing that can break a client has a remedy with its rule, in sentences of at most 25 words", () => {
+  expect(Object.keys(remedies)).toEqual(Object.keys(words));
+  for (const remedy of Object.values(remedies))
+    expect(remedy).toMatch(/ \((R\d|RFC \d|the specification ).*\)\.$/);
+  for (const text of [
+    ...Object.values(remedies),
+    ...faultPathIds.map((fault) => outcomeOf(fault).whatToDo),
+  ]) {
+    for (const sentence of text.split(/(?<=[.:]) /)) expect(sentence.split(" ").length).toBeLessThan(26);
+  }
+});
+
+test("a cause of several things is one clause, with the remedies of all", () => {
+  const at = (row: string, variant: string, status = 403) => ({ row, variant, status });
+  const [run] = runs;
+  expect(
+    variationCause(
+      [
+        at("request_id_on_errors", "present"),
+        at("request_id_form", "long"),
+        at("scope_order", "sorted", 200),
+      ],
+      run,
+    ),
+  ).toMatchObject({
+    sentence:
+      "fails when a 403 has an `X-Request-Id` and has an `X-Request-Id` of 200 characters and a 200 has its scopes sorted",
+    whatToDo: [remedies.request_id_on_errors, remedies.request_id_form, remedies.scope_order],
+  });
 });
 
 test("every variant but that of minimal has words", () => {

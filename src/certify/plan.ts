@@ -1,8 +1,10 @@
 import words from "../api/variation/words.json" with { type: "json" };
 import type { Profile } from "../domain/assumptions.js";
-import type { FaultPathId, PathId } from "../domain/outcomes.js";
+import { type FaultPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
+import { listed } from "../schema/words.js";
 import type { Trial } from "../world/world.js";
 import { whyTooLittle } from "./promises.js";
+import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";
 
 /** A run that is to be made. */
@@ -60,19 +62,32 @@ export function faultCause(fault: FaultPathId, path?: PathId): RunCause {
   const [, happens] = faultKinds[fault];
   const where = path === undefined ? "" : ` that would end on ${path}`;
   const sentence = `fails when the first request${where} ${happens}`;
-  return { sentence, points: [], fault, ...(path !== undefined && { pathId: path }) };
+  const whatToDo = [outcomeOf(fault).whatToDo];
+  return { sentence, whatToDo, points: [], fault, ...(path !== undefined && { pathId: path }) };
 }
 
 const wordsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = words;
 
+const remedyOf: Readonly<Record<string, string>> = remedies;
+
 /** The cause of a failure by varied points; without any, by the seed itself. */
 export function variationCause(points: readonly CausePoint[], run: PlannedRun, path?: PathId): RunCause {
-  const parts = points.map(({ row, variant, status }) => `a ${status} ${wordsOf[row]?.[variant]}`);
-  const sentence =
-    points.length === 0
-      ? `fails with seed ${run.seed} even when nothing is varied: it relies on names, ids or keys that the seed decides`
-      : `fails when ${parts.join(" and ")}`;
-  return { sentence, points, ...(path !== undefined && { pathId: path }) };
+  const at = path === undefined ? {} : { pathId: path };
+  if (points.length === 0) {
+    const sentence = `fails with seed ${run.seed} even when nothing is varied`;
+    const whatToDo =
+      "Rely on no name, id or key that the seed decides: read keys from `SVC_KEY_…`, or set the others in the scenario.";
+    return { sentence, whatToDo: [whatToDo], points, ...at };
+  }
+  const statuses = [...new Set(points.map(({ status }) => status))];
+  const parts = statuses.map((status) => {
+    const words = points.flatMap((one) =>
+      one.status === status ? (wordsOf[one.row]?.[one.variant] ?? []) : [],
+    );
+    return `a ${status} ${listed(words, "and")}`;
+  });
+  const whatToDo = [...new Set(points.flatMap(({ row }) => remedyOf[row] ?? []))];
+  return { sentence: `fails when ${parts.join(" and ")}`, whatToDo, points, ...at };
 }
 
 const isSame = (one: CausePoint) => (other: CausePoint) =>

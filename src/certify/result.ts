@@ -43,6 +43,8 @@ export interface CausePoint extends ValueOf<typeof point> {}
 const cause = mapping({
   /** As in `fails when a 401 has charset=utf-8 in its Content-Type`. */
   sentence: text(),
+  /** The remedy with its rule, for each row that breaks it. */
+  whatToDo: list(text()),
   /** The varied points that all have to be there for the client to fail; none when a fault alone breaks it. */
   points: list(point),
   fault: optional(fault()),

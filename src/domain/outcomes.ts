@@ -237,7 +237,7 @@ export const outcomes = [
     ...fault,
     when: "a fault that leaves the request without an answer",
     whatToDo:
-      "Set a timeout of your own: without one, the client waits for ever. Then send the request again.",
+      "Set a timeout on each request: without one, the client waits forever. Then send the request again.",
   },
   {
     path: "fault.truncate",
@@ -257,7 +257,7 @@ export const outcomes = [
     path: "fault.slow",
     ...fault,
     when: "a fault that sends the answer byte by byte",
-    whatToDo: "Set a timeout for the whole answer, not only for its beginning.",
+    whatToDo: "Set a timeout for the whole response, not only for its headers.",
   },
 ] as const satisfies readonly Outcome[];
 

@@ -59,6 +59,29 @@ test.each(allFormats)("a certificate as %s is what the golden file has", async (
   await expect(renderCertificate(failed, format)).toMatchFileSnapshot(golden);
 });
 
+test("a text ends with the causes and the verdict, and has one line for all runs that were not made", () => {
+  const textIn = (result: CertifyResult) => renderCertificate(result, "text");
+  const titles = (text: string) => text.match(/^[A-Z][a-z]+$/gm);
+  const text = textIn(failed);
+  expect(titles(text)?.slice(-3)).toEqual(["Certificate", "Promises", "Causes"]);
+  expect(text.slice(text.indexOf("\nCauses\n")).split("\n").length).toBeLessThan(24);
+  const [minimal, ...others] = failed.runs as [Run, ...Run[]];
+  const unusable = textIn({
+    ...failed,
+    runs: [
+      { ...minimal, outcome: "failed", code: 1 },
+      ...others.map((run): Run => ({ ...run, outcome: "not_run", code: null })),
+    ],
+    promises: { ...failed.promises, runs: [] },
+    verdict: "unusable",
+  });
+  expect(titles(unusable)).toEqual(["Runs", "Causes"]);
+  expect(unusable.match(/^.*not run.*$/gm)).toEqual([
+    expect.stringMatching(/^ {2}typical and 5 more +not run/),
+  ]);
+  expect(unusable).toMatch(/\nCauses\n {2}minimal failed with exit code 1\n/);
+});
+
 test("only a client that passed has a badge with certified, and the share of promises that it notices", async () => {
   await expect(certificateBadge(passed)).toMatchFileSnapshot("./golden/badge.svg");
   for (const verdict of certifyVerdicts) {
@@ -308,7 +331,7 @@ describe("R46 a caller who writes what could break out", () => {
         ...first,
         name: nasty,
         outcome: "failed",
-        cause: { sentence: nasty, points: [], fault: nasty as never },
+        cause: { sentence: nasty, whatToDo: texts, points: [], fault: nasty as never },
       } as never,
     ],
   };

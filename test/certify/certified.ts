@@ -88,6 +88,7 @@ const promise = (id: string, more: Partial<PromiseRun> = {}): PromiseRun => ({
 
 const cause = {
   sentence: "fails when a 401 has charset=utf-8 in its Content-Type",
+  whatToDo: ["Compare only the media type before the `;` of `Content-Type` (RFC 9110)."],
   points: [{ row: "content_type", variant: "charset", status: 401 }],
   pathId: "401.revoked",
 } as const;
@@ -119,7 +120,12 @@ export const failed: CertifyResult = {
       code: null,
       requests: 1,
       percent: 0,
-      cause: { sentence: "does not end when a connection is reset", points: [], fault: "fault.reset" },
+      cause: {
+        sentence: "does not end when a connection is reset",
+        whatToDo: ["Connect anew and send the request again."],
+        points: [],
+        fault: "fault.reset",
+      },
     }),
     run("fault.hang", { fault: "fault.hang", outcome: "not_run", code: null, requests: 0, percent: 0 }),
   ],
