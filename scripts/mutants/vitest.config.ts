@@ -14,6 +14,7 @@ const files = [
   "test/preview/{separation,model}.test.ts",
   "test/api/model.test.ts",
   "test/report/counts.test.ts",
+  "test/report/client-behaviour.test.ts",
   "test/varied/answers.test.ts",
 ];
 
