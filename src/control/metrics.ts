@@ -96,7 +96,8 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: World, { lo
   new Gauge({ ...build, labelNames: ["version"] }).set({ version }, 1);
 }
 
-function addStore(registry: Registry, { reachable, latencyMs, entries }: LogStatus, unstored: number) {
+function addStore(registry: Registry, status: LogStatus, unstored: number) {
+  const { reachable, latencyMs, entries, losses, characters, snapshotCharacters, snapshotMs } = status;
   const refused = "Requests to the API that were answered with 503 because the store was away.";
   new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
   const set = gaugesIn(registry);
@@ -105,6 +106,12 @@ function addStore(registry: Registry, { reachable, latencyMs, entries }: LogStat
   const applied =
     "Entries that this replica has applied since the last snapshot; one that lags has fewer than the others.";
   set("store_entries", applied, entries);
+  set("store_log_bytes", "Size of those entries.", characters);
+  set("store_snapshot_bytes", "Size of the newest snapshot that this replica has made.", snapshotCharacters);
+  const made = "Seconds that it took to make, in which this replica answered nothing.";
+  set("store_snapshot_seconds", made, snapshotMs / 1000);
+  const lost = "How often the store has lost data: the sandbox started again from what the store had.";
+  new Counter(named(registry, "store_losses_total", lost)).inc(losses);
 }
 
 function gaugesIn(registry: Registry) {

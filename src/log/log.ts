@@ -59,6 +59,13 @@ export interface LogStatus {
   readonly latencyMs: number;
   /** The entries applied since the snapshot that a late replica starts from. */
   readonly entries: number;
+  /** How often the store has lost data since this server was started. */
+  readonly losses: number;
+  /** The characters of those entries. */
+  readonly characters: number;
+  /** The characters of the newest snapshot that was made here, and the milliseconds for which nothing else was done; 0: none. */
+  readonly snapshotCharacters: number;
+  readonly snapshotMs: number;
 }
 
 /**

@@ -134,6 +134,7 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
       status: () => ({
         reachable: !isCut,
         latencyMs: 0,
+        losses: epoch,
         entries: applied - Number(snapshot?.position ?? begun),
       }),
       async close() {

@@ -39,7 +39,7 @@ const refusals: readonly Problem[] = [
     "the user may not do what a store needs",
     "Allow it ~svc-sandbox:* +@read +@write +@connection +eval +evalsha +time +info +scan (with the prefix of --store-prefix)",
   ],
-  [/READONLY/, "it is read-only, a replica of another one", "Name the one that takes writes"],
+  [/READONLY|^UNBLOCKED/, "it is read-only, a replica of another one", "Name the one that takes writes"],
   [/OOM/, "it is full: its maxmemory is reached", "Give it more, or remove other data from it"],
   [
     /MISCONF/,

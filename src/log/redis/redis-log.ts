@@ -71,6 +71,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
   let snapshotNumber = 0;
   let away: Away | undefined;
   let latencyMs = 0;
+  let losses = 0;
   let storedBatch = 0;
   let isAsking = false;
   let isWanted = false;
@@ -146,6 +147,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
     if (cursor === undefined) return false;
     const isBehind = cursor.at() === "" || cursor.number() < opened.floor;
     const isLost = opened.epoch !== before.epoch || !(opened.isKnown || isBehind);
+    if (isLost) losses += 1;
     if (isLost) onNote(`The store ${shown} has lost data: the sandbox starts anew from what it has.`);
     if (isLost || isBehind) await start(using, cursor);
     isWanted = true;
@@ -321,6 +323,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
     status: () => ({
       reachable: away === undefined && !isClosed,
       latencyMs,
+      losses,
       entries: (cursor?.number() ?? 0) - snapshotNumber,
     }),
     async close() {

@@ -16,7 +16,7 @@ import {
 } from "../instances.js";
 import type { ControlCall, ControlPlace, RunIn } from "../log.js";
 import type { Entry, NewKeyHashes } from "./entries.js";
-import type { LogSnapshot, LogStart } from "./shared-log.js";
+import type { LogEntry, LogSnapshot, LogStart } from "./shared-log.js";
 
 /** What the replica that appended an entry keeps of it. */
 export interface OwnPart {
@@ -51,6 +51,9 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
   const connections = new Map<string, Connection>();
   /** The entries since the last snapshot. */
   let applied = 0;
+  let characters = 0;
+  let snapshotCharacters = 0;
+  let snapshotMs = 0;
 
   let now = 0;
   let hashes = noHashes;
@@ -105,6 +108,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
     runtime.idSeries.last = idSeries;
     connections.clear();
     applied = 0;
+    characters = 0;
   };
 
   const connectionOf = ([name, repeats]: readonly [string, number | null]): Connection => {
@@ -155,8 +159,11 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
         return instances.sweep(entry.ttl);
       case "compact": {
         if (applied < entry.least) return undefined;
+        const before = nodePlatform.stopwatch();
         const text = JSON.stringify(describeServer({ runtime, instances }));
         restore(JSON.parse(text));
+        snapshotMs = nodePlatform.stopwatch() - before;
+        snapshotCharacters = text.length;
         return { position, text } satisfies LogSnapshot;
       }
     }
@@ -168,12 +175,15 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
     now: () => now,
     /** The number of entries since the last snapshot. */
     applied: () => applied,
+    /** The sizes of those entries and of the newest snapshot, in characters, and the milliseconds that it took to make. */
+    sizes: () => ({ characters, snapshotCharacters, snapshotMs }),
     /** Starts from the point from which a log is followed. */
     startFrom({ foundedAt, snapshot }: LogStart): void {
       const isFirst = sandboxes === undefined;
       now = foundedAt;
       connections.clear();
       applied = 0;
+      characters = 0;
       if (snapshot === undefined) begin();
       else restore(JSON.parse(snapshot.text));
       if (isFirst) return;
@@ -184,9 +194,10 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
       }
     },
     /** Applies an entry; the replica that appended it gives its own part, and gets the secret of a key that is made. */
-    apply(entry: Entry, { at, position }: { at: number; position: string }, own?: OwnPart): Outcome {
+    apply(entry: Entry, { at, position, text }: LogEntry, own?: OwnPart): Outcome {
       now = at;
       applied += 1;
+      characters += text.length;
       try {
         const value = run(entry, position, own);
         // Of other replicas' entries, only what is done at once matters.

@@ -146,7 +146,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
       ]);
     },
     begin() {},
-    status: log.status,
+    status: () => ({ ...log.status(), ...copy.sizes() }),
     close() {
       isClosed = true;
       return log.close();

@@ -53,7 +53,7 @@ export interface SharedLog {
    * is a little behind goes on, and is not started anew in the middle of its requests.
    */
   readonly keepSnapshot: (snapshot: LogSnapshot) => Promise<void>;
-  readonly status: () => LogStatus;
+  readonly status: () => Pick<LogStatus, "reachable" | "latencyMs" | "entries" | "losses">;
   /** Rejects the appends that are under way, and follows no more. */
   readonly close: () => Promise<void>;
 }

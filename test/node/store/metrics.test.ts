@@ -37,6 +37,11 @@ test("a replica counts what it has answered itself, shows the keys of all, and s
     expect(ofOther.get("svc_sandbox_keys")).toEqual(ofOne.get("svc_sandbox_keys"));
     expect([sumOf(ofOne, "svc_sandbox_store_up"), sumOf(ofOne, "svc_sandbox_ready")]).toEqual([1, 1]);
     expect(sumOf(ofOther, "svc_sandbox_store_entries")).toBeGreaterThan(8);
+    const size = store.entries.reduce((sum, { text }) => sum + text.length, 0);
+    expect(["log_bytes", "losses_total"].map((name) => sumOf(ofOther, `svc_sandbox_store_${name}`))).toEqual([
+      size,
+      0,
+    ]);
     const gauges = [...ofOne].filter(([, { type }]) => type === "gauge").map(([name]) => name);
     expect(gauges.filter((name) => name.endsWith("_total"))).toEqual([]);
     const listed = [...pageOf("docs/control-plane.md").matchAll(/^\| `(svc_sandbox_\w+)` \| (\w+) \|/gm)];
@@ -63,6 +68,9 @@ test("a replica counts what it has answered itself, shows the keys of all, and s
     store.mend();
     expect(await ask(one)).toBe(401);
     expect((await fetch(`${one.controlUrl}/ready`)).status).toBe(200);
+    store.lose();
+    expect(await ask(one)).toBe(200);
+    expect(sumOf(await scrape(one), "svc_sandbox_store_losses_total")).toBe(1);
   } finally {
     await Promise.all(servers.map((server) => server.close()));
   }

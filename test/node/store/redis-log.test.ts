@@ -251,6 +251,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
         ["saved", "new"],
         ["saved", "new"],
       ]);
+    expect(replicas.map(({ log }) => log.status().losses)).toEqual([1, 1]);
     expect(notes).toContainEqual(expect.stringMatching(/has lost data: the sandbox starts anew/));
     expect(notes[0]).toMatch(/has no append-only file: what it holds may be lost when it restarts\./);
   });
@@ -266,6 +267,19 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     });
     await redis.command("CONFIG", "SET", "maxmemory", "0");
     await expect.poll(() => log.append("room").catch(() => "refused")).toBe("room");
+  });
+
+  test("is away while its master is demoted, and back when it takes writes", async () => {
+    const { log } = await openReplica(redis.port);
+    await log.append("before");
+    await redis.command("REPLICAOF", "127.0.0.1", "1");
+    onTestFinished(async () => void (await redis.command("REPLICAOF", "NO", "ONE")));
+    await expect(log.append("demoted")).rejects.toMatchObject({
+      message: expect.stringContaining("it is read-only, a replica of another one"),
+    });
+    expect(log.status().reachable).toBe(false);
+    await redis.command("REPLICAOF", "NO", "ONE");
+    await expect.poll(() => log.append("after").catch(() => "refused")).toBe("after");
   });
 
   test("is begun once by many at once", async () => {
