@@ -76,13 +76,16 @@ const anyKey = /(legacysvc|svc)(_|%5f)(test|live)(_|%5f)[\w%~.-]+/gi;
 /**
  * Replaces everything in a text that looks like a key by its prefix and `…` (R46).
  *
- * Keys are found in any letter case and when their underscores are percent-encoded.
+ * Keys are found in any letter case and when their underscores are percent-encoded. `endOf` may give another end than `…`.
  *
  * @example
  * redactKeys("/v1?key=SVC_test_sbx123"); // "/v1?key=SVC_test_…"
  */
-export function redactKeys(text: string): string {
-  return text.replace(anyKey, (_match, product, a, environment, b) => `${product}${a}${environment}${b}…`);
+export function redactKeys(text: string, endOf = (_found: string) => "…"): string {
+  return text.replace(
+    anyKey,
+    (found, product, a, environment, b) => `${product}${a}${environment}${b}${endOf(found)}`,
+  );
 }
 
 /**

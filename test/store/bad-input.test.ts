@@ -286,6 +286,17 @@ describe.skipIf(noRedis)("a Redis", () => {
     expect(await bin.until(/listening/)).toContain('"event":"listening"');
   });
 
+  test("whose sandbox was begun with the same file in another folder serves, with another --instance-ttl not", async () => {
+    const redis = await redisWith(["--appendonly", "yes"]);
+    const file = { "bank.yaml": "version: 1\norganizations: { a-bank: { type: bank } }\n" };
+    const start = () => [join(temporaryFolder(file), "bank.yaml"), "--store", redis.url];
+    await baseUrl(serve(["start", ...start()]));
+    await baseUrl(serve(["start", ...start()]));
+    expect(await refusal([...start(), "--instance-ttl", "10m"])).toContain(
+      'begun with --instance-ttl "1h", and this one has --instance-ttl "10m"',
+    );
+  });
+
   test("whose sandbox was begun otherwise: the message names both", async () => {
     const redis = await redisWith(["--appendonly", "yes"]);
     await baseUrl(serve(["start", "revoked", "--store", redis.url]));

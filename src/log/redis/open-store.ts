@@ -1,11 +1,13 @@
+import { basename } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
+import { durationText } from "../../library/captured-steps.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { isoOf } from "../../world/clock.js";
 import { createWorld } from "../../world/create-world.js";
 import type { GivenOptions } from "../../world/runtime.js";
-import { defaultMaxInstances } from "../instances.js";
+import { defaultInstanceTtl, defaultMaxInstances } from "../instances.js";
 import type { Log } from "../log.js";
 import { openReplica, type ReplicaOptions } from "../replica/replica.js";
 import { openRedisLog, type RedisLogOptions } from "./redis-log.js";
@@ -24,12 +26,17 @@ export interface StoreOptions
  * scenario or other options.
  */
 export async function openStore(options: StoreOptions): Promise<Log> {
-  const { named, given, runCall, maxInstances = defaultMaxInstances, instanceTtl } = options;
+  const { given, runCall, maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
+  // A file may be in another folder on each machine.
+  const named = { ...options.named, name: basename(options.named.name) };
   // The log has told that the store is away.
   const onProblem = (error: unknown) => {
     if (!(error instanceof SandboxError && error.code === "store_unavailable")) options.onProblem(error);
   };
-  const log = await openRedisLog({ ...options, founding: foundingOf(named, given, maxInstances) });
+  const log = await openRedisLog({
+    ...options,
+    founding: foundingOf(named, given, { maxInstances, instanceTtl }),
+  });
   try {
     return await openReplica({
       ...{ log, given, runCall, onProblem, maxInstances, instanceTtl },
@@ -43,7 +50,11 @@ export async function openStore(options: StoreOptions): Promise<Log> {
 }
 
 // The words are those of the flags, for the message about a difference.
-function foundingOf({ name, scenario }: NamedScenario, given: GivenOptions, maxInstances: number): string {
+function foundingOf(
+  { name, scenario }: NamedScenario,
+  given: GivenOptions,
+  { maxInstances, instanceTtl }: { readonly maxInstances: number; readonly instanceTtl: number },
+): string {
   const { seed, now, frozen, profile } = given;
   return JSON.stringify({
     version,
@@ -54,5 +65,6 @@ function foundingOf({ name, scenario }: NamedScenario, given: GivenOptions, maxI
     "--frozen": frozen,
     "--profile": profile,
     "--max-instances": maxInstances,
+    "--instance-ttl": durationText(instanceTtl),
   });
 }

@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 import { runs } from "../../../test/support/property-seed.js";
 import { presentedAs } from "../../api/handle.js";
 import { isSandboxKey, keyPrefixes, parseApiKey } from "../../domain/api-key.js";
-import { findKeys, redactPath } from "../../domain/redact.js";
+import { containsKey, findKeys, redactKeys, redactPath } from "../../domain/redact.js";
 import { isMeantAsKey } from "../../domain/request-traits.js";
+import type { ApiRequest } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
 import { maskCall, maskRequest } from "./mask.js";
 
@@ -79,6 +80,20 @@ test("a masked path is shown as the path itself, with its keys beside it", () =>
         findKeys(path).map((key) => sha256(key)),
       );
       expect(findKeys(masked.path)).toEqual([]);
+    }),
+    runs(300),
+  );
+});
+
+test("a masked body has a key, cut short, exactly if the body that was sent has one", () => {
+  const base = { query: "", contentType: undefined, idempotencyKey: undefined };
+  fc.assert(
+    fc.property(text, (purpose) => {
+      const content = { ...base, body: { text: JSON.stringify({ purpose }) } };
+      const masked = maskRequest({ ...plain, apiKey: undefined, content } as ApiRequest, sha256);
+      const shown = JSON.parse(masked.content?.body.text as string).purpose;
+      expect(containsKey(shown)).toBe(containsKey(purpose));
+      expect(redactKeys(shown)).toBe(redactKeys(purpose));
     }),
     runs(300),
   );

@@ -1,5 +1,12 @@
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../../domain/api-key.js";
-import { findKeys, redactEncoded, redactKeys, redactPath, redactValue } from "../../domain/redact.js";
+import {
+  containsKey,
+  findKeys,
+  redactEncoded,
+  redactKeys,
+  redactPath,
+  redactValue,
+} from "../../domain/redact.js";
 import { isMeantAsKey } from "../../domain/request-traits.js";
 import type { ApiRequest, RequestContent } from "../../history/exchange.js";
 import type { ControlCall } from "../log.js";
@@ -66,14 +73,14 @@ function maskOf(key: string, hash: string): string {
   return prefix + mark + (isSandboxKey(key) ? hash.slice(0, shortMask) : hash);
 }
 
-// A key here is a mistake that no answer depends on: it is cut short.
+// A key here is a mistake: it is cut short. Whether there is one in the body decides about the response.
 function maskContent({ query, contentType, idempotencyKey, body }: RequestContent): RequestContent {
   return {
     query: redactKeys(query),
     contentType: contentType && redactKeys(contentType),
     // It would not be taken with a key in it, whatever that is.
     idempotencyKey: idempotencyKey && (findKeys(idempotencyKey).length > 0 ? "" : idempotencyKey),
-    body: { ...body, text: redactKeys(body.text) },
+    body: { ...body, text: redactKeys(body.text, (found) => (containsKey(found) ? "x" : "…")) },
   };
 }
 
