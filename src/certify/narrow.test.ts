@@ -3,7 +3,7 @@ import { variationTable } from "../api/variation/table.js";
 import words from "../api/variation/words.json" with { type: "json" };
 import { faultPathIds, outcomeOf } from "../domain/outcomes.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "./narrow.js";
-import { planOf, recordPoints, variationCause } from "./plan.js";
+import { patienceFor, planOf, recordPoints, variationCause } from "./plan.js";
 import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint } from "./result.js";
 
@@ -125,20 +125,39 @@ test("a fault is narrowed to the one path that breaks the client, or told withou
       failed: faults.some(({ when }) => bad.includes(String(when?.path_id))),
       ...unseen,
     });
-  expect(await narrowFault(run, paths, attempt("401.revoked"))).toEqual({
-    sentence: "fails when the first request that would end on 401.revoked never gets an answer",
-    whatToDo: [outcomeOf("fault.hang").whatToDo],
-    points: [],
-    fault: "fault.hang",
-    pathId: "401.revoked",
-  });
-  expect(await narrowFault(run, paths, attempt(...paths))).toEqual({
-    sentence: "fails when the first request never gets an answer",
-    whatToDo: [outcomeOf("fault.hang").whatToDo],
-    points: [],
-    fault: "fault.hang",
-  });
-  expect(await narrowFault(run, paths, attempt())).toBe("flaky");
+  for (const suspect of [undefined, ...paths]) {
+    expect(await narrowFault(run, paths, suspect, attempt("401.revoked"))).toEqual({
+      sentence: "fails when the first request that would end on 401.revoked never gets an answer",
+      whatToDo: [outcomeOf("fault.hang").whatToDo],
+      points: [],
+      fault: "fault.hang",
+      pathId: "401.revoked",
+    });
+    expect(await narrowFault(run, paths, suspect, attempt(...paths))).toMatchObject({
+      sentence: "fails when the first request never gets an answer",
+    });
+    expect(await narrowFault(run, paths, suspect, attempt())).toBe("flaky");
+  }
+});
+
+test("a client that waits forever is found out in 30 seconds: its run, and two attempts at one time", async () => {
+  const [baseline] = runs;
+  const run = { ...baseline, name: "fault.hang", fault: "fault.hang" } as const;
+  const paths = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;
+  const { total, silent } = patienceFor(run, 1_000, paths);
+  let now = 0;
+  const waitsForever: Attempt = async () => {
+    const started = now;
+    await Promise.resolve();
+    now = Math.max(now, started + silent);
+    return { failed: true, ...unseen };
+  };
+  await waitsForever(run, {});
+  expect(await narrowFault(run, paths, "200.test", waitsForever)).not.toHaveProperty("pathId");
+  expect(now).toBeLessThan(30_000);
+  // One that gives up after ten seconds, on each path, passes.
+  expect(silent).toBeGreaterThan(10_000 + 1_000);
+  expect(total).toBeGreaterThan(paths.length * 10_000);
 });
 
 test("the plan has each run once, the baseline first", () => {

@@ -25,6 +25,33 @@ export function planOf(
   ];
 }
 
+/** The time that a run has before it is ended, in milliseconds. */
+export interface Patience {
+  readonly total: number;
+  /** Since its start or its last request. */
+  readonly silent: number;
+}
+
+/** The longest timeout of requests that clients usually have, and a second. */
+const longestTimeout = 11_000;
+
+/**
+ * The time for a run of a client that took so long for its baseline; `undefined` for the baseline. A client that sends
+ * nothing for longer than a timeout lasts, and than it was ever busy with itself, has no timeout.
+ */
+export function patienceFor(
+  { fault }: PlannedRun,
+  baselineMs: number | undefined,
+  paths: readonly PathId[],
+): Patience {
+  if (baselineMs === undefined) return { total: 60_000, silent: 60_000 };
+  const total = Math.max(30_000, 5 * baselineMs);
+  if (fault === undefined) return { total, silent: total };
+  const silent = longestTimeout + baselineMs;
+  // Each of the paths may end in a timeout.
+  return { total: Math.max(total, paths.length * silent), silent };
+}
+
 /** The verdict on a client from its runs; nobody has passed who was not seen in all of them. */
 export function verdictOf({ runs, promises, unmet, report }: Omit<CertifyResult, "verdict">): CertifyVerdict {
   const [baseline, ...others] = runs;

@@ -4,11 +4,19 @@ import { apiVersion } from "../../api/openapi.js";
 import { type BrokenPromise, breaking, promisesOn } from "../../api/promises.js";
 import { commandLine } from "../../certify/document.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
-import { faultsOn, type PlannedRun, planOf, verdictOf } from "../../certify/plan.js";
+import {
+  faultsOn,
+  type Patience,
+  type PlannedRun,
+  patienceFor,
+  planOf,
+  verdictOf,
+} from "../../certify/plan.js";
 import { promiseRun, promisesIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
 import type { CertifyResult, PromiseRun, Run } from "../../certify/result.js";
 import type { Assumptions } from "../../domain/assumptions.js";
 import { canonicalJson } from "../../domain/json.js";
+import type { PathId } from "../../domain/outcomes.js";
 import { defaultSeed } from "../../domain/seed.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
@@ -27,7 +35,7 @@ interface Planned {
   readonly plan: readonly [PlannedRun, ...PlannedRun[]];
   /** Assumptions of every run. */
   readonly like: Partial<Assumptions> | undefined;
-  /** Milliseconds for each run. Default: a minute for the first, and then five times as long as that took, but half a minute at least. */
+  /** Milliseconds for each run. Default: see {@link patienceFor}. */
   readonly timeout: number | undefined;
   /** The promises that are broken. */
   readonly kinds: CertifyResult["promises"]["kinds"];
@@ -120,9 +128,6 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
   return { result, cutShort: stopped && 128 + constants.signals[stopped], outputOf, release };
 }
 
-const firstTimeout = 60_000;
-const leastTimeout = 30_000;
-
 /** Makes the runs of a plan, and narrows down why some of them fail. */
 async function makeRuns(
   client: ClientRuns,
@@ -132,10 +137,14 @@ async function makeRuns(
   const [baseline, ...others] = plan;
   const always: Trial = like === undefined ? {} : { assumptions: like };
   const done = new Map<string, { run: Run; readonly made: ClientRun }>();
-  let limit = timeout ?? firstTimeout;
+  let covered: PathId[] = [];
+  const patience = (planned: PlannedRun): Patience =>
+    timeout === undefined
+      ? patienceFor(planned, done.get(baseline.name)?.run.durationMs, covered)
+      : { total: timeout, silent: timeout };
   let isOver = false;
   const make = async (planned: PlannedRun, trial: Trial = {}) => {
-    const made = await client.run(planned, { ...always, ...trial }, limit, () => !isOver);
+    const made = await client.run(planned, { ...always, ...trial }, patience(planned), () => !isOver);
     if (made === undefined) return;
     const run = runOf(planned, made);
     done.set(planned.name, { run, made });
@@ -147,14 +156,14 @@ async function makeRuns(
   };
   const makeBroken = async (promise: BrokenPromise): Promise<PromiseRun> => {
     const broken = breaking(promise);
-    const made = await client.run(baseline, { ...always, broken }, limit, () => !isOver);
+    const made = await client.run(baseline, { ...always, broken }, patience(baseline), () => !isOver);
     const run = promiseRun(promise, made, broken.responses);
     if (made !== undefined) progress.broke(run);
     if (run.kind === "swap" && run.outcome === "not_noticed") isOver ||= bail;
     return run;
   };
   const attempt: Attempt = async (planned, trial) => {
-    const made = await client.run(planned, { ...always, ...trial }, limit);
+    const made = await client.run(planned, { ...always, ...trial }, patience(planned));
     progress.tried();
     const failed = made !== undefined && made.outcome !== "passed";
     return { failed, lastPath: (statuses) => made?.lastOn(statuses)?.pathId, points: made?.points ?? [] };
@@ -171,13 +180,12 @@ async function makeRuns(
   const first = done.get(baseline.name);
   let broken: PromiseRun[] = [];
   if (first?.run.outcome === "passed" && whyTooLittle(first.made.report) === undefined) {
-    limit = timeout ?? Math.max(leastTimeout, 5 * first.run.durationMs);
     const met = first.made.report.paths.filter(({ promised, met }) => promised && met);
-    const paths = met.map(({ pathId }) => pathId);
-    const promises = promisesOn(paths, kinds);
+    covered = met.map(({ pathId }) => pathId);
+    const promises = promisesOn(covered, kinds);
     const more = promises.length === 0 ? "" : `, and ${promises.length} with a broken promise`;
     progress.begin(`${others.length} more runs${more}`);
-    const plain = others.map((one) => make(one, one.fault && { faults: faultsOn(paths, one.fault) }));
+    const plain = others.map((one) => make(one, one.fault && { faults: faultsOn(covered, one.fault) }));
     broken = await Promise.all(promises.map(makeBroken));
     await Promise.all(plain);
     const failing = others.flatMap((run) => {
@@ -192,7 +200,8 @@ async function makeRuns(
     );
     const byFault = failing.map(async ({ run: { fault, ...run } }) => {
       if (fault === undefined) return;
-      settle(run, await narrowFault({ ...run, fault }, paths, attempt));
+      const suspect = done.get(run.name)?.made.suspect;
+      settle(run, await narrowFault({ ...run, fault }, covered, suspect, attempt));
     });
     await Promise.all(byFault);
   } else if (first?.run.outcome === "failed" && first.made.failure === undefined) {

@@ -1,5 +1,6 @@
-import { type PlannedRun, recordPoints } from "../../certify/plan.js";
+import { type Patience, type PlannedRun, recordPoints } from "../../certify/plan.js";
 import type { CausePoint, Run } from "../../certify/result.js";
+import type { PathId } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { Exchange } from "../../history/exchange.js";
 import { stopwatch } from "../../library/real-time.js";
@@ -25,6 +26,8 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   readonly points: readonly CausePoint[];
   /** The last request that was answered with one of the statuses. */
   readonly lastOn: (statuses: readonly number[]) => Run["lastRequest"];
+  /** A path on which a fault has hit a request. */
+  readonly suspect: PathId | undefined;
   /** The last lines of what it wrote, without keys and colours. */
   readonly output: readonly string[];
   /** Its worlds; none when it passed. */
@@ -49,7 +52,7 @@ export function createClientRuns(
   const runNow = async (
     { profile, seed }: PlannedRun,
     trial: Trial,
-    timeout: number,
+    { total, silent }: Patience,
     isWanted = () => true,
   ): Promise<ClientRun | undefined> => {
     if (stopped !== undefined || !isWanted()) return undefined;
@@ -69,7 +72,7 @@ export function createClientRuns(
         pass = listener;
         underWay.add(listener);
       },
-      apart: { timeout },
+      apart: { isLate: () => stopwatch() - started > total || stopwatch() - journal.latest() > silent },
       onOutput(name, chunk) {
         output.add(chunk);
         keys.add(name, chunk);
@@ -91,6 +94,9 @@ export function createClientRuns(
       points: recorded.points(),
       ...(last !== undefined && { lastRequest: last }),
       lastOn: journal.last,
+      suspect: sandboxes
+        .flatMap(({ runtime: { world } }) => world().faults.active)
+        .find(({ given, matched }) => given.when?.path_id !== undefined && matched > 0)?.when.pathId,
       output: output.lines(),
       sandboxes: ended.outcome === "passed" ? [] : sandboxes,
     };
@@ -117,10 +123,12 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
 /** Remembers the last request of each status, in all worlds and instances of a run. */
 function listenTo(runtime: Runtime) {
   const exchanges = new Map<number, Exchange>();
+  let latest = stopwatch();
   const add = ({ subscribe }: Runtime) => {
     subscribe((event) => {
       if (event.type !== "request" || event.exchange.fromStory) return;
       const { exchange } = event;
+      latest = stopwatch();
       // The latest one is the last of the map.
       exchanges.delete(exchange.status);
       exchanges.set(exchange.status, exchange);
@@ -131,7 +139,7 @@ function listenTo(runtime: Runtime) {
     const last = [...exchanges.values()].filter(({ status }) => statuses?.includes(status) ?? true).at(-1);
     return last && { id: last.id, pathId: last.pathId, status: last.status };
   };
-  return { add, last };
+  return { add, last, latest: () => latest };
 }
 
 const mostKept = 64 * 1024;

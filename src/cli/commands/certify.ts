@@ -81,7 +81,7 @@ const flags = {
   bail: toggle("--bail", "begin no further run after the first one that fails, and say why that one does"),
   timeout: flag(
     "--timeout <duration>",
-    "end a run that takes longer: 30s, 5m (default: 1m for the first one; for the others five times what that took, and 30s at least)",
+    "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s; for a fault 11s and that duration without a request)",
     readDuration("30s or 5m"),
   ),
   like: flag(

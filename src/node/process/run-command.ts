@@ -21,8 +21,8 @@ export interface CommandOptions {
 
 /** A command without input and in a group of its own, of which nothing is left when it has ended. */
 export interface Apart {
-  /** Milliseconds after which the group is killed. */
-  readonly timeout: number;
+  /** Whether the group is to be killed for time; called every tenth of a second. */
+  readonly isLate: () => boolean;
 }
 
 const outputs = ["stdout", "stderr"] as const;
@@ -75,10 +75,11 @@ export function runCommand(
     });
     const timer =
       apart &&
-      setTimeout(() => {
+      setInterval(() => {
+        if (!apart.isLate()) return;
         isTimedOut = true;
         kill();
-      }, apart.timeout);
+      }, 100);
     const passing = outputs.map((name) => {
       const stream = child[name];
       stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
@@ -94,7 +95,7 @@ export function runCommand(
     const end = (how: CommandEnd) => {
       isOver = true;
       clearTimeout(deadline);
-      clearTimeout(timer);
+      clearInterval(timer);
       clearInterval(unread);
       for (const release of passing) release();
       // A process that has left the group may hold them.
