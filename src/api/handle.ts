@@ -125,7 +125,7 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
   const isForTools = hasUnknownPath(begun) && request.path.includes(ownPaths);
   const isUnjudged = exchange.fromStory || isForTools || isProbeOfServer(exchange);
   // A client cannot know what was wrong with its request when the response hides it.
-  const isAdvised = !isUnjudged && world.trial?.broken === undefined;
+  const isAdvised = !isUnjudged && world.trial?.broken?.isAdvised !== false;
   if (isAdvised && !isUnremarkable(exchange, entry)) Object.assign(exchange, observe(world, begun, exchange));
   if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
   world.history.record(exchange);

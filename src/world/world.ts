@@ -84,6 +84,8 @@ export interface Trial {
   readonly broken?: {
     /** The number of responses that it has changed so far. */
     responses: number;
+    /** Whether a changed response shows its own path, so that advice applies. */
+    readonly isAdvised: boolean;
     /** The ending of a call instead of another one. The API makes both. */
     end(world: World, call: ObservedCall, ending: object): object;
   };

@@ -1,7 +1,7 @@
 import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
-import { type BrokenPromise, breaking, promisesOn } from "../../api/promises.js";
+import { type BrokenPromise, breaking, promisesOn, rejecting } from "../../api/promises.js";
 import { commandLine } from "../../certify/document.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
 import {
@@ -14,6 +14,7 @@ import {
 } from "../../certify/plan.js";
 import { promiseRun, promisesIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
 import type { CertifyResult, PromiseRun, Run } from "../../certify/result.js";
+import { type RetryTrial, retryTrials, withRetries } from "../../certify/retries.js";
 import type { Assumptions } from "../../domain/assumptions.js";
 import { canonicalJson } from "../../domain/json.js";
 import type { PathId } from "../../domain/outcomes.js";
@@ -154,13 +155,22 @@ async function makeRuns(
     }
     if (made.failure === undefined) progress.ran(run);
   };
+  const accepted = new Map<PathId, ClientRun>();
   const makeBroken = async (promise: BrokenPromise): Promise<PromiseRun> => {
     const broken = breaking(promise);
     const made = await client.run(baseline, { ...always, broken }, patience(baseline), () => !isOver);
+    if (made !== undefined && promise.id.endsWith(":accepted")) accepted.set(promise.path, made);
     const run = promiseRun(promise, made, broken.responses);
     if (made !== undefined) progress.broke(run);
     if (run.kind === "swap" && run.outcome === "not_noticed") isOver ||= bail;
     return run;
+  };
+  const rejected = new Map<RetryTrial, ClientRun>();
+  const makeRejected = async (trial: RetryTrial) => {
+    const broken = rejecting(trial);
+    const made = await client.run(baseline, { ...always, broken }, patience(baseline), () => !isOver);
+    progress.tried();
+    if (made !== undefined) rejected.set(trial, made);
   };
   const attempt: Attempt = async (planned, trial) => {
     const made = await client.run(planned, { ...always, ...trial }, patience(planned));
@@ -186,8 +196,9 @@ async function makeRuns(
     const more = promises.length === 0 ? "" : `, and ${promises.length} with a broken promise`;
     progress.begin(`${others.length} more runs${more}`);
     const plain = others.map((one) => make(one, one.fault && { faults: faultsOn(covered, one.fault) }));
+    const retried = kinds === "none" ? [] : retryTrials(first.made).map(makeRejected);
     broken = await Promise.all(promises.map(makeBroken));
-    await Promise.all(plain);
+    await Promise.all([...plain, ...retried]);
     const failing = others.flatMap((run) => {
       const made = done.get(run.name)?.made;
       return made === undefined || made.outcome === "passed" ? [] : [{ run, points: made.points }];
@@ -211,11 +222,12 @@ async function makeRuns(
 
   const reports = [...done.values()].map(({ made }) => made.report);
   const [one, ...rest] = reports;
+  const withoutFault = [...done.values()].flatMap(({ run, made }) => (run.fault ? [] : made));
   return {
     runs: plan.map((planned) => done.get(planned.name)?.run ?? notRun(planned)) as [Run, ...Run[]],
     promises: promisesIn(kinds, broken),
     /** Of all runs without a broken promise; `undefined` if not even the first one ended. */
-    report: one && mergeReports([one, ...rest]),
+    report: one && withRetries(mergeReports([one, ...rest]), { plain: withoutFault, accepted, rejected }),
     outputOf: ({ name }: Run) => done.get(name)?.made.output ?? [],
     /** Why the command could not be started. */
     failure: first?.made.failure,

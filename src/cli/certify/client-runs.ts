@@ -1,5 +1,6 @@
 import { type Patience, type PlannedRun, recordPoints } from "../../certify/plan.js";
 import type { CausePoint, Run } from "../../certify/result.js";
+import type { Sent } from "../../certify/retries.js";
 import type { PathId } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { Exchange } from "../../history/exchange.js";
@@ -28,6 +29,8 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   readonly lastOn: (statuses: readonly number[]) => Run["lastRequest"];
   /** A path on which a fault has hit a request. */
   readonly suspect: PathId | undefined;
+  /** Its requests, counted by key and path. */
+  readonly sent: readonly Sent[];
   /** The last lines of what it wrote, without keys and colours. */
   readonly output: readonly string[];
   /** Its worlds; none when it passed. */
@@ -97,6 +100,7 @@ export function createClientRuns(
       suspect: sandboxes
         .flatMap(({ runtime: { world } }) => world().faults.active)
         .find(({ given, matched }) => given.when?.path_id !== undefined && matched > 0)?.when.pathId,
+      sent: journal.sent(),
       output: output.lines(),
       sandboxes: ended.outcome === "passed" ? [] : sandboxes,
     };
@@ -120,15 +124,20 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
   return { outcome: end.code === 0 ? "passed" : "failed", code: end.code };
 }
 
-/** Remembers the last request of each status, in all worlds and instances of a run. */
+/** Counts the requests, and remembers the last one of each status, in all worlds and instances of a run. */
 function listenTo(runtime: Runtime) {
   const exchanges = new Map<number, Exchange>();
   let latest = stopwatch();
+  const counted = new Map<string, Sent>();
   const add = ({ subscribe }: Runtime) => {
     subscribe((event) => {
       if (event.type !== "request" || event.exchange.fromStory) return;
       const { exchange } = event;
       latest = stopwatch();
+      const { pathId, key: ref, fingerprint } = exchange;
+      const key = ref ?? fingerprint ?? "";
+      const name = `${pathId} ${key}`;
+      counted.set(name, { key, pathId, count: (counted.get(name)?.count ?? 0) + 1 });
       // The latest one is the last of the map.
       exchanges.delete(exchange.status);
       exchanges.set(exchange.status, exchange);
@@ -139,7 +148,7 @@ function listenTo(runtime: Runtime) {
     const last = [...exchanges.values()].filter(({ status }) => statuses?.includes(status) ?? true).at(-1);
     return last && { id: last.id, pathId: last.pathId, status: last.status };
   };
-  return { add, last, latest: () => latest };
+  return { add, last, latest: () => latest, sent: () => [...counted.values()] };
 }
 
 const mostKept = 64 * 1024;

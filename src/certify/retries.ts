@@ -1,0 +1,109 @@
+import { type AdviceId, adviceIds, adviceOf } from "../domain/advice.js";
+import { outcomeOf, type PathId } from "../domain/outcomes.js";
+import { pluralize } from "../report/plain-text.js";
+import type { Report, ReportedAdvice } from "../report/report.js";
+import { listed } from "../schema/words.js";
+
+/** The number of requests with one key, by its ref or else its fingerprint, that ended on one path. */
+export interface Sent {
+  readonly key: string;
+  readonly pathId: PathId;
+  readonly count: number;
+}
+
+/** A run, as far as it shows which keys its client sends again. */
+export interface CountedRun {
+  readonly sent: readonly Sent[];
+  readonly report: Pick<Report, "repeats">;
+}
+
+/** A run like the baseline, but the last request with an accepted key ends on a path that rejects it. */
+export interface RetryTrial {
+  readonly pathId: PathId;
+  readonly key: string;
+  /** The number of requests with the key in the baseline. */
+  readonly last: number;
+}
+
+/** The runs that show why a client sends keys again. */
+export interface RetryRuns {
+  /** Those without a fault or a broken promise, the baseline first. */
+  readonly plain: readonly CountedRun[];
+  /** By path, the run in which its keys are accepted. */
+  readonly accepted: ReadonlyMap<PathId, CountedRun>;
+  readonly rejected: ReadonlyMap<RetryTrial, CountedRun>;
+}
+
+const noteId = "sent-again-after-refusal";
+const adviceOn: Readonly<Record<number, AdviceId>> = {
+  401: "same-key-after-401",
+  403: "same-key-after-403",
+  429: "too-soon-after-429",
+};
+
+const statusOf = ({ pathId }: Pick<Sent, "pathId">) => outcomeOf(pathId).status;
+const keyOf = ({ key, fingerprint }: Report["repeats"][number]) => key ?? fingerprint ?? "";
+const countOf = ({ sent }: CountedRun, key: string) =>
+  sent.reduce((total, one) => (one.key === key ? total + one.count : total), 0);
+
+/** The trials for a client that sends keys again in its baseline, one for each status after which it does. */
+export function retryTrials({ sent, report }: CountedRun): RetryTrial[] {
+  const accepted = sent.filter(({ key }) => sent.every((one) => one.key !== key || statusOf(one) === 200));
+  // A client that stores accepted responses sends few requests.
+  const [most] = accepted.sort((one, other) => other.count - one.count);
+  const paths = new Map(report.repeats.map((one) => [statusOf(one), one.pathId]));
+  return [...paths].flatMap(([status, pathId]) =>
+    most && status in adviceOn ? [{ pathId, key: most.key, last: most.count }] : [],
+  );
+}
+
+/**
+ * The report with what the runs show of retries: a warning for each kind, and no note if nothing is open. Only a retry makes a
+ * client send an accepted key more often when its last request is rejected, unless each failing test is run again.
+ */
+export function withRetries(report: Report, { plain, accepted, rejected }: RetryRuns): Report {
+  const usual = (key: string) => Math.max(...plain.map((run) => countOf(run, key)));
+  const baseline = plain[0] as CountedRun;
+  const runsTestsAgain = [...accepted].some(([path, run]) =>
+    run.sent.some(({ key, pathId }) => pathId === path && countOf(run, key) > usual(key)),
+  );
+  const extras = new Map<number, { readonly key: string; readonly extra: number }>();
+  for (const [trial, run] of rejected) {
+    const { key, pathId } = trial;
+    // After a 429, only those that came too soon.
+    const again = run.report.repeats.find((one) => one.pathId === pathId && keyOf(one) === key);
+    const extra = Math.max(0, Math.min(countOf(run, key) - usual(key), again?.count ?? 0));
+    const isMade = run.sent.some((one) => one.pathId === pathId && one.key === key);
+    if (isMade) extras.set(statusOf(trial), { key, extra });
+  }
+  const isRetried = (status: number) => {
+    const refused = baseline.sent.filter((one) => statusOf(one) === status && one.pathId !== "401.missing");
+    const { extra = 0 } = extras.get(status) ?? {};
+    const isEach = refused.every(({ key }) => countOf(baseline, key) > extra);
+    return extra > 0 && isEach && accepted.size > 0 && !runsTestsAgain;
+  };
+  const isHarmless = (one: Report["repeats"][number]) => {
+    const run = accepted.get(one.pathId);
+    const isFixed = run !== undefined && countOf(run, keyOf(one)) >= countOf(baseline, keyOf(one));
+    return isFixed && extras.get(statusOf(one))?.extra === 0;
+  };
+  const rows = new Map<string, ReportedAdvice>(report.advice.map((row) => [row.id, row]));
+  const note = rows.get(noteId);
+  if (report.repeats.every((one) => isRetried(statusOf(one)) || isHarmless(one))) rows.delete(noteId);
+  for (const [status, { key, extra }] of extras) {
+    if (!isRetried(status)) continue;
+    const repeats = report.repeats.filter((one) => statusOf(one) === status);
+    const facts = repeats.map((one) => `${keyOf(one)} ${pluralize(one.count, "time")} (${one.pathId})`);
+    const id = adviceOn[status] as AdviceId;
+    const { level, rule, meaning, whatToDo } = adviceOf(id);
+    const { count = 0, examples } = rows.get(id) ?? {};
+    const all = repeats.reduce((total, one) => total + one.count, 0);
+    const noted = note?.examples.filter((one) => repeats.some(({ key }) => key === one.key)) ?? [];
+    const proof = `It is a retry: when certify rejected ${key}, ${pluralize(extra, "more request")} followed.`;
+    rows.set(id, {
+      ...{ id, level, rule, whatToDo, count: Math.max(count, all), examples: examples ?? noted },
+      meaning: `${meaning} ${proof} Sent again in all runs: ${listed(facts, "and")}.`,
+    });
+  }
+  return { ...report, advice: adviceIds.flatMap((id) => rows.get(id) ?? []) };
+}
