@@ -29,7 +29,7 @@ export interface RetryTrial {
 export interface RetryRuns {
   /** Those without a fault or a broken promise, the baseline first. */
   readonly plain: readonly CountedRun[];
-  /** By path, the run in which its keys are accepted. */
+  /** By path, the run in which its keys are accepted, if the client notices that: it runs its failing tests again, or not. */
   readonly accepted: ReadonlyMap<PathId, CountedRun>;
   readonly rejected: ReadonlyMap<RetryTrial, CountedRun>;
 }

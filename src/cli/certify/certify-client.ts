@@ -159,8 +159,9 @@ async function makeRuns(
   const makeBroken = async (promise: BrokenPromise): Promise<PromiseRun> => {
     const broken = breaking(promise);
     const made = await client.run(baseline, { ...always, broken }, patience(baseline), () => !isOver);
-    if (made !== undefined && promise.id.endsWith(":accepted")) accepted.set(promise.path, made);
     const run = promiseRun(promise, made, broken.responses);
+    const isAccepted = run.outcome === "noticed" && promise.id.endsWith(":accepted");
+    if (made !== undefined && isAccepted) accepted.set(promise.path, made);
     if (made !== undefined) progress.broke(run);
     if (run.kind === "swap" && run.outcome === "not_noticed") isOver ||= bail;
     return run;
