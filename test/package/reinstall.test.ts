@@ -46,7 +46,8 @@ test("the control plane answers though the package is removed while the server r
   });
   rmSync(join(folder, "dist"), { recursive: true });
   const { base_url } = JSON.parse(/\{"event":"listening".*\}/.exec(written)?.[0] as string);
-  const call = (path: string, method = "GET") => fetch(`${base_url}/__sandbox${path}`, { method });
+  const call = (path: string, method = "GET") =>
+    fetch(`${base_url}/__sandbox${path}`, { method, headers: { "content-type": "application/json" } });
   for (const path of ["/health", "/report?format=junit", "/farmers", "/openapi.json"]) {
     expect([path, (await call(path)).status]).toEqual([path, 200]);
   }

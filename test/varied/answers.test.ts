@@ -143,7 +143,7 @@ test("R7 every answer has an id of its own, and the journal knows the answer by 
   for (let round = 0; round < 100; round++) {
     for (const question of everyQuestion(world)) {
       const answer = ask(world, question);
-      const [entry] = world.history.requests({ limit: 1 });
+      const [entry] = world.history.requests({ limit: 1, probes: true });
       const id = headerOf(answer, "x-request-id");
       expect(id ?? entry?.id).toBe(entry?.id);
       ids.push(entry?.id as string);

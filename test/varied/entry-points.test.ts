@@ -55,7 +55,7 @@ test.each([
   expect(await over(changed.url)).toEqual(expected);
   const running = startCli(["start", "key-states", "--profile", profile, "--port", "0"]);
   expect(await over(await baseUrl(running))).toEqual(expected);
-  expect(running.stdout.text()).toContain(`Profile    ${profile}`);
+  expect(running.stdout.text()).toMatch(new RegExp(`Profile +${profile}\\n`));
   expect((await running.stop()).code).toBe(0);
 });
 
