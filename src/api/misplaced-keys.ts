@@ -1,6 +1,6 @@
 import type { AdviceId } from "../domain/advice.js";
 import { fingerprintOf, noKey, parseApiKey } from "../domain/api-key.js";
-import { findKeys } from "../domain/redact.js";
+import { findFirstKeys } from "../domain/redact.js";
 import { isMeantAsKey } from "../domain/request-traits.js";
 import type { ShownKey } from "../world/counters.js";
 import type { World } from "../world/world.js";
@@ -23,12 +23,12 @@ export function findMisplacedKeys(
 ): MisplacedKeys | undefined {
   const { apiKey = noKey, path, keysInPath, evidence } = request;
   // Searched in every case, so that each 401 takes as long (R14); a well-formed key is judged as that of the request.
-  const inText = findKeys(apiKey);
+  const inText = findFirstKeys(apiKey);
   const isMeant = isMeantAsKey(apiKey, inText);
   const isMalformed = presented === "malformed";
   const isNotAlone = isMalformed && isMeant;
   const inHeader = isMalformed ? inText : [];
-  const inPath = route !== undefined || isGuarded ? [] : (keysInPath ?? findKeys(path));
+  const inPath = route !== undefined || isGuarded ? [] : (keysInPath ?? findFirstKeys(path));
   const { inQuery = [], inHeaders = [] } = evidence ?? {};
   const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
   if (all.length === 0 && !isNotAlone) return undefined;

@@ -15,6 +15,14 @@ export function findKeys(text: string): string[] {
   return found;
 }
 
+/** The most keys in one text that are looked at one by one. */
+export const mostFirst = 20;
+
+/** The first keys that `findKeys` finds: what is kept of a request must not grow with what it repeats. */
+export function findFirstKeys(text: string): string[] {
+  return findKeys(text).slice(0, mostFirst);
+}
+
 /** Whether a text holds something that looks like a key, as `findKeys` finds it. */
 export function containsKey(text: string): boolean {
   return findKeys(text).length > 0;

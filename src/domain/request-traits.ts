@@ -1,5 +1,5 @@
 import { isKeyCharacter } from "./api-key.js";
-import { containsKey, copyOf, findKeys } from "./redact.js";
+import { containsKey, copyOf, findFirstKeys, mostFirst } from "./redact.js";
 
 /**
  * The traits of a request besides its method, path and key, as bits of one number, so that a request without any costs
@@ -106,11 +106,11 @@ export function evidenceOf(
   let page: string | undefined;
   for (const [name, value] of headers()) {
     if (isNamed(name, "x-api-key")) continue;
-    inHeaders.push(...findKeys(value));
-    if (isNamed(name, "authorization")) inHeaders.push(...findKeys(basicCredentials(value)));
+    inHeaders.push(...findFirstKeys(value));
+    if (isNamed(name, "authorization")) inHeaders.push(...findFirstKeys(basicCredentials(value)));
     if (isNamed(name, "origin") || isNamed(name, "referer")) page ??= originOf(value);
   }
-  return { inQuery: findKeys(query), inHeaders, page };
+  return { inQuery: findFirstKeys(query), inHeaders: inHeaders.slice(0, mostFirst), page };
 }
 
 // A name of a host has 253 characters at most.

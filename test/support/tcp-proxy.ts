@@ -8,6 +8,8 @@ export interface TcpProxy {
   readonly cut: () => void;
   /** Takes what comes, and passes nothing on, in neither direction. */
   readonly stall: () => void;
+  /** Passes on what clients send at 2 MB a second. */
+  readonly slow: () => void;
   /** As from the start; what stalled goes on. */
   readonly mend: () => void;
   /** Passes on what clients send, and breaks their connections when something comes back. */
@@ -16,7 +18,7 @@ export interface TcpProxy {
 }
 
 export async function startProxy(to: number): Promise<TcpProxy> {
-  let mode: "open" | "cut" | "stalled" | "deaf" = "open";
+  let mode: "open" | "cut" | "stalled" | "deaf" | "slow" = "open";
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((client) => {
     if (mode === "cut") return void client.resetAndDestroy();
@@ -28,7 +30,12 @@ export async function startProxy(to: number): Promise<TcpProxy> {
       for (const socket of pair) socket.destroy();
     };
     for (const socket of pair) socket.on("error", end).on("close", end);
-    client.on("data", (data) => target.write(data));
+    client.on("data", (data) => {
+      target.write(data);
+      if (mode !== "slow") return;
+      client.pause();
+      setTimeout(() => client.resume(), data.length / 2000);
+    });
     target.on("data", (data) => (mode === "deaf" ? end() : client.write(data)));
     if (mode === "stalled") for (const socket of pair) socket.pause();
   }).listen(0, "127.0.0.1");
@@ -46,6 +53,9 @@ export async function startProxy(to: number): Promise<TcpProxy> {
     stall() {
       mode = "stalled";
       each((socket) => socket.pause());
+    },
+    slow() {
+      mode = "slow";
     },
     mend() {
       mode = "open";

@@ -18,6 +18,9 @@ export async function checkRedis({ command }: RedisLink, shown: string): Promise
     throw error;
   });
   const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(String(info))?.[1];
+  if (read("redis_mode") === "sentinel") {
+    throw unfitStore(shown, "it is a Sentinel, which stores nothing. Name the Redis that it watches.");
+  }
   const version = read("redis_version");
   if (version?.localeCompare(oldest, "en", { numeric: true }) === -1) {
     throw unfitStore(

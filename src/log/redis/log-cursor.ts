@@ -18,7 +18,7 @@ export function createLogCursor(
   follower: LogFollower,
   onOutcome: (mark: string, index: number, outcome: unknown, isLast: boolean) => void,
 ) {
-  let [epoch, at, batch] = ["", "", ""];
+  let [epoch, at] = ["", ""];
   let number = 0;
 
   const applyBatch = ({ id, mark, texts }: StoredBatch) => {
@@ -30,7 +30,6 @@ export function createLogCursor(
       [at, number] = [position, first + index];
       onOutcome(mark, index, outcome, index === texts.length - 1);
     }
-    batch = id;
   };
 
   return {
@@ -38,11 +37,9 @@ export function createLogCursor(
     at: () => at,
     /** The number of that entry. */
     number: () => number,
-    /** The id of the batch that it was in; empty: it has none since its start. */
-    batch: () => batch,
     /** Starts the replica from here. */
     start(begun: string, foundedAt: number, snapshot: LogSnapshot | undefined): void {
-      [epoch, at, batch] = [begun, snapshot?.position ?? `${foundedAt}-0`, ""];
+      [epoch, at] = [begun, snapshot?.position ?? `${foundedAt}-0`];
       number = numberOf(at);
       follower.start({ foundedAt, snapshot });
     },

@@ -139,6 +139,11 @@ export function reasonOf(error: unknown): string {
   return error instanceof SandboxError ? error.message : problemOf(error)[1];
 }
 
+/** Whether Redis takes no write because its memory is used up. */
+export function isFullness(error: unknown): boolean {
+  return error instanceof ErrorReply && error.message.includes("OOM");
+}
+
 /** Whether Redis answered with this error: what was asked is not done. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof SandboxError || error instanceof ErrorReply;

@@ -7,7 +7,7 @@ import { createAppendQueue } from "./append-queue.js";
 import { checkRedis, keysUnder, otherFounding } from "./checks.js";
 import { connectRedis, type RedisLink, type Reply } from "./link.js";
 import { createLogCursor, type LogCursor, numberOf, type StoredBatch } from "./log-cursor.js";
-import { isRefusal, reasonOf, unfitStore, unusableStore } from "./problems.js";
+import { isFullness, isRefusal, reasonOf, unfitStore, unusableStore } from "./problems.js";
 import { appendScript, keepScript, openScript } from "./scripts.js";
 
 export interface RedisLogOptions {
@@ -22,6 +22,8 @@ export interface RedisLogOptions {
   readonly onNote?: (message: string) => void;
 }
 
+/** Milliseconds that a snapshot may take to be stored: it may be long, and nobody waits for it. */
+const snapshotTimeout = 60_000;
 /** The most batches that one call fetches. */
 const chunk = 200;
 /** Milliseconds for which a replica listens at a time, and rests behind each time. */
@@ -42,6 +44,8 @@ interface Opened {
   readonly floor: number;
   /** Whether it has the last batch that this replica has. */
   readonly isKnown: boolean;
+  /** Whether it has its snapshot, if entries are forgotten. */
+  readonly isWhole: boolean;
 }
 
 interface Away {
@@ -76,7 +80,10 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
   let isAsking = false;
   let isWanted = false;
   let isClosed = false;
+  let isFull = false;
+  let makesRoom = false;
   let caughtUp: { to: number | undefined; readonly resolve: () => void } | undefined;
+  let makeRoom = () => {};
   const naps = new Set<() => void>();
 
   const unavailable = (reason: string) =>
@@ -117,21 +124,23 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
 
   const open = async ({ asking }: Link): Promise<Opened> => {
     const call = async (epoch: string) =>
-      (await asking.run(openScript, keys, [epoch, founding, replica, cursor?.batch() ?? ""])) as string[];
+      (await asking.run(openScript, keys, [epoch, founding, replica, cursor?.at() ?? ""])) as string[];
     let [outcome, ...said] = await call("");
     if (outcome === "none") {
       const foreign = (await keysUnder(asking, prefix)).find((key) => !keys.includes(key));
       if (foreign !== undefined) throw foreignKey(shown, foreign);
       [outcome, ...said] = await call(randomBytes(6).toString("base64url"));
     }
-    const [first = "", foundedAt, floor = "", known] = said;
+    const [first = "", foundedAt, floor = "", known, whole] = said;
     if (outcome === "foreign") throw foreignKey(shown, first);
     if (outcome === "other") throw otherFounding(shown, first, founding);
-    return { epoch: first, foundedAt: Number(foundedAt), floor: numberOf(floor), isKnown: known === "1" };
+    const [isKnown, isWhole] = [known === "1", whole === "1"];
+    return { epoch: first, foundedAt: Number(foundedAt), floor: numberOf(floor), isKnown, isWhole };
   };
 
   // What was under way may be in the snapshot, and what came of it is not known.
   const start = async ({ asking }: Link, follower: LogCursor) => {
+    if (!opened.isWhole) throw snapshotGone(shown);
     const kept = (await asking.command(["GET", keys[2] as string])) as string | null;
     const end = kept?.indexOf("\n") ?? 0;
     const snapshot = kept === null ? undefined : { position: kept.slice(0, end), text: kept.slice(end + 1) };
@@ -176,11 +185,21 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
     return isSound;
   };
 
+  const nextMode = () => {
+    const mode = makesRoom ? "room" : isFull ? "probe" : "";
+    makesRoom = false;
+    return mode;
+  };
+  const haveRoom = () => {
+    isFull = false;
+    onNote(`The store ${shown} has room again.`);
+  };
   const askOnce = async (using: Link, follower: LogCursor) => {
     const batch = queue.next();
     isWanted = false;
     const behind = follower.number();
-    const argv = [opened.epoch, follower.at(), String(chunk), replica, String(batch?.number ?? 0)];
+    const mode = nextMode();
+    const argv = [opened.epoch, follower.at(), String(chunk), replica, String(batch?.number ?? 0), mode];
     // One that is stored is only waited for, by a replica that is far behind.
     const texts = batch === undefined || batch.number === storedBatch ? [] : batch.texts;
     const before = now();
@@ -189,6 +208,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
     latencyMs = now() - before;
     const [outcome, head, snapshot, found] = reply as [string, string, string, readonly Reply[]];
     if (outcome !== "ok") return mendOrFail(using);
+    if (mode === "probe") haveRoom();
     storedBatch = batch?.number ?? storedBatch;
     snapshotNumber = numberOf(snapshot);
     if (caughtUp !== undefined) caughtUp.to ??= Number(head);
@@ -198,9 +218,18 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
   const ask = async () => {
     while (link !== undefined && cursor !== undefined && (isWanted || queue.isWaiting())) {
       const using = link;
-      await askOnce(using, cursor).catch((error) => goAway(error, using));
+      await askOnce(using, cursor).catch((error) =>
+        isFullness(error) ? beFull(error) : goAway(error, using),
+      );
     }
     isAsking = false;
+  };
+  const beFull = (error: unknown) => {
+    const reason = reasonOf(error);
+    if (!isFull) onNote(`The store ${shown} takes nothing: ${reason}. Requests get 503 until it has room.`);
+    isFull = true;
+    queue.refuseAll(unavailable(reason));
+    makeRoom();
   };
   // At the end of the turn of the event loop: what comes in it goes together.
   const askSoon = () => {
@@ -278,6 +307,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
   try {
     const notes = await checkRedis(first.asking, shown);
     opened = await open(first);
+    if (!opened.isWhole) throw snapshotGone(shown);
     notes.forEach(onNote);
   } catch (error) {
     closeLink(first);
@@ -288,6 +318,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
   return {
     async follow(follower) {
       const using = link;
+      makeRoom = follower.makeRoom ?? makeRoom;
       cursor = createLogCursor(follower, (mark, index, outcome, isLast) => {
         const own = queue.underWay();
         if (own === undefined || mark !== `${replica} ${own.number}`) return;
@@ -304,24 +335,33 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
       }
       return reached;
     },
-    append(text) {
+    append(text, how) {
       if (isClosed) return Promise.reject(unavailable("it is closed"));
       if (away?.isSure) return Promise.reject(unavailable(away.reason));
+      if (how === "making room") makesRoom = true;
       const outcome = queue.push(text);
       askSoon();
       return outcome;
     },
     async keepSnapshot({ position, text }: LogSnapshot) {
       if (link === undefined) throw unavailable(away?.reason ?? "it is closed");
-      const argv = [opened.epoch, position, text];
-      const reply = await link.asking.run(keepScript, keys, argv).catch((error) => {
+      const argv = [opened.epoch, position, text, isFull ? "full" : ""];
+      // Others are not to wait behind it, or lose their connection with it.
+      const own = await connectRedis(address, snapshotTimeout).catch((error) => {
         throw unavailable(reasonOf(error));
       });
+      const reply = await own
+        .run(keepScript, keys, argv)
+        .catch((error) => {
+          throw unavailable(reasonOf(error));
+        })
+        .finally(own.close);
       const [outcome, kept = ""] = reply as readonly string[];
       if (outcome === "ok") snapshotNumber = numberOf(kept);
+      if (isFull) catchUp();
     },
     status: () => ({
-      reachable: away === undefined && !isClosed,
+      reachable: away === undefined && !isFull && !isClosed,
       latencyMs,
       losses,
       entries: (cursor?.number() ?? 0) - snapshotNumber,
@@ -334,6 +374,13 @@ export async function openRedisLog(options: RedisLogOptions): Promise<SharedLog>
       link = undefined;
     },
   };
+}
+
+function snapshotGone(shown: string): SandboxError {
+  return unfitStore(
+    shown,
+    "its snapshot is gone, and so are the entries before it. Delete its keys to start again, or name others with --store-prefix.",
+  );
 }
 
 function foreignKey(shown: string, key: string): SandboxError {

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 // What happens in Redis. A log is three keys:
 //
 // - `meta`, a hash: `epoch`, `founding`, `founded_at`, `head` (the last position), `snapshot` (the position of the newest
-//   one), `floor` (entries up to it are forgotten), and for each replica `r:<id>`: the number of its last batch and when.
+//   one), `floor` (entries up to it are forgotten), `ahead` (milliseconds by which its time is ahead of Redis), and
+//   for each replica `r:<id>`: the number of its last batch and when.
 // - `log`, a stream: one stream entry is a batch, the entries that one replica appended together. Its id is
 //   `<milliseconds>-<number of its last log entry>`, its fields are the epoch (with `<replica> <batch>`) and the texts.
 // - `snapshot`, a string: position, line feed, text.
@@ -34,7 +35,7 @@ end
  * Opens the log, and begins it where there is none and ARGV asks for it. The replica is registered, which shows that it
  * may write.
  *
- * ARGV: a new epoch, or nothing; the founding; the replica; the id of the last batch that it has, or nothing.
+ * ARGV: a new epoch, or nothing; the founding; the replica; the position of the last entry that it has, or nothing.
  */
 export const openScript = script(`
 for index, wanted in ipairs({'hash', 'stream', 'string'}) do
@@ -52,27 +53,45 @@ if not begun then
 end
 local found = redis.call('HMGET', meta, 'epoch', 'founding', 'founded_at', 'floor')
 if found[2] ~= ARGV[2] then return {'other', found[2]} end
-redis.call('HSETNX', meta, 'r:' .. ARGV[3], string.format('0 %.0f', now()))
-local known = ARGV[4] == '' or #redis.call('XRANGE', log, ARGV[4], ARGV[4]) == 1
-return {'open', found[1], found[3], found[4], known and '1' or '0'}
+if redis.call('HEXISTS', meta, 'r:' .. ARGV[3]) == 0 then
+  redis.call('HSET', meta, 'r:' .. ARGV[3], string.format('0 %.0f', now()))
+end
+local known = ARGV[4] == '' or number(ARGV[4]) == 0
+if not known then
+  local entry = redis.call('XRANGE', log, ARGV[4], '+', 'COUNT', 1)[1]
+  known = entry ~= nil and string.match(entry[1], '^%d+') == string.match(ARGV[4], '^%d+')
+end
+local whole = number(found[4]) == 0 or redis.call('EXISTS', snapshot) == 1
+return {'open', found[1], found[3], found[4], known and '1' or '0', whole and '1' or '0'}
 `);
 
 /**
- * Appends a batch, if it is not stored already, and returns what follows the replica's position.
+ * Appends a batch, if it is not stored already, and returns what follows the replica's position. When the clock of Redis
+ * goes back, the time of the log continues from where it was.
  *
- * ARGV: epoch, position, the most batches to return, replica, batch, texts.
+ * A Redis that is full takes no write that may need memory, unless the script has written before. Mode `probe` finds out
+ * whether it is full; `room` writes nevertheless.
+ *
+ * ARGV: epoch, position, the most batches to return, replica, batch, mode, texts.
  */
 export const appendScript = script(`
-local found = redis.call('HMGET', meta, 'epoch', 'head', 'floor', 'snapshot', 'r:' .. ARGV[4])
+local found = redis.call('HMGET', meta, 'epoch', 'head', 'floor', 'snapshot', 'r:' .. ARGV[4], 'ahead')
 if found[1] ~= ARGV[1] then return {'lost'} end
 local have, head = number(ARGV[2]), number(found[2])
 if have > head or have < number(found[3]) then return {'lost'} end
-if #ARGV > 5 and tonumber(string.match(found[5] or '0', '^%d+')) < tonumber(ARGV[5]) then
-  local at = math.max(now(), tonumber(string.match(found[2], '^%d+')))
-  head = head + #ARGV - 5
+if ARGV[6] == 'room' then redis.call('XTRIM', log, 'MINID', found[3]) end
+if ARGV[6] == 'probe' then redis.call('HSET', meta, 'epoch', ARGV[1]) end
+if #ARGV > 6 and tonumber(string.match(found[5] or '0', '^%d+')) < tonumber(ARGV[5]) then
+  local last = tonumber(string.match(found[2], '^%d+'))
+  local at = now() + tonumber(found[6] or '0')
+  if at < last then
+    redis.call('HSET', meta, 'ahead', string.format('%.0f', last - now()))
+    at = last
+  end
+  head = head + #ARGV - 6
   local id = string.format('%.0f-%.0f', at, head)
   local fields = {ARGV[1], ARGV[4] .. ' ' .. ARGV[5]}
-  for index = 6, #ARGV do
+  for index = 7, #ARGV do
     fields[#fields + 1] = 't'
     fields[#fields + 1] = ARGV[index]
   end
@@ -84,17 +103,19 @@ return {'ok', string.format('%.0f', head), found[4], redis.call('XRANGE', log, '
 
 /**
  * Keeps a snapshot that is newer than the one that is there, and forgets what the snapshot before held: a replica that
- * is a little behind is not to start anew. Replicas that were not heard of for a day are forgotten as well.
+ * is a little behind is not to start anew. A Redis that is full keeps nothing before the new one. Replicas that were not
+ * heard of for a day are forgotten as well.
  *
- * ARGV: epoch, position, text.
+ * ARGV: epoch, position, text, `full` or nothing.
  */
 export const keepScript = script(`
 local found = redis.call('HMGET', meta, 'epoch', 'snapshot')
 if found[1] ~= ARGV[1] then return {'lost'} end
 if number(found[2]) >= number(ARGV[2]) then return {'ok', found[2]} end
+local floor = ARGV[4] == 'full' and ARGV[2] or found[2]
+redis.call('XTRIM', log, 'MINID', floor)
 redis.call('SET', snapshot, ARGV[2] .. '\\n' .. ARGV[3])
-redis.call('HSET', meta, 'snapshot', ARGV[2], 'floor', found[2])
-redis.call('XTRIM', log, 'MINID', found[2])
+redis.call('HSET', meta, 'snapshot', ARGV[2], 'floor', floor)
 local all, yesterday = redis.call('HGETALL', meta), now() - 86400000
 for index = 1, #all, 2 do
   if string.sub(all[index], 1, 2) == 'r:' and tonumber(string.match(all[index + 1], '%d+$')) < yesterday then

@@ -1,6 +1,7 @@
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../../domain/api-key.js";
 import {
   containsKey,
+  findFirstKeys,
   findKeys,
   redactEncoded,
   redactKeys,
@@ -36,7 +37,7 @@ export function maskRequest(request: ApiRequest, sha256: (text: string) => strin
     hashes[masked] = hash;
     return masked;
   };
-  const inPath = path.includes("_") || path.includes("%") ? findKeys(path) : [];
+  const inPath = path.includes("_") || path.includes("%") ? findFirstKeys(path) : [];
   return {
     method,
     path: redactPath(path),
@@ -58,7 +59,7 @@ export function maskRequest(request: ApiRequest, sha256: (text: string) => strin
   // What is no key may be any other secret: only what is asked of it is kept.
   function maskMalformed(): string {
     const text = apiKey as string;
-    const keys = findKeys(text);
+    const keys = findFirstKeys(text);
     const masked = [isMeantAsKey(text, keys) ? "${" : "?", ...keys.map(mask), "??"].join(" ");
     hashes[masked] = sha256(text);
     return masked;

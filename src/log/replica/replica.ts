@@ -20,8 +20,9 @@ import type { LogEntry, LogSnapshot, SharedLog } from "./shared-log.js";
 
 export interface ReplicaOptions extends Omit<CopyOptions, "maxInstances">, InstanceLimits {
   readonly log: SharedLog;
-  /** The entries after which the log is compacted. Default: 20,000. */
+  /** The entries, and their characters, after which the log is compacted. Default: 20,000 and 8 million. */
   readonly compactEvery?: number;
+  readonly compactCharacters?: number;
   /** Called when an entry could not be appended for which no caller waits. */
   readonly onProblem: (error: unknown) => void;
 }
@@ -33,7 +34,7 @@ export interface ReplicaOptions extends Omit<CopyOptions, "maxInstances">, Insta
  * All replicas of a log must have the same version, scenario, `given` and `maxInstances`: the founding compares them.
  */
 export async function openReplica(options: ReplicaOptions): Promise<Log> {
-  const { log, compactEvery = 20_000, onProblem, ...copied } = options;
+  const { log, compactEvery = 20_000, compactCharacters = 8_000_000, onProblem, ...copied } = options;
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
   const name = base62From(nodePlatform.random, 8);
   const copy = createCopy({ ...copied, maxInstances });
@@ -43,13 +44,18 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
   let count = 0;
   let isOwn = false;
   let isClosed = false;
-  const append = async (content: EntryContent, instance?: string, own: OwnPart = {}): Promise<unknown> => {
+  const append = async (
+    content: EntryContent,
+    instance?: string,
+    own: OwnPart = {},
+    how?: "making room",
+  ): Promise<unknown> => {
     count += 1;
     const n = count;
     ownParts.set(n, own);
     try {
       const entry: Entry = { ...content, instance, by: name, n };
-      const outcome = (await log.append(JSON.stringify(entry))) as Outcome;
+      const outcome = (await log.append(JSON.stringify(entry), how)) as Outcome;
       if ("error" in outcome) throw outcome.error;
       return outcome.value;
     } finally {
@@ -61,10 +67,12 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
   };
 
   let isCompacting = false;
-  const compact = async () => {
+  const compact = async (how?: "making room") => {
     isCompacting = true;
     try {
-      const snapshot = (await append({ kind: "compact", least: compactEvery })) as LogSnapshot | undefined;
+      // Where another replica's comes first, there are fewer by then.
+      const content = { kind: "compact", least: copy.applied() } as const;
+      const snapshot = (await append(content, undefined, {}, how)) as LogSnapshot | undefined;
       if (snapshot !== undefined) await log.keepSnapshot(snapshot);
     } catch (error) {
       report(error);
@@ -84,11 +92,15 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
     isOwn = entry.by === name;
     const outcome = copy.apply(entry, logged, isOwn ? (ownParts.get(entry.n) ?? {}) : undefined);
     // By whoever is asked the most.
-    if (isOwn && !isCompacting && copy.applied() >= compactEvery) compact();
+    const isLong = copy.applied() >= compactEvery || copy.sizes().characters >= compactCharacters;
+    if (isOwn && !isCompacting && isLong) compact();
     isOwn = false;
     return outcome;
   };
-  await log.follow({ start: copy.startFrom, apply });
+  const makeRoom = () => {
+    if (!isCompacting && copy.applied() > 1) compact("making room");
+  };
+  await log.follow({ start: copy.startFrom, apply, makeRoom });
 
   const { runtime, instances } = copy.sandboxes();
   /** About now, by the store's clock. */

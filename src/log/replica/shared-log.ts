@@ -32,6 +32,8 @@ export interface LogFollower {
   readonly start: (from: LogStart) => void;
   /** Applies one entry. What it returns for an entry of this replica's own resolves the `append`. */
   readonly apply: (entry: LogEntry) => unknown;
+  /** Called while the store is full: a snapshot makes room. */
+  readonly makeRoom?: () => void;
 }
 
 /**
@@ -45,9 +47,9 @@ export interface SharedLog {
    * Appends an entry; resolves to what `apply` returned for it here. Entries of one replica keep their order, and those of
    * one turn of the event loop are sent together.
    *
-   * Rejects with `store_unavailable` when it is not known to be stored; it may be stored nevertheless, and is applied then.
+   * A store that is full takes only entries that make room. Rejects with `store_unavailable` when it is not known to be stored; it may be stored nevertheless, and is applied then.
    */
-  readonly append: (text: string) => Promise<unknown>;
+  readonly append: (text: string, how?: "making room") => Promise<unknown>;
   /**
    * Keeps the state at a position for late replicas, and forgets the entries up to the snapshot before it: a replica that
    * is a little behind goes on, and is not started anew in the middle of its requests.

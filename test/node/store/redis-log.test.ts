@@ -7,6 +7,7 @@ import { openRedisLog, type RedisLogOptions } from "../../../src/log/redis/redis
 import type { LogEntry, LogStart, SharedLog } from "../../../src/log/replica/shared-log.js";
 import { testSharedLog } from "../../support/log-behaviour.js";
 import { noRedis, type RedisServer, startRedis } from "../../support/redis-server.js";
+import { startReplica } from "../../support/replicas.js";
 import { startProxy, type TcpProxy } from "../../support/tcp-proxy.js";
 
 interface Replica {
@@ -282,6 +283,101 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     await expect.poll(() => log.append("after").catch(() => "refused")).toBe("after");
   });
 
+  test("has a time that continues at its own pace when the clock of Redis goes back", async () => {
+    const { log, entries } = await openReplica(redis.port);
+    await log.append("before");
+    const ahead = Date.now() + 600_000;
+    // As a master whose clock is fast leaves it behind.
+    await redis.command(
+      "EVAL",
+      "redis.call('XADD', KEYS[2], ARGV[1], redis.call('HGET', KEYS[1], 'epoch'), 'fast 1', 't', 'fast') redis.call('HSET', KEYS[1], 'head', ARGV[1])",
+      "2",
+      "svc-sandbox:meta",
+      "svc-sandbox:log",
+      `${ahead}-2`,
+    );
+    await log.append("after");
+    await expect
+      .poll(async () => {
+        await log.append("later");
+        return (entries.at(-1) as LogEntry).at - ahead;
+      })
+      .toBeGreaterThan(20);
+    expect((entries.at(-1) as LogEntry).at - ahead).toBeLessThan(300_000);
+  });
+
+  test("stores a snapshot that takes longer than the timeout, and loses no connection by it", async () => {
+    const notes: string[] = [];
+    const { log, entries } = await openReplica(proxy.port, {
+      timeout: 300,
+      onNote: (note) => notes.push(note),
+    });
+    await log.append("before");
+    proxy.slow();
+    const { position } = entries.at(-1) as LogEntry;
+    const text = "long ".repeat(400_000);
+    const kept = log.keepSnapshot({ position, text });
+    expect(await log.append("meanwhile")).toBe("meanwhile");
+    await kept;
+    expect(await redis.command("STRLEN", "svc-sandbox:snapshot")).toBe(position.length + 1 + text.length);
+    expect(notes).toEqual([]);
+  });
+
+  test("starts a replica anew that had only a snapshot when Redis comes back without it", async () => {
+    const own = await startRedis(["--appendonly", "no"]);
+    onTestFinished(own.close);
+    const first = await openReplica(own.port);
+    await first.log.append("saved");
+    await own.command("SAVE");
+    await first.log.append("lost");
+    await first.log.keepSnapshot({ position: (first.entries.at(-1) as LogEntry).position, text: "lost" });
+    const late = await openReplica(own.port);
+    expect(late.starts.map(({ snapshot }) => snapshot?.text)).toEqual(["lost"]);
+    await first.log.close();
+    await own.crash();
+    await own.restart();
+    await expect.poll(() => late.log.append("new").catch(() => "refused"), { timeout: 5000 }).toBe("new");
+    expect(late.texts()).toEqual(["saved", "new"]);
+  });
+
+  test("without its snapshot is refused at a start, and stays away for a replica that needs it", async () => {
+    const { log, entries } = await openReplica(redis.port);
+    for (const text of ["a", "b"]) {
+      await log.append(text);
+      await log.keepSnapshot({ position: (entries.at(-1) as LogEntry).position, text });
+    }
+    await redis.command("DEL", "svc-sandbox:snapshot");
+    await expect(openLog(redis.port)).rejects.toMatchObject({
+      code: "store_unusable",
+      message: expect.stringContaining("its snapshot is gone"),
+    });
+    expect(await log.append("c")).toBe("c");
+  });
+
+  test("makes room by a snapshot when Redis is full, and serves again without any traffic", async () => {
+    const server = await startReplica(await openLog(redis.port), "active");
+    onTestFinished(() => server.close(0));
+    const put = () =>
+      fetch(`${server.controlUrl}/scenario`, {
+        method: "PUT",
+        headers: { "content-type": "application/yaml" },
+        body: `version: 1\norganizations: { a-bank: { type: bank } }\n# ${"long ".repeat(40_000)}`,
+      }).then(({ status }) => status);
+    const ready = async () => (await fetch(`${server.controlUrl}/ready`)).status;
+    expect(await put()).toBe(200);
+    const [, used = ""] = /used_memory:(\d+)/.exec(String(await redis.command("INFO", "memory"))) ?? [];
+    await redis.command("CONFIG", "SET", "maxmemory", String(Number(used) + 3_000_000));
+    onTestFinished(async () => void (await redis.command("CONFIG", "SET", "maxmemory", "0")));
+    let status = 200;
+    for (let n = 0; n < 40 && status === 200; n += 1) status = await put();
+    expect(status).toBe(503);
+    await expect.poll(ready, { timeout: 10_000 }).toBe(200);
+    expect(await put()).toBe(200);
+    const late = await startReplica(await openLog(redis.port), "active");
+    onTestFinished(() => late.close(0));
+    expect(late.copy.keys.list()).toEqual([]);
+  });
+
   test("is begun once by many at once", async () => {
     const opened = await Promise.all(Array.from({ length: 8 }, () => openReplica(redis.port)));
     expect(new Set(opened.map(({ starts }) => starts[0]?.foundedAt)).size).toBe(1);
@@ -311,7 +407,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     const texts = Array.from({ length: 1200 }, (_, n) =>
       n % 100 === 0 ? "long ".repeat(50_000) : String(n),
     );
-    expect(await Promise.all(texts.map(log.append))).toEqual(texts);
+    expect(await Promise.all(texts.map((text) => log.append(text)))).toEqual(texts);
     expect(entries.map(({ text }) => text)).toEqual(texts);
   });
 });

@@ -61,6 +61,32 @@ test("a replica that drains responds, ends each connection and is not ready, so 
   await expect(exchange(one.url, { path: mePath })).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });
 
+test("a log of few and long entries is compacted", async () => {
+  const one = await open();
+  const body = `version: 1\norganizations: { a-bank: { type: bank } }\n# ${"long ".repeat(190_000)}`;
+  const headers = { "content-type": "application/yaml" };
+  for (let n = 0; n < 9; n += 1) {
+    expect((await fetch(`${one.controlUrl}/scenario`, { method: "PUT", headers, body })).status).toBe(200);
+  }
+  await expect.poll(() => one.log.status()?.entries).toBeLessThan(5);
+  expect(one.log.status()?.characters).toBeLessThan(8_000_000);
+});
+
+test("an entry stays short, however many keys a client repeats in a request", async () => {
+  const one = await open();
+  const keys = Array.from({ length: 3000 }, (_, n) => `SVC_test_${n}`).join(",");
+  for (const request of [
+    { path: `/v1/${keys}` },
+    { path: `${mePath}?${keys}` },
+    { headers: { "x-api-key": keys } },
+    { headers: { other: keys } },
+  ]) {
+    await sendOnSocket(one.port)({ path: mePath, ...request });
+  }
+  expect(store.entries.filter(({ text }) => text.length > 30_000)).toEqual([]);
+  expect(store.entries.filter(({ text }) => text.includes("request"))).toHaveLength(4);
+});
+
 test("a key made by one replica works at every other, and nothing in the store is a key", async () => {
   const [one, other, third] = (await three()) as [ReplicaServer, ReplicaServer, ReplicaServer];
   const creation = { organization: "relying-party", environment: "live", name: "Shared", ref: "shared" };
