@@ -98,7 +98,9 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
     return outcome;
   };
   const makeRoom = () => {
-    if (!isCompacting && copy.applied() > 1) compact("making room");
+    // Also after a snapshot that was made and could not be stored.
+    const isWorthIt = copy.applied() > 1 || log.status().entries > 100;
+    if (!isCompacting && isWorthIt) compact("making room");
   };
   await log.follow({ start: copy.startFrom, apply, makeRoom });
 

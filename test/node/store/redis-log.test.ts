@@ -340,7 +340,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     expect(late.texts()).toEqual(["saved", "new"]);
   });
 
-  test("without its snapshot is refused at a start, and stays away for a replica that needs it", async () => {
+  test("without its snapshot is refused at a start, and serves a replica that does not need it", async () => {
     const { log, entries } = await openReplica(redis.port);
     for (const text of ["a", "b"]) {
       await log.append(text);
