@@ -92,7 +92,7 @@ export const adviceTable = [
     meaning:
       "A replaced key was sent after its replacement had been answered with 200: a part of the client still has the old key.",
     whatToDo:
-      "Look for the instance, job or cache that still has the old key, and change it over before the overlap ends. A test that means to send both sends the old one first, or resets the sandbox between them (POST $SVC_CONTROL_URL/reset).",
+      "Look for the instance, job or cache that still has the old key, and change it over before the overlap ends. A test that means to send both sends the old one first, or resets the sandbox between them (curl -X POST -H content-type:application/json $SVC_CONTROL_URL/reset).",
   },
   {
     id: "query-or-body-sent",

@@ -54,7 +54,10 @@ export function howToCover(
     const other = fallbackScenarios.find((name) => instructionIn(name, pathId) !== undefined);
     if (other === undefined) return null;
     const line = instructionIn(other, pathId);
-    if (other === world.name) return `reset the sandbox (POST $SVC_CONTROL_URL/reset), then ${line}`;
+    if (other === world.name) {
+      const options = `${curlOptions && `${curlOptions} `}-X POST -H content-type:application/json`;
+      return `reset the sandbox (curl ${options} $SVC_CONTROL_URL/reset), then ${line}`;
+    }
     const needs = outcomeOf(pathId).preview === true ? " (it has preview: true)" : "";
     return underExec
       ? `run svc-sandbox exec ${other} -- <command>${needs}, and in it ${line}`

@@ -76,7 +76,7 @@ test.each(
     running.sandbox.requests.clear();
     const hint = hintFor(running.sandbox, path);
     const [, other, line] =
-      /^(?:start svc-sandbox (\S+)(?: \(it has preview: true\))?, then |reset the sandbox \(POST \$SVC_CONTROL_URL\/reset\), then )?send? ?[^:]*: (curl .*)$|^$/.exec(
+      /^(?:start svc-sandbox (\S+)(?: \(it has preview: true\))?, then |reset the sandbox \(curl [^)]*\), then )?send? ?[^:]*: (curl .*)$|^$/.exec(
         hint,
       ) ?? [];
     expect([path, line ?? hint]).toEqual([path, expect.stringMatching(/^curl /)]);
@@ -114,10 +114,10 @@ test("a path that the running scenario offers at its start only is brought back 
   sandbox.clock.advance("61s");
   const hint = hintFor(sandbox, "429.per_minute");
   expect(hint).toMatch(
-    /^reset the sandbox \(POST \$SVC_CONTROL_URL\/reset\), then send SVC_KEY_RATE_LIMITED_MINUTE /,
+    /^reset the sandbox \(curl -X POST -H content-type:application\/json \$SVC_CONTROL_URL\/reset\), then send SVC_KEY_RATE_LIMITED_MINUTE /,
   );
   sandbox.reset();
-  await follow(hint.slice(hint.indexOf("curl ")), sandbox, environment());
+  await follow(hint.slice(hint.indexOf(": curl ") + 2), sandbox, environment());
   expect(sandbox.requests.list({ pathId: "429.per_minute" })).toHaveLength(1);
 });
 
