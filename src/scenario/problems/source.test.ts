@@ -99,6 +99,27 @@ test.each<[where: string, text: string]>([
   expect(shown).not.toMatch(/horse|battery|staple|7Lw2X/);
 });
 
+const keys = ["SVC_test_", "SVC_live_", "legacysvc_test_", "legacysvc_live_"].map((prefix) => prefix + words);
+
+test.each(
+  keys.flatMap((key) => [
+    `tokne: ${key}`,
+    `then: "${key}"`,
+    `- ${key}`,
+    `a: { b: [${key}] } # ${key}`,
+    `a:\n  ${key}`,
+  ]),
+)("what looks like a key is in no excerpt, wherever it stands: %j (R46)", (text) => {
+  for (const offset of [0, text.length]) {
+    const source = { file: undefined, text, shown: new Map() };
+    expect(describePlace({ source, offset }).source).not.toMatch(/horse|battery|staple/);
+  }
+});
+
+test("another value is shown in a field whose name only resembles token", () => {
+  expect(redactLine(`tokne: ${words}`)).toBe(`tokne: ${words}`);
+});
+
 test.each(namesOf(scenarioSchema))("what stands in the field %s is shown", (name) => {
   expect(redactLine(`${name}: { status: 503 }`)).toBe(`${name}: { status: 503 }`);
 });
