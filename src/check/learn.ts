@@ -141,6 +141,7 @@ function meScope(attempts: readonly Attempt[]): Inferred {
 }
 
 const widest = 60;
+const comment = (text: string) => wrapWords(text, 76).map((line) => `  # ${line}`);
 
 /** Writes inferred assumptions as an `assumptions:` block for a scenario; comments say why the others are left out. */
 export function assumptionsYaml(assumptions: readonly InferredAssumption[]): string {
@@ -151,10 +152,15 @@ export function assumptionsYaml(assumptions: readonly InferredAssumption[]): str
   const reasons = [...new Set(open.map(({ because }) => because))];
   return [
     `assumptions:${learned.length === 0 ? " {}" : ""}`,
-    ...lines.map((line, index) => `${line.padEnd(width)}  # ${learned[index]?.because}`),
+    ...lines.flatMap((line, index) => {
+      const because = learned[index]?.because ?? "";
+      const whole = `${line.padEnd(width)}  # ${because}`;
+      // A list goes on in a line that is indented deeper than its name.
+      return whole.length <= 80 ? whole : [...comment(because), wrapWords(line, 76).join("\n    ")];
+    }),
     ...reasons.flatMap((reason) => {
       const names = open.filter(({ because }) => because === reason).map(({ name }) => name);
-      return wrapWords(`not learned: ${names.join(", ")} (${reason})`, 76).map((line) => `  # ${line}`);
+      return comment(`not learned: ${names.join(", ")} (${reason})`);
     }),
     "",
   ].join("\n");

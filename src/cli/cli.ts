@@ -38,18 +38,22 @@ function named(text: string, program: string): string {
   // Most users start it by its own name, and the expression takes long to compile.
   if (program === "svc-sandbox" || !text.includes("svc-sandbox")) return text;
   const names = Object.keys(commands).join("|");
-  return text.replace(new RegExp(`(?<![\\w/.-]|npx )svc-sandbox(?= (?:${names}|--|<))`, "g"), program);
+  return text.replace(
+    new RegExp(`(?<![\\w/.-]|npx |--no-install )svc-sandbox(?= (?:${names}|--|<))`, "g"),
+    program,
+  );
 }
 
 // The one way out to a terminal: whatever a text holds, it does not play with it.
-function printing(output: Output, worded = (text: string) => text): Output {
+function printing(output: Output, worded?: (text: string) => string): Output {
   const { isTTY = false, room } = output;
   return {
     isTTY,
+    ...(worded !== undefined && { worded }),
     get columns() {
       return output.columns;
     },
-    write: (text, done) => output.write(printable(worded(text), isTTY), done),
+    write: (text, done) => output.write(printable(text, isTTY), done),
     ...(room !== undefined && { room: (until) => room(until) }),
   };
 }

@@ -55,11 +55,11 @@ export function isVerbose(argv: readonly string[], env: Io["env"]): boolean {
 }
 
 /**
- * The program as its user starts it. `npx` and scripts of npm set `npm_command`: what npm has installed for them is found
- * by `npx` alone.
+ * The program as its user starts it. `npx` and scripts of npm set `npm_command`: only `npx` finds what npm has installed
+ * for them. Without `--no-install` it would download any package of this name where none is installed.
  */
 export function programName({ npm_command: command }: Io["env"]): string {
-  return command === undefined ? "svc-sandbox" : "npx svc-sandbox";
+  return command === undefined ? "svc-sandbox" : "npx --no-install svc-sandbox";
 }
 
 /** Resolves once the signal is aborted. */

@@ -1,14 +1,18 @@
 import { textWidth } from "../domain/printable.js";
 import { narrowExcerpt } from "../scenario/problems/source.js";
 
-/** Somewhere to write text: a terminal, a pipe, or a test's string. */
+type Done = (error?: Error | null) => void;
+
+/** Somewhere to write text: a terminal, a pipe, or a test's string. Only `tell` and `writeData` write to it. */
 export interface Output {
   /** `done` is called once the text is written or lost. */
-  readonly write: (text: string, done?: (error?: Error | null) => void) => unknown;
+  readonly write: (text: string, done?: Done) => unknown;
+  /** Names the program as its user starts it, before lines are broken. */
+  readonly worded?: (text: string) => string;
   /** Resolves once there is room for more, or the signal is aborted, to whether it is still read. Default: at once to true. */
   readonly room?: (until: AbortSignal) => Promise<boolean>;
   readonly isTTY?: boolean | undefined;
-  /** The number of characters that fit into a line now; `undefined` where lines have no end. */
+  /** The number of characters that fit into a line now; `undefined` if it is not known, as in a pipe. */
   readonly columns?: number | undefined;
 }
 
@@ -17,24 +21,30 @@ interface Telling {
   readonly wide?: boolean | undefined;
   /** What the further lines of a long one begin with. Default: the indent of the line. */
   readonly hang?: string;
-  readonly done?: (error?: Error | null) => void;
+  readonly done?: Done | undefined;
 }
 
-/** The columns that a line for people may have. In a pipe a line is whole: it may be searched. */
-export function columnsOf({ isTTY, columns }: Pick<Output, "isTTY" | "columns">, wide = false): number {
-  return wide ? Number.POSITIVE_INFINITY : (columns ?? (isTTY ? 80 : Number.POSITIVE_INFINITY));
+/** The columns that a line for people may have: those of the terminal, or 80 in a pipe or the log of a CI job. */
+export function columnsOf({ columns = 80 }: Pick<Output, "columns">, wide = false): number {
+  return wide ? Number.POSITIVE_INFINITY : columns;
 }
 
-/**
- * Writes a text for people; nothing else in the command line does. Long lines are broken at spaces, but for commands on
- * lines of their own.
- */
+/** Writes a text for people. Breaks long lines at spaces; a command to copy stays whole, on a line of its own. */
 export function tell(output: Output, text: string, { wide, hang, done }: Telling = {}): void {
-  output.write(wrapLines(text, columnsOf(output, wide), hang), done);
+  const { worded = (same) => same } = output;
+  output.write(wrapLines(worded(text), columnsOf(output, wide), hang), done);
 }
 
-// An indented command is there to be copied.
-const command = /^\s+(?:curl|svc-sandbox|npx|node) /;
+/** Writes what other programs read (JSON, YAML, Markdown, lines for a shell), with its lines unchanged. */
+export function writeData(output: Output, text: string, done?: Done): void {
+  const { worded = (same) => same } = output;
+  output.write(worded(text), done);
+}
+
+const program = "(?:npx (?:--no-install )?)?svc-sandbox|curl|node|eval";
+const command = new RegExp(String.raw`^\s+(?:${program}) `);
+// A command after the last colon of a line is there to be copied, too.
+const endsWithCommand = new RegExp(String.raw`^(.*?:) ((?:${program}) .*)$`);
 const caretLine = /^ *\^$/;
 
 /** A text, which may be coloured, with its long lines broken; a line with a caret under it is shown around the caret. */
@@ -50,10 +60,12 @@ export function wrapLines(text: string, width: number, hang?: string): string {
     .join("\n");
 }
 
-// What is between backquotes is one word.
 function wrapLine(line: string, width: number, hang = /^\s*/.exec(line)?.[0] ?? ""): string[] {
+  const [, before, copied] = endsWithCommand.exec(line) ?? [];
+  if (before !== undefined) return [...wrapLine(before, width, hang), `${hang}  ${copied}`];
   const lines: string[] = [];
   let last = "";
+  // What is between backquotes is one word.
   for (const [word] of line.matchAll(/\s*(?:[^\s`]*`[^`]*`\S*|\S+)/g)) {
     if (last === "" || textWidth(last + word) <= width) last += word;
     else {

@@ -1,6 +1,7 @@
 import picocolors from "picocolors";
 import { escapeControls } from "../domain/printable.js";
 import type { Io, Output } from "./io.js";
+import { columnsOf } from "./tell.js";
 
 export type Palette = ReturnType<typeof picocolors.createColors>;
 
@@ -18,15 +19,14 @@ export interface Style {
   readonly width: number;
 }
 
-/** The style for an output as it is now: windows are made wider. A pipe is as wide as most terminals. */
+/** The style for an output as it is now: windows are made wider. */
 export function styleFor(
   output: Output,
   env: Io["env"],
   { color = true, wide = false }: { readonly color?: boolean; readonly wide?: boolean } = {},
 ): Style {
-  const { isTTY = false, columns = 80 } = output;
-  const width = wide ? Number.POSITIVE_INFINITY : columns;
-  return { palette: paletteFor(output, env, { color }), isTerminal: isTTY, width };
+  const { isTTY = false } = output;
+  return { palette: paletteFor(output, env, { color }), isTerminal: isTTY, width: columnsOf(output, wide) };
 }
 
 /** Green for answers, yellow for "later", red for refusals. */

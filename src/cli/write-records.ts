@@ -1,4 +1,4 @@
-import type { Output } from "./io.js";
+import { type Output, writeData } from "./tell.js";
 
 export const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
@@ -36,12 +36,12 @@ export async function writeRecords<Item extends object>(
       before = separator;
     }
     if (waiting.length < portion) continue;
-    output.write(waiting);
+    writeData(output, waiting);
     waiting = "";
     const isRead = (await output.room?.(stop)) ?? true;
     if (!isRead || stop.aborted) return;
   }
-  output.write(waiting + tail);
+  writeData(output, waiting + tail);
   await output.room?.(stop);
 }
 

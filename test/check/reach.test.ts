@@ -132,7 +132,7 @@ test("a warning comes before a key that may be real is sent over plain HTTP to a
   const stderrWith = async (env: Record<string, string>) =>
     (await runCli(["check", "http://no-such-host.invalid", "--timeout", "1s"], { env })).stderr;
   expect(await stderrWith(probeKeys)).toMatch(
-    /^Keys go to no-such-host\.invalid unencrypted: .*\nFailed to reach/,
+    /^Keys go to no-such-host\.invalid unencrypted: .*\sFailed to reach/,
   );
   expect(await stderrWith({ SVC_API_KEY: "SVC_test_sbx0123456789" })).toMatch(/^Failed to reach/);
 });

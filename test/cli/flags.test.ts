@@ -17,8 +17,8 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
   [["--instance-ttl", "0s"], /^Failed to read --instance-ttl: "0s" cannot be used\./],
   [["--write-env", ""], /^Failed to read --write-env: "" cannot be used\. Give the name of a file\./],
   [["--state", ""], /^Failed to read --state: "" cannot be used\./],
-  [["--prot", "0"], /unknown option '--prot'\. Did you mean --port\?\n.*start --help/],
-  [["start", "--port"], /'-p, --port <number>' argument missing\.\n.*start --help/],
+  [["--prot", "0"], /unknown option '--prot'\. Did you mean --port\?\s.*start --help/],
+  [["start", "--port"], /'-p, --port <number>' argument missing\.\s.*start --help/],
   [
     ["keys", "--format", "xml"],
     /^Failed to read --format: "xml" cannot be used\. Give table, json, env, dotenv or powershell\./,

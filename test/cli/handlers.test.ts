@@ -22,7 +22,7 @@ export default [
 const inFunction = "export default async ({ sandbox }) => sandbox.name && ";
 
 const start = (file: string, cwd: string) =>
-  runCommand(`"${process.execPath}" "${bin}" --port 0 --json --handlers ${file}`, { cwd });
+  runCommand(`"${process.execPath}" "${bin}" --port 0 --json --wide --handlers ${file}`, { cwd });
 
 async function served(file: string, code: string) {
   const running = start(file, userFolder({ [file]: code }));
@@ -105,7 +105,7 @@ test.each<[string, string | undefined, RegExp]>([
   [
     "a syntax error",
     "const a = 1;\nexport default [;\n",
-    /: it is not JavaScript\.\n\S*h\.mjs:2\nexport default \[;\n +\^\n/,
+    /: it is not JavaScript\.\s\S*h\.mjs:2\nexport default \[;\n +\^\n/,
   ],
   [
     "a missing export",
@@ -142,7 +142,7 @@ test("a syntax error of a file that the handlers import shows that file and its 
   const files = { "h.mjs": 'import "./data.mjs";', "data.mjs": "\nexport const = 1;\n" };
   const ran = await start("h.mjs", userFolder(files)).ended;
   expect(ran).toMatchObject({ code: 2, stdout: "" });
-  expect(ran.stderr).toMatch(/: it is not JavaScript\.\n\S*data\.mjs:2\nexport const = 1;\n +\^\n/);
+  expect(ran.stderr).toMatch(/: it is not JavaScript\.\s\S*data\.mjs:2\nexport const = 1;\n +\^\n/);
 });
 
 test.each([

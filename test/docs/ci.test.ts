@@ -135,8 +135,8 @@ describe("action.yml", () => {
     const { code, stderr, outputs, folder } = await runAction(given);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^::warning title=svc-sandbox same-key-after-401::/m);
-    expect(stderr).toMatch(/^::error title=(?:npx )?svc-sandbox --min-coverage 50::/m);
-    expect(stderr).toMatch(/^::error title=(?:npx )?svc-sandbox --fail-on warning::/m);
+    expect(stderr).toMatch(/^::error title=(?:npx --no-install )?svc-sandbox --min-coverage 50::/m);
+    expect(stderr).toMatch(/^::error title=(?:npx --no-install )?svc-sandbox --fail-on warning::/m);
     expect(outputs).toMatchObject({
       coverage: "11",
       verdict: "failed",

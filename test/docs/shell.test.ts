@@ -106,7 +106,7 @@ test("README.md: its first screen works in a clean clone with an empty HOME, and
   expect((await inClone(readme("explain")).ended).stdout).toContain("403.live_suspended");
 
   expect((await inClone("npx --no-install svc-sandbox lits").ended).stderr).toContain(
-    "`npx svc-sandbox list`",
+    "`npx --no-install svc-sandbox list`",
   );
 
   const elsewhere = await inClone(`export npm_config_ignore_scripts=true\n${readme("npm pack")}`).ended;

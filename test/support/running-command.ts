@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { root } from "./pages.js";
 import { temporaryFolder } from "./temporary-folder.js";
+import { unwrapped } from "./unwrapped.js";
 
 /** The built command line. */
 export const bin = join(root, "bin/svc-sandbox.js");
 
-/** How a command ended, and what it wrote. */
+/** How a command ended, and what it wrote; the lines of stderr are whole, as `unwrapped` makes them. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -93,7 +94,14 @@ function watched(child: ChildProcess, title: string): RunningCommand {
       written[name] += text;
     });
   }
-  const ended = once(child, "close").then(([code, signal]): Ended => ({ code, signal, ...written }));
+  const ended = once(child, "close").then(
+    ([code, signal]): Ended => ({
+      code,
+      signal,
+      ...written,
+      stderr: unwrapped(written.stderr),
+    }),
+  );
   return {
     child,
     ended,

@@ -9,7 +9,7 @@ import { quote } from "../../schema/words.js";
 import type { Call } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 interface VerifyFlags {
@@ -49,7 +49,7 @@ export async function verifyFile(
   const verification = verifyCertificate(result, again);
   const style = styleFor(io.stdout, io.env, flags);
   const shown = redactKeys(renderVerification(verification, flags.json ? "json" : "text", style));
-  if (flags.json) io.stdout.write(shown);
+  if (flags.json) writeData(io.stdout, shown);
   else tell(io.stdout, shown, flags);
   return verification.verified ? exitCode.fine : exitCode.failed;
 }

@@ -6,7 +6,7 @@ import { exitCode, tryToWrite } from "../exit-codes.js";
 import { newFile } from "../files.js";
 import { askFlags, controlCall, quiet, readText, runningUrl } from "../flags.js";
 import { programName } from "../io.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 
 export const command = declareCommand({
   summary: "write what a running sandbox has seen into a scenario file, which verify proves anywhere",
@@ -41,7 +41,7 @@ export const command = declareCommand({
     const { output, from, to, key } = flags;
     const file = output === undefined ? undefined : newFile(output, io.cwd, flags);
     const text = await askCapture(controlCall(words[0], flags, io), { from, to, key });
-    if (file === undefined) io.stdout.write(text);
+    if (file === undefined) writeData(io.stdout, text);
     else {
       tryToWrite(quote(output), () => writeFileAtomically(file, text, 0o666));
       if (flags.quiet !== true)

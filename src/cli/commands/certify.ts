@@ -42,7 +42,7 @@ import {
 import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 const { host, handlers, maxBody, control, tls, cert, key } = serverFlags;
@@ -166,7 +166,7 @@ export const command = declareCommand({
       if (!quiet) showOutput(result.runs, outputOf, call);
       const style = styleFor(io.stdout, io.env, flags);
       const shown = redactKeys(renderCertificate(result, flags.json ? "json" : "text", style));
-      if (flags.json) io.stdout.write(shown);
+      if (flags.json) writeData(io.stdout, shown);
       else tell(io.stdout, shown, flags);
       const failures = await writeCertificates(result, targets, io);
       for (const one of failures) tell(io.stderr, describeFailure(one, flags));
@@ -214,11 +214,13 @@ function showOutput(
   const { palette } = styleFor(io.stderr, io.env, flags);
   for (const [run] of failuresByReason(runs)) {
     const { name, profile, seed, fault } = run;
-    const lines = outputOf(run).map((line) => `  ${palette.dim("|")} ${line}\n`);
+    const bar = `  ${palette.dim("|")} `;
     const options = ["--profile", profile, "--seed", String(seed)];
     const again = commandLine(["svc-sandbox", "exec", ...words, ...options, "--", ...rest], 2000);
     const hint = fault === undefined ? `See it again: ${again}\n` : "";
-    tell(io.stderr, redactKeys(`${palette.bold(`What ${name} wrote last`)}\n${lines.join("")}${hint}\n`));
+    tell(io.stderr, `${palette.bold(`What ${name} wrote last`)}\n`, flags);
+    for (const line of outputOf(run)) tell(io.stderr, redactKeys(`${bar}${line}\n`), { ...flags, hang: bar });
+    tell(io.stderr, redactKeys(`${hint}\n`), flags);
   }
 }
 

@@ -15,7 +15,7 @@ import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, jsonOrFormat, timeout, wide } from "../flags.js";
 import type { Io } from "../io.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -70,7 +70,7 @@ export const command = declareCommand({
     if (format !== "text" || stopped === undefined) {
       const shown = redactKeys(renderCheck(report, format, styleFor(io.stdout, io.env, flags)));
       if (format === "text") tell(io.stdout, shown, flags);
-      else io.stdout.write(shown);
+      else writeData(io.stdout, shown);
     }
     return report.verdict === "agrees" && !newFacts?.length ? exitCode.fine : exitCode.failed;
   },

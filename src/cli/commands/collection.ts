@@ -16,7 +16,7 @@ import { quiet, standardUrl, worldFlags } from "../flags.js";
 import { type Io, programName } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { clientEnvironment } from "../serve/client-environment.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 
 export const command = declareCommand({
   summary: "print requests for Postman, Bruno or an .http file: one for each path",
@@ -59,7 +59,7 @@ export const command = declareCommand({
     }
     if (flags.environment !== undefined) refuseOther(flags.environment, io);
     for (const [path, text] of Object.entries(files)) {
-      if (output === undefined) io.stdout.write(text);
+      if (output === undefined) writeData(io.stdout, text);
       else write(join(output, path), text, io);
     }
     if (flags.environment !== undefined) {

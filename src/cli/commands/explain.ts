@@ -16,7 +16,7 @@ import { exitCode } from "../exit-codes.js";
 import { json, wide, worldFlags } from "../flags.js";
 import { programName } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -37,7 +37,7 @@ export const command = declareCommand({
     const explained = explain(headerOf(word, world, loaded.name), world);
     const style = styleFor(io.stdout, io.env, flags);
     const lines = describe(explained, loaded.name, style, programName(io.env));
-    if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
+    if (flags.json) writeData(io.stdout, `${JSON.stringify(explained, null, 2)}\n`);
     else tell(io.stdout, `${lines.join("\n")}\n`, flags);
     return exitCode.fine;
   },

@@ -8,7 +8,7 @@ import { jsonOrFormat, wide, worldFlags } from "../flags.js";
 import { firstThatFits, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { clientEnvironment, environmentLines, powershellLines } from "../serve/client-environment.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { type Style, shortTime, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -48,7 +48,7 @@ export const command = declareCommand({
     };
     const text = await textOf[format]();
     if (format === "table") tell(io.stdout, text, flags);
-    else io.stdout.write(text);
+    else writeData(io.stdout, text);
     return exitCode.fine;
   },
 });

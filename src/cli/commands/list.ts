@@ -4,7 +4,7 @@ import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { json, wide } from "../flags.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { shortened, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -28,7 +28,7 @@ export const command = declareCommand({
     const lines = alignColumns(
       rows.map(({ name, description }) => [palette.bold(name), shortened(description, room)]),
     );
-    if (flags.json) io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    if (flags.json) writeData(io.stdout, `${JSON.stringify(rows, null, 2)}\n`);
     else tell(io.stdout, `${lines.join("\n")}\n`, flags);
     return exitCode.fine;
   },

@@ -1,6 +1,7 @@
 import { openApiDocument } from "../../api/openapi.js";
 import { declareCommand, toggle } from "../command.js";
 import { exitCode } from "../exit-codes.js";
+import { writeData } from "../tell.js";
 
 export const command = declareCommand({
   summary: "print the OpenAPI 3.1.0 document of the API",
@@ -16,7 +17,10 @@ export const command = declareCommand({
     "svc-sandbox openapi --preview": "with the announced endpoints, as this project guesses them",
   },
   async run({ io, flags }) {
-    io.stdout.write(`${JSON.stringify(openApiDocument({ preview: flags.preview ?? false }), null, 2)}\n`);
+    writeData(
+      io.stdout,
+      `${JSON.stringify(openApiDocument({ preview: flags.preview ?? false }), null, 2)}\n`,
+    );
     return exitCode.fine;
   },
 });

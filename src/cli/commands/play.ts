@@ -31,7 +31,7 @@ import { serveOptions } from "../serve/serve-options.js";
 import { type Pauses, pausesFor } from "../story/pauses.js";
 import { openingProse, roughly, stepProse } from "../story/step-prose.js";
 import { placeProblems } from "../story/verdict.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { type Style, styleFor } from "../terminal.js";
 
 const readSpeed = reader((text) => {
@@ -175,7 +175,7 @@ async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: Pla
       flags.json === true
         ? `${redactKeys(JSON.stringify(stepJson(result)))}\n`
         : stepProse(result, problems, world, proseStyle(call));
-    if (flags.json === true) io.stdout.write(shown);
+    if (flags.json === true) writeData(io.stdout, shown);
     else tell(io.stdout, shown);
     if (isServed(call)) announceNewKey(result, call);
     // After the last step a client may still want to see the world.

@@ -21,7 +21,7 @@ import {
 } from "../flags.js";
 import type { Io } from "../io.js";
 import { runsOnGithub } from "../serve/exec-report.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -68,8 +68,8 @@ export const command = declareCommand({
     const style = { ...styleFor(io.stdout, io.env, flags), failures: unmet };
     const text = format === "har" ? await askHar(call()) : renderReport(found, format, style);
     if (format === "text") tell(io.stdout, redactKeys(text), flags);
-    else io.stdout.write(redactKeys(text));
-    if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(found, unmet)));
+    else writeData(io.stdout, redactKeys(text));
+    if (runsOnGithub(io)) writeData(io.stderr, redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.failed;
   },
 });

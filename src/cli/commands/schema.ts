@@ -4,6 +4,7 @@ import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { quote } from "../../schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
+import { writeData } from "../tell.js";
 
 export const command = declareCommand({
   summary: "print the JSON Schema of scenarios, or of certificates",
@@ -19,7 +20,7 @@ export const command = declareCommand({
       throw usageError(`There is no format ${quote(format)}: write scenario or certificate.`);
     }
     const schema = format === "scenario" ? scenarioJsonSchema(scenarioNames) : certificateJsonSchema();
-    io.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+    writeData(io.stdout, `${JSON.stringify(schema, null, 2)}\n`);
     return exitCode.fine;
   },
 });

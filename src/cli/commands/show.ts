@@ -5,6 +5,7 @@ import { readBundledScenario } from "../../node/package-files.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
+import { writeData } from "../tell.js";
 
 export const command = declareCommand({
   summary: "print a scenario's YAML",
@@ -18,7 +19,7 @@ export const command = declareCommand({
   async run({ words, io }) {
     const [name = ""] = words;
     const text = isScenarioName(name) ? await readBundledScenario(name) : await readOwn(name, io.cwd);
-    io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+    writeData(io.stdout, text.endsWith("\n") ? text : `${text}\n`);
     return exitCode.fine;
   },
 });

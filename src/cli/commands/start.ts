@@ -28,7 +28,7 @@ import { createLog, logEvents } from "../serve/log.js";
 import { openNamedLog, storeFlags } from "../serve/open-log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 const flags = {
@@ -168,7 +168,10 @@ function announce(world: World, server: RunningServer, { flags, io }: StartCall,
   const shown = showKeys ? (text: string) => text : redactKeys;
   const tokenIsNew = isTokenNew(server, flags) && showKeys;
   if (flags.json) {
-    io.stdout.write(shown(listeningLine(world, showKeys ? server : { ...server, controlToken: undefined })));
+    writeData(
+      io.stdout,
+      shown(listeningLine(world, showKeys ? server : { ...server, controlToken: undefined })),
+    );
   } else if (flags.quiet) {
     tell(io.stdout, `${server.url}\n`);
     // It is shown nowhere else.

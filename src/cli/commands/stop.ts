@@ -3,7 +3,7 @@ import { stopSandbox } from "../../node/clients/ask-control.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { askFlags, controlCall, json, quiet, runningUrl } from "../flags.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 
 export const command = declareCommand({
   summary: "end a running sandbox, also one that an ended npx left behind",
@@ -20,7 +20,7 @@ export const command = declareCommand({
     const { url, scenario, startedAt } = await stopSandbox(controlCall(words[0], flags, io));
     if (flags.json) {
       const line = { event: "stopped", base_url: url, scenario, started_at: startedAt };
-      io.stdout.write(redactKeys(`${JSON.stringify(line)}\n`));
+      writeData(io.stdout, redactKeys(`${JSON.stringify(line)}\n`));
     } else if (!flags.quiet) {
       tell(io.stdout, redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
     }

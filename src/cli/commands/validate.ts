@@ -14,7 +14,7 @@ import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, quiet, testFormatFlag } from "../flags.js";
 import type { Io } from "../io.js";
 import { namedOrOwn, problemsJson, stepsThatFail } from "../open-scenario.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 
 interface Verdict {
   readonly file: string;
@@ -41,8 +41,8 @@ export const command = declareCommand({
     const files = namedOrOwn(words, "validate", io);
     for (const file of files) verdicts.push(await check(file, io));
     const format = flags.json ? "json" : (flags.format ?? "text");
-    if (format === "json") io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
-    else if (format === "junit") io.stdout.write(redactKeys(asJunit(verdicts)));
+    if (format === "json") writeData(io.stdout, `${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
+    else if (format === "junit") writeData(io.stdout, redactKeys(asJunit(verdicts)));
     else for (const verdict of verdicts) print(verdict, io, flags.quiet === true);
     return Math.max(...verdicts.map(({ code }) => code));
   },

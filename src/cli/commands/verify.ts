@@ -16,7 +16,7 @@ import { aborted } from "../io.js";
 import { namedOrOwn, problemsJson, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { type Palette, paletteFor, styleFor } from "../terminal.js";
 
 const flags = {
@@ -103,11 +103,11 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
   }
   const failed = outcomes.filter((outcome) => outcome.exitCode !== exitCode.fine).length;
   const wasRead = outcomes.some(({ text }) => text !== undefined);
-  if (format === "junit") io.stdout.write(redactKeys(junitOf(names, outcomes)));
+  if (format === "junit") writeData(io.stdout, redactKeys(junitOf(names, outcomes)));
   else if (format === "json") {
     // With --watch one document comes after the other: each on a line of its own.
     const documents = outcomes.map((outcome) => outcome.json);
-    io.stdout.write(`${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
+    writeData(io.stdout, `${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
   } else if (outcomes.length > 1 && wasRead && (failed > 0 || !quiet)) {
     tell(io.stdout, totalText(outcomes.length, failed, paletteFor(io.stdout, io.env, flags)));
   }

@@ -8,7 +8,7 @@ import { listed } from "../../schema/words.js";
 import { describeFailure } from "../exit-codes.js";
 import { type FilesFlag, formatOfEnding, type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
-import { tell } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 interface ReportFlags {
@@ -58,7 +58,7 @@ export async function deliverReport(
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
   const { palette, width } = styleFor(io.stderr, io.env, flags);
-  const print = (text: string) => io.stderr.write(redactKeys(text));
+  const print = (text: string) => writeData(io.stderr, redactKeys(text));
   const say = (text: string) => tell(io.stderr, redactKeys(text), flags);
   const inFormat = (as: ReportFormat) => renderReport(report, as, { failures: unmet });
   const failures = await writeTargets(targets, inFormat, reportFiles, io);

@@ -9,7 +9,7 @@ import { pluralize } from "../../report/plain-text.js";
 import type { Runtime } from "../../world/runtime.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
-import { columnsOf, tell } from "../tell.js";
+import { columnsOf, tell, writeData } from "../tell.js";
 import { answerText, type Palette, paintStatus, paletteFor } from "../terminal.js";
 
 export interface LogFlags {
@@ -54,7 +54,7 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
       written(error);
     });
   };
-  const write = (text: string) => counted(text, (done) => void io.stderr.write(text, done));
+  const write = (text: string) => counted(text, (done) => writeData(io.stderr, text, done));
   const show = (text: string, hang?: string) =>
     counted(text, (done) => tell(io.stderr, text, { wide, done, ...(hang !== undefined && { hang }) }));
   const said: Logger =

@@ -180,7 +180,8 @@ function Downloads({ scenario }: { readonly scenario: string }) {
     <section class="panel downloads" aria-labelledby="downloads">
       <h2 id="downloads">Download</h2>
       <p class="muted">
-        What <code>npx svc-sandbox report</code> prints; JUnit is for CI servers, HAR has the requests.
+        What <code>npx --no-install svc-sandbox report</code> prints; JUnit is for CI servers, HAR has the
+        requests.
       </p>
       <div class="buttons">
         {formats.map(({ name: title, format, ending }) => (
