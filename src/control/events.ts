@@ -13,7 +13,8 @@ import type { LocalContext, RouteContext } from "./route.js";
 
 /** The bytes a subscriber may be behind before it is disconnected; it can resume. */
 const mostUnread = 1024 * 1024;
-const heartbeat = 15_000;
+/** The dashboard takes two that are late for a server that hangs. */
+const heartbeat = 5_000;
 
 /** Events are sent in batches: after so many milliseconds, or as soon as there are so many. */
 const batchTime = 20;

@@ -1,3 +1,4 @@
+import { createHook } from "node:async_hooks";
 import { OutgoingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -288,6 +289,19 @@ describe("subscribers", () => {
     await closing;
     deaf.resume();
     await expect.poll(() => deaf.closed).toBe(true);
+  });
+
+  test("have a comment every five seconds, by which a client finds out that the server hangs", async () => {
+    const { server } = await serveControl();
+    // Node has no other way to a timer of another module.
+    const timers: { readonly _idleTimeout: number; readonly _onTimeout: () => void }[] = [];
+    const hook = createHook({
+      init: (_id, type, _trigger, resource) => type === "Timeout" && timers.push(resource as never),
+    }).enable();
+    onTestFinished(() => void hook.disable());
+    const subscriber = await subscribe(server.url);
+    timers.find(({ _idleTimeout: every }) => every === 5000)?._onTimeout();
+    await expect.poll(subscriber.text).toMatch(/^: still here\n\n/m);
   });
 
   test("HEAD is answered at once", async () => {

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { serveControl } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
-import { openDashboard, settled } from "./open-dashboard.js";
+import { openDashboard, settled, viewsOf } from "./open-dashboard.js";
 
 const dashboard = join(import.meta.dirname, "../../dist/dashboard");
 
@@ -103,6 +103,41 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.locator(".scenario-name", { hasText: "revoked" }).waitFor();
   });
 
+  test("a server that hangs is shown within twelve seconds, and the clock stops", async () => {
+    const { page } = await openDashboard({ frozen: false, context: {} });
+    // In a profile of its own, which ends with its clock.
+    await page.clock.install();
+    await page.addInitScript(() => {
+      const ask = fetch;
+      globalThis.fetch = async (url, options) => {
+        if (!String(url).endsWith("/events")) return ask(url, options);
+        if (Object.hasOwn(globalThis, "beat")) return new Promise(() => {});
+        const start = (stream: ReadableStreamDefaultController<Uint8Array>) => {
+          const beat = () => stream.enqueue(new TextEncoder().encode(": still here\n\n"));
+          Object.assign(globalThis, { beat });
+        };
+        return new Response(new ReadableStream({ start }));
+      };
+    });
+    await page.reload();
+    await settled(page);
+    const clock = page.locator(".clock time");
+    const time = async () => Date.parse((await clock.getAttribute("datetime")) ?? "");
+    const started = await time();
+    for (let beats = 0; beats < 4; beats++) {
+      await page.clock.runFor(5000);
+      await page.evaluate("beat()");
+      expect(await page.locator(".connection").innerText()).toBe("live");
+    }
+    expect((await time()) - started).toBeGreaterThan(18_000);
+    await page.clock.runFor(12_000);
+    await page.locator(".connection", { hasText: "not connected" }).waitFor();
+    await page.getByRole("status").getByText("The sandbox does not").waitFor();
+    const stopped = await time();
+    await page.clock.runFor(20_000);
+    expect(await time()).toBe(stopped);
+  });
+
   test("the page of an instance that was removed says so", async () => {
     const { page, ask } = await openDashboard();
     const { id, control_url: address } = (await ask("/instances", { method: "POST", json: {} })).body.data;
@@ -110,6 +145,19 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await settled(page);
     await ask(`/instances/${id}`, { method: "DELETE" });
     await page.getByRole("status").getByText("There is no sandbox at this address any more.").waitFor();
+  });
+
+  test.each([
+    1440, 390,
+  ])("another view begins with the header and the navigation in place, at %i pixels", async (width) => {
+    const { page } = await openDashboard({ scenario: "key-states" });
+    await page.setViewportSize({ width, height: 900 });
+    for (const view of [...(await viewsOf(page)).slice(1), "overview"]) {
+      await page.locator(`nav.page-navigation a[href="#/${view}"]`).click();
+      await page.locator(`main.view-${view}:focus`).waitFor();
+      expect(await page.evaluate(() => scrollY), view).toBe(0);
+      await page.evaluate(() => scrollTo(0, 200));
+    }
   });
 
   test("a view that there is not leads back", async () => {

@@ -60,13 +60,17 @@ export function followEvents(): void {
   });
 }
 
+/** The stream has a comment every five seconds: after a longer silence the server hangs, or cannot be reached. */
+const longestSilence = 11_000;
+
 async function readEvents(stream: ReadableStream<Uint8Array>): Promise<void> {
   const reader = stream
     .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
     .getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const silence = setTimeout(() => void reader.cancel(), longestSilence);
+    const { value, done } = await reader.read().finally(() => clearTimeout(silence));
     if (done) return;
     const blocks = (rest + value).split("\n\n");
     rest = blocks.pop() as string;

@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { connection } from "./events.js";
 import { clock } from "./resources.js";
 
 // The sandbox's clock goes on between two readings of it.
@@ -23,7 +24,8 @@ export function useNow(): void {
     const stop = clock.follow();
     users += 1;
     const tick = () => {
-      elapsed.value = performance.now();
+      // The time of a sandbox that does not respond is not known.
+      if (connection.peek() === "open") elapsed.value = performance.now();
     };
     timer ??= setInterval(tick, 1000);
     tick();

@@ -107,7 +107,10 @@ function Main(props: {
   useEffect(() => {
     document.title = `${title} · svc-sandbox`;
     // Another view is read from its beginning; at the first one the focus stays where the browser has it.
-    if (!isFirst.current) main.current?.focus();
+    if (!isFirst.current) {
+      main.current?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
     isFirst.current = false;
   }, [name]);
   return (
