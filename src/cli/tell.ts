@@ -29,7 +29,7 @@ export function columnsOf({ columns = 80 }: Pick<Output, "columns">, wide = fals
   return wide ? Number.POSITIVE_INFINITY : columns;
 }
 
-/** Writes a text for people. Breaks long lines at spaces; a command to copy stays whole, on a line of its own. */
+/** Writes a text for people. Breaks long lines at spaces; a command to copy and JSON stay whole, on lines of their own. */
 export function tell(output: Output, text: string, { wide, hang, done }: Telling = {}): void {
   const { worded = (same) => same } = output;
   output.write(wrapLines(worded(text), columnsOf(output, wide), hang), done);
@@ -44,7 +44,9 @@ export function writeData(output: Output, text: string, done?: Done): void {
 const program = "(?:npx (?:--no-install )?)?svc-sandbox|curl|node|eval";
 const command = new RegExp(String.raw`^\s+(?:${program}) `);
 // A command after the last colon of a line is there to be copied, too.
-const endsWithCommand = new RegExp(String.raw`^(.*?:) ((?:${program}) .*)$`);
+const endsWithCommand = new RegExp(`^(.*?:) ((?:${program}) .*)$`);
+// Of a body, in a story: JSON in pieces is none.
+const json = /^\s*(?:\p{Cc}\[\d+m)*(?:[[{] ?["[{]|"[^"]*"(?:\p{Cc}\[\d+m)*: )/u;
 const caretLine = /^ *\^$/;
 
 /** A text, which may be coloured, with its long lines broken; a line with a caret under it is shown around the caret. */
@@ -55,7 +57,9 @@ export function wrapLines(text: string, width: number, hang?: string): string {
       const [above = "", below = ""] = [lines[index - 1], lines[index + 1]];
       if (caretLine.test(line)) return narrowExcerpt({ text: above, caret: line }, width).caret;
       if (caretLine.test(below)) return narrowExcerpt({ text: line, caret: below }, width).text;
-      return textWidth(line) <= width || command.test(line) ? line : wrapLine(line, width, hang);
+      return textWidth(line) <= width || command.test(line) || json.test(line)
+        ? line
+        : wrapLine(line, width, hang);
     })
     .join("\n");
 }

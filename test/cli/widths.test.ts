@@ -107,6 +107,12 @@ test("lines have the columns of the terminal, else 80; commands and words stay w
   const all = Number.POSITIVE_INFINITY;
   const widths = [columnsOf({}), columnsOf({ columns: 100 }), columnsOf({ columns: 100 }, true)];
   expect(widths).toEqual([80, 100, all]);
+  const json = [
+    '  { "message": "one two three" }',
+    '    "message": "one two three",',
+    '  {"data":{"name":"one two',
+  ];
+  for (const line of json) expect(wrapLines(line, 16)).toBe(line);
   expect(wrapLines("See it again: svc-sandbox exec -- npm test", 16)).toBe(
     "See it again:\n  svc-sandbox exec -- npm test",
   );
