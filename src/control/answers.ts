@@ -77,6 +77,14 @@ const records = named({
   Farmer: farmerShape,
 });
 
+const { ListedKey } = named({
+  ListedKey: mapping({
+    ...keyShape.fields,
+    // As `explain` finds it: nothing is sent or counted.
+    nextRequest: mapping({ status: count(), pathId, verdict: text() }),
+  }),
+});
+
 const page = <Record>(one: Shape<Record>) => mapping({ data: list(one), total: count() });
 
 const { StepResult } = named({
@@ -117,12 +125,13 @@ const { StepResult } = named({
 /** The named parts of the answers. */
 export const answers = {
   ...records,
+  ListedKey,
   StepResult,
   ...named({
     RevokedKey: mapping({ key: records.Key }),
     IssuedKey: mapping({ key: records.Key, secret: text() }),
     FarmerPage: page(records.Farmer),
-    KeyPage: page(records.Key),
+    KeyPage: page(ListedKey),
     OrganizationPage: page(records.Organization),
     AssumptionRow: mapping({
       assumption: text(),

@@ -124,6 +124,7 @@ describe("svc-sandbox explain", () => {
       ...["minute limit not reached", "day limit not reached"],
     ]);
     expect(stdout).toContain("\nAnswer      403 insufficient_scope  403.insufficient_scope  (");
+    expect(stdout).toContain("\nWhy         needs attestations:read, has consents:read\n");
     expect(stdout).toMatch(/\nWhat to do {2}Create a key with the scope that the endpoint needs/);
   });
 

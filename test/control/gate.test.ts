@@ -34,3 +34,32 @@ test("a request was refused by the check that has its path, and has passed those
   expect(results("200.test")).toEqual(Array(8).fill("passed"));
   for (const path of faultPathIds.filter(isFault)) expect(results(path)).toEqual(rest(8));
 });
+
+test("a key is listed with what its next request gets, and why", async () => {
+  const { ask, server } = await serveControl({ scenario: "key-states", frozen: true });
+  const { data } = (await ask("/keys")).body;
+  const verdicts = data.map(({ ref, next_request }: Listed) => [ref, next_request.verdict]);
+  expect(Object.fromEntries(verdicts)).toMatchObject({
+    active: "200",
+    expired: "401 expired since 2026-03-01T09:00:00Z",
+    "wrong-scope": "403 insufficient_scope: needs attestations:read, has consents:read",
+    "live-not-approved": "403 live_access_not_approved: live access is not approved",
+    "organization-inactive": "403 access_denied: organization is inactive",
+    "rate-limited": "429 always: allows 0 requests a day",
+    "rate-limited-minute": "429 until 09:01:00",
+  });
+  for (const { ref, next_request } of data) {
+    expect((await ask(`/keys/${ref}`)).body.data.next_request).toEqual(next_request);
+    const headers = { "x-api-key": server.sandbox.secret(ref) };
+    const { status } = await fetch(`${server.url}/v1/relying-party/me`, { headers });
+    expect(status, ref).toBe(next_request.status);
+  }
+  const when = { key: "active" };
+  await ask("/faults", { method: "PUT", json: { faults: [{ when, then: { status: 503 } }] } });
+  expect((await ask("/keys/active")).body.data.next_request.verdict).toBe("200, or a fault");
+});
+
+interface Listed {
+  readonly ref: string;
+  readonly next_request: { readonly status: number; readonly verdict: string };
+}

@@ -222,11 +222,11 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     expect((await ask("/keys/active")).body.data.state).toBe("active");
     await revoke.press("Enter");
     await page.getByRole("button", { name: "Revoke the key" }).press("Enter");
-    await rowOf(second, "active").getByText("revoked").waitFor();
+    await rowOf(second, "active").getByText("revoked", { exact: true }).waitFor();
     expect((await ask("/keys/active")).body.data.state).toBe("revoked");
     expect(await statusWith(dashboard, secret)).toBe(401);
-    await rowOf(page, "active").getByText("revoked").waitFor();
-    expect(await rowOf(page, "active").getByRole("button").count()).toBe(0);
+    await rowOf(page, "active").getByText("revoked", { exact: true }).waitFor();
+    expect(await rowOf(page, "active").locator(".key-actions button").count()).toBe(0);
   });
 
   test("R33 a member changes nothing and is told so; the choice lives in the tab", async () => {
@@ -291,6 +291,32 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByRole("link", { name: "replacement", exact: true }).click();
     await page.getByRole("heading", { name: "replacement" }).waitFor();
     await page.getByRole("link", { name: "retiring", exact: true }).waitFor();
+  });
+
+  test("each key's row and page show what its next request gets, and its response once it is sent", async () => {
+    const { page, ask, go } = await openDashboard({ view, scenario: "key-states" });
+    const verdict = (ref: string) => rowOf(page, ref).locator(".key-verdict");
+    const shown = async (ref: string) => (await verdict(ref).textContent()) ?? "";
+    await verdict("active").waitFor();
+    expect(await shown("active")).toBe("200");
+    expect(await shown("wrong-scope")).toBe(
+      "403 insufficient_scope: needs attestations:read, has consents:read",
+    );
+    expect(await shown("live-suspended")).toBe("403 live_access_not_approved: live access is suspended");
+    expect(await shown("expired")).toMatch(/^401 expired since 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    const row = rowOf(page, "wrong-scope");
+    await row.getByRole("button", { name: "Send a request with wrong-scope" }).click();
+    await row.getByText("Response: 403 insufficient_scope").waitFor();
+    await row.getByText('"insufficient_scope"').waitFor();
+    // What an organization may do decides, too.
+    await ask("/organizations/harvest-bank", { method: "PATCH", json: { status: "inactive" } });
+    await verdict("active").getByText("403 access_denied: organization is inactive").waitFor();
+    await go("keys/active");
+    await page.locator(".key-page .key-verdict").getByText("403 access_denied").waitFor();
+    await ask("/organizations/harvest-bank", { method: "PATCH", json: { status: "active" } });
+    await page.locator(".key-page .key-verdict").getByText("200", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Send a request" }).click();
+    await page.getByText("Response: 200").waitFor();
   });
 
   test("a key that there is not is told of, with the way back", async () => {

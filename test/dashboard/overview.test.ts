@@ -42,7 +42,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await settled(page);
     await detail.getByRole("button", { name: "Send it now" }).focus();
     await page.keyboard.press("Enter");
-    await detail.getByText("Answer: 401").waitFor();
+    await detail.getByText("Response: 401").waitFor();
     await page.locator("a.exit-told", { hasText: "401.expired" }).waitFor();
     const [sent] = (await ask("/requests")).body.data;
     expect(sent).toMatchObject({ key: "expired", path_id: "401.expired", told: true });

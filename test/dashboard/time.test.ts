@@ -20,6 +20,7 @@ const eventful: Scenario = {
   organizations: {
     bank: {
       type: "bank",
+      live_access: "approved",
       keys: {
         steady: { environment: "test" },
         expiring: { environment: "test", expires: "2h" },
@@ -102,6 +103,27 @@ describe.skipIf(noBrowser)("time", () => {
     const drawing = page.getByRole("img", { name: /the list below/ });
     const list = page.locator(`[id="${await drawing.getAttribute("aria-describedby")}"]`);
     expect(await list.textContent()).toContain("Overlap of retiring ends");
+  });
+
+  test("a lane is green only while its key gets 200, and shows what the next request gets", async () => {
+    const { page, ask } = await openDashboard({ view: "/time?lanes=40", scenario: "key-states" });
+    await page.locator(".lane").first().waitFor();
+    const green = () =>
+      page.locator(".lane").evaluateAll((lanes) =>
+        lanes.map((lane) => ({
+          key: lane.getAttribute("data-key") as string,
+          isGreen: lane.querySelector(".works") !== null,
+        })),
+      );
+    for (const { key, isGreen } of await green()) {
+      const { status } = (await ask(`/keys/${key}`)).body.data.next_request;
+      expect(isGreen, key).toBe(status === 200);
+    }
+    expect(await green()).toContainEqual({ key: "wrong-scope", isGreen: false });
+    expect(await green()).toContainEqual({ key: "live-not-approved", isGreen: false });
+    await page.locator(".lane-verdict", { hasText: "403 insufficient_scope: needs att" }).waitFor();
+    await ask("/organizations/harvest-bank", { method: "PATCH", json: { status: "inactive" } });
+    await page.locator('.lane[data-key="active"] .rejected').waitFor();
   });
 
   test("a minute in which requests were counted is an event, and its end gives the limit back", async () => {

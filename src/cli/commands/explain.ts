@@ -1,6 +1,7 @@
 import { me } from "../../api/endpoints/me.js";
 import { evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
+import { reasonOf } from "../../api/verdict.js";
 import { adviceOf } from "../../domain/advice.js";
 import { fingerprintOf, isSandboxKey, parseApiKey } from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
@@ -65,7 +66,8 @@ type Explanation = ReturnType<typeof explain>;
 
 function explain(apiKey: string | undefined, world: World) {
   const sha256 = apiKey === undefined ? undefined : world.platform.sha256(apiKey);
-  const ref = sha256 === undefined ? undefined : world.registry.find(sha256)?.key.ref;
+  const entry = sha256 === undefined ? undefined : world.registry.find(sha256);
+  const ref = entry?.key.ref;
   const { pathId, checks, faultPaths } = evaluate(world, apiKey);
   const { status, when, whatToDo } = outcomeOf(pathId);
   return {
@@ -85,6 +87,7 @@ function explain(apiKey: string | undefined, world: World) {
     path_id: pathId,
     fault_paths: faultPaths,
     when,
+    why: entry === undefined ? null : reasonOf(world, pathId, entry),
     what_to_do: whatToDo,
     // Well-formed, but neither of this scenario nor of any sandbox.
     real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,
@@ -110,6 +113,7 @@ function describe(explained: Explanation, scenario: string, style: Style, progra
   const answer = paintStatus(palette, status)(answerText(explained));
   const facts = [
     ["Answer", `${answer}  ${path_id}  (${when})`],
+    ...(explained.why === null ? [] : [["Why", explained.why]]),
     ["What to do", explained.what_to_do],
     ...(faults.length === 0
       ? []

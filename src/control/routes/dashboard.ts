@@ -1,3 +1,4 @@
+import { nextRequest } from "../../api/verdict.js";
 import { SandboxError } from "../../domain/errors.js";
 import { query } from "../../scenario/format/control-bodies.js";
 import { count, described, list } from "../../schema/shape.js";
@@ -5,7 +6,8 @@ import { snakeCase } from "../../schema/spelling.js";
 import { type Decision, requirePreview } from "../../world/operations/consents.js";
 import { operations } from "../../world/operations/operations.js";
 import { viewConsent } from "../../world/preview/consent-views.js";
-import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../world/views.js";
+import { type KeyView, viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../world/views.js";
+import type { World } from "../../world/world.js";
 import { answers } from "../answers.js";
 import { type Route, route } from "../route.js";
 
@@ -42,12 +44,12 @@ export const dashboardRoutes: readonly Route[] = [
       snakeCase(operations.organization(world, { ...body, ref }, { actor }).organization),
   }),
   route("GET /keys", {
-    summary: "The keys, in the scenario's order; `total` is their number",
+    summary: "The keys, each with what its next request gets; `total` is their number",
     query: pageQuery,
     answer: answers.KeyPage,
     isBare: true,
     run: ({ world, query }) => ({
-      data: snakeCase(viewKeys(world, query)),
+      data: viewKeys(world, query).map((key) => listed(world, key)),
       total: world.registry.keys.size,
     }),
   }),
@@ -69,9 +71,9 @@ export const dashboardRoutes: readonly Route[] = [
     },
   }),
   route("GET /keys/{ref}", {
-    summary: "One key",
-    answer: answers.Key,
-    run: ({ world, params: { ref = "" } }) => snakeCase(viewKey(world.registry.key(ref), world)),
+    summary: "One key, with what its next request gets",
+    answer: answers.ListedKey,
+    run: ({ world, params: { ref = "" } }) => listed(world, viewKey(world.registry.key(ref), world)),
   }),
   route("POST /keys/{ref}/rotate", {
     summary: "Replaces an active key; the old one works until its overlap ends",
@@ -125,4 +127,8 @@ function suspension(name: "suspend" | "resume", summary: string): Route {
     run: ({ world, params: { id = "" } }) =>
       snakeCase(operations.attestation(world, { id, do: name }).attestation),
   });
+}
+
+function listed(world: World, key: KeyView) {
+  return snakeCase({ ...key, nextRequest: nextRequest(world, key.ref) });
 }

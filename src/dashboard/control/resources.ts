@@ -26,8 +26,11 @@ export const clock = resource<Clock>("/clock", { on: [world, "clock."] });
 export const report = resource<Report>("/report", {
   on: [world, "request", "key.", "organization.", "clock.", "faults.", "assumptions.", "timeline.", "story."],
 });
-/** After which events a key may be another. */
-export const keyEvents = [world, "key.", "request", "clock.", "timeline.", "story.", "assumptions."];
+/** After which events a key, or what its next request gets, may be another. */
+export const keyEvents = [
+  ...[world, "key.", "request", "clock.", "timeline.", "story."],
+  ...["assumptions.", "organization.", "faults."],
+];
 
 const mostKeys = 2000;
 

@@ -7,7 +7,7 @@ import { keyEvents, keys } from "./resources.js";
 
 /** The events that the clock brings next, the soonest first. */
 export const upcoming = resource<readonly Upcoming[]>("/upcoming", {
-  on: [...keyEvents, "faults.", "consent."],
+  on: [...keyEvents, "consent."],
 });
 
 /** Keeps `now` and `upcoming` going for as long as a component is shown, and the keys when something of it comes. */

@@ -1,7 +1,9 @@
+import { useEffect } from "preact/hooks";
 import type { Key } from "../../control/answers.js";
 import { requests } from "../../control/live-requests.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
+import { upcoming } from "../../control/upcoming.js";
 import { Refusal } from "../../elements/action.js";
 import { Fact } from "../../elements/fact.js";
 import { Instant, Until } from "../../elements/instant.js";
@@ -10,6 +12,7 @@ import { PathBadge } from "../../elements/path-badge.js";
 import { shortened } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import type { Doing } from "./key-dialogs.js";
+import { NextRequest } from "./next-request.js";
 import { KeyActions } from "./organization-panel.js";
 import { UsageMeters } from "./usage-meter.js";
 
@@ -25,6 +28,9 @@ export function KeyPage({
 }) {
   const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
   const key = one.data.value;
+  const next = upcoming.data.value?.[0]?.at;
+  // What time brings is no event.
+  useEffect(() => one.refresh(), [one, next]);
   return (
     <>
       <p>
@@ -39,6 +45,7 @@ export function KeyPage({
               <KeyState state={key.state} />
               <KeyActions of={key} onDo={onDo} />
             </header>
+            <NextRequest of={key} />
             <Facts of={key} />
             <div class="key-usage">
               <UsageMeters of={key} />

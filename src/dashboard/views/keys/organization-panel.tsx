@@ -10,6 +10,7 @@ import { codeWords } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
 import type { Doing } from "./key-dialogs.js";
+import { NextRequest } from "./next-request.js";
 import type { Section } from "./pages.js";
 import { UsageMeters } from "./usage-meter.js";
 
@@ -133,6 +134,7 @@ function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Do
       </div>
       <UsageMeters of={key} />
       <KeyActions of={key} onDo={onDo} />
+      <NextRequest of={key} />
     </li>
   );
 }

@@ -6,6 +6,7 @@ import { ActionButton } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { PathBadge } from "../../elements/path-badge.js";
+import { SentResponse } from "../../elements/sent-response.js";
 import { linkTo } from "../../route.js";
 
 export type ReportedPath = Report["paths"][number];
@@ -82,23 +83,7 @@ function SendNow({ request, scenario, resets }: SendNowProps) {
   return (
     <div>
       <ActionButton run={send}>{before || "Send it now"}</ActionButton>
-      <output>{sent.value === undefined ? null : <Answered sent={sent.value} />}</output>
+      <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
     </div>
-  );
-}
-
-function Answered({ sent: { request, answer } }: { readonly sent: Sent }) {
-  return (
-    <p>
-      {answer === null ? "No answer" : `Answer: ${answer.status}`}
-      {request.code === null ? null : (
-        <>
-          {" "}
-          <code>{request.code}</code>
-        </>
-      )}
-      , which is <PathBadge pathId={request.path_id} />.{" "}
-      <a href={linkTo("requests", [request.id])}>Open the request</a>
-    </p>
   );
 }

@@ -10,7 +10,7 @@ import { CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { Instant } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
-import { PathBadge } from "../../elements/path-badge.js";
+import { OwnFault, PathBadge } from "../../elements/path-badge.js";
 import { linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 
@@ -116,6 +116,7 @@ function Facts({ request }: { readonly request: RequestDetails }) {
             <dt>Fault</dt>
             <dd>
               <PathBadge pathId={fault} />
+              <OwnFault fault={fault} />
             </dd>
           </>
         )}

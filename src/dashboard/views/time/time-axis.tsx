@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Key, Upcoming } from "../../control/answers.js";
 import { endOf, stateShapes } from "../../elements/key-state.js";
+import { shortened } from "../../elements/words.js";
 import { kinds } from "./kind-mark.js";
 import { type Span, ticksIn } from "./span.js";
 
@@ -17,6 +18,7 @@ interface TimeAxisProps {
 const head = 46;
 const barHeight = 10;
 const labelRoom = 76;
+const letterWidth = 7.2;
 
 /** A place on the axis: pixels from its left edge. */
 type Place = (at: number) => number;
@@ -34,15 +36,15 @@ export function TimeAxis({ span, now, lanes, coming, describedBy }: TimeAxisProp
   }, []);
   // Beside the lanes where there is room for names, else above each.
   const isWide = width.value >= 640;
-  const left = isWide ? 210 : 8;
+  const left = isWide ? 290 : 8;
   const right = width.value - 8;
-  const laneHeight = isWide ? 26 : 40;
+  const laneHeight = isWide ? 36 : 54;
   const height = head + lanes.length * laneHeight + 8;
   const place: Place = (at) =>
     left +
     ((Math.min(Math.max(at, span.start), span.end) - span.start) / (span.end - span.start)) * (right - left);
-  const topOf = (number: number) => head + number * laneHeight + (isWide ? 8 : 22);
-  const letters = Math.floor((isWide ? left - 16 : right - left) / 7.2);
+  const topOf = (number: number) => head + number * laneHeight + (isWide ? 12 : 36);
+  const letters = Math.floor((isWide ? left - 16 : right - left) / letterWidth);
   const shown = coming.filter(({ at }) => Date.parse(at) <= span.end);
   return (
     <div class="time-axis" ref={box}>
@@ -65,11 +67,20 @@ export function TimeAxis({ span, now, lanes, coming, describedBy }: TimeAxisProp
           <text class="now-label" x={place(now)} y="28" text-anchor="middle">
             now
           </text>
-          {lanes.map(({ ref }, number) => (
-            <text key={ref} class="lane-label" x={isWide ? 8 : left} y={topOf(number) + (isWide ? 9 : -6)}>
-              {ref.length > letters ? `${ref.slice(0, letters - 1)}…` : ref}
-            </text>
-          ))}
+          {lanes.map(({ ref, next_request: { verdict } }, number) => {
+            const [x, y] = [isWide ? 8 : left, topOf(number) + (isWide ? 2 : -20)];
+            return (
+              <g key={ref}>
+                <text class="lane-label" x={x} y={y}>
+                  {shortened(ref, letters - 1)}
+                </text>
+                <text class="lane-label lane-verdict" x={x} y={y + 14}>
+                  {shortened(verdict, letters - 1)}
+                  <title>{verdict}</title>
+                </text>
+              </g>
+            );
+          })}
         </svg>
       )}
     </div>
@@ -128,18 +139,19 @@ interface LaneProps {
   readonly top: number;
 }
 
-/** A key: a bar for as long as it works, paler in the past; the shape of its end, and dots behind it. */
+/** A key: a bar until its end, green while it gets 200 and paler in the past; the shape of its end, and dots behind it. */
 function Lane({ of: key, place, now, from, to, top }: LaneProps) {
-  const { state } = key;
+  const { ref, state, next_request: next } = key;
+  const gets200 = next.status === 200;
   const works = state === "active" || state === "retiring";
   const end = endOf(key);
   const endsAt = end === null ? to : place(Date.parse(end));
   const middle = top + barHeight / 2;
   const becomes = works ? (key.expires_at === end ? "expired" : "rotated") : state;
   return (
-    <g class={`lane state-${state}`}>
-      <Bar name={works ? "works past" : "worked"} from={from} to={works ? place(now) : endsAt} top={top} />
-      {works ? <Bar name="works" from={place(now)} to={endsAt} top={top} /> : null}
+    <g class={`lane state-${state}`} data-key={ref}>
+      <Bar name={gets200 ? "works past" : "worked"} from={from} to={works ? place(now) : endsAt} top={top} />
+      {works ? <Bar name={gets200 ? "works" : "rejected"} from={place(now)} to={endsAt} top={top} /> : null}
       {state === "retiring" ? <Hatching from={from} to={endsAt} top={top} /> : null}
       {end === null ? null : (
         <>

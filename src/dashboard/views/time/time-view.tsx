@@ -106,7 +106,8 @@ function Axis({ keys: all, coming, describedBy }: AxisProps) {
 }
 
 const bars = [
-  ["bar-works", "works"],
+  ["bar-works", "gets 200"],
+  ["bar-rejected", "gets 403 or 429"],
   ["bar-retiring", "retiring, in its overlap"],
   ["bar-over", "over"],
 ] as const;

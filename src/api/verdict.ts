@@ -1,0 +1,61 @@
+import { keyStateAt } from "../domain/api-key.js";
+import type { ApiPathId } from "../domain/outcomes.js";
+import { outcomeOf } from "../domain/outcomes.js";
+import { isoOf } from "../world/clock.js";
+import type { KeyEntry } from "../world/registry.js";
+import type { World } from "../world/world.js";
+import { scopeOf } from "./answer.js";
+import { me } from "./endpoints/me.js";
+import { evaluateKey } from "./evaluate.js";
+import { lastToReset, readLimits } from "./limits.js";
+import { expectedCode } from "./messages.js";
+
+/** What the next request with a key of the world gets at the released endpoint; counts nothing. */
+export function nextRequest(world: World, ref: string) {
+  const { pathId, faultPaths } = evaluateKey(world, ref);
+  const { status } = outcomeOf(pathId);
+  const why = reasonOf(world, pathId, world.registry.key(ref));
+  // Every 401 and 429 has the same code: the reason is enough.
+  const code = status === 403 ? ` ${expectedCode(world, pathId)}:` : "";
+  const fault = faultPaths.length === 0 ? "" : ", or a fault";
+  return { status, pathId, verdict: `${status}${code}${why === null ? "" : ` ${why}`}${fault}` };
+}
+
+/** Why requests with a key end on this path, with the key's own facts: `expired since …`; `null` on success. */
+export function reasonOf(world: World, pathId: ApiPathId, entry: KeyEntry): string | null {
+  const { key, holder } = entry;
+  const now = world.clock.now();
+  switch (pathId) {
+    case "401.revoked":
+    case "401.expired":
+    case "401.rotated": {
+      const state = keyStateAt(key, now);
+      const ends = { revoked: key.revokedAt, expired: key.expiresAt, rotated: key.overlapEndsAt } as const;
+      const since = ends[state as keyof typeof ends];
+      return since === undefined ? state : `${state} since ${shortIso(since)}`;
+    }
+    case "403.access_denied":
+      return `organization is ${holder.organization.status}`;
+    case "403.live_not_approved":
+    case "403.live_suspended":
+      return `live access is ${holder.organization.liveAccess.replace("_", " ")}`;
+    case "403.insufficient_scope":
+      return `needs ${scopeOf(me, world)}, has ${key.scopes.join(" ") || "none"}`;
+    case "429.per_minute":
+    case "429.per_day": {
+      const last = lastToReset(readLimits(entry, world, now));
+      if (last === undefined) return null;
+      if (last.quota === 0) return `always: allows 0 requests a ${last.name}`;
+      const until = shortIso(now + last.reset * 1000);
+      const [today] = shortIso(now).split("T");
+      return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
+    }
+    default:
+      return null;
+  }
+}
+
+/** A time to the second. */
+function shortIso(instant: number): string {
+  return isoOf(instant).replace(/(?:\.\d+)?Z$/, "Z");
+}
