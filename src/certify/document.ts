@@ -100,26 +100,29 @@ export function certificateConclusion({ verdict, runs, report, promises, unmet }
   const count = (...wanted: RunOutcome[]) => runs.filter(({ outcome }) => wanted.includes(outcome)).length;
   const of = `of ${pluralize(runs.length, "run")}`;
   const shown = [noticedSentence(promises), conclusion(report)].filter(Boolean).join(" ");
-  if (verdict === "unusable") return `Not certified: ${whyUnusable(runs[0], report)}.`;
+  if (verdict === "unusable") return `Not certified: ${whyUnusable(runs, promises.runs, report)}.`;
   if (verdict === "flaky") {
     return `Flaky: ${count("flaky")} ${of} passed once and failed once, though the sandbox did the same both times. ${shown}`;
   }
   const failed = count("failed", "timed_out");
-  if (verdict === "failed")
-    return `Failed: ${failed} ${of}${unmet.length === 0 ? "" : `, ${pluralize(unmet.length, "gate")}`}. ${shown}`;
   const left = count("not_run");
   const unmade = left === 0 ? "" : `, ${left} not run`;
+  if (verdict === "failed")
+    return `Failed: ${failed} ${of}${unmade}${unmet.length === 0 ? "" : `, ${pluralize(unmet.length, "gate")}`}. ${shown}`;
   return `Passed: ${count("passed")} ${of}${unmade}. ${shown}`;
 }
 
-function whyUnusable(baseline: Run | undefined, report: Report): string {
+function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report: Report): string {
+  const [baseline] = runs;
   if (baseline === undefined || baseline.outcome === "not_run") return "the command could not be run";
   if (baseline.outcome !== "passed") {
     const what = baseline.outcome === "timed_out" ? "does not end in time" : outcomeText(baseline);
     return `the command ${what} in the run ${baseline.name}, which is the baseline`;
   }
   if (report.requests === 0) return "the command never called the API";
-  return whyTooLittle(report) ?? "not all of the runs were made";
+  const all = [...runs, ...broken];
+  const left = all.filter(({ outcome }) => outcome === "not_run").length;
+  return whyTooLittle(report) ?? `${pluralize(left, "run")} of ${all.length} were not made`;
 }
 
 function outcomeText({ outcome, code }: Run): string {

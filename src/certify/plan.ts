@@ -20,8 +20,8 @@ export function planOf(
   return [
     plain("minimal"),
     plain("typical"),
-    ...seeds.map((one): PlannedRun => ({ name: `varied ${one}`, profile: "varied", seed: one })),
     ...faults.map((fault): PlannedRun => ({ ...plain("minimal"), name: fault, fault })),
+    ...seeds.map((one): PlannedRun => ({ name: `varied ${one}`, profile: "varied", seed: one })),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
-import { type BrokenPromise, breaking, promisesOn, rejecting } from "../../api/promises.js";
+import { type BrokenPromise, breaking, brokenPromises, promisesOn, rejecting } from "../../api/promises.js";
 import { commandLine } from "../../certify/document.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
 import {
@@ -40,8 +40,12 @@ interface Planned {
   readonly timeout: number | undefined;
   /** The promises that are broken. */
   readonly kinds: CertifyResult["promises"]["kinds"];
+  /** The names of the only runs to make after the first. */
+  readonly only: readonly string[] | undefined;
   /** Whether the first failure ends it. */
   readonly bail: boolean;
+  /** Milliseconds into which all runs must fit. */
+  readonly budget: number;
   /** Called with each run of the plan that fails, before anything is narrowed down. */
   readonly onFailure: (run: PlannedRun, made: ClientRun) => Promise<void>;
 }
@@ -50,11 +54,13 @@ interface Planned {
 export interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "like" | "gates"> {
   readonly loaded: LoadedScenario;
   readonly kinds: CertifyResult["promises"]["kinds"];
+  readonly only?: readonly string[] | undefined;
 }
 
 interface CertifyFlags extends ServeFlags {
   readonly jobs?: number;
   readonly bail?: boolean;
+  readonly budget?: number;
   readonly timeout?: number;
   readonly clientVersion?: string;
   readonly capture?: string;
@@ -76,7 +82,7 @@ export interface Certified {
 
 /** Certifies a client: makes all runs, and says how far it has come. */
 export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Promise<Certified> {
-  const { loaded, command, seeds, faults, like, kinds, gates } = asked;
+  const { loaded, command, seeds, faults, like, kinds, gates, only } = asked;
   const { flags, io } = call;
   const {
     now,
@@ -84,12 +90,14 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     jobs = availableParallelism(),
     timeout,
     bail = false,
+    budget = Number.POSITIVE_INFINITY,
     clientVersion,
     capture,
     ...served
   } = flags;
   const seed = loaded.scenario.seed ?? defaultSeed;
-  const plan = planOf(seed, seeds, faults);
+  const [baseline, ...others] = planOf(seed, seeds, faults);
+  const plan = [baseline, ...others.filter(({ name }) => only?.includes(name) ?? true)] as const;
   const client = createClientRuns(loaded, { io, rest: command, flags: served }, { now, frozen }, jobs);
   const progress = createProgress(call);
   const release = io.takeSignals(client.stop);
@@ -100,10 +108,10 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     const { writeCaptures } = await import("../serve/capture-files.js");
     await writeCaptures(join(capture, name.replaceAll(" ", "-")), sandboxes, { io, flags: { quiet: true } });
   };
-  progress.begin(`Running ${commandLine(command)}: ${plan.length} runs, ${jobs} at one time`);
+  progress.begin(`Running ${commandLine(command)}: ${plan.length} runs, ${jobs} at one time`, 1);
   const { runs, promises, report, failure, outputOf } = await makeRuns(
     client,
-    { plan, like, kinds, timeout, bail, onFailure },
+    { plan, like, kinds, only, timeout, bail, budget, onFailure },
     progress,
   );
   const stopped = client.stoppedBy();
@@ -132,7 +140,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
 /** Makes the runs of a plan, and narrows down why some of them fail. */
 async function makeRuns(
   client: ClientRuns,
-  { plan, like, kinds, timeout, bail, onFailure }: Planned,
+  { plan, like, kinds, only, timeout, bail, budget, onFailure }: Planned,
   progress: Progress,
 ) {
   const [baseline, ...others] = plan;
@@ -144,8 +152,19 @@ async function makeRuns(
       ? patienceFor(planned, done.get(baseline.name)?.run.durationMs, covered)
       : { total: timeout, silent: timeout };
   let isOver = false;
+  const started = stopwatch();
+  let isSpent = false;
+  const fits = () => {
+    isSpent ||= stopwatch() - started + (done.get(baseline.name)?.run.durationMs ?? 0) > budget;
+    return !isSpent;
+  };
   const make = async (planned: PlannedRun, trial: Trial = {}) => {
-    const made = await client.run(planned, { ...always, ...trial }, patience(planned), () => !isOver);
+    const made = await client.run(
+      planned,
+      { ...always, ...trial },
+      patience(planned),
+      () => !isOver && fits(),
+    );
     if (made === undefined) return;
     const run = runOf(planned, made);
     done.set(planned.name, { run, made });
@@ -158,7 +177,12 @@ async function makeRuns(
   const accepted = new Map<PathId, ClientRun>();
   const makeBroken = async (promise: BrokenPromise): Promise<PromiseRun> => {
     const broken = breaking(promise);
-    const made = await client.run(baseline, { ...always, broken }, patience(baseline), () => !isOver);
+    const made = await client.run(
+      baseline,
+      { ...always, broken },
+      patience(baseline),
+      () => !isOver && fits(),
+    );
     const run = promiseRun(promise, made, broken.responses);
     const isAccepted = run.outcome === "noticed" && promise.id.endsWith(":accepted");
     if (made !== undefined && isAccepted) accepted.set(promise.path, made);
@@ -169,20 +193,25 @@ async function makeRuns(
   const rejected = new Map<RetryTrial, ClientRun>();
   const makeRejected = async (trial: RetryTrial) => {
     const broken = rejecting(trial);
-    const made = await client.run(baseline, { ...always, broken }, patience(baseline), () => !isOver);
+    const made = await client.run(
+      baseline,
+      { ...always, broken },
+      patience(baseline),
+      () => !isOver && fits(),
+    );
     progress.tried();
     if (made !== undefined) rejected.set(trial, made);
   };
   const attempt: Attempt = async (planned, trial) => {
-    const made = await client.run(planned, { ...always, ...trial }, patience(planned));
+    const made = await client.run(planned, { ...always, ...trial }, patience(planned), fits);
     progress.tried();
     const failed = made !== undefined && made.outcome !== "passed";
     return { failed, lastPath: (statuses) => made?.lastOn(statuses)?.pathId, points: made?.points ?? [] };
   };
   const settle = ({ name }: PlannedRun, narrowed: Narrowed) => {
     const known = done.get(name);
-    // Attempts that were stopped show nothing.
-    if (known === undefined || client.stoppedBy() !== undefined) return;
+    // Attempts that were stopped, or not made, show nothing.
+    if (known === undefined || client.stoppedBy() !== undefined || isSpent) return;
     known.run = { ...known.run, ...(narrowed === "flaky" ? { outcome: "flaky" } : { cause: narrowed }) };
     progress.found(known.run);
   };
@@ -193,13 +222,20 @@ async function makeRuns(
   if (first?.run.outcome === "passed" && whyTooLittle(first.made.report) === undefined) {
     const met = first.made.report.paths.filter(({ promised, met }) => promised && met);
     covered = met.map(({ pathId }) => pathId);
-    const promises = promisesOn(covered, kinds);
+    const promises =
+      only === undefined ? promisesOn(covered, kinds) : brokenPromises.filter(({ id }) => only.includes(id));
     const more = promises.length === 0 ? "" : `, and ${promises.length} with a broken promise`;
-    progress.begin(`${others.length} more runs${more}`);
-    const plain = others.map((one) => make(one, one.fault && { faults: faultsOn(covered, one.fault) }));
-    const retried = kinds === "none" ? [] : retryTrials(first.made).map(makeRejected);
-    broken = await Promise.all(promises.map(makeBroken));
-    await Promise.all([...plain, ...retried]);
+    const retries = kinds === "none" || only !== undefined ? [] : retryTrials(first.made);
+    progress.begin(`${others.length} more runs${more}`, others.length + promises.length + retries.length);
+    const makeIn = (some: readonly PlannedRun[]) =>
+      Promise.all(some.map((one) => make(one, one.fault && { faults: faultsOn(covered, one.fault) })));
+    // The runs start in this order: seeds, of which there are most, last.
+    const early = makeIn(others.filter(({ profile }) => profile !== "varied"));
+    const allBroken = Promise.all(promises.map(makeBroken));
+    const retried = Promise.all(retries.map(makeRejected));
+    await makeIn(others.filter(({ profile }) => profile === "varied"));
+    await Promise.all([early, retried]);
+    broken = await allBroken;
     const failing = others.flatMap((run) => {
       const made = done.get(run.name)?.made;
       return made === undefined || made.outcome === "passed" ? [] : [{ run, points: made.points }];

@@ -1,4 +1,5 @@
-import type { PromiseRun, Run, RunOutcome } from "../../certify/result.js";
+import type { PromiseRun, Run } from "../../certify/result.js";
+import { stopwatch } from "../../library/real-time.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import type { Call } from "../command.js";
 import { tell } from "../tell.js";
@@ -6,53 +7,76 @@ import { styleFor } from "../terminal.js";
 
 export type Progress = ReturnType<typeof createProgress>;
 
-/** Shows the progress of certifying: a bar that grows on a terminal, or a line for each run. */
+interface Bar {
+  /** Infinity where nobody knows. */
+  readonly total: number;
+  readonly started: number;
+  done: number;
+  failed: number;
+}
+
+const barWidth = 24;
+
+/** Shows the progress of certifying: on a terminal a bar with the time left, or a line for each run. */
 export function createProgress({
   io,
   flags,
 }: Pick<Call<{ color?: boolean; quiet?: boolean }>, "io" | "flags">) {
   const { palette, isTerminal } = styleFor(io.stderr, io.env, flags);
-  const paint: Readonly<Record<RunOutcome, (text: string) => string>> = {
-    passed: palette.green,
-    failed: palette.red,
-    timed_out: palette.red,
-    flaky: palette.yellow,
-    not_run: palette.dim,
-  };
-  let isOpen = false;
+  let attempts = 0;
+  let bar: Bar | undefined;
   const write = (text: string) => {
     if (flags.quiet !== true) tell(io.stderr, text);
   };
   const end = () => {
-    if (isOpen) write("\n");
-    isOpen = false;
+    if (bar !== undefined) write("\n");
+    bar = undefined;
   };
-  const paintOf = {
-    noticed: palette.green,
-    not_noticed: palette.red,
-    not_tried: palette.dim,
-    not_run: palette.dim,
+  const draw = () => {
+    if (bar === undefined) return;
+    const { done, total, failed, started } = bar;
+    const signs = Math.round((barWidth * Math.min(done, total)) / total);
+    const left = Math.ceil(((stopwatch() - started) * (total - done)) / Math.max(done, 1) / 1000);
+    const words = [
+      total === Number.POSITIVE_INFINITY ? `${done} attempts` : `${done} of ${total}`,
+      ...(failed === 0 ? [] : [palette.red(`${failed} failed`)]),
+      ...(done > 0 && total > done && Number.isFinite(left) ? [`about ${left} s left`] : []),
+    ];
+    const filled = (failed === 0 ? palette.green : palette.red)("■".repeat(signs));
+    write(`\r${filled}${palette.dim("·".repeat(barWidth - signs))} ${words.join(", ")}\u001b[K`);
+  };
+  const step = (isFailed = false) => {
+    if (bar === undefined) return;
+    bar.done += 1;
+    if (isFailed) bar.failed += 1;
+    draw();
   };
   const line = (...cells: string[]) => write(`${alignColumns([cells]).join("")}\n`);
   return {
-    begin(what: string) {
+    /** Starts with so many runs; without a number, with attempts. */
+    begin(what: string, total = Number.POSITIVE_INFINITY) {
       end();
-      isOpen = isTerminal;
       write(`${what}\n`);
+      attempts = 0;
+      if (isTerminal) bar = { total, done: 0, failed: 0, started: stopwatch() };
+      draw();
     },
     ran(run: Run) {
       const { name, outcome, durationMs, requests } = run;
-      if (isTerminal)
-        return write(paint[outcome](outcome === "passed" ? "■" : outcome === "flaky" ? "?" : "✗"));
+      if (isTerminal) return step(outcome !== "passed");
       const seconds = `${(durationMs / 1000).toFixed(1)} s`.padStart(7);
       line(outcome.replace("_", " ").padEnd(9), name.padEnd(15), seconds, pluralize(requests, "request"));
     },
     broke({ id, outcome, durationMs }: PromiseRun) {
-      if (isTerminal) return write(paintOf[outcome](outcome === "not_noticed" ? "✗" : "■"));
+      if (isTerminal) return step(outcome === "not_noticed");
       line(outcome.replace("_", " ").padEnd(11), id, `${(durationMs / 1000).toFixed(1)} s`);
     },
     /** One more attempt to narrow something down. */
-    tried: () => void (isTerminal && write(palette.dim("·"))),
+    tried() {
+      attempts += 1;
+      step();
+      if (!isTerminal && attempts % 10 === 0) write(`${attempts} attempts\n`);
+    },
     found({ name, outcome, cause }: Run) {
       if (!isTerminal) write(`${name} ${outcome === "flaky" ? "is flaky" : (cause?.sentence ?? outcome)}.\n`);
     },

@@ -1,3 +1,4 @@
+import { brokenPromises } from "../../api/promises.js";
 import { commandLine, renderCertificate } from "../../certify/document.js";
 import { failuresByReason } from "../../certify/reasons.js";
 import { promiseChoices, type Run } from "../../certify/result.js";
@@ -11,7 +12,7 @@ import { assumptionsSchema } from "../../scenario/format/assumptions.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import { shapeProblems } from "../../schema/check.js";
 import { pathText } from "../../schema/shape.js";
-import { quote } from "../../schema/words.js";
+import { didYouMean, quote } from "../../schema/words.js";
 import { certificateFiles, certificateFlags, writeCertificates } from "../certify/certificate-files.js";
 import { type Certified, certifyClient } from "../certify/certify-client.js";
 import { verifyFile } from "../certify/verify-certificate.js";
@@ -45,6 +46,14 @@ import { whyNoRequest } from "../serve/exec-report.js";
 import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
+function readRun(text: string, from: string): string {
+  const promises = brokenPromises.map(({ id }) => id);
+  const names = ["minimal", "typical", ...faultPathIds, ...promises];
+  if (names.includes(text) || /^varied \d{1,10}$/.test(text)) return text;
+  const hint = didYouMean(text, names) || ' Give one such as "varied 7", fault.hang or 401.revoked:accepted.';
+  throw usageError(`Failed to read ${from}: there is no run ${quote(text)}.${hint}`);
+}
+
 const { host, handlers, maxBody, control, tls, cert, key } = serverFlags;
 const flags = {
   seeds: flag(
@@ -65,6 +74,17 @@ const flags = {
     "--promises <kinds>",
     "break each covered promise of the specification in a run, which the command must notice by failing: all, swaps (an accepted key is rejected, or the reverse) or none (default: swaps)",
     oneOf(promiseChoices),
+  ),
+  only: flag(
+    "--only <run>",
+    "make only this run besides minimal: varied 7, fault.hang, typical or a promise such as 401.revoked:accepted; may be given more than once; there is no certificate then",
+    (text, from) => [readRun(text, from)],
+    { conflicts: ["seeds", "seed", "faults", "promises", "certificate", "badge", "json"] },
+  ),
+  budget: flag(
+    "--budget <duration>",
+    "start only runs that fit into this time, faults and promises before seeds; with runs left the verdict is not passed",
+    readDuration("90s or 5m"),
   ),
   minNoticed: flag(
     "--min-noticed <percent>",
@@ -108,7 +128,7 @@ const flags = {
     {
       conflicts: [
         ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage"],
-        ...["like", "bail", "clientVersion", "certificate", "badge"],
+        ...["only", "budget", "like", "bail", "clientVersion", "certificate", "badge"],
       ],
     },
   ),
@@ -144,26 +164,12 @@ export const command = declareCommand({
       );
     }
     const loaded = await loadNamed(words[0], io);
-    const { seed = defaultSeed, seeds: count = 20, quiet = false } = flags;
-    const { result, cutShort, outputOf, release } = await certifyClient(
-      {
-        loaded,
-        command: rest,
-        seeds: Array.from({ length: count }, (_, i) => seed + i),
-        faults: flags.faults ? faultPathIds : [],
-        kinds: flags.promises ?? "swaps",
-        gates: {
-          failOn: flags.failOn ?? "error",
-          minCoverage: flags.minCoverage ?? 0,
-          ...(flags.minNoticed !== undefined && { minNoticed: flags.minNoticed }),
-        },
-        ...(flags.like !== undefined && { like: await readLike(flags.like, loaded, io) }),
-      },
-      call,
-    );
+    const like = flags.like === undefined ? undefined : await readLike(flags.like, loaded, io);
+    const asked = { loaded, command: rest, ...askedRuns(flags), ...(like !== undefined && { like }) };
+    const { result, cutShort, outputOf, release } = await certifyClient(asked, call);
     try {
       if (result === undefined) return cutShort ?? exitCode.defect;
-      if (!quiet) showOutput(result.runs, outputOf, call);
+      if (!flags.quiet) showOutput(result.runs, outputOf, call);
       const style = styleFor(io.stdout, io.env, flags);
       const shown = redactKeys(renderCertificate(result, flags.json ? "json" : "text", style));
       if (flags.json) writeData(io.stdout, shown);
@@ -181,6 +187,26 @@ export const command = declareCommand({
     }
   },
 });
+
+// The runs that the flags ask for, and what they must come to.
+function askedRuns({
+  only,
+  seed = defaultSeed,
+  seeds = 20,
+  faults,
+  promises = "swaps",
+  ...gates
+}: CertifyCall["flags"]) {
+  const { failOn = "error", minCoverage = 0, minNoticed } = gates;
+  const ofOnly = only?.flatMap((name) => (name.startsWith("varied ") ? Number(name.slice(7)) : []));
+  return {
+    seeds: ofOnly ?? Array.from({ length: seeds }, (_, i) => seed + i),
+    faults: faultPathIds.filter((fault) => only?.includes(fault) ?? faults),
+    kinds: promises,
+    only,
+    gates: { failOn, minCoverage, ...(minNoticed !== undefined && { minNoticed }) },
+  };
+}
 
 // Makes the runs of a certificate again.
 async function verify(file: string, call: CertifyCall): Promise<number> {
@@ -213,14 +239,15 @@ function showOutput(
 ): void {
   const { palette } = styleFor(io.stderr, io.env, flags);
   for (const [run] of failuresByReason(runs)) {
-    const { name, profile, seed, fault } = run;
+    const { name, profile, seed, fault, cause } = run;
     const bar = `  ${palette.dim("|")} `;
-    const options = ["--profile", profile, "--seed", String(seed)];
+    const at = cause?.pathId === undefined ? "" : `@${cause.pathId}`;
+    const faulty = fault === undefined ? [] : ["--fault", fault + at];
+    const options = ["--profile", profile, "--seed", String(seed), ...faulty];
     const again = commandLine(["svc-sandbox", "exec", ...words, ...options, "--", ...rest], 2000);
-    const hint = fault === undefined ? `See it again: ${again}\n` : "";
     tell(io.stderr, `${palette.bold(`What ${name} wrote last`)}\n`, flags);
     for (const line of outputOf(run)) tell(io.stderr, redactKeys(`${bar}${line}\n`), { ...flags, hang: bar });
-    tell(io.stderr, redactKeys(`${hint}\n`), flags);
+    tell(io.stderr, redactKeys(`See it again: ${again}\n\n`), flags);
   }
 }
 

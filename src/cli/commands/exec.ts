@@ -1,4 +1,6 @@
 import { type BrokenPromise, breaking, brokenPromises } from "../../api/promises.js";
+import { faultsOn } from "../../certify/plan.js";
+import { faultPathIds, outcomes } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
@@ -37,6 +39,22 @@ function readPromise(text: string, from: string): BrokenPromise {
   throw usageError(`Failed to read ${from}: no promise has the id ${quote(text)}.${hint}`);
 }
 
+function readFault(text: string, from: string): Trial["faults"] {
+  const [name, path] = text.split("@");
+  const fault = faultPathIds.find((one) => one === name);
+  const paths = outcomes.flatMap(({ path: one, promised }) => (promised ? [one] : []));
+  const some = path === undefined ? paths : paths.filter((one) => one === path);
+  if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
+  const what = fault === undefined ? "a fault" : "a promised path";
+  const hint = didYouMean(
+    (fault === undefined ? name : path) ?? "",
+    fault === undefined ? faultPathIds : paths,
+  );
+  throw usageError(
+    `Failed to read ${from}: ${quote(text)} does not name ${what}.${hint || " Give one such as fault.hang or fault.hang@401.revoked."}`,
+  );
+}
+
 const flags = {
   report: flag(
     "--report <file>",
@@ -54,6 +72,12 @@ const flags = {
     "break one promise of the specification, such as 200.test:scopes-empty, and show whether the command notices; there is no report then",
     readPromise,
     { conflicts: ["report", "format", "capture", "minCoverage", "failOn", "strict"] },
+  ),
+  fault: flag(
+    "--fault <fault>[@<path>]",
+    "give a fault to the first request on a promised path, such as fault.hang@401.revoked, or on each of them, such as fault.hang",
+    readFault,
+    { conflicts: ["break"] },
   ),
   ...thresholdFlags,
   // `PORT` is for the command, which may listen itself.
@@ -80,6 +104,7 @@ export const command = declareCommand({
     "svc-sandbox exec --capture failed -- npm test": "with a file that shows again what went wrong",
     "svc-sandbox exec --break 200.test:scopes-empty -- npm test":
       "with one promise broken: the tests should fail",
+    "svc-sandbox exec --fault fault.hang@401.revoked -- npm test": "with one fault",
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
   },
   async run(call) {
@@ -87,7 +112,8 @@ export const command = declareCommand({
     const targets = execTargets(flags, io);
     const loaded = await loadNamed(words[0], io);
     const broken = flags.break && breaking(flags.break);
-    const runtime = startNamed(loaded, { ...flags, ...(broken && { trial: { broken } }) });
+    const trial = flags.fault ? { faults: flags.fault } : broken && { broken };
+    const runtime = startNamed(loaded, { ...flags, trial });
     // A test that clears the requests wants to count its own; the report is about all tests.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);

@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createProgress } from "../../src/cli/certify/progress.js";
+import { root } from "../support/pages.js";
+import { runCli } from "../support/run-cli.js";
+import { failed } from "./certified.js";
+
+const planted = (mistake: string) => [
+  process.execPath,
+  join(root, "test/support/planted-client.js"),
+  "--mistake",
+  mistake,
+];
+const certify = (mistake: string, ...flags: string[]) =>
+  runCli(["certify", ...flags, "--", ...planted(mistake)]);
+const runsIn = (stderr: string) =>
+  stderr.split("\n").flatMap((line) => /^(?:passed|failed|noticed) +(\S+(?: \d+)?) /.exec(line)?.[1] ?? []);
+
+test("faults and promises start before seeds", async () => {
+  const { stderr } = await certify("none", "--faults", "--seeds", "2", "--jobs", "1");
+  const names = runsIn(stderr);
+  expect(names.slice(0, 3)).toEqual(["minimal", "typical", "fault.latency"]);
+  expect(names.slice(9, 10)).toEqual(["200.test:rejected"]);
+  expect(names.slice(-2)).toEqual(["varied 1", "varied 2"]);
+});
+
+test("--only makes the named runs besides minimal", async () => {
+  const names = ["varied 7", "fault.reset", "401.revoked:accepted"];
+  const { code, stdout, stderr } = await certify("none", ...names.flatMap((name) => ["--only", name]));
+  expect(runsIn(stderr).sort()).toEqual(["minimal", ...names].sort());
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringContaining("Passed: 3 of 3 runs. Noticed 1 of 1 covered promise."),
+  ]);
+});
+
+test.each([
+  [["--only", "fault.hnag"], /there is no run "fault\.hnag"\. Did you mean "fault\.hang"\?/],
+  [["--only", "seven"], /there is no run "seven"\. Give one such as "varied 7", fault\.hang or /],
+  [["--only", "typical", "--badge", "b.svg"], /--only .*--badge|--badge .*--only/],
+])("%j is rejected", async (flags, why) => {
+  const { code, stderr } = await certify("none", ...flags);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(why)]);
+});
+
+test("--budget makes no run that does not fit, shows those, and certifies nothing", async () => {
+  const { code, stdout, stderr } = await certify("none", "--budget", "1ms", "--seeds", "3", "--faults");
+  expect([code, runsIn(stderr)]).toEqual([1, ["minimal"]]);
+  expect(stdout).toMatch(/^ {2}typical and 10 more +not run/m);
+  expect(stdout).toMatch(/^Not certified: 16 runs of 17 were not made\.$/m);
+});
+
+test("a run with a fault can be seen again with exec --fault", async () => {
+  const { stderr } = await certify("fault.reset", "--only", "fault.reset");
+  const [, flags = ""] = /See it again: svc-sandbox exec (.*?) -- /.exec(stderr) ?? [];
+  expect(flags).toBe("--profile minimal --seed 1 --fault fault.reset");
+  const again = (fault: string, mistake: string) =>
+    runCli(["exec", "--fault", fault, "--quiet", "--", ...planted(mistake)]);
+  expect((await again("fault.reset", "fault.reset")).code).not.toBe(0);
+  expect((await again("fault.reset@401.revoked", "fault.reset")).code).not.toBe(0);
+  expect((await again("fault.reset@429.per_day", "fault.reset")).code).toBe(0);
+  for (const [fault, hint] of [
+    ["fault.rest", 'Did you mean "fault.reset"?'],
+    ["fault.reset@401.revokd", 'Did you mean "401.revoked"?'],
+    ["nothing", "Give one such as fault.hang or fault.hang@401.revoked."],
+  ] as const) {
+    expect(await again(fault, "none")).toMatchObject({ code: 2, stderr: expect.stringContaining(hint) });
+  }
+});
+
+test("a terminal shows a bar with the time left, and the attempts while narrowing; a pipe shows each tenth attempt", () => {
+  const shown = (isTTY: boolean) => {
+    const texts: string[] = [];
+    const stderr = { isTTY, columns: 80, write: (text: string) => texts.push(text) };
+    const progress = createProgress({ io: { stderr, env: {} }, flags: {} } as never);
+    progress.begin("4 more runs", 4);
+    for (const run of failed.runs.slice(1, 3)) progress.ran(run);
+    progress.begin("Narrowing down why 1 of them fails");
+    for (let i = 0; i < 10; i++) progress.tried();
+    progress.end();
+    return texts.join("");
+  };
+  expect(shown(true)).toMatch(/\r\S*■{12}.*·{12}\S* 2 of 4, \S*1 failed\S*, about \d+ s left\S*\n/);
+  expect(shown(true)).toMatch(/ 10 attempts\S*\n$/);
+  expect(shown(false).match(/^\d+ attempts$/gm)).toEqual(["10 attempts"]);
+});
