@@ -1,5 +1,12 @@
-// A good client over one of the usual libraries of Node: `client.mjs <library> <mistake>`. The mistake is `none`, or a row of
-// the variation table that the client expects to be as in `minimal`.
+// A good client over one of the usual libraries of Node: `client.mjs <library> <mistake>`. The mistake is `none`, a row of the
+// variation table that the client expects to be as in `minimal`, or one of:
+// - retry-401, retry-403, retry-429, retry-all: sends a rejected key three more times
+// - as-it-comes: the library retries as it does without options
+// - hollow: ignores each response
+// - no-timeout
+// And no mistakes: burst, which sends each key four times at once, and tests, which is a suite with three tests of the revoked key.
+
+import test from "node:test";
 
 import { pathToFileURL } from "node:url";
 
@@ -9,15 +16,17 @@ const { SVC_BASE_URL, SVC_API_KEY, SVC_KEY_REVOKED, SVC_KEY_RATE_LIMITED } = pro
 const { SVC_KEY_EXPIRED, SVC_KEY_ORGANIZATION_INACTIVE } = process.env;
 const url = `${SVC_BASE_URL}/v1/relying-party/me`;
 const statuses = [500, 502, 503, 504];
+const isAsItComes = mistake === "as-it-comes";
+const limit = () => (mistake === "no-timeout" ? undefined : AbortSignal.timeout(2_500));
 
 /** For each library a function that returns status, headers and text, with the retries of the library. */
 const libraries = {
   async fetch() {
-    return (headers) => fetch(url, { headers, signal: AbortSignal.timeout(2_500) }).then(fromFetch);
+    return (headers) => fetch(url, { headers, signal: limit() }).then(fromFetch);
   },
   async got() {
     const { got } = await import("got");
-    const retry = { limit: 3, statusCodes: statuses, backoffLimit: 100 };
+    const retry = isAsItComes ? {} : { limit: 3, statusCodes: statuses, backoffLimit: 100 };
     return async (headers) => {
       const answer = await got(url, { headers, retry, throwHttpErrors: false, timeout: { request: 2_500 } });
       return { status: answer.statusCode, headers: Object.entries(answer.headers), text: answer.body };
@@ -25,29 +34,43 @@ const libraries = {
   },
   async ky() {
     const { default: ky } = await import("ky");
-    const retry = { limit: 3, statusCodes: statuses, backoffLimit: 100 };
-    return (headers) => ky(url, { headers, retry, throwHttpErrors: false, timeout: 2_500 }).then(fromFetch);
+    // As it comes, it waits for hours if Retry-After says so.
+    const retry = isAsItComes
+      ? { maxRetryAfter: 1_000 }
+      : { limit: 3, statusCodes: statuses, backoffLimit: 100 };
+    const options = { retry, throwHttpErrors: isAsItComes, timeout: 2_500 };
+    return (headers) =>
+      ky(url, { headers, ...options })
+        .catch(responseOf)
+        .then(fromFetch);
+  },
+  async axios() {
+    const { default: axios } = await import("axios");
+    const client = axios.create({ timeout: 2_500, responseType: "text", validateStatus: () => true });
+    return (headers) => client.get(url, { headers }).then(fromAxios);
   },
   async "axios-retry"() {
     const { default: axios } = await import("axios");
     const { default: axiosRetry } = await import("axios-retry");
     const validateStatus = (status) => !statuses.includes(status);
-    const client = axios.create({ timeout: 2_500, responseType: "text", validateStatus });
-    axiosRetry(client, { retries: 3, shouldResetTimeout: true });
-    return async (headers) => {
-      const { status, headers: names, data } = await client.get(url, { headers });
-      return { status, headers: Object.entries(names), text: data };
-    };
+    const options = { timeout: 2_500, responseType: "text" };
+    const client = axios.create(isAsItComes ? options : { ...options, validateStatus });
+    axiosRetry(client, isAsItComes ? {} : { retries: 3, shouldResetTimeout: true });
+    return (headers) => client.get(url, { headers }).catch(responseOf).then(fromAxios);
   },
   async "undici-retry"() {
     const { Agent, RetryAgent, fetch: send } = await import("undici");
-    const dispatcher = new RetryAgent(new Agent(), {
-      statusCodes: statuses,
-      minTimeout: 50,
-      maxTimeout: 100,
-    });
+    // As it comes, it sends for more than a quarter of a minute, and waits half a minute if told to.
+    const waits = { minTimeout: 50, maxTimeout: 100 };
+    const dispatcher = new RetryAgent(new Agent(), isAsItComes ? waits : { ...waits, statusCodes: statuses });
+    const failed = ({ cause }) => {
+      if (cause?.statusCode === undefined) throw cause;
+      return { status: cause.statusCode, headers: [], text: "{}" };
+    };
     return (headers) =>
-      send(url, { headers, dispatcher, signal: AbortSignal.timeout(2_500) }).then(fromFetch);
+      send(url, { headers, dispatcher, signal: AbortSignal.timeout(2_500) })
+        .then(fromFetch)
+        .catch(failed);
   },
   async "node-http"() {
     const { get } = await import("node:http");
@@ -70,11 +93,30 @@ async function fromFetch(answer) {
   return { status: answer.status, headers: [...answer.headers], text: await answer.text() };
 }
 
-const send = await libraries[library]();
+function fromAxios({ status, headers, data }) {
+  return { status, headers: Object.entries(headers), text: data };
+}
+
+/** The response of an error that a library made of it. */
+function responseOf(error) {
+  if (error.response === undefined) throw error;
+  return error.response;
+}
+
+const sendOnce = await libraries[library]();
+
+async function send(headers, left = 3) {
+  const answer = await sendOnce(headers);
+  const isRetried = mistake === `retry-${answer.status}` || (mistake === "retry-all" && answer.status >= 400);
+  return isRetried && left > 0 ? send(headers, left - 1) : answer;
+}
 
 async function ask(key, left = 3) {
   try {
-    const answer = await send({ "x-api-key": key });
+    const headers = { "x-api-key": key };
+    const answer = (
+      await Promise.all(Array.from({ length: mistake === "burst" ? 4 : 1 }, () => send(headers)))
+    )[0];
     if (statuses.includes(answer.status)) throw new Error(`got ${answer.status}`);
     JSON.parse(answer.text);
     return answer;
@@ -87,15 +129,27 @@ async function ask(key, left = 3) {
 /** The forms of `minimal`. */
 const usual = ["absent", "none", "bare", "compact", "prefixed", "as_documented", "a_sentence"];
 
-for (const [key, status] of [
+const expected = [
   [SVC_API_KEY, 200],
   [SVC_KEY_REVOKED, 401],
   [SVC_KEY_EXPIRED, 401],
   [SVC_KEY_ORGANIZATION_INACTIVE, 403],
   [SVC_KEY_RATE_LIMITED, 429],
-]) {
+];
+
+async function check(key, status) {
   const answer = await ask(key);
   if (answer.status !== status) throw new Error(`got ${answer.status} instead of ${status}`);
   const [on, formOf] = traits[mistake] ?? [];
   if (on === status && !usual.includes(formOf(answer))) throw new Error(`did not expect ${formOf(answer)}`);
+}
+
+if (mistake === "tests") {
+  for (const word of ["is rejected", "stays rejected", "shows an error"])
+    test(`a revoked key ${word}`, () => check(SVC_KEY_REVOKED, 401));
+}
+for (const [key, status] of expected) {
+  if (mistake === "tests") test(`a response with ${status}`, () => check(key, status));
+  else if (mistake === "hollow") await sendOnce({ "x-api-key": key }).catch(() => {});
+  else await check(key, status);
 }

@@ -1,13 +1,17 @@
-# A good client over one of the usual libraries of Python: `client.py <library> <mistake>`.
+# A good client over one of the usual libraries of Python: `client.py <library> <mistake>`. The mistake is `none`, a row of the
+# variation table, `as-it-comes` (urllib3's Retry without options), `retry-403`, `retry-429` or `key-logged`; `tests` is none,
+# but a suite with three tests of the revoked key.
 import json
 import os
 import sys
+import unittest
 import urllib.error
 import urllib.request
 
 library, mistake = sys.argv[1:]
 url = os.environ["SVC_BASE_URL"] + "/v1/relying-party/me"
 failures = (500, 502, 503, 504)
+retried = {"retry-403": (403,), "retry-429": (429,)}.get(mistake, ())
 
 
 def by_urllib(headers):
@@ -19,7 +23,10 @@ def by_urllib(headers):
 
 
 def retrying(urllib3):
-    return urllib3.Retry(3, status_forcelist=failures, backoff_factor=0.05, respect_retry_after_header=False)
+    if mistake == "as-it-comes":
+        return urllib3.Retry(3)
+    options = {"backoff_factor": 0.05, "respect_retry_after_header": False, "raise_on_status": False}
+    return urllib3.Retry(3, status_forcelist=failures + retried, **options)
 
 
 def by_urllib3(retries):
@@ -69,14 +76,12 @@ made = {
     "requests-retry": lambda: by_requests(True),
 }
 send = made[library]()
-for name, expected in (
-    ("SVC_API_KEY", 200),
-    ("SVC_KEY_REVOKED", 401),
-    ("SVC_KEY_EXPIRED", 401),
-    ("SVC_KEY_ORGANIZATION_INACTIVE", 403),
-    ("SVC_KEY_RATE_LIMITED", 429),
-):
+
+
+def check(name, expected):
     status, headers, body = ask(send, os.environ[name])
+    if mistake == "key-logged":
+        print("sent", os.environ[name])
     assert status == expected, status
     if mistake == "limits_members" and status == 200:
         assert all(isinstance(limit, int) for limit in body["data"]["limits"].values()), body
@@ -89,3 +94,29 @@ for name, expected in (
         assert "details" not in body["error"], body
     if mistake == "vary" and status == 200:
         assert "Vary" not in headers, headers
+
+
+class Suite(unittest.TestCase):
+    def test_a_revoked_key_is_rejected(self):
+        check("SVC_KEY_REVOKED", 401)
+
+    def test_a_revoked_key_stays_rejected(self):
+        check("SVC_KEY_REVOKED", 401)
+
+    def test_all(self):
+        for name, expected in keys:
+            with self.subTest(name):
+                check(name, expected)
+
+
+keys = (
+    ("SVC_API_KEY", 200),
+    ("SVC_KEY_REVOKED", 401),
+    ("SVC_KEY_EXPIRED", 401),
+    ("SVC_KEY_ORGANIZATION_INACTIVE", 403),
+    ("SVC_KEY_RATE_LIMITED", 429),
+)
+if mistake == "tests":
+    unittest.main(argv=sys.argv[:1])
+for name, expected in keys:
+    check(name, expected)
