@@ -228,4 +228,18 @@ describe.skipIf(noBrowser)("the requests", () => {
       expect(await page.locator("main img, main script").count()).toBe(0);
     }
   });
+
+  test("a request that a fault hit is shown as caused by this sandbox's own fault", async () => {
+    const { page, ask } = await openDashboard({ view: "/requests" });
+    const faults = [{ when: { key: "active", requests: [1] }, then: { status: 503 } }];
+    await ask("/faults", { method: "PUT", json: { faults } });
+    for (let sent = 0; sent < 2; sent++) await ask("/send", { method: "POST", json: { key: "active" } });
+    const rows = page.locator(".request-row");
+    await rows.nth(1).getByText("this sandbox's own fault").waitFor();
+    expect(await rows.first().innerText()).not.toContain("own fault");
+    await rows.nth(1).click();
+    const detail = page.locator(".request-detail");
+    await detail.getByRole("link", { name: "caused by this sandbox's own fault" }).click();
+    await page.getByRole("heading", { name: "Faults and assumptions" }).waitFor();
+  });
 });

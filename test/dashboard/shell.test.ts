@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { serveControl } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
-import { openDashboard, settled, viewsOf } from "./open-dashboard.js";
+import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
 
 const dashboard = join(import.meta.dirname, "../../dist/dashboard");
 
@@ -164,5 +164,36 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     const { page } = await openDashboard({ view: "/nothing" });
     await page.getByRole("link", { name: "Go to the overview." }).click();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
+  });
+
+  test("every view's header shows what is set in the sandbox, and links to where it is changed", async () => {
+    const dashboard = await openDashboard({ frozen: false });
+    const { page, ask, go, server } = dashboard;
+    const chips = page.locator(".page-header .chips a");
+    await quiet(page);
+    expect(await chips.allInnerTexts()).toEqual([]);
+    await ask("/clock", { method: "PUT", json: { frozen: true } });
+    await ask("/assumptions", { method: "PUT", json: { profile: "typical" } });
+    await ask("/faults", { method: "PUT", json: { faults: [{ then: { reset: true } }] } });
+    await go("keys");
+    await page.getByLabel("Acting as").selectOption("member");
+    const changedAt = {
+      "1 fault active": "Faults and assumptions",
+      "profile typical": "Faults and assumptions",
+      "acting as member": "Keys and organizations",
+      "clock frozen": "Time",
+    };
+    for (const view of await viewsOf(page)) {
+      await go(view);
+      await expect.poll(() => chips.allInnerTexts(), { message: view }).toEqual(Object.keys(changedAt));
+    }
+    for (const [words, heading] of Object.entries(changedAt)) {
+      await page.getByRole("link", { name: words, exact: true }).click();
+      await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
+    }
+    const { id } = (await ask("/instances", { method: "POST" })).body.data;
+    await page.goto(`${server.url}/i/${id}/__sandbox/`);
+    await page.getByRole("link", { name: `instance ${id}`, exact: true }).click();
+    await page.waitForURL(`${server.controlUrl}/#/faults`);
   });
 });

@@ -1,12 +1,13 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isTokenRefused, needsToken, useToken } from "../control/call.js";
 import { connection, isGone } from "../control/events.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
-import { clock, farmersStart, health } from "../control/resources.js";
+import { farmersStart, health } from "../control/resources.js";
 import { DocsLink } from "../elements/docs-link.js";
 import { Instant } from "../elements/instant.js";
 import { linkTo, route } from "../route.js";
+import { Chips } from "./chips.js";
 import { views } from "./views.js";
 
 /** The frame around every view: name of the scenario, clock, connection and navigation. */
@@ -67,8 +68,8 @@ function Header() {
       </span>
       <a class="clock" href={linkTo("time")} title="The sandbox's clock">
         <Instant at={now.value} precision="second" />
-        {clock.data.value?.frozen ? <span class="badge">frozen</span> : null}
       </a>
+      <Chips />
       <DocsLink to="">Docs</DocsLink>
       <output class={`connection ${connection.value}`}>
         {connection.value === "open" ? "live" : "not connected"}
@@ -133,7 +134,8 @@ function NotConnected() {
 
 function TokenForm() {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  // With the drawing and not after it: what is typed in between would be lost.
+  useLayoutEffect(() => input.current?.focus(), []);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const token = new FormData(event.target as HTMLFormElement).get("token");

@@ -1,0 +1,38 @@
+import { baseUrl } from "../control/call.js";
+import { useResources } from "../control/resource.js";
+import { assumptions, clock, faults } from "../control/resources.js";
+import { counted } from "../elements/words.js";
+import { linkTo } from "../route.js";
+import { actor } from "../views/keys/actor.js";
+
+/** What makes responses differ from those of a plain sandbox, each with the way to change it; nothing if nothing does. */
+export function Chips() {
+  // The header keeps the clock up to date.
+  useResources(assumptions, faults);
+  const { profile = "minimal" } = assumptions.data.value ?? {};
+  const active = faults.data.value?.length ?? 0;
+  const [ownPath, instance] = /\/i\/([^/]+)$/.exec(baseUrl) ?? [];
+  const chips = [
+    active > 0 && { words: `${counted(active, "fault")} active`, to: linkTo("faults"), kind: "fault" },
+    profile !== "minimal" && { words: `profile ${profile}`, to: linkTo("faults"), kind: "access" },
+    ownPath !== undefined && {
+      words: `instance ${instance}`,
+      to: `${baseUrl.slice(0, -ownPath.length)}/__sandbox/${linkTo("faults")}`,
+      kind: "other",
+    },
+    actor.value === "member" && { words: "acting as member", to: linkTo("keys"), kind: "key" },
+    clock.data.value?.frozen === true && { words: "clock frozen", to: linkTo("time"), kind: "limit" },
+  ].filter((chip) => chip !== false);
+  if (chips.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="What is set in this sandbox">
+      {chips.map(({ words, to, kind }) => (
+        <li key={kind}>
+          <a class={`badge tone-${kind}`} href={to}>
+            {words}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
