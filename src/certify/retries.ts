@@ -1,7 +1,7 @@
 import { type AdviceId, adviceIds, adviceOf } from "../domain/advice.js";
 import { outcomeOf, type PathId } from "../domain/outcomes.js";
 import { pluralize } from "../report/plain-text.js";
-import type { Report, ReportedAdvice } from "../report/report.js";
+import type { Report, ReportedAdvice, ReportedRequest } from "../report/report.js";
 import { listed } from "../schema/words.js";
 
 /** The number of requests with one key, by its ref or else its fingerprint, that ended on one path. */
@@ -25,9 +25,8 @@ export interface RetryTrial {
   readonly last: number;
 }
 
-/** The runs that show why a client sends keys again. */
 export interface RetryRuns {
-  /** Those without a fault or a broken promise, the baseline first. */
+  /** The runs without a fault or a broken promise, the baseline first. */
   readonly plain: readonly CountedRun[];
   /** By path, the run in which its keys are accepted, if the client notices that: it runs its failing tests again, or not. */
   readonly accepted: ReadonlyMap<PathId, CountedRun>;
@@ -42,7 +41,8 @@ const adviceOn: Readonly<Record<number, AdviceId>> = {
 };
 
 const statusOf = ({ pathId }: Pick<Sent, "pathId">) => outcomeOf(pathId).status;
-const keyOf = ({ key, fingerprint }: Report["repeats"][number]) => key ?? fingerprint ?? "";
+const keyOf = ({ key, fingerprint }: Pick<ReportedRequest, "key" | "fingerprint">) =>
+  key ?? fingerprint ?? "";
 const countOf = ({ sent }: CountedRun, key: string) =>
   sent.reduce((total, one) => (one.key === key ? total + one.count : total), 0);
 
@@ -87,22 +87,21 @@ export function withRetries(report: Report, { plain, accepted, rejected }: Retry
     const isFixed = run !== undefined && countOf(run, keyOf(one)) >= countOf(baseline, keyOf(one));
     return isFixed && extras.get(statusOf(one))?.extra === 0;
   };
-  const rows = new Map<string, ReportedAdvice>(report.advice.map((row) => [row.id, row]));
+  const rows = new Map<AdviceId, ReportedAdvice>(report.advice.map((row) => [row.id, row]));
   const note = rows.get(noteId);
   if (report.repeats.every((one) => isRetried(statusOf(one)) || isHarmless(one))) rows.delete(noteId);
   for (const [status, { key, extra }] of extras) {
     if (!isRetried(status)) continue;
+    const id = adviceOn[status] as AdviceId;
     const repeats = report.repeats.filter((one) => statusOf(one) === status);
     const facts = repeats.map((one) => `${keyOf(one)} ${pluralize(one.count, "time")} (${one.pathId})`);
-    const id = adviceOn[status] as AdviceId;
-    const { level, rule, meaning, whatToDo } = adviceOf(id);
-    const { count = 0, examples } = rows.get(id) ?? {};
-    const all = repeats.reduce((total, one) => total + one.count, 0);
-    const noted = note?.examples.filter((one) => repeats.some(({ key }) => key === one.key)) ?? [];
+    const examples = (rows.get(id) ?? note)?.examples ?? [];
     const proof = `It is a retry: when certify rejected ${key}, ${pluralize(extra, "more request")} followed.`;
     rows.set(id, {
-      ...{ id, level, rule, whatToDo, count: Math.max(count, all), examples: examples ?? noted },
-      meaning: `${meaning} ${proof} Sent again in all runs: ${listed(facts, "and")}.`,
+      ...{ ...adviceOf(id), id },
+      count: repeats.reduce((total, { count }) => total + count, 0),
+      meaning: `${adviceOf(id).meaning} ${proof} Sent again in all runs: ${listed(facts, "and")}.`,
+      examples: examples.filter((one) => repeats.some((again) => keyOf(again) === keyOf(one))),
     });
   }
   return { ...report, advice: adviceIds.flatMap((id) => rows.get(id) ?? []) };

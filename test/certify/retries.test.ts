@@ -28,8 +28,9 @@ test("R14 a client that retries after 401 gets that warning, which a gate can fa
   const meaning = expect.stringMatching(
     /It is a retry: when certify rejected active, 2 more requests followed\. .*revoked 10 times \(401\.revoked\)/,
   );
+  const examples = expect.arrayContaining([expect.objectContaining({ key: "revoked" })]);
   expect(advice).toEqual([
-    expect.objectContaining({ id: "same-key-after-401", level: "warning", count: 14, meaning }),
+    expect.objectContaining({ id: "same-key-after-401", level: "warning", count: 14, meaning, examples }),
   ]);
   expect([code, unmet]).toEqual([1, [expect.objectContaining({ threshold: "--fail-on warning" })]]);
 });
