@@ -75,13 +75,18 @@ const faultKinds: Readonly<Record<FaultPathId, readonly [then: Effect, happens: 
   "fault.hang": [{ hang: true }, "never gets an answer"],
   "fault.truncate": [{ truncate: true }, "gets an answer that is cut short"],
   "fault.malformed": [{ malformed: true }, "gets a 200 with broken JSON"],
-  "fault.slow": [{ slow: 400 }, "gets its answer byte by byte"],
+  // Three seconds or more for the shortest body: clients have no more patience, also where they wait for the headers alone.
+  "fault.slow": [{ slow: 25 }, "gets its response byte by byte"],
 };
 
 /** A fault of one kind for the first request that would end on each of the paths. */
 export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Trial["faults"]> {
-  const [then] = faultKinds[fault];
-  return paths.map((path) => ({ when: { path_id: path as never, requests: [1] }, then }));
+  const [effect] = faultKinds[fault];
+  return paths.map((path) => {
+    // The body of a 200 has three times as many bytes.
+    const then: Effect = effect.slow !== undefined && path.startsWith("200") ? { slow: 60 } : effect;
+    return { when: { path_id: path as never, requests: [1] }, then };
+  });
 }
 
 /** The cause of a failure by a fault; on `path` alone, if there is one. */

@@ -1,6 +1,12 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { partsOf } from "../../src/api/faults.js";
+import { handle } from "../../src/api/handle.js";
+import { faultsOn } from "../../src/certify/plan.js";
 import { createProgress } from "../../src/cli/certify/progress.js";
+import type { Delivery } from "../../src/history/exchange.js";
+import { scenarioSecret } from "../../src/world/secrets.js";
+import { openTestWorld } from "../support/doors.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { failed } from "./certified.js";
@@ -83,4 +89,21 @@ test("a terminal shows a bar with the time left, and the attempts while narrowin
   expect(shown(true)).toMatch(/\r\S*■{12}.*·{12}\S* 2 of 4, \S*1 failed\S*, about \d+ s left\S*\n/);
   expect(shown(true)).toMatch(/ 10 attempts\S*\n$/);
   expect(shown(false).match(/^\d+ attempts$/gm)).toEqual(["10 attempts"]);
+});
+
+test("a slow response lasts three seconds or more on each path, and no longer than six", () => {
+  const faults = faultsOn(
+    ["200.test", "200.live", "401.revoked", "403.access_denied", "429.per_day"],
+    "fault.slow",
+  );
+  const world = openTestWorld("key-states", { trial: { faults } });
+  const refs = ["active", "live", "revoked", "organization-inactive", "rate-limited"];
+  const durations = refs.map((ref) => {
+    const apiKey = scenarioSecret(world, ref);
+    const { answer, delivery } = handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey });
+    const { parts, pauseMs } = partsOf(answer.body, delivery as Delivery);
+    return parts.length * pauseMs;
+  });
+  expect(Math.min(...durations)).toBeGreaterThan(3_000);
+  expect(Math.max(...durations)).toBeLessThan(6_000);
 });
