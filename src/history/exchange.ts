@@ -163,3 +163,13 @@ export function isProbeOfServer(exchange: Exchange): boolean {
   if (!isMisdirected || fromStory) return false;
   return isProbe(method, path, presented !== "missing" || shows(traits, hasKeyInQuery | hasKeyInOtherHeader));
 }
+
+/** The bytes of an exchange besides its texts. */
+const bytesBesideTexts = 700;
+
+/** About the bytes of memory that an exchange takes; equal on every machine. */
+export function bytesOf({ path, content, answer }: Exchange): number {
+  const { query = "", contentType = "", idempotencyKey = "", body } = content ?? {};
+  const texts = [path, query, contentType, idempotencyKey, body?.text ?? "", answer.body, ...answer.headers];
+  return texts.reduce((sum, text) => sum + text.length, bytesBesideTexts);
+}

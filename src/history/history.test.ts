@@ -61,3 +61,34 @@ test("an operation stands between the requests before and after it, whether or n
   const order = history.recorded().entries.map((one) => ("name" in one ? one.name : one.number));
   expect(order).toEqual([1, "revoke", 5, "faults", 6]);
 });
+
+test("the last requests are kept that take so many bytes; those before them stay counted, and are no events", () => {
+  const history = open(5);
+  const answer = { status: 404, headers: [], body: "x".repeat(300) };
+  const long = (number: number) => ({ ...request(number), path: "", answer }) as unknown as Exchange;
+  history.enter({ look, requests: [1, 2, 3].map(long), total: 40 });
+  for (let i = 4; i <= 6; i++) history.record(long(i));
+  expect(history.bytes()).toBe(6000);
+  history.keep(4000);
+  expect([numbers(history.requests()), history.total(), history.bytes()]).toEqual([[3, 4, 5, 6], 43, 4000]);
+  expect(history.since(0)).toHaveLength(3);
+  history.keep(2500);
+  expect([numbers(history.requests()), history.total(), history.bytes()]).toEqual([[5, 6], 43, 2000]);
+  expect([history.since(0), history.since(1)?.length]).toEqual([undefined, 2]);
+  for (let i = 7; i <= 11; i++) history.record(long(i));
+  expect(numbers(history.requests())).toEqual([7, 8, 9, 10, 11]);
+});
+
+test("a capture begins where requests are discarded that it would need", () => {
+  let at = 0;
+  const history = createHistory<{ type: string }>({ look: () => ({ scenario: { version: 1 }, at }) });
+  const answer = { status: 404, headers: [], body: "" };
+  const plain = (number: number) => ({ ...request(number), path: "", answer }) as unknown as Exchange;
+  for (let i = 1; i <= 500; i++) history.record(plain(i));
+  at = 501;
+  // The second stretch begins after request 480.
+  history.keep(20 * 700);
+  expect([history.recorded().beginning?.at, history.recorded().entries.length]).toEqual([0, 20]);
+  history.keep(19 * 700);
+  expect([history.recorded().beginning?.at, history.recorded().entries.length]).toEqual([501, 0]);
+});

@@ -1,6 +1,6 @@
 import type { ActionName } from "../domain/steps.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type Exchange, isProbeOfServer } from "./exchange.js";
+import { bytesOf, type Exchange, isProbeOfServer } from "./exchange.js";
 
 /** An operation of a user, or of a step of the story; holds no key. */
 export interface RecordedOperation {
@@ -181,6 +181,28 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
     /** The number of requests since the start of the world or the last `clear`, discarded ones included, probes not. */
     total: () => (world.total ?? 0) + recorded,
+    /** About the bytes of memory that all its requests take. */
+    bytes: () =>
+      [...(world.requests ?? []), ...requests.after(0).map(({ entry }) => entry)].reduce(
+        (sum, one) => sum + bytesOf(one),
+        0,
+      ),
+    /** Discards all requests except the last of the world that runs, which take so many bytes. They stay counted. */
+    keep(most: number): void {
+      const recent = requests.after(after);
+      const all = list();
+      let first = all.length;
+      for (let left = most; first > 0; first -= 1) {
+        left -= bytesOf(all[first - 1] as Exchange);
+        if (left < 0) break;
+      }
+      const restored = all.length - recent.length;
+      world = { ...world, requests: all.slice(first, restored) };
+      requests.discard(recent[first - restored - 1]?.position ?? after);
+      // A capture needs everything since its beginning.
+      stretches = stretches.filter((stretch) => stretch.after >= requests.dropped());
+      if (stretches.length === 0) restart();
+    },
     /** Discards the requests. */
     clear: () => enter({ look: world.look }),
     /** Continues from the last requests of `total`. */
@@ -220,7 +242,7 @@ function createRing<Content>(capacity: number) {
   let dropped = 0;
   return {
     push(entry: Content, position: number): void {
-      dropped = positions[next] ?? 0;
+      dropped = positions[next] ?? dropped;
       kept[next] = entry;
       positions[next] = position;
       next = next + 1 === capacity ? 0 : next + 1;
@@ -229,6 +251,16 @@ function createRing<Content>(capacity: number) {
     after(position: number): Entry<Content>[] {
       const all = kept.map((entry, index) => ({ position: positions[index] as number, entry }));
       return [...all.slice(next), ...all.slice(0, next)].filter((one) => one.position > position);
+    },
+    /** Discards those up to a position. */
+    discard(position: number): void {
+      const all = this.after(0);
+      const remaining = all.filter((one) => one.position > position);
+      if (remaining.length === all.length) return;
+      dropped = all[all.length - remaining.length - 1]?.position ?? dropped;
+      kept.splice(0, kept.length, ...remaining.map(({ entry }) => entry));
+      positions.splice(0, positions.length, ...remaining.map((one) => one.position));
+      next = remaining.length;
     },
     /** The position of the last entry that is no longer kept. */
     dropped: () => dropped,

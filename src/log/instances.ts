@@ -1,5 +1,6 @@
 import { SandboxError } from "../domain/errors.js";
 import { base62From } from "../domain/seed.js";
+import { bytesOf } from "../history/exchange.js";
 import { nodePlatform } from "../node/platform.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../world/runtime.js";
 import { describeRuntime, type RuntimeState, restoreRuntime } from "../world/state.js";
@@ -36,6 +37,8 @@ export interface Instances {
   readonly sweep: (ttl: number) => void;
   /** Makes them those that were described: one with the same id continues as described, and others are removed. */
   readonly restore: (described: readonly InstanceState[]) => void;
+  /** Discards the oldest requests of journals that take more than an equal share of so many bytes. */
+  readonly keepJournals: (most: number) => void;
   /** Calls the listener with each instance, now and from now on. */
   readonly follow: (listener: (instance: Instance) => void) => void;
   /** Ends what is endless in them. */
@@ -64,6 +67,8 @@ interface InstancesOptions {
   readonly platform: Platform;
   /** Returns a new id. */
   readonly newId: () => string;
+  /** The most bytes of all journals together. Default: 16 MB. */
+  readonly mostJournals?: number | undefined;
 }
 
 /** How many instances there may be, and for how long. */
@@ -80,13 +85,25 @@ export const defaultInstanceTtl = 60 * 60_000;
 /** The default number of instances at one time. */
 export const defaultMaxInstances = 1000;
 
+/** The default bytes of the journals of all instances. */
+const defaultMostJournals = 16e6;
+
+/** The part of the most bytes of journals that is kept when there are more: the next time is not with the next request. */
+const keptPart = 3 / 4;
+
 /** An id of an instance, which cannot be guessed. */
 export function newInstanceId(): string {
   return base62From(nodePlatform.random, 12);
 }
 
 /** Makes the place where instances live. */
-export function createInstances({ most, server, platform, newId }: InstancesOptions): Instances {
+export function createInstances({
+  most,
+  server,
+  platform,
+  newId,
+  mostJournals = defaultMostJournals,
+}: InstancesOptions): Instances {
   const instances = new Map<string, Instance & { usedAt: number; readonly end: () => void }>();
   const listeners = new Set<(instance: Instance) => void>();
   const discard = (id: string): boolean => {
@@ -95,12 +112,30 @@ export function createInstances({ most, server, platform, newId }: InstancesOpti
     instance?.end();
     return instance !== undefined;
   };
+  /** At least the bytes of all journals. */
+  let journals = 0;
+  // Depends only on what instances have in common in all replicas of a store.
+  const keepJournals = (mostBytes: number) => {
+    const all = Array.from(instances.values(), ({ runtime: { history } }) => ({
+      history,
+      bytes: history.bytes(),
+    }));
+    const sizes = all.map(({ bytes }) => bytes);
+    const share = equalShare(sizes, mostBytes);
+    for (const { history, bytes } of all) if (bytes > share) history.keep(share);
+    journals = sizes.reduce((sum, bytes) => sum + Math.min(bytes, share), 0);
+  };
   const add = (described: Omit<Instance, "runtime" | "gone">, runtime: Runtime): Instance => {
     const ending = new AbortController();
     const instance = { ...described, runtime, gone: ending.signal, end: () => ending.abort() };
     runtime.counters.passOnTo(server.counters);
     runtime.counters.curlOptions = server.counters.curlOptions;
     instances.set(described.id, instance);
+    runtime.subscribe((event) => {
+      if (event.type !== "request") return;
+      journals += bytesOf(event.exchange);
+      if (journals > mostJournals) keepJournals(keptPart * mostJournals);
+    });
     for (const listener of listeners) listener(instance);
     return instance;
   };
@@ -139,8 +174,12 @@ export function createInstances({ most, server, platform, newId }: InstancesOpti
         const runtime = restoreRuntime(state, platform, options, there?.runtime);
         if (there === undefined) add({ id, label, createdAt, usedAt }, runtime);
         else there.usedAt = usedAt;
+        // What the journal had before is not in the description.
+        runtime.history.keep(Number.POSITIVE_INFINITY);
       }
+      keepJournals(mostJournals);
     },
+    keepJournals,
     follow(listener) {
       for (const instance of instances.values()) listener(instance);
       listeners.add(listener);
@@ -149,6 +188,18 @@ export function createInstances({ most, server, platform, newId }: InstancesOpti
       for (const { end } of instances.values()) end();
     },
   };
+}
+
+/** The most that each of some sizes may have for all of them to be at most `most`; small ones leave more to the others. */
+function equalShare(sizes: readonly number[], most: number): number {
+  let left = most;
+  const ascending = [...sizes].sort((a, b) => a - b);
+  for (const [index, size] of ascending.entries()) {
+    const share = left / (sizes.length - index);
+    if (size > share) return share;
+    left -= size;
+  }
+  return Number.POSITIVE_INFINITY;
 }
 
 function tooMany(most: number): SandboxError {

@@ -113,7 +113,9 @@ function openLocked(
   const unchanged = new WeakMap<Runtime, RuntimeState>();
   const describe = (one: Runtime): RuntimeState => {
     const known = unchanged.get(one);
-    if (known !== undefined) return known;
+    // Requests to others may have pushed out some of its own.
+    const isWhole = known?.exchanges.length === one.history.requests({ probes: true }).length;
+    if (known !== undefined && isWhole) return known;
     const state = { ...describeRuntime(one), lastEvent: eventIds.latest(one) };
     // The server counts the requests to its instances, too.
     if (one !== runtime) unchanged.set(one, state);

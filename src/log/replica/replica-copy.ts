@@ -38,6 +38,8 @@ export interface CopyOptions {
 }
 
 const mostConnections = 10_000;
+/** The bytes of the journals of all instances in a snapshot: a late replica reads it whole. */
+const journalsInSnapshot = 4e6;
 const noHashes: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
@@ -160,6 +162,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
       case "compact": {
         if (applied < entry.least) return undefined;
         const before = nodePlatform.stopwatch();
+        instances.keepJournals(journalsInSnapshot);
         const text = JSON.stringify(describeServer({ runtime, instances }));
         restore(JSON.parse(text));
         snapshotMs = nodePlatform.stopwatch() - before;

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { handle } from "../../src/api/handle.js";
+import { runCall } from "../../src/control/run-call.js";
+import { createInstances, describeServer, newInstanceId } from "../../src/log/instances.js";
+import type { EntryContent } from "../../src/log/replica/entries.js";
+import { createCopy } from "../../src/log/replica/replica-copy.js";
+import type { LogSnapshot } from "../../src/log/replica/shared-log.js";
+import { nodePlatform, openWorld } from "../../src/node/platform.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { createWorld } from "../../src/world/create-world.js";
+import { createRuntime, type Runtime } from "../../src/world/runtime.js";
+
+const { active } = bundledScenarios;
+const longPath = `/v1/${"words/".repeat(80)}`;
+const bytesOfAll = (runtimes: readonly Runtime[]) =>
+  runtimes.reduce((sum, { history }) => sum + history.bytes(), 0);
+
+test("journals of instances are limited together: the largest lose their oldest requests, and all stay counted", () => {
+  const open = () => openWorld(active, { name: "active" });
+  const server = createRuntime(open);
+  const mostJournals = 100_000;
+  const instances = createInstances({
+    ...{ most: 10, server, platform: nodePlatform, newId: newInstanceId, mostJournals },
+  });
+  const [small, ...large] = Array.from({ length: 4 }, () => instances.create(open, {}).runtime) as [
+    Runtime,
+    ...Runtime[],
+  ];
+  const ask = ({ world }: Runtime) =>
+    handle(world(), { method: "GET", path: longPath, apiKey: undefined }).number;
+  for (let n = 0; n < 3; n += 1) ask(small);
+  const last = new Map<Runtime, number>();
+  for (let n = 0; n < 100; n += 1) {
+    for (const one of large) last.set(one, ask(one));
+    expect(bytesOfAll([small, ...large])).toBeLessThanOrEqual(mostJournals);
+  }
+  expect(small.history.requests()).toHaveLength(3);
+  for (const one of large) {
+    const { history } = one;
+    expect(history.total()).toBe(100);
+    expect(history.requests().length).toBeGreaterThan(15);
+    expect(history.requests().at(-1)?.number).toBe(last.get(one));
+  }
+  const { instances: described } = describeServer({ runtime: server, instances });
+  expect(described.map(({ runtime }) => runtime.recorded)).toEqual([3, 100, 100, 100]);
+});
+
+test("a snapshot has at most 4 MB of instances' journals, and each copy continues from it in the same way", () => {
+  let count = 0;
+  const open = () =>
+    createCopy({
+      ...{ given: {}, maxInstances: 10, runCall },
+      start: (platform) => createWorld(active, { platform, name: "active", text: undefined }),
+    });
+  const [one, late] = [open(), open()];
+  one.startFrom({ foundedAt: 0, snapshot: undefined });
+  const apply = (content: EntryContent, instance?: string, copies = [one]) => {
+    count += 1;
+    const entry = { ...content, instance, by: "a", n: count };
+    return copies.map((copy) => copy.apply(entry, { position: String(count), at: count, text: "" }));
+  };
+  const call = { route: "POST /instances", actor: "administrator", params: {}, query: {}, body: {} } as const;
+  const ids = Array.from({ length: 6 }, (_, n) => `instance-${n}`);
+  for (const newId of ids) apply({ kind: "call", call: { ...call, isYaml: false }, newId });
+  const request = { method: "GET", path: longPath, apiKey: undefined, hashes: {} };
+  for (const id of ids) for (let n = 0; n < 700; n += 1) apply({ kind: "request", request }, id);
+  const journals = ({ sandboxes }: typeof one) =>
+    sandboxes()
+      .instances.list()
+      .map(({ runtime }) => runtime);
+  expect(bytesOfAll(journals(one))).toBeGreaterThan(5e6);
+  const [outcome] = apply({ kind: "compact", least: 0 });
+  const snapshot = (outcome as { readonly value: LogSnapshot }).value;
+  expect(snapshot.text.length).toBeLessThan(4.5e6);
+  late.startFrom({ foundedAt: 0, snapshot });
+  apply({ kind: "request", request }, ids[0], [one, late]);
+  for (const copy of [one, late]) expect(bytesOfAll(journals(copy))).toBeLessThan(4.01e6);
+  const requestsOf = (copy: typeof one) => journals(copy).map(({ history }) => history.requests());
+  expect(requestsOf(late)).toEqual(requestsOf(one));
+  expect(requestsOf(late).every(({ length }) => length > 300)).toBe(true);
+});
