@@ -131,7 +131,8 @@ export const answers = {
     RevokedKey: mapping({ key: records.Key }),
     IssuedKey: mapping({ key: records.Key, secret: text() }),
     FarmerPage: page(records.Farmer),
-    KeyPage: page(ListedKey),
+    /** `created`: those that the scenario does not have. */
+    KeyPage: mapping({ data: list(ListedKey), total: count(), created: count() }),
     OrganizationPage: page(records.Organization),
     AssumptionRow: mapping({
       assumption: text(),

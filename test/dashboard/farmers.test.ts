@@ -177,6 +177,7 @@ describe.skipIf(noBrowser)("the view of farmers", () => {
     await page.getByRole("link", { name: data[0].name.surname }).first().waitFor();
     await page.goto(`${base}/__sandbox/#/scenario`);
     await page.getByRole("button", { name: "Load revoked" }).press("Enter");
+    await page.getByRole("button", { name: "Load it" }).press("Enter");
     await page.getByText("Loaded:").waitFor();
     expect((await ask("/health", { base: `/i/${id}` })).body.scenario).toBe("revoked");
     expect(server.sandbox.name).not.toBe("revoked");

@@ -182,7 +182,9 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     expect(await other.getByLabel("error_details").isChecked()).toBe(true);
   });
 
-  test("an instance is made, shows its own page, and is removed", async () => {
+  test("an instance is made, shows its own page, and is removed after a question", async () => {
+    const json = { organization: "harvest-bank", environment: "test", name: "Made" };
+    const made = { method: "POST", json } as const;
     const { page, ask, server } = await open();
     const part = section(page, "Instances");
     await part.getByLabel("Scenario").selectOption("revoked");
@@ -202,7 +204,12 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await settled(page);
     expect(page.url()).toBe(`${server.controlUrl}/`);
     await page.getByRole("link", { name: "Faults" }).click();
+    await ask("/keys", { ...made, base: `/i/${instance.id}` });
+    await fetch(`${server.url}/i/${instance.id}/v1/relying-party/me`);
     await part.getByRole("button", { name: "Remove" }).press("Enter");
+    await page.getByText("This discards 1 request, 1 key created since the start, every other").waitFor();
+    expect((await ask("/instances")).body.data).toHaveLength(1);
+    await page.getByRole("button", { name: "Remove the instance" }).press("Enter");
     await part.getByText("There are none.").waitFor();
     expect((await ask("/instances")).body.data).toEqual([]);
     expect(await page.evaluate(() => (globalThis as { hit?: number }).hit ?? null)).toBeNull();

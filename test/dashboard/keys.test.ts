@@ -71,6 +71,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     expect(await statusWith(dashboard, secret)).toBe(200);
     expect(await tracesOf(page)).toContain(secret);
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Discard the secret" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await rowOf(page, "night-batch").getByText("1 of 7 a minute").waitFor();
     expect(await tracesOf(page)).not.toContain(secret);
@@ -101,6 +102,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
       dialog.addEventListener("close", keep, { capture: true });
     });
     await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Discard the secret" }).click();
     await page.waitForFunction(() => sessionStorage.getItem("left") !== null);
     expect(await tracesOf(page)).not.toContain(secret);
   });
@@ -114,10 +116,34 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.keyboard.type("By hand");
     await page.keyboard.press("Enter");
     await page.locator(".secret-text").waitFor();
+    // However often: a question comes, which Escape closes, and the secret stays.
+    const question = page.getByRole("dialog", { name: "Did you store the secret?" });
     await page.keyboard.press("Escape");
+    await question.waitFor();
+    await page.keyboard.press("Escape");
+    await question.waitFor({ state: "detached" });
+    await page.locator(".secret-text").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Discard the secret" }).press("Enter");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect((await ask("/keys/by-hand")).body.data.state).toBe("active");
     expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
+  test("Escape closes an empty form and keeps a filled one; its button closes both", async () => {
+    const { page } = await openDashboard({ view });
+    const open = page.getByRole("button", { name: "Create a key for harvest-bank" });
+    const form = page.getByRole("dialog");
+    await open.click();
+    await page.keyboard.press("Escape");
+    await form.waitFor({ state: "detached" });
+    await open.click();
+    await page.getByLabel("Name", { exact: true }).fill("Long to write");
+    for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Long to write");
+    // Escape leads to the button.
+    await page.keyboard.press("Enter");
+    await form.waitFor({ state: "detached" });
   });
 
   test("what is wrong in a form stands at its inputs, as the service says it, and nothing is lost", async () => {

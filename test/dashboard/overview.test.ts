@@ -54,12 +54,15 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect(new URL(page.url()).hash).toBe("#/requests?path=401.expired");
   });
 
-  test("a path of another scenario is met by starting that one", async () => {
+  test("a path of another scenario is met by starting that one, after a question", async () => {
     const { page, ask } = await openDashboard({
       scenario: "key-states",
       view: "/overview/fault.status",
     });
     await page.getByRole("button", { name: "Start bad-day here, then send it" }).click();
+    await page.getByRole("dialog").getByText("This discards every other change since the start.").waitFor();
+    expect((await ask("/health")).body.scenario).toBe("key-states");
+    await page.getByRole("button", { name: "Send it", exact: true }).click();
     await page.locator("a.exit-told", { hasText: "fault.status" }).waitFor();
     expect((await ask("/health")).body.scenario).toBe("bad-day");
     expect((await ask("/requests?path_id=fault.status")).body.data).toHaveLength(1);

@@ -71,13 +71,19 @@ describe.skipIf(noBrowser)("the report", () => {
     }
   });
 
-  test("begins anew when the requests are cleared, by keyboard", async () => {
+  test("begins anew when the requests are cleared, after a question that counts them, by keyboard", async () => {
     const { page, server, go } = await openDashboard({ scenario: "key-states" });
     await fetch(server.url + mePath);
     await go("report");
     await page.getByText("1 request of clients").waitFor();
     await page.getByRole("button", { name: "Clear the requests" }).focus();
     await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByText("This discards 1 request, the report.").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(server.sandbox.report().requests).toBe(1);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Clear them" }).press("Enter");
     await page.getByText("0 requests of clients").waitFor();
     expect(server.sandbox.report().requests).toBe(0);
     expect(server.sandbox.requests.list()).toEqual([]);

@@ -142,11 +142,17 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     expect((await editor.innerText()).slice(0, 200)).toBe(before);
   });
 
-  test("a bundled scenario is loaded by one click, with edits after a question", async () => {
+  test("a bundled scenario is loaded after a question that lists what goes, edits included", async () => {
     const { page, server, ask } = await openDashboard({ view: "/scenario" });
     const editor = await editorOf(page);
     const running = async () => (await ask("/health")).body.scenario;
+    const before = await running();
+    await server.sandbox.fetch(`${server.url}/v1/relying-party/me`);
+    server.sandbox.keys.rotate("active");
     await page.getByRole("button", { name: "Load revoked" }).click();
+    await page.getByText("This discards 1 request, 1 key created since the start, every other").waitFor();
+    expect(await running()).toBe(before);
+    await page.getByRole("button", { name: "Load it" }).click();
     await page.getByText("Loaded:").waitFor();
     expect(await running()).toBe("revoked");
     expect(server.sandbox.keys.list().some(({ state }) => state === "revoked")).toBe(true);
@@ -154,7 +160,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
 
     await write(page, world);
     await page.getByRole("button", { name: "Load rotation" }).press("Enter");
-    await page.getByRole("dialog", { name: "Load rotation?" }).waitFor();
+    await page.getByRole("dialog", { name: "Load rotation?" }).getByText("Your edits").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await running()).toBe("revoked");
@@ -170,6 +176,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     const editor = await editorOf(page);
     const other = await another();
     await other.getByRole("button", { name: "Load expired" }).click();
+    await other.getByRole("button", { name: "Load it" }).click();
     await expect.poll(() => editor.innerText()).toContain("start expired");
     expect(await page.getByText("Another scenario was started").count()).toBe(0);
 

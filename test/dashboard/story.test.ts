@@ -36,7 +36,7 @@ async function tell({ page, ask }: Dashboard, count: number) {
 const toldOn = async ({ ask }: Dashboard) => (await ask("/story")).body.data.told as number;
 
 describe.skipIf(noBrowser)("the view of the story", () => {
-  test("keys of presenters and of their clickers run one step each, and R starts again", async () => {
+  test("keys of presenters and of their clickers run one step each, and R starts again after a question", async () => {
     const dashboard = await openDashboard({ scenario: "rotation", view: "/story" });
     const { page, ask } = dashboard;
     await page.getByText("Press Space for the first step.").waitFor();
@@ -56,6 +56,10 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     expect(await toldOn(dashboard)).toBe(4);
     await page.keyboard.press("Control+ArrowRight");
     await page.keyboard.press("r");
+    const question = page.getByRole("dialog", { name: "Start the story again?" });
+    await question.getByText(/This discards \d+ requests?, /).waitFor();
+    expect(await toldOn(dashboard)).toBe(4);
+    await question.getByRole("button", { name: "Start again" }).press("Enter");
     await page.getByText("Press Space for the first step.").waitFor();
     expect((await ask("/story")).body.data).toMatchObject({ told: 0, last: null });
     // Space presses what has the focus.
@@ -64,6 +68,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByText("Step 1 of 25").waitFor();
     expect(await toldOn(dashboard)).toBe(1);
     await page.getByRole("button", { name: "Start again" }).click();
+    await question.getByRole("button", { name: "Start again" }).click();
     await expect.poll(() => toldOn(dashboard)).toBe(0);
   });
 
@@ -158,6 +163,9 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByText("- say: A bank calls the API for the first time.").waitFor();
     await page.keyboard.press("Space");
     await page.getByRole("button", { name: "Rotation", exact: true }).press("Enter");
+    await page.getByRole("dialog", { name: "Start rotation?" }).waitFor();
+    expect((await ask("/health")).body.scenario).not.toBe("rotation");
+    await page.getByRole("button", { name: "Start it" }).press("Enter");
     await page.getByText("Press Space for the first step.").waitFor();
     expect((await ask("/health")).body).toMatchObject({ scenario: "rotation" });
     expect((await ask("/story")).body.data.told).toBe(0);

@@ -1,6 +1,7 @@
 import { nextRequest } from "../../api/verdict.js";
 import { SandboxError } from "../../domain/errors.js";
 import { query } from "../../scenario/format/control-bodies.js";
+import { describedKeys } from "../../scenario/population.js";
 import { count, described, list } from "../../schema/shape.js";
 import { snakeCase } from "../../schema/spelling.js";
 import { type Decision, requirePreview } from "../../world/operations/consents.js";
@@ -44,13 +45,15 @@ export const dashboardRoutes: readonly Route[] = [
       snakeCase(operations.organization(world, { ...body, ref }, { actor }).organization),
   }),
   route("GET /keys", {
-    summary: "The keys, each with what its next request gets; `total` is their number",
+    summary:
+      "The keys, each with what its next request gets; `total` is their number, and `created` of those made since the start",
     query: pageQuery,
     answer: answers.KeyPage,
     isBare: true,
     run: ({ world, query }) => ({
       data: viewKeys(world, query).map((key) => listed(world, key)),
       total: world.registry.keys.size,
+      created: world.registry.keys.size - [...describedKeys(world.scenario)].length,
     }),
   }),
   route("POST /keys", {

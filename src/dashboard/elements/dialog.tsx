@@ -5,12 +5,14 @@ import { Refusal, useAction } from "./action.js";
 interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
-  readonly children: ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
-/** A dialog that keeps the focus until it is closed, by its button or Escape; shown for as long as it is rendered. */
+/** A dialog that keeps the focus until it is closed, by its button or Escape, which keeps a form that is filled in; shown for as long as it is rendered. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  // The title of the form that was filled in: what comes after it in the same dialog is another one.
+  const filled = useRef("");
   const titleId = useId();
   useLayoutEffect(() => {
     const shown = dialog.current;
@@ -20,14 +22,21 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     // Gives the focus back to where it was, while the dialog is still in the page.
     return () => shown?.close();
   }, []);
+  // Removed while it is still open: a hidden dialog would keep what it shows, such as a secret, in the page.
+  const leave = (event: Event) => {
+    event.preventDefault();
+    if (filled.current === title) dialog.current?.querySelector<HTMLElement>("header button")?.focus();
+    else onClose();
+  };
   return (
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      // Removed while it is still open: a hidden dialog would keep what it shows, such as a secret, in the page.
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
+      // A second Escape would close it without `cancel`.
+      onKeyDown={(event) => event.key === "Escape" && leave(event)}
+      onCancel={leave}
+      onInput={() => {
+        filled.current = title;
       }}
     >
       <header>
@@ -41,7 +50,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-interface ConfirmProps extends DialogProps {
+export interface ConfirmProps extends DialogProps {
   /** The words of the button that does it. */
   readonly action: string;
   readonly run: () => Promise<unknown>;

@@ -4,10 +4,11 @@ import type { Instance } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { instances, scenarios } from "../../control/resources.js";
-import { ActionButton, Refusal, useAction } from "../../elements/action.js";
+import { Refusal, useAction } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Field } from "../../elements/field.js";
 import { Instant } from "../../elements/instant.js";
+import { LossButton } from "../../elements/loss.js";
 import { Table } from "../../elements/table.js";
 
 const mostShown = 100;
@@ -69,8 +70,11 @@ function InstanceList() {
                 <CopyButton text={url}>Copy</CopyButton>
               </td>
               <td>
-                <ActionButton
+                <LossButton
                   class="danger"
+                  title={`Remove ${label ?? id}?`}
+                  action="Remove the instance"
+                  of={`/../i/${id}/__sandbox`}
                   run={() => call(`/instances/${id}`, { method: "DELETE" }).finally(instances.refresh)}
                 >
                   Remove
@@ -78,7 +82,7 @@ function InstanceList() {
                     {" "}
                     <bdi>{label ?? id}</bdi>
                   </span>
-                </ActionButton>
+                </LossButton>
               </td>
             </tr>
           ))}

@@ -6,7 +6,7 @@ import { baseUrl, call } from "../../control/call.js";
 import { keys } from "../../control/resources.js";
 import { Refusal, useAction } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { Dialog } from "../../elements/dialog.js";
+import { Confirm, Dialog } from "../../elements/dialog.js";
 import { actor } from "./actor.js";
 
 interface IssueKeyProps {
@@ -23,6 +23,10 @@ interface IssueKeyProps {
 export function IssueKey({ title, path, bodyOf, action: words, onClose, children }: IssueKeyProps) {
   const form = useRef<HTMLFormElement>(null);
   const issued = useSignal<IssuedKey | undefined>(undefined);
+  const isLeaving = useSignal(false);
+  const leave = (leaves: boolean) => () => {
+    isLeaving.value = leaves;
+  };
   const action = useAction(async () => {
     const body = bodyOf(new FormData(form.current as HTMLFormElement));
     issued.value = await call<IssuedKey>(path, { method: "POST", body, actor: actor.value });
@@ -30,9 +34,23 @@ export function IssueKey({ title, path, bodyOf, action: words, onClose, children
   });
   if (issued.value !== undefined) {
     return (
-      <Dialog title={`The secret of ${issued.value.key.ref}`} onClose={onClose}>
-        <Secret issued={issued.value} />
-      </Dialog>
+      <>
+        <Dialog title={`The secret of ${issued.value.key.ref}`} onClose={leave(true)}>
+          <Secret issued={issued.value} />
+        </Dialog>
+        {isLeaving.value ? (
+          <Confirm
+            title="Did you store the secret?"
+            action="Discard the secret"
+            // Below an open dialog nothing can get the focus back.
+            run={async () => void setTimeout(onClose)}
+            instead="Show it again"
+            onClose={leave(false)}
+          >
+            <p>Nothing shows it again after you close it here.</p>
+          </Confirm>
+        ) : null}
+      </>
     );
   }
   return (

@@ -5,6 +5,7 @@ import { type HowToMeet, howToMeet, type SendableRequest } from "../../control/h
 import { ActionButton } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
+import { LossButton } from "../../elements/loss.js";
 import { PathBadge } from "../../elements/path-badge.js";
 import { SentResponse } from "../../elements/sent-response.js";
 import { linkTo } from "../../route.js";
@@ -82,7 +83,13 @@ function SendNow({ request, scenario, resets }: SendNowProps) {
     scenario !== undefined ? `Start ${scenario} here, then send it` : resets && "Reset, then send it";
   return (
     <div>
-      <ActionButton run={send}>{before || "Send it now"}</ActionButton>
+      {before ? (
+        <LossButton title={`${before}?`} action="Send it" run={send}>
+          {before}
+        </LossButton>
+      ) : (
+        <ActionButton run={send}>Send it now</ActionButton>
+      )}
       <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
     </div>
   );

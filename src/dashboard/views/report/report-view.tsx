@@ -8,6 +8,7 @@ import { ActionButton } from "../../elements/action.js";
 import { AdviceList } from "../../elements/advice.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { CoverageFigures, CoverageRing } from "../../elements/coverage.js";
+import { LossButton } from "../../elements/loss.js";
 import { PathBadge } from "../../elements/path-badge.js";
 import { saveFile } from "../../elements/save-file.js";
 import { Table } from "../../elements/table.js";
@@ -192,9 +193,15 @@ function Downloads({ scenario }: { readonly scenario: string }) {
       </div>
       <p class="muted">A new report begins when the requests are cleared; the keys keep their usage.</p>
       <div>
-        <ActionButton class="danger" run={() => fetchControl("/requests", { method: "DELETE" })}>
+        <LossButton
+          class="danger"
+          title="Clear the requests?"
+          action="Clear them"
+          run={() => fetchControl("/requests", { method: "DELETE" })}
+          lost="requests"
+        >
           Clear the requests
-        </ActionButton>
+        </LossButton>
       </div>
     </section>
   );

@@ -4,7 +4,7 @@ import { callBare } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { health, scenarios } from "../../control/resources.js";
 import { Refusal, useAction } from "../../elements/action.js";
-import { Confirm } from "../../elements/dialog.js";
+import { ConfirmLoss } from "../../elements/loss.js";
 import { counted, firstSentence } from "../../elements/words.js";
 import type { Schema } from "./completion.js";
 import { openEditor, type Problem } from "./editor.js";
@@ -213,19 +213,12 @@ function OneProblem({ problem }: { readonly problem: Problem }) {
 
 function BundledScenarios() {
   const wanted = useSignal<string | undefined>(undefined);
-  const loading = useAction(async () => {
-    const name = wanted.value;
-    if (name !== undefined) await loadBundled(name);
-    wanted.value = undefined;
-  });
-  const choose = (name: string) => {
+  const choose = (name: string | undefined) => {
     wanted.value = name;
-    if (!isEdited.value) void loading.run();
   };
   return (
     <section class="bundled" aria-labelledby="bundled">
       <h2 id="bundled">Bundled scenarios</h2>
-      <Refusal problem={loading.problem} />
       <ul>
         {(scenarios.data.value ?? []).map(({ name, description }) => {
           const isRunning = name === health.data.value?.scenario;
@@ -242,18 +235,16 @@ function BundledScenarios() {
           );
         })}
       </ul>
-      {wanted.value !== undefined && isEdited.value ? (
-        <Confirm
+      {wanted.value === undefined ? null : (
+        <ConfirmLoss
           title={`Load ${wanted.value}?`}
-          action="Load and lose the edits"
-          run={loading.run}
-          onClose={() => {
-            wanted.value = undefined;
-          }}
+          action={isEdited.value ? "Load and lose the edits" : "Load it"}
+          run={() => loadBundled(wanted.value as string)}
+          onClose={() => choose(undefined)}
         >
-          <p>Your edits were not applied. They are lost when another scenario is loaded.</p>
-        </Confirm>
-      ) : null}
+          {isEdited.value ? <p>Your edits were not applied. They are lost as well.</p> : null}
+        </ConfirmLoss>
+      )}
     </section>
   );
 }

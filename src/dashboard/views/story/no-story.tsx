@@ -1,8 +1,8 @@
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { health, scenarios } from "../../control/resources.js";
-import { ActionButton } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
+import { LossButton } from "../../elements/loss.js";
 import { firstSentence } from "../../elements/words.js";
 
 const example = `story:
@@ -37,9 +37,14 @@ export function NoStory() {
         <ul class="story-scenarios">
           {(scenarios.data.value ?? []).map(({ name, title, description }) => (
             <li key={name}>
-              <ActionButton class="quiet" run={() => call("/scenario", { method: "PUT", body: { name } })}>
+              <LossButton
+                class="quiet"
+                title={`Start ${name}?`}
+                action="Start it"
+                run={() => call("/scenario", { method: "PUT", body: { name } })}
+              >
                 {title}
-              </ActionButton>
+              </LossButton>
               <span>{firstSentence(description)}</span>
             </li>
           ))}

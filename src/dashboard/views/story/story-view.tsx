@@ -5,6 +5,7 @@ import { useResources } from "../../control/resource.js";
 import { gate, health, scenarios, story } from "../../control/resources.js";
 import { type Action, Refusal, useAction } from "../../elements/action.js";
 import { useKeyboard } from "../../elements/keyboard.js";
+import { LossButton } from "../../elements/loss.js";
 import { shortened } from "../../elements/words.js";
 import { NoStory } from "./no-story.js";
 import { Stage } from "./stage.js";
@@ -29,9 +30,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
   const next = useAction(async () => {
     await call("/story/next", { method: "POST" }).finally(story.refresh);
   });
-  const again = useAction(async () => {
-    await call("/reset", { method: "POST" }).finally(story.refresh);
-  });
+  const again = () => stage.current?.querySelector<HTMLElement>("[aria-keyshortcuts=R]")?.click();
   const fill = () =>
     void (document.fullscreenElement ? document.exitFullscreen() : stage.current?.requestFullscreen());
   useKeys({ next, again, fill });
@@ -63,22 +62,22 @@ function Presenter({ progress }: { readonly progress: Story }) {
           >
             Next step <kbd>Space</kbd>
           </button>
-          <button
-            type="button"
+          <LossButton
             class="quiet"
-            aria-keyshortcuts="R"
-            aria-busy={again.isRunning}
-            onClick={again.run}
+            shortcut="R"
+            title="Start the story again?"
+            action="Start again"
+            run={() => call("/reset", { method: "POST" }).finally(story.refresh)}
           >
             Start again <kbd>R</kbd>
-          </button>
+          </LossButton>
           <button type="button" class="quiet" aria-keyshortcuts="F" onClick={fill}>
             Full screen <kbd>F</kbd>
           </button>
         </p>
       </header>
       <section class="story-stage" aria-label="What was told last" aria-live="polite">
-        <Refusal problem={next.problem ?? again.problem} />
+        <Refusal problem={next.problem} />
         {last === null ? (
           <Opening stepsRun={stepsRun} />
         ) : (
@@ -162,14 +161,18 @@ function useKeys({
   next,
   again,
   fill,
-}: Record<"next" | "again", Action> & { readonly fill: () => void }): void {
+}: {
+  readonly next: Action;
+  readonly again: () => void;
+  readonly fill: () => void;
+}): void {
   useKeyboard((event) => {
     const { key, target, repeat } = event;
     const run = {
       " ": next.run,
       ArrowRight: next.run,
       PageDown: next.run,
-      r: again.run,
+      r: again,
       f: fill,
     }[key.length === 1 ? key.toLowerCase() : key];
     if (run === undefined) return;

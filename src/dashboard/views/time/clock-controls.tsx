@@ -6,9 +6,9 @@ import { type ControlError, call } from "../../control/call.js";
 import { clock, health, keys } from "../../control/resources.js";
 import { upcoming } from "../../control/upcoming.js";
 import { Refusal, useActionQueue } from "../../elements/action.js";
-import { Confirm } from "../../elements/dialog.js";
 import { Until } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
+import { ConfirmLoss } from "../../elements/loss.js";
 
 /** Runs a change of the clock after those before it. */
 export type MoveClock = (work: () => Promise<unknown>) => void;
@@ -85,7 +85,7 @@ export function ClockControls({ next, move, problem }: ClockControlsProps) {
       )}
       <Refusal problem={problem} />
       {isResetting.value ? (
-        <Confirm
+        <ConfirmLoss
           title="Start the scenario again?"
           action="Start again"
           run={async () =>
@@ -98,11 +98,8 @@ export function ClockControls({ next, move, problem }: ClockControlsProps) {
             isResetting.value = false;
           }}
         >
-          <p>
-            The clock goes back to its start. Keys made since then, usage and requests are gone; those of the
-            scenario are as they were.
-          </p>
-        </Confirm>
+          <p>The clock goes back to its start, and the keys of the scenario to their state and usage.</p>
+        </ConfirmLoss>
       ) : null}
     </fieldset>
   );
