@@ -171,7 +171,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
       await fill();
       await page.getByRole("button", { name: "Create the key" }).click();
       const text = await page.getByRole("dialog").getByRole("alert").textContent();
-      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Close" }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
       return text;
     };
@@ -211,6 +211,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await rowOf(second, "active").getByText("retiring").waitFor();
     await rowOf(second, "active").getByText("in 7 d").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Discard the secret" }).click();
     expect(await tracesOf(second)).not.toContain(secret);
     // At once, from the page of the key itself.
     await rowOf(page, "next").getByRole("link", { name: "next" }).click();
@@ -265,7 +266,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByLabel("Name", { exact: true }).fill("By a member");
     await page.getByRole("button", { name: "Create the key" }).click();
     await page.getByRole("alert").getByText("not_an_administrator").waitFor();
-    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Rotate active" }).click();
     await page.getByRole("button", { name: "Rotate the key" }).click();
     await page.getByRole("alert").getByText("Only administrators of the organization").waitFor();
