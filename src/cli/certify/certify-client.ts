@@ -155,7 +155,8 @@ async function makeRuns(
   const started = stopwatch();
   let isSpent = false;
   const fits = () => {
-    isSpent ||= stopwatch() - started + (done.get(baseline.name)?.run.durationMs ?? 0) > budget;
+    // The baseline always fits.
+    isSpent ||= stopwatch() - started + (done.get(baseline.name)?.run.durationMs ?? -Infinity) > budget;
     return !isSpent;
   };
   const make = async (planned: PlannedRun, trial: Trial = {}) => {
