@@ -148,6 +148,8 @@ export interface Exchange {
   readonly answer: ApiAnswer;
   /** The delivery as a fault changed it; `undefined` to send the response unchanged. */
   readonly delivery: Delivery | undefined;
+  /** Whether the client did not wait for the delayed response: the one member that is set later. */
+  isUnread?: true;
   /** Milliseconds that the response took, with the latency of a fault. */
   readonly durationMs: number;
   /** The advice that its client earned; nearly always none. */

@@ -82,8 +82,8 @@ export interface Log extends ServerSandboxes {
   readonly mayPreview: (world: World) => boolean;
   /** Handles a request to the API. */
   readonly request: (request: ApiRequest, place: Place) => Exchange | Promise<Exchange>;
-  /** Counts a response whose client had gone. */
-  readonly countUnread: (place: Place) => void;
+  /** Counts a response, by its request id, whose client had gone. */
+  readonly countUnread: (place: Place, id: string) => void;
   /** Runs a call of the control plane that may change something. `run` is what the route does. */
   readonly call: (call: ControlCall, run: RunIn, from: Caller) => unknown;
   /** Calls `read` when everything has happened that any server has acknowledged. */

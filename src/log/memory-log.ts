@@ -1,6 +1,6 @@
 import { handle } from "../api/handle.js";
 import { nodePlatform } from "../node/platform.js";
-import type { Runtime } from "../world/runtime.js";
+import { countUnread, type Runtime } from "../world/runtime.js";
 import { createEventIds } from "./event-ids.js";
 import {
   createInstances,
@@ -33,7 +33,7 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
     enter: instances.use,
     mayPreview: ({ preview }) => preview,
     request: (request, { runtime: here }) => handle(here.world(), request),
-    countUnread: ({ runtime: here }) => here.counters.countUnread(),
+    countUnread: ({ runtime: here }, id) => countUnread(here, id),
     call: (_call, run, from) => run(placeOf(from, instances)),
     look: (read, from) => read(placeOf(from, instances)),
     eventIds,

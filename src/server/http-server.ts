@@ -128,7 +128,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     }
     // With what the fault holds back, or until the client gives up.
     response.once("close", () => traffic.count(pathId, status, stopwatch() - arrived));
-    if (onlyWaits(delivery)) onUnread(response, () => log.countUnread(context));
+    if (onlyWaits(delivery)) onUnread(response, () => log.countUnread(context, exchange.id));
     sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
   };
   const failWith = (error: unknown, response: ServerResponse) => {

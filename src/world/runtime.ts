@@ -13,6 +13,13 @@ export function givenOptions({ seed, now, frozen, profile, trial }: GivenOptions
 }
 
 /** Runs one world at a time; adapters get the world from it with every request. */
+/** Records that the client did not wait for the response to the request of an id, which the journal may have discarded. */
+export function countUnread({ counters, history }: Runtime, id: string): void {
+  counters.countUnread();
+  const exchange = history.find(id);
+  if (exchange !== undefined) exchange.isUnread = true;
+}
+
 export interface Runtime {
   /** The running world, with its timeline up to date. */
   readonly world: () => World;

@@ -19,6 +19,7 @@ import {
   mapping,
   nullable,
   number,
+  optional,
   type Shape,
   text,
   uuid,
@@ -96,6 +97,8 @@ export const requestShape = mapping({
   pathId: choice(outcomes.map(({ path }) => path)),
   /** The fault that hit the request, also when it only delayed the response; `pathId` is that of the response then. */
   fault: nullable(choice(faultPathIds)),
+  /** Whether the client did not wait for a delayed response, so that it received none. Left out: it waited. */
+  unread: optional(flag()),
   /** The advice that its client earned; nearly always none. */
   advice: list(choice(adviceIds)),
   /** Milliseconds that the response took, with the latency of a fault. */
@@ -172,6 +175,7 @@ export function viewRequest(exchange: Exchange): RequestView {
   return {
     ...{ id, at: new Date(at).toISOString(), method, path, status, code, pathId, fault, advice, durationMs },
     told: fromStory,
+    ...(exchange.isUnread && { unread: true }),
     key: exchange.key as ListedKeyRef | null,
     fingerprint: exchange.fingerprint,
   };

@@ -152,6 +152,12 @@ test("the report says for how many delayed answers the client did not wait", asy
   }
   await call(url, undefined);
   await expect.poll(() => sandbox.report()).toMatchObject({ requests: 3, unread: 1 });
+  const rows = sandbox.requests.list().map(({ fault, unread }) => [fault, unread]);
+  expect(rows).toEqual([
+    ["fault.latency", true],
+    ["fault.hang", undefined],
+    [null, undefined],
+  ]);
   expect(renderReport(sandbox.report(), "text").replace(/\s+/g, " ")).toContain(
     "before 1 delayed answer had come",
   );

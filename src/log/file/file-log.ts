@@ -160,8 +160,8 @@ function openLocked(
   return {
     ...log,
     savedAt: saved?.own.at,
-    countUnread(at) {
-      log.countUnread(at);
+    countUnread(at, id) {
+      log.countUnread(at, id);
       unchanged.delete(at.runtime);
       saver.soon();
     },

@@ -22,7 +22,7 @@ export type EntryContent =
   /** Somebody looks, for which time goes on; what comes of it concerns the one who looks alone. */
   | { readonly kind: "look" }
   /** An answer that a fault let wait did not find its client any more. */
-  | { readonly kind: "unread" }
+  | { readonly kind: "unread"; readonly id: string }
   /** Idle instances go. */
   | { readonly kind: "sweep"; readonly ttl: number }
   /** Everything goes on from a snapshot, when there were at least so many entries since the last one. */

@@ -3,7 +3,7 @@ import { type Environment, environments } from "../../domain/api-key.js";
 import { type RandomStream, randomStream } from "../../domain/seed.js";
 import type { Connection } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
-import { createRuntime, type GivenOptions, type Runtime } from "../../world/runtime.js";
+import { countUnread, createRuntime, type GivenOptions, type Runtime } from "../../world/runtime.js";
 import { secretFrom } from "../../world/scenario-keys.js";
 import { restoreRuntime } from "../../world/state.js";
 import type { Platform, World } from "../../world/world.js";
@@ -156,7 +156,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
         here.world();
         return own?.read?.(place());
       case "unread":
-        return here.counters.countUnread();
+        return countUnread(here, entry.id);
       case "sweep":
         return instances.sweep(entry.ttl);
       case "compact": {

@@ -136,7 +136,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
       };
       return append(content, instance) as Promise<Exchange>;
     },
-    countUnread: ({ instance }) => void append({ kind: "unread" }, instance).catch(report),
+    countUnread: ({ instance }, id) => void append({ kind: "unread", id }, instance).catch(report),
     call(given, _run, { instance, baseUrl }) {
       const { makes, ...call } = maskCall(given);
       if (makes === "instance") {

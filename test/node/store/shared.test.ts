@@ -305,6 +305,7 @@ test("a fault set through one replica hits the requests to another, and an unrea
   impatient.abort();
   await expect(asked).rejects.toThrow();
   await expect.poll(async () => (await call(one, "GET /report")).body.data.unread).toBe(1);
+  expect((await call(one, "GET /requests")).body.data.map(({ unread = false }) => unread)).toContain(true);
   expect(await call(third, "GET /report")).toEqual(await call(other, "GET /report"));
 });
 
