@@ -72,6 +72,61 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await expect.poll(() => toldOn(dashboard)).toBe(0);
   });
 
+  test("one press is one step however fast, and ArrowLeft goes back by a replay from the start", async () => {
+    const dashboard = await openDashboard({ scenario: "rotation", view: "/story" });
+    const { page, ask, server } = dashboard;
+    await page.getByText("Press Space for the first step.").waitFor();
+    // Without a pause between them.
+    await page.evaluate(() => {
+      for (let press = 0; press < 6; press++) {
+        dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+      }
+    });
+    await page.getByText("Step 6 of 25").waitFor();
+    expect(await toldOn(dashboard)).toBe(6);
+    const shownAt = async (step: number) => {
+      await page.getByText(`Step ${step} of 25`).waitFor();
+      return (await ask("/story")).body.data.last.number;
+    };
+    await page.keyboard.press("ArrowLeft");
+    await page.getByText("Replayed from the start, up to step 5.").waitFor();
+    expect(await shownAt(5)).toBe(5);
+    await page.keyboard.press("PageUp");
+    await page.getByText("Replayed from the start, up to step 4.").waitFor();
+    await page.keyboard.press("ArrowRight");
+    await page.getByText("Step 5 of 25").waitFor();
+    expect(await page.getByText("Replayed from the start").count()).toBe(0);
+    // A client's request would be lost.
+    await fetch(`${server.url}/v1/relying-party/me`);
+    await page.getByRole("link", { name: "Requests" }).click();
+    await page.locator(".request-row", { hasText: "401.missing" }).waitFor();
+    await dashboard.go("story");
+    await page.keyboard.press("ArrowLeft");
+    await page.getByRole("dialog", { name: "Replay the story" }).waitFor();
+    expect(await toldOn(dashboard)).toBe(5);
+    await page.getByRole("button", { name: "Replay it" }).click();
+    await page.getByText("Step 4 of 25").waitFor();
+    expect(await toldOn(dashboard)).toBe(4);
+  });
+
+  test("a failed expectation is visible without scrolling", async () => {
+    const long = "A bank calls the API, which is told at length for an audience that reads it all. ".repeat(
+      9,
+    );
+    const failing = {
+      version: 1,
+      organizations: { "a-bank": { type: "bank", keys: { one: { environment: "test" } } } },
+      story: [{ say: long }, { request: { key: "one" }, expect: { status: 403 } }],
+    } as never;
+    const context = { viewport: { width: 1440, height: 900 } };
+    const dashboard = await openDashboard({ scenario: failing, view: "/story", context });
+    await tell(dashboard, 2);
+    const failed = dashboard.page.getByText("expected 403, found 200");
+    await failed.waitFor();
+    const { y = 900, height = 0 } = (await failed.boundingBox()) ?? {};
+    expect(y + height).toBeLessThan(900);
+  });
+
   test("a request is shown with its answer, its way through the gate and the verdict", async () => {
     const dashboard = await openDashboard({ scenario, view: "/story" });
     const { page } = dashboard;
@@ -151,7 +206,18 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByText("Press Space for the first step.").waitFor();
     await page.keyboard.press("f");
     await expect.poll(filled).toBe("story");
+    await page.keyboard.press("Space");
+    await page.locator(".story-stage").getByText("A bank calls the API.").waitFor();
+    // Nothing else is drawn.
+    const sizes = await page
+      .locator(".story-bar, .story-outline")
+      .evaluateAll((parts) => parts.map((part) => getComputedStyle(part).clipPath));
+    expect(sizes).toEqual(["inset(50%)", "inset(50%)"]);
+    await page.keyboard.press("f");
+    await expect.poll(filled).toBeNull();
     await page.getByRole("button", { name: "Full screen" }).click();
+    await expect.poll(filled).toBe("story");
+    await page.keyboard.press("f");
     await expect.poll(filled).toBeNull();
   });
 

@@ -1,7 +1,7 @@
 import type { Gate, StepResult } from "../../control/answers.js";
 import { BodyText } from "../../elements/body-text.js";
 import { Instant } from "../../elements/instant.js";
-import { PathBadge, toneOf } from "../../elements/path-badge.js";
+import { OwnFault, PathBadge, toneOf } from "../../elements/path-badge.js";
 import { shortened } from "../../elements/words.js";
 
 /** The last step that was told, below the narration that led to it. */
@@ -12,9 +12,11 @@ export function Stage(props: {
   readonly gate: Gate | undefined;
 }) {
   const { step, narration, gate } = props;
-  const { say, text, request, answer, performed, failure, meanwhile } = step;
+  const { say, text, request, answer, performed, failure, meanwhile, differences } = step;
+  const hasFailed = failure !== null || differences.length > 0;
   return (
     <>
+      {hasFailed ? <Verdict step={step} /> : null}
       {narration === null ? null : (
         <p class={say === null ? "narration before" : "narration"}>
           <bdi>{shortened(narration, 4000)}</bdi>
@@ -29,12 +31,7 @@ export function Stage(props: {
         </p>
       )}
       {meanwhile.length === 0 ? null : <Meanwhile steps={meanwhile} />}
-      {failure === null ? null : (
-        <p class="verdict failed">
-          This step cannot run: <bdi>{failure.message}</bdi> <code>{failure.code}</code>
-        </p>
-      )}
-      <Verdict step={step} />
+      {hasFailed ? null : <Verdict step={step} />}
     </>
   );
 }
@@ -146,6 +143,7 @@ function GateStrip({
             , late by the fault <PathBadge pathId={fault} />
           </>
         )}
+        <OwnFault fault={fault} />
       </p>
     </section>
   );
@@ -168,7 +166,13 @@ function Meanwhile({ steps }: { readonly steps: StepResult["meanwhile"] }) {
 
 function Verdict({ step }: { readonly step: StepResult }) {
   const { differences, say, failure } = step;
-  if (failure !== null) return null;
+  if (failure !== null) {
+    return (
+      <p class="verdict failed">
+        This step cannot run: <bdi>{failure.message}</bdi> <code>{failure.code}</code>
+      </p>
+    );
+  }
   if (differences.length === 0) {
     return say === null ? <p class="verdict held">As the story expects.</p> : null;
   }

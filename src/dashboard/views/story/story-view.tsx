@@ -1,11 +1,13 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Story } from "../../control/answers.js";
 import { call } from "../../control/call.js";
+import { requests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";
 import { gate, health, scenarios, story } from "../../control/resources.js";
-import { type Action, Refusal, useAction } from "../../elements/action.js";
+import { Refusal, useActionQueue } from "../../elements/action.js";
 import { useKeyboard } from "../../elements/keyboard.js";
-import { LossButton } from "../../elements/loss.js";
+import { ConfirmLoss, LossButton } from "../../elements/loss.js";
 import { shortened } from "../../elements/words.js";
 import { NoStory } from "./no-story.js";
 import { Stage } from "./stage.js";
@@ -25,16 +27,43 @@ export function StoryView() {
   return progress.steps === 0 ? <NoStory /> : <Presenter progress={progress} />;
 }
 
+const runNext = () => call("/story/next", { method: "POST" });
+
+/** Goes back by one step: starts the sandbox again and runs the steps before; returns the number of the last one. */
+async function replayBack(): Promise<number> {
+  const { told } = await call<Story>("/story");
+  if (told === 0) return 0;
+  await call("/reset", { method: "POST" });
+  for (let step = 1; step < told; step++) await runNext();
+  return told - 1;
+}
+
 function Presenter({ progress }: { readonly progress: Story }) {
   const stage = useRef<HTMLDivElement>(null);
-  const next = useAction(async () => {
-    await call("/story/next", { method: "POST" }).finally(story.refresh);
-  });
+  const { last, over, steps, told: stepsRun, outline } = progress;
+  const queue = useActionQueue();
+  const replayedTo = useSignal(0);
+  const isAsking = useSignal(false);
+  const next = () =>
+    queue.add(() => {
+      replayedTo.value = 0;
+      return runNext().finally(story.refresh);
+    });
+  const replay = () =>
+    replayBack()
+      .then((step) => {
+        replayedTo.value = step;
+      })
+      .finally(story.refresh);
+  // The requests of clients are not in a story: no replay brings them back.
+  const back = () => {
+    isAsking.value = stepsRun > 0 && requests.value.some(({ told }) => !told);
+    if (!isAsking.value) queue.add(replay);
+  };
   const again = () => stage.current?.querySelector<HTMLElement>("[aria-keyshortcuts=R]")?.click();
   const fill = () =>
     void (document.fullscreenElement ? document.exitFullscreen() : stage.current?.requestFullscreen());
-  useKeys({ next, again, fill });
-  const { last, over, steps, told: stepsRun, outline } = progress;
+  useKeys({ next, back, again, fill });
   const shown = useRef(stepsRun);
   useEffect(() => {
     if (shown.current === stepsRun) return;
@@ -53,14 +82,18 @@ function Presenter({ progress }: { readonly progress: Story }) {
           <progress max={steps} value={stepsRun} aria-label="Steps told" />
         </p>
         <p class="buttons story-buttons">
+          <button type="button" aria-keyshortcuts="Space ArrowRight" disabled={over} onClick={next}>
+            Next step <kbd>Space</kbd>
+          </button>
           <button
             type="button"
-            aria-keyshortcuts="Space ArrowRight"
-            disabled={over}
-            aria-busy={next.isRunning}
-            onClick={next.run}
+            class="quiet"
+            aria-keyshortcuts="ArrowLeft"
+            title="Replays the story from the start to the step before"
+            disabled={stepsRun === 0}
+            onClick={back}
           >
-            Next step <kbd>Space</kbd>
+            Back <kbd>←</kbd>
           </button>
           <LossButton
             class="quiet"
@@ -77,7 +110,12 @@ function Presenter({ progress }: { readonly progress: Story }) {
         </p>
       </header>
       <section class="story-stage" aria-label="What was told last" aria-live="polite">
-        <Refusal problem={next.problem} />
+        <Refusal problem={queue.problem} />
+        {stepsRun > 0 && replayedTo.value === stepsRun ? (
+          <p class="notice" role="status">
+            Replayed from the start, up to step {stepsRun}.
+          </p>
+        ) : null}
         {last === null ? (
           <Opening stepsRun={stepsRun} />
         ) : (
@@ -88,6 +126,16 @@ function Presenter({ progress }: { readonly progress: Story }) {
         ) : null}
       </section>
       <Outline progress={progress} />
+      {isAsking.value ? (
+        <ConfirmLoss
+          title="Replay the story up to the step before?"
+          action="Replay it"
+          run={replay}
+          onClose={() => {
+            isAsking.value = false;
+          }}
+        />
+      ) : null}
     </div>
   );
 }
@@ -156,22 +204,21 @@ function Outline({ progress: { outline, told: stepsRun } }: { readonly progress:
   );
 }
 
-/** The keys of presenters and of their clickers, which press Page Down. */
+/** The keys of presenters and of their clickers, which press Page Down and Page Up. */
 function useKeys({
   next,
+  back,
   again,
   fill,
-}: {
-  readonly next: Action;
-  readonly again: () => void;
-  readonly fill: () => void;
-}): void {
+}: Readonly<Record<"next" | "back" | "again" | "fill", () => void>>): void {
   useKeyboard((event) => {
     const { key, target, repeat } = event;
     const run = {
-      " ": next.run,
-      ArrowRight: next.run,
-      PageDown: next.run,
+      " ": next,
+      ArrowRight: next,
+      PageDown: next,
+      ArrowLeft: back,
+      PageUp: back,
       r: again,
       f: fill,
     }[key.length === 1 ? key.toLowerCase() : key];
